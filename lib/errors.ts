@@ -1,0 +1,75 @@
+/**
+ * Every error an answer can carry: stable code → HTTP status and title. A code is a promise: added, never
+ * renamed or reused. The statuses are those of the interface document and of RFC 9110.
+ */
+export const ERRORS = {
+  bad_request: { status: 400, title: 'The request is not valid' },
+  unauthorized: { status: 401, title: 'The credential is not valid' },
+  not_local: { status: 403, title: 'Only this machine may call the API' },
+  not_found: { status: 404, title: 'No such resource' },
+  route_not_found: { status: 404, title: 'No such endpoint' },
+  method_not_allowed: { status: 405, title: 'The endpoint does not take this method' },
+  already_exists: { status: 409, title: 'It exists already' },
+  lock_held: { status: 409, title: 'The session lock is held' },
+  session_active: { status: 409, title: 'A session is active' },
+  work_mode_active: { status: 409, title: 'Work mode is already active' },
+  plan_changed: { status: 409, title: 'The plan changed since it was read' },
+  unreadable_record: { status: 409, title: 'The file cannot be read as a record' },
+  file_busy: { status: 409, title: 'The file keeps changing' },
+  work_would_be_lost: { status: 409, title: 'Uncommitted or unpushed work would be lost' },
+  worktree_busy: { status: 409, title: 'Another git command holds the worktree' },
+  worktree_tampered: { status: 409, title: 'The worktree is not the one that was made' },
+  branch_in_use: { status: 409, title: 'The branch is checked out elsewhere' },
+  precondition_failed: { status: 412, title: 'The record changed since it was read' },
+  too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The content type is not supported' },
+  proof_gate_blocked: { status: 422, title: 'Verified proof is missing' },
+  plan_not_ready: { status: 422, title: 'There is no plan to approve' },
+  plan_empty: { status: 422, title: 'The plan is empty' },
+  planning_gate_closed: { status: 422, title: 'The planning files are not approved' },
+  invalid_state: { status: 422, title: 'Not valid in the current state' },
+  no_repository: { status: 422, title: 'No git repository is configured' },
+  internal: { status: 500, title: 'The daemon made a mistake' },
+  git_failed: { status: 502, title: 'git failed' },
+  provider_failed: { status: 502, title: 'The agent failed' },
+  unavailable: { status: 503, title: 'Out of reach or not installed' },
+  read_only: { status: 503, title: 'The workspace is read-only for now' },
+  tool_timeout: { status: 504, title: 'A program did not answer in time' },
+  disk_full: { status: 507, title: 'The disk is full' },
+} as const;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface FieldError {
+  /** Where: `/title`, `/events/0`, or `query/limit`, `path/filename`. */
+  path: string;
+  message: string;
+}
+
+interface Extra {
+  errors?: FieldError[];
+  /** Further members of the problem document, for programs: never a stack, never a path outside the workspace. */
+  members?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** An error that the caller of the API is told: `message` is the problem's `detail` and says what to do next. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly errors: FieldError[] | undefined;
+  readonly members: Record<string, unknown>;
+  readonly headers: Record<string, string>;
+
+  constructor(code: ErrorCode, message: string, extra: Extra = {}) {
+    super(message, extra.cause === undefined ? undefined : { cause: extra.cause });
+    this.code = code;
+    this.errors = extra.errors;
+    this.members = extra.members ?? {};
+    this.headers = extra.headers ?? {};
+  }
+}
+
+export const notFound = (what: string, id: string): ServiceError =>
+  new ServiceError('not_found', `There is no ${what} ${id} here. List the collection to see what there is.`);

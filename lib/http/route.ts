@@ -1,0 +1,87 @@
+import type { Static, TSchema } from 'typebox';
+import type { ErrorCode } from '../errors.ts';
+import type { Service } from '../service.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** An answer that is more than a JSON value with the route's status. Made by the helpers in answer.ts. */
+export class Answer<T> {
+  readonly body: T | Buffer | string | undefined;
+  readonly headers: Record<string, string>;
+  /** Without quotes; the HTTP layer adds them, and answers 304 or 412 by it. */
+  readonly etag: string | undefined;
+
+  constructor(body: T | Buffer | string | undefined, headers: Record<string, string> = {}, etag?: string) {
+    this.body = body;
+    this.headers = headers;
+    this.etag = etag;
+  }
+}
+
+export interface StreamEvent {
+  id: number;
+  event: string;
+  data: unknown;
+}
+
+/** A live answer: server-sent events, or the same events so far as a JSON array where the client accepts JSON. */
+export interface EventSource {
+  /** Replays what is after `seq`, then goes on live, and ends after the last event. */
+  open(after: number, signal: AbortSignal): AsyncIterable<StreamEvent>;
+  soFar(after: number): Promise<StreamEvent[]>;
+}
+
+export interface Input<P, Q, B> {
+  params: P;
+  query: Q;
+  body: B;
+  /** The If-Match header without quotes and weak mark; undefined when absent or `*`. */
+  ifMatch: string | undefined;
+}
+
+type Of<S, Absent> = S extends TSchema ? Static<S> : Absent;
+
+export interface Route<
+  P extends TSchema | undefined = TSchema | undefined,
+  Q extends TSchema | undefined = TSchema | undefined,
+  B extends TSchema | undefined = TSchema | undefined,
+  R extends TSchema | undefined = TSchema | undefined,
+> {
+  method: Method;
+  /** In hapi's form: `/cases/{id}`. */
+  path: string;
+  /** One sentence, present tense: what the call does. */
+  summary: string;
+  /** More for the OpenAPI document, Markdown. */
+  description?: string;
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** `text/markdown`: the body is a Markdown text and `body` a Type.String(). Default: JSON. */
+  consumes?: 'application/json' | 'text/markdown';
+  /** Largest body in bytes; default 1 MiB. */
+  maxBytes?: number;
+  response?: R;
+  produces?: 'application/json' | 'text/markdown' | 'text/x-diff' | 'text/event-stream';
+  /** Default: 200, or 204 without a response schema. */
+  status?: 200 | 201 | 202 | 204;
+  /** The operation honours If-Match. */
+  conditional?: boolean;
+  errors?: readonly ErrorCode[];
+  handler: (
+    input: Input<Of<P, Record<string, never>>, Of<Q, Record<string, never>>, Of<B, undefined>>,
+    service: Service,
+  ) => Result<R> | Promise<Result<R>>;
+}
+
+type Result<R> = Of<R, undefined> | Answer<Of<R, undefined>> | EventSource;
+
+/** The identity: it ties the handler's types to the schemas beside it. */
+export const route = <
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+  R extends TSchema | undefined = undefined,
+>(
+  spec: Route<P, Q, B, R>,
+): Route => spec as unknown as Route;

@@ -1,0 +1,112 @@
+/**
+ * What the session engine asks of whatever executes a session: an agent, an embedded runner, or the operator.
+ * A provider proposes and executes. It never approves, and never writes outside the worktree it is given.
+ */
+export type Phase = 'plan' | 'work';
+
+export interface ProviderInfo {
+  id: string;
+  kind: 'acp' | 'command' | 'runbook' | 'manual';
+  available: boolean;
+  /** Why it is not available, and what to install or set. */
+  reason?: string;
+  version?: string;
+  /** How Plan mode is held read-only: by the operating system, by comparison afterwards, or by the operator. */
+  isolation: 'enforced' | 'checked' | 'operator';
+}
+
+export interface PromptParts {
+  title: string;
+  type: string;
+  description: string;
+  /** Memory and planning files of the Work item, by file name. */
+  memory: { filename: string; content: string }[];
+  /** The plan as approved, in Work mode only. This text is what runs. */
+  plan?: string;
+  /** What the operator or reviewers want changed. */
+  feedback?: string;
+}
+
+export interface RunSpec {
+  session_id: string;
+  phase: Phase;
+  /** The Work item's worktree, absolute. Plan mode must leave it as it is. */
+  cwd: string;
+  /** The session's directory in the workspace, absolute: where the operator writes plan.md by hand. */
+  session_dir: string;
+  prompt: PromptParts;
+  /** The agent's own session id from the plan turn, to resume where the agent can. */
+  native_session_id?: string;
+  /** Unique to this run and in the environment of every process it starts, so that all can be found again. */
+  run_marker: string;
+  /** Directories a Work turn may write besides the worktree (the repository's common git directory). */
+  writable: string[];
+  /** Directories no agent may see (the daemon's own .dossier, less this worktree). */
+  hidden: string[];
+  limits: { idle_ms: number; output_bytes: number };
+}
+
+export interface Usage {
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cost_usd: number | null;
+}
+
+export interface PermissionOption {
+  option_id: string;
+  kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
+  name: string;
+}
+
+/** What a run tells while it goes on; the engine writes each to events.ndjson and streams it. */
+export type RunEvent =
+  | { type: 'message'; data: { text: string } }
+  | { type: 'thought'; data: { text: string } }
+  | {
+      type: 'tool_call';
+      data: {
+        tool_call_id: string;
+        title: string;
+        kind: string;
+        status: 'pending' | 'in_progress' | 'completed' | 'failed';
+        output?: string;
+        truncated?: boolean;
+        locations?: string[];
+      };
+    }
+  | { type: 'plan'; data: { entries: { content: string; status: string }[] } }
+  | {
+      type: 'permission_request';
+      data: { request_id: string; title: string; kind: string; options: PermissionOption[] };
+    }
+  | { type: 'permission_resolved'; data: { request_id: string; option_id: string | null; by: 'policy' | 'operator' } }
+  | { type: 'usage'; data: Usage }
+  | { type: 'agent_event'; data: { kind: string; raw: unknown } };
+
+export interface RunResult {
+  outcome: 'completed' | 'cancelled' | 'failed';
+  /** Why it failed, in a sentence for the operator. */
+  error?: string;
+  /** Plan turns: the plan as Markdown. */
+  plan?: string;
+  usage?: Usage;
+  native_session_id?: string;
+}
+
+export interface Run {
+  /** Settles once, never rejects; when it has settled no process of the run is alive. */
+  readonly done: Promise<RunResult>;
+  /** Asks the run to stop (pause, revise): the turn is cancelled, then its processes are ended. */
+  cancel(): Promise<void>;
+  /** Ends the whole process tree, shells in their own sessions included. Resolves when nothing of it is alive. */
+  kill(): Promise<void>;
+  /** The operator's answer to a permission request; false when there is no such open request. */
+  answer(requestId: string, optionId: string): boolean;
+  /** Manual work only: the operator says that the work is done. False where that has no meaning. */
+  finish(): boolean;
+}
+
+export interface Provider {
+  probe(): Promise<ProviderInfo>;
+  start(spec: RunSpec, tell: (event: RunEvent) => void): Run;
+}

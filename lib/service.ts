@@ -1,0 +1,4 @@
+/** What every handler and every rule is given. Filled in as the parts arrive. */
+export interface Service {
+  readonly clock: () => Date;
+}

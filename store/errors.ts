@@ -1,0 +1,23 @@
+export type StoreErrorCode =
+  | 'unreadable_record'
+  | 'precondition_failed'
+  | 'file_busy'
+  | 'too_large'
+  | 'unsafe_path'
+  | 'read_only';
+
+/**
+ * What the store refuses to do, with a stable code. Absence is never an error here: readers answer `undefined`.
+ * Errors of the file system itself (ENOSPC, EACCES …) pass through untouched.
+ */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+  readonly details: Record<string, unknown>;
+
+  constructor(code: StoreErrorCode, message: string, details: Record<string, unknown> = {}) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
