@@ -1,0 +1,121 @@
+import matter from 'gray-matter';
+import { type Document, isMap, LineCounter, parseDocument, type YAMLMap } from 'yaml';
+import { Problem } from './problem.ts';
+
+/**
+ * A Markdown record taken apart without losing a byte: head + yaml + tail + body is the file again.
+ * `data` are the plain values, `document` knows where in `yaml` each of them stands.
+ */
+export interface FrontMatter {
+  /** A byte-order mark where there was one, and the opening rule. */
+  head: string;
+  yaml: string;
+  /** The closing rule. */
+  tail: string;
+  body: string;
+  eol: '\n' | '\r\n';
+  data: Record<string, unknown>;
+  document: Document;
+}
+
+const MAX_YAML = 65_536;
+const MAX_ALIASES = 20;
+// The rules are lines of exactly three dashes: `---js` and `-----` are not front matter, whatever gray-matter thinks.
+const OPENING = /^(\uFEFF?---(\r?\n))/;
+const CLOSING = /^---[ \t]*(?:\r?\n|$)/m;
+
+/** Parses a record; throws the Problem with its line and column. */
+export const parseFrontMatter = (text: string): FrontMatter => {
+  const parts = split(text);
+  const { data } = matter(`---\n${parts.yaml}\n---\n`, OPTIONS);
+  const source = sources.get(data);
+  // gray-matter skips a block of nothing but comments, and ends one at any line that begins with dashes.
+  if (source?.yaml !== parts.yaml) throw new Problem('not_a_mapping', NOT_A_MAPPING, START);
+  return { ...parts, data, document: source.document };
+};
+
+const split = (text: string): Omit<FrontMatter, 'data' | 'document'> => {
+  const opening = OPENING.exec(text);
+  if (opening === null) {
+    throw new Problem('no_front_matter', 'The file has to begin with a line of three dashes', START);
+  }
+  const [, head = '', eol = '\n'] = opening;
+  const rest = text.slice(head.length);
+  const closing = CLOSING.exec(rest);
+  if (closing === null) throw new Problem('unclosed_front_matter', 'The front matter is not closed by a line of three dashes', START);
+  const yaml = rest.slice(0, closing.index);
+  if (yaml.length > MAX_YAML) throw new Problem('too_large', `The front matter is over ${MAX_YAML} characters`, START);
+  const body = rest.slice(closing.index + closing[0].length);
+  return { head, yaml, tail: closing[0], body, eol: eol === '\r\n' ? '\r\n' : '\n' };
+};
+
+const START = { line: 1, column: 1 };
+const NOT_A_MAPPING = 'The front matter has to be `key: value` lines';
+
+// How the parsed document gets out of gray-matter, which hands on the plain values only.
+const sources = new WeakMap<object, { yaml: string; document: Document }>();
+
+// One parser for reading and for writing (YAML 1.2 core: times and `no` stay text); two would disagree.
+const parseYaml = (block: string): Record<string, unknown> => {
+  const yaml = block.slice(1);
+  const lines = new LineCounter();
+  const document = parseDocument(yaml, { schema: 'core', uniqueKeys: true, prettyErrors: false, lineCounter: lines });
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem !== undefined) {
+    const { line, col } = lines.linePos(problem.pos[0]);
+    throw new Problem('bad_yaml', firstLine(problem.message), { line: line + 1, column: col });
+  }
+  if (!isMap(document.contents)) throw new Problem('not_a_mapping', NOT_A_MAPPING, START);
+  const data = plain(document);
+  sources.set(data, { yaml, document: document as unknown as Document });
+  return data;
+};
+
+const plain = (document: { toJS(options: { maxAliasCount: number }): unknown }): Record<string, unknown> => {
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES }) as Record<string, unknown>;
+  } catch {
+    throw new Problem('too_many_aliases', `The front matter uses more than ${MAX_ALIASES} YAML aliases`, START);
+  }
+};
+
+const firstLine = (message: string): string => message.split('\n', 1)[0] ?? message;
+
+const refuse = (): never => {
+  throw new Problem('not_yaml', 'Front matter is YAML, nothing else');
+};
+
+// gray-matter evaluates `---js` blocks by default and shares cached objects: every other engine throws, and passing
+// options at all keeps its process-wide cache out.
+const OPTIONS = {
+  language: 'yaml',
+  engines: {
+    yaml: { parse: parseYaml, stringify: refuse },
+    json: { parse: refuse, stringify: refuse },
+    js: { parse: refuse, stringify: refuse },
+    javascript: { parse: refuse, stringify: refuse },
+    coffee: { parse: refuse, stringify: refuse },
+  },
+};
+
+export const joinFrontMatter = ({ head, yaml, tail, body }: Pick<FrontMatter, 'head' | 'yaml' | 'tail' | 'body'>): string =>
+  `${head}${yaml}${tail}${body}`;
+
+export const mapOf = (document: Document): YAMLMap => document.contents as unknown as YAMLMap;
+
+/**
+ * The text a body stands for: without the blank line after the front matter and the last line end, so that what the
+ * API was given comes back exactly.
+ */
+export const textOfBody = ({ body, eol }: Pick<FrontMatter, 'body' | 'eol'>): string => {
+  const start = body.startsWith(eol) ? eol.length : 0;
+  const end = body.length > start && body.endsWith(eol) ? body.length - eol.length : body.length;
+  const text = body.slice(start, end);
+  return eol === '\r\n' ? text.replaceAll('\r\n', '\n') : text;
+};
+
+export const bodyOfText = (text: string, eol: FrontMatter['eol']): string => {
+  if (text === '') return '';
+  const lines = eol === '\r\n' ? text.replaceAll('\n', '\r\n') : text;
+  return `${eol}${lines}${eol}`;
+};

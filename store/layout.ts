@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+
+/** Every path of the tree on disk, in one place. Directories of `.dossier/` belong to this machine only. */
+export interface Layout {
+  readonly root: string;
+  readonly settings: string;
+  readonly gitignore: string;
+  readonly cases: string;
+  readonly memory: string;
+  readonly webhooks: string;
+  readonly dossier: string;
+  readonly lock: string;
+  readonly owner: string;
+  readonly journal: string;
+  readonly secrets: string;
+  readonly deliveries: string;
+  readonly worktrees: string;
+  readonly tmp: string;
+  readonly trash: string;
+  readonly undo: string;
+}
+
+export const layoutOf = (root: string): Layout => {
+  const dossier = join(root, '.dossier');
+  return {
+    root,
+    settings: join(root, 'workspace.md'),
+    gitignore: join(root, '.gitignore'),
+    cases: join(root, 'cases'),
+    memory: join(root, 'memory'),
+    webhooks: join(root, 'webhooks'),
+    dossier,
+    lock: join(dossier, 'daemon'),
+    owner: join(dossier, 'owner.json'),
+    journal: join(dossier, 'journal'),
+    secrets: join(dossier, 'secrets'),
+    deliveries: join(dossier, 'deliveries'),
+    worktrees: join(dossier, 'worktrees'),
+    tmp: join(dossier, 'tmp'),
+    trash: join(dossier, 'trash'),
+    undo: join(dossier, 'undo'),
+  };
+};
+
+// Inside the directory of one Work item.
+export const CASE_FILE = 'case.md';
+export const caseFile = (dir: string): string => join(dir, CASE_FILE);
+export const memoryDir = (dir: string): string => join(dir, 'memory');
+export const proofDir = (dir: string): string => join(dir, 'proof');
+export const checklistFile = (dir: string): string => join(dir, 'proof', 'checklist.md');
+export const sessionsDir = (dir: string): string => join(dir, 'sessions');
+export const sessionLockFile = (dir: string): string => join(dir, 'sessions', 'lock.md');
+export const webhooksDir = (dir: string): string => join(dir, 'webhooks');
+
+// Inside the directory of one session.
+export const sessionFile = (dir: string): string => join(dir, 'session.md');
+export const planFile = (dir: string): string => join(dir, 'plan.md');
+export const eventsFile = (dir: string): string => join(dir, 'events.ndjson');
+export const diffFile = (dir: string): string => join(dir, 'diff.patch');

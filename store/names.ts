@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+
+const MARKDOWN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,124}\.md$/;
+
+/** A memory file's name: no separators, no leading dot, `.md`, at most 128 characters (decisions: memory). */
+export const isMarkdownName = (name: string): boolean => MARKDOWN_NAME.test(name);
+
+/** Names that editors and tools leave beside a file, or that are ours: `x.md~`, `.x.md.swp`, `#x.md#`, `lock.md`. */
+export const isRecordName = (name: string): boolean => isMarkdownName(name) && name !== 'lock.md';
+
+/** The directory of a Work item: a readable title and the start of its id. Only ASCII, so that it is the same on every file system. */
+export const caseDirName = (title: string, id: string): string => `${slug(title)}-${shortId(id)}`;
+
+export const shortId = (id: string): string => id.slice(0, 8);
+
+export const monthOf = (date: Date): string => date.toISOString().slice(0, 7);
+
+/** `2026-01-31T12-30-05Z`: sorts by time, and no file system minds it. */
+export const timeName = (date: Date): string => `${date.toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+
+const SLUG_LENGTH = 48;
+
+const slug = (title: string): string => {
+  const words = title
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, SLUG_LENGTH)
+    .replace(/^-+|-+$/g, '');
+  return words === '' ? 'item' : words;
+};
+
+export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+/** The entity tag of a file: the first 32 hex digits of its SHA-256, so that `sha256sum` tells it too. */
+export const etagOf = (sha: string): string => sha.slice(0, 32);

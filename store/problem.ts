@@ -1,0 +1,33 @@
+export interface Place {
+  line: number;
+  column: number;
+}
+
+/** Why a file cannot be read as the record it should be. Thrown while reading, kept in the index, never a crash. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: string;
+  readonly place: Place | undefined;
+
+  constructor(code: string, message: string, place?: Place) {
+    super(message);
+    this.code = code;
+    this.place = place;
+  }
+}
+
+/** A Problem as it is told: with the file, relative to the workspace. */
+export interface FileProblem {
+  file: string;
+  code: string;
+  message: string;
+  line?: number;
+  column?: number;
+}
+
+export const fileProblem = (file: string, { code, message, place }: Problem): FileProblem => ({
+  file,
+  code,
+  message,
+  ...place,
+});

@@ -1,0 +1,62 @@
+import { type Static, Type } from 'typebox';
+import { Id, Sha256, Time, Word } from './id.ts';
+
+/** The front matter of proof/<type>-<id>.md; the body is the content. */
+export const ProofMatter = Type.Object({
+  id: Id,
+  type: Word,
+  verified: Type.Boolean(),
+  verified_at: Type.Optional(Type.Union([Type.Null(), Time])),
+  /** The content that was verified: when it changes, the verification no longer holds. */
+  verified_sha256: Type.Optional(Sha256),
+  commit: Type.Optional(Type.Union([Type.Null(), Type.String()])),
+  created_at: Time,
+});
+export type ProofMatter = Static<typeof ProofMatter>;
+
+export const Proof = Type.Object(
+  {
+    id: Id,
+    case_id: Id,
+    type: Word,
+    content: Type.String({ description: 'Free text' }),
+    verified: Type.Boolean(),
+    verified_at: Type.Union([Type.Null(), Time]),
+    commit: Type.Union([Type.Null(), Type.String()], { description: 'HEAD of the worktree when it was attached' }),
+    created_at: Time,
+  },
+  { $id: 'Proof' },
+);
+export type Proof = Static<typeof Proof>;
+
+/** One line of proof/checklist.md's `items`. */
+export const ChecklistEntry = Type.Object({
+  id: Id,
+  description: Type.String({ minLength: 1, maxLength: 1000 }),
+  type: Word,
+  required: Type.Boolean(),
+});
+export type ChecklistEntry = Static<typeof ChecklistEntry>;
+export const ChecklistMatter = Type.Object({ items: Type.Array(ChecklistEntry) });
+
+export const ChecklistItem = Type.Object(
+  { ...ChecklistEntry.properties, satisfied: Type.Boolean({ description: 'A verified proof of this type is attached' }) },
+  { $id: 'ChecklistItem' },
+);
+export type ChecklistItem = Static<typeof ChecklistItem>;
+
+export const Gate = Type.Object(
+  {
+    satisfied: Type.Boolean(),
+    missing: Type.Array(
+      Type.Object({
+        checklist_id: Type.Union([Type.Null(), Id]),
+        type: Type.Union([Type.Null(), Word], { description: 'null: any type' }),
+        description: Type.String(),
+      }),
+    ),
+    stale: Type.Array(Id, { description: "Proofs made on an older commit than the worktree's HEAD; they still count" }),
+  },
+  { $id: 'ProofGate' },
+);
+export type Gate = Static<typeof Gate>;

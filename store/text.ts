@@ -1,0 +1,43 @@
+import { Problem } from './problem.ts';
+
+const MAX_FILE_BYTES = 1_048_576 + 65_536;
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Bytes of a file as text, or the Problem that keeps them from being one: size, NUL, UTF-8, a merge left open. */
+export const decodeText = (bytes: Uint8Array): string => {
+  if (bytes.length > MAX_FILE_BYTES) {
+    throw new Problem('too_large', `The file has ${bytes.length} bytes; a record has at most ${MAX_FILE_BYTES}`);
+  }
+  const nul = bytes.indexOf(0);
+  if (nul >= 0) throw new Problem('nul_byte', `There is a NUL byte at offset ${nul}`, lineAt(bytes, nul));
+  return withoutConflict(decodeUtf8(bytes));
+};
+
+const decodeUtf8 = (bytes: Uint8Array): string => {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new Problem('not_utf8', 'The file is not UTF-8 text');
+  }
+};
+
+const lineAt = (bytes: Uint8Array, offset: number): { line: number; column: number } => {
+  let line = 1;
+  let start = 0;
+  for (let at = bytes.indexOf(10); at >= 0 && at < offset; at = bytes.indexOf(10, at + 1)) {
+    line += 1;
+    start = at + 1;
+  }
+  return { line, column: offset - start + 1 };
+};
+
+// All three markers, in order: a text that merely quotes one of them is not a merge left open.
+const CONFLICT = /^<<<<<<< .*\n(?:.*\n)*?=======\r?\n(?:.*\n)*?>>>>>>> /m;
+
+const withoutConflict = (text: string): string => {
+  if (!text.includes('\n>>>>>>> ')) return text;
+  const found = CONFLICT.exec(text);
+  if (found === null) return text;
+  const line = text.slice(0, found.index).split('\n').length;
+  throw new Problem('conflict_markers', 'git left a merge conflict open here', { line, column: 1 });
+};
