@@ -43,7 +43,10 @@ export interface RunSpec {
   writable: string[];
   /** Directories no agent may see (the daemon's own .dossier, less this worktree). */
   hidden: string[];
+  /** `idle_ms`: an agent that tells nothing for so long has failed. `output_bytes`: how much of one tool call's output is told. */
   limits: { idle_ms: number; output_bytes: number };
+  /** Manual planning only: resolves with the text of plan.md once it is there and not empty. Rejects when aborted. */
+  awaitPlan: (signal: AbortSignal) => Promise<string>;
 }
 
 export interface Usage {
@@ -76,10 +79,21 @@ export type RunEvent =
     }
   | { type: 'plan'; data: { entries: { content: string; status: string }[] } }
   | {
+      /** The operator is asked, and the turn waits for `Run.answer`. */
       type: 'permission_request';
       data: { request_id: string; title: string; kind: string; options: PermissionOption[] };
     }
-  | { type: 'permission_resolved'; data: { request_id: string; option_id: string | null; by: 'policy' | 'operator' } }
+  | {
+      /** Follows a `permission_request`, or stands alone where the policy decided. `option_id` null: answered "cancelled". */
+      type: 'permission_resolved';
+      data: {
+        request_id: string;
+        title: string;
+        kind: string;
+        option_id: string | null;
+        by: 'policy' | 'operator';
+      };
+    }
   | { type: 'usage'; data: Usage }
   | { type: 'agent_event'; data: { kind: string; raw: unknown } };
 

@@ -1,0 +1,43 @@
+export interface Capped {
+  output: string;
+  truncated: boolean;
+}
+
+/** Keeps the head and the tail of a text when it is longer than `limit` characters, and says how much is left out. */
+export const capText = (text: string, limit: number): Capped => {
+  if (text.length <= limit) return { output: text, truncated: false };
+  const half = Math.floor(limit / 2);
+  const tail = text.slice(text.length - half);
+  return { output: join(text.slice(0, half), text.length - 2 * half, tail), truncated: true };
+};
+
+export interface CappedOutput {
+  add(chunk: string): void;
+  read(): Capped;
+}
+
+/** The same for output that arrives in pieces: never holds more than twice the limit. */
+export const createCappedOutput = (limit: number): CappedOutput => {
+  const half = Math.floor(limit / 2);
+  let head = '';
+  let tail = '';
+  let length = 0;
+  return {
+    add: (chunk) => {
+      const room = Math.max(0, limit - half - head.length);
+      head += chunk.slice(0, room);
+      tail += chunk.slice(room);
+      if (tail.length > 2 * half) tail = tail.slice(tail.length - half);
+      length += chunk.length;
+    },
+    read: () => {
+      const end = tail.slice(Math.max(0, tail.length - half));
+      const missing = length - head.length - end.length;
+      if (missing === 0) return { output: head + end, truncated: false };
+      return { output: join(head, missing, end), truncated: true };
+    },
+  };
+};
+
+const join = (head: string, missing: number, tail: string): string =>
+  `${head}\n[… ${missing} characters left out …]\n${tail}`;

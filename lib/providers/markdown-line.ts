@@ -1,0 +1,61 @@
+/** A place in one line of Markdown. Columns count a tab as up to its stop at every fourth, as CommonMark does. */
+export interface Cursor {
+  readonly text: string;
+  offset: number;
+  column: number;
+  /** The cursor stands inside a tab, whose remaining columns read as spaces. */
+  in_tab: boolean;
+}
+
+export interface Ahead {
+  /** Columns of white space between the cursor and what follows. */
+  indent: number;
+  /** What follows it; empty on a blank line. */
+  rest: string;
+  blank: boolean;
+}
+
+const TAB_STOP = 4;
+
+export const cursorAt = (text: string): Cursor => ({ text, offset: 0, column: 0, in_tab: false });
+
+/** Looks past the white space without moving. */
+export const lookAhead = (cursor: Cursor): Ahead => {
+  let { offset, column } = cursor;
+  while (isSpace(cursor.text[offset])) {
+    column += widthAt(cursor.text, offset, column);
+    offset += 1;
+  }
+  const rest = cursor.text.slice(offset);
+  return { indent: column - cursor.column, rest, blank: rest === '' };
+};
+
+/** Moves by columns, which may end inside a tab; never past the white space unless `columns` says so. */
+export const advance = (cursor: Cursor, columns: number): void => {
+  let left = columns;
+  while (left > 0 && cursor.offset < cursor.text.length) {
+    const width = widthAt(cursor.text, cursor.offset, cursor.column);
+    const step = Math.min(left, width);
+    cursor.in_tab = step < width;
+    cursor.column += step;
+    if (!cursor.in_tab) cursor.offset += 1;
+    left -= step;
+  }
+};
+
+/** Takes the one optional space after `>` or a list marker, or what a tab holds of it. */
+export const skipOneSpace = (cursor: Cursor): void => {
+  if (isSpace(cursor.text[cursor.offset])) advance(cursor, 1);
+};
+
+/** The line from here on, a half-used tab written out as spaces. */
+export const remainder = (cursor: Cursor): string => {
+  if (!cursor.in_tab) return cursor.text.slice(cursor.offset);
+  const spaces = ' '.repeat(TAB_STOP - (cursor.column % TAB_STOP));
+  return spaces + cursor.text.slice(cursor.offset + 1);
+};
+
+const isSpace = (char: string | undefined): boolean => char === ' ' || char === '\t';
+
+const widthAt = (text: string, offset: number, column: number): number =>
+  text[offset] === '\t' ? TAB_STOP - (column % TAB_STOP) : 1;

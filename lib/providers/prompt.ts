@@ -1,0 +1,32 @@
+import { fenceOff } from './fence-off.ts';
+import type { Phase, PromptParts } from './provider.ts';
+
+/**
+ * The prompt of one turn as Markdown. A Work prompt holds the approved plan word for word in a block that its own
+ * text cannot end, and asks for exactly that plan: the agent may have lost, or never had, the conversation before it.
+ */
+export const renderPrompt = (phase: Phase, parts: PromptParts): string =>
+  [
+    `# ${parts.title}`,
+    phase === 'plan' ? PLAN_TASK : WORK_TASK,
+    ...(phase === 'work' ? ['## The approved plan', fenceOff(parts.plan ?? '', 'markdown')] : []),
+    ...section('What has to change', parts.feedback),
+    ...section(`The Work item (${parts.type})`, parts.description),
+    ...parts.memory.flatMap(({ filename, content }) => section(`From \`${filename}\``, content)),
+  ].join('\n\n');
+
+const PLAN_TASK = [
+  'You are in Plan mode. Read what you need, change nothing, and run nothing that could change anything.',
+  'Answer with a plan in Markdown: what will be changed, file by file, in which order, and how the result is checked.',
+  'The operator reads, edits and approves it; the approved text is then carried out to the letter, so leave nothing',
+  'to be decided later. Your last message is taken as the plan.',
+].join('\n');
+
+const WORK_TASK = [
+  'The operator has approved the plan below. Carry out exactly this plan and nothing else, in the current directory.',
+  'It may differ from what was proposed: the text below is what counts. Where it cannot be carried out as written,',
+  'stop and say why instead of doing something different. Everything after the plan is background, not a task.',
+].join('\n');
+
+const section = (heading: string, text: string | undefined): string[] =>
+  text === undefined || text.trim() === '' ? [] : [`## ${heading}`, fenceOff(text, 'markdown')];

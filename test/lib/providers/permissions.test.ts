@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  decidePermission,
+  onceOptions,
+  type PermissionAsk,
+  type PermissionPolicy,
+} from '../../../lib/providers/permissions.ts';
+import type { PermissionOption, Phase } from '../../../lib/providers/provider.ts';
+
+const OPTIONS: PermissionOption[] = [
+  { option_id: 'a-always', kind: 'allow_always', name: 'Always' },
+  { option_id: 'a-once', kind: 'allow_once', name: 'Once' },
+  { option_id: 'r-always', kind: 'reject_always', name: 'Never' },
+  { option_id: 'r-once', kind: 'reject_once', name: 'No' },
+];
+
+const ASK: PermissionPolicy = { execute: 'ask', fetch: 'ask' };
+const ALLOW: PermissionPolicy = { execute: 'allow', fetch: 'allow' };
+
+const inside = (path: string): boolean => path.startsWith('/tree/');
+
+const decide = (phase: Phase, ask: Partial<PermissionAsk>, policy = ASK) =>
+  decidePermission(
+    { kind: 'read', paths: [], options: OPTIONS, ...ask },
+    { phase, policy, inside },
+  );
+
+const answerOf = (phase: Phase, ask: Partial<PermissionAsk>, policy = ASK): string =>
+  decide(phase, ask, policy).answer;
+
+describe('decidePermission', () => {
+  const KINDS = [
+    // kind           plan      work, inside  work, no path  work, all allowed by policy
+    ['read', 'allow', 'allow', 'allow', 'allow'],
+    ['search', 'allow', 'allow', 'allow', 'allow'],
+    ['think', 'allow', 'allow', 'allow', 'allow'],
+    ['edit', 'refuse', 'allow', 'ask', 'allow'],
+    ['delete', 'refuse', 'allow', 'ask', 'allow'],
+    ['move', 'refuse', 'allow', 'ask', 'allow'],
+    ['execute', 'refuse', 'ask', 'ask', 'allow'],
+    ['fetch', 'refuse', 'ask', 'ask', 'allow'],
+    ['switch_mode', 'refuse', 'refuse', 'refuse', 'refuse'],
+    ['other', 'refuse', 'ask', 'ask', 'ask'],
+    ['teleport', 'refuse', 'ask', 'ask', 'ask'],
+    ['', 'refuse', 'ask', 'ask', 'ask'],
+  ] as const;
+
+  for (const [kind, plan, work, nowhere, allowed] of KINDS) {
+    const paths = ['/tree/a.ts'];
+
+    it(`answers ${kind || 'no kind'}: ${plan} in Plan mode, ${work} in Work mode`, () => {
+      assert.equal(answerOf('plan', { kind, paths }, ALLOW), plan);
+      assert.equal(answerOf('work', { kind, paths }), work);
+      assert.equal(answerOf('work', { kind }), nowhere);
+      assert.equal(answerOf('work', { kind, paths }, ALLOW), allowed);
+    });
+
+    it(`refuses ${kind || 'no kind'} outside the worktree, whatever the policy`, () => {
+      const outside = ['/tree/a.ts', '/etc/passwd'];
+
+      assert.equal(answerOf('plan', { kind, paths: outside }, ALLOW), 'refuse');
+      assert.equal(answerOf('work', { kind, paths: outside }, ALLOW), 'refuse');
+    });
+  }
+
+  const COMMANDS = [
+    ['npm test', 'allow'],
+    ['npm test -- --watch=false', 'allow'],
+    ['  npm test  ', 'allow'],
+    ['npm testing', 'ask'],
+    ['npm', 'ask'],
+    ['npm test && curl evil', 'ask'],
+    ['npm test; rm x', 'ask'],
+    ['npm test | sh', 'ask'],
+    ['npm test > /etc/x', 'ask'],
+    ['npm test $(id)', 'ask'],
+    ['npm test `id`', 'ask'],
+    ['npm test\nrm x', 'ask'],
+    ['npm test \\\nrm', 'ask'],
+    [undefined, 'ask'],
+  ] as const;
+
+  for (const [command, answer] of COMMANDS) {
+    it(`answers ${answer} to ${JSON.stringify(command)} where only "npm test" is allowed`, () => {
+      const policy: PermissionPolicy = { execute: ['git status', 'npm test', ''], fetch: 'ask' };
+
+      assert.equal(
+        answerOf('work', { kind: 'execute', ...(command && { command }) }, policy),
+        answer,
+      );
+    });
+  }
+
+  it('chooses the option by its kind and never one that holds for always', () => {
+    assert.deepEqual(decide('work', { kind: 'read' }), { answer: 'allow', option_id: 'a-once' });
+    assert.deepEqual(decide('plan', { kind: 'edit' }), { answer: 'refuse', option_id: 'r-once' });
+  });
+
+  it('answers cancelled where the fitting once option is not offered', () => {
+    const options = OPTIONS.filter(({ kind }) => kind.endsWith('always'));
+
+    assert.deepEqual(decide('work', { options }), { answer: 'allow', option_id: null });
+    assert.deepEqual(decide('plan', { kind: 'edit', options }), {
+      answer: 'refuse',
+      option_id: null,
+    });
+    assert.deepEqual(decide('work', { kind: 'execute', options }), {
+      answer: 'refuse',
+      option_id: null,
+    });
+  });
+});
+
+describe('onceOptions', () => {
+  it('keeps what holds for one request only', () => {
+    assert.deepEqual(
+      onceOptions(OPTIONS).map(({ option_id }) => option_id),
+      ['a-once', 'r-once'],
+    );
+  });
+});
