@@ -9,6 +9,7 @@ export const ERRORS = {
   not_found: { status: 404, title: 'No such resource' },
   route_not_found: { status: 404, title: 'No such endpoint' },
   method_not_allowed: { status: 405, title: 'The endpoint does not take this method' },
+  request_timeout: { status: 408, title: 'The body did not arrive in time' },
   already_exists: { status: 409, title: 'It exists already' },
   lock_held: { status: 409, title: 'The session lock is held' },
   session_active: { status: 409, title: 'A session is active' },
@@ -34,6 +35,7 @@ export const ERRORS = {
   provider_failed: { status: 502, title: 'The agent failed' },
   unavailable: { status: 503, title: 'Out of reach or not installed' },
   read_only: { status: 503, title: 'The workspace is read-only for now' },
+  access_denied: { status: 503, title: 'The file system refuses access' },
   tool_timeout: { status: 504, title: 'A program did not answer in time' },
   disk_full: { status: 507, title: 'The disk is full' },
 } as const;
@@ -72,4 +74,7 @@ export class ServiceError extends Error {
 }
 
 export const notFound = (what: string, id: string): ServiceError =>
-  new ServiceError('not_found', `There is no ${what} ${id} here. List the collection to see what there is.`);
+  new ServiceError(
+    'not_found',
+    `There is no ${what} ${id} here. List the collection to see what there is.`,
+  );

@@ -11,7 +11,11 @@ export class Answer<T> {
   /** Without quotes; the HTTP layer adds them, and answers 304 or 412 by it. */
   readonly etag: string | undefined;
 
-  constructor(body: T | Buffer | string | undefined, headers: Record<string, string> = {}, etag?: string) {
+  constructor(
+    body: T | Buffer | string | undefined,
+    headers: Record<string, string> = {},
+    etag?: string,
+  ) {
     this.body = body;
     this.headers = headers;
     this.etag = etag;
@@ -26,7 +30,7 @@ export interface StreamEvent {
 
 /** A live answer: server-sent events, or the same events so far as a JSON array where the client accepts JSON. */
 export interface EventSource {
-  /** Replays what is after `seq`, then goes on live, and ends after the last event. */
+  /** Replays what is after `after`, then goes on live, and ends after the last event or once `signal` aborts. */
   open(after: number, signal: AbortSignal): AsyncIterable<StreamEvent>;
   soFar(after: number): Promise<StreamEvent[]>;
 }
@@ -50,6 +54,8 @@ export interface Route<
   method: Method;
   /** In hapi's form: `/cases/{id}`. */
   path: string;
+  /** In the OpenAPI document; default: made of method and path. */
+  operationId?: string;
   /** One sentence, present tense: what the call does. */
   summary: string;
   /** More for the OpenAPI document, Markdown. */
@@ -75,6 +81,12 @@ export interface Route<
 }
 
 type Result<R> = Of<R, undefined> | Answer<Of<R, undefined>> | EventSource;
+
+/** The routes of one section of the interface. */
+export interface Section {
+  title: string;
+  routes: readonly Route[];
+}
 
 /** The identity: it ties the handler's types to the schemas beside it. */
 export const route = <

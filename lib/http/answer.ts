@@ -1,0 +1,17 @@
+import { Answer } from './route.ts';
+
+/** 201 with `Location`. `body` is a value or the ready JSON bytes; `etag` goes unquoted. */
+export const created = <T>(location: string, body: T | Buffer, etag?: string): Answer<T> =>
+  new Answer<T>(body, { location }, etag);
+
+/** An answer with an ETag: a client that has this version already is sent 304 and no body. */
+export const tagged = <T>(body: T | Buffer, etag: string): Answer<T> =>
+  new Answer<T>(body, {}, etag);
+
+export const markdown = (text: string, etag: string): Answer<string> =>
+  new Answer<string>(text, { 'content-type': 'text/markdown; charset=utf-8' }, etag);
+
+export const diff = (text: string): Answer<string> =>
+  new Answer<string>(text, { 'content-type': 'text/x-diff; charset=utf-8' });
+
+export const noContent = (): Answer<never> => new Answer<never>(undefined);

@@ -1,0 +1,76 @@
+import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import type { Service } from '../service.ts';
+import { type Asked, inputReader } from './input.ts';
+import { type Log, problemOf } from './problem.ts';
+import { Answer, type EventSource, type Route } from './route.ts';
+import { isStream } from './schema.ts';
+import { type Streams, sendEvents } from './sse.ts';
+
+const MIB = 1024 * 1024;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Serves a route: reads and checks what came, calls its handler, and sends what it answers. */
+export const hapiRoute = (route: Route, service: Service, streams: Streams): ServerRoute => {
+  const read = inputReader(route);
+  return {
+    method: route.method,
+    path: route.path,
+    options: route.method === 'GET' ? {} : { payload: payloadOptions(route) },
+    handler: async (request, h) => {
+      const result = await route.handler(read(request as Asked) as never, service);
+      if (isStream(route)) return sendEvents(result as EventSource, request, h, streams);
+      return send(route, result as Result, request, h);
+    },
+  };
+};
+
+/** The last thing before every answer: an error becomes a problem document. */
+export const answerProblems =
+  (log: Log): Lifecycle.Method =>
+  ({ response }, h) => {
+    if (!(response instanceof Error)) return h.continue;
+    const { status, headers, body } = problemOf(response, log);
+    const answer = h.response(body).code(status).type('application/problem+json');
+    return withHeaders(answer, headers);
+  };
+
+// The body is taken as it came, up to its limit: body.ts decodes it. `override` keeps hapi from judging the type.
+const payloadOptions = ({ maxBytes = MIB }: Route) =>
+  ({ parse: false, output: 'data', maxBytes, override: 'application/octet-stream' }) as const;
+
+type Result = Answer<unknown> | object | string | number | boolean | null | undefined;
+
+const send = (route: Route, result: Result, request: Request, h: ResponseToolkit) => {
+  const { body, headers, etag } = result instanceof Answer ? result : new Answer<unknown>(result);
+  const tag = etag === undefined ? undefined : `"${etag}"`;
+  if (tag !== undefined && isKnown(request, tag)) {
+    return h.response().code(304).header('etag', tag);
+  }
+  const status = route.status ?? (body === undefined ? 204 : 200);
+  const answer = h.response(bytesOf(body, headers)).code(status);
+  if (body !== undefined) answer.type(JSON_TYPE);
+  if (tag !== undefined) answer.header('etag', tag);
+  return withHeaders(answer, headers);
+};
+
+type HapiResponse = ReturnType<ResponseToolkit['response']>;
+
+const withHeaders = (answer: HapiResponse, headers: Record<string, string>): HapiResponse => {
+  for (const name of Object.keys(headers)) answer.header(name, headers[name] ?? '');
+  return answer;
+};
+
+const isKnown = ({ method, raw }: Request, tag: string): boolean => {
+  const known = raw.req.headers['if-none-match'];
+  if (known === undefined || (method !== 'get' && method !== 'head')) return false;
+  return known.trim() === '*' || known.split(',').some((one) => strong(one) === tag);
+};
+
+const strong = (tag: string): string => tag.trim().replace(/^W\//, '');
+
+// A ready Buffer costs nothing more; a text that names its type is no JSON.
+const bytesOf = (body: unknown, headers: Record<string, string>): Buffer | undefined => {
+  if (body === undefined || Buffer.isBuffer(body)) return body;
+  const text = typeof body === 'string' && 'content-type' in headers ? body : JSON.stringify(body);
+  return Buffer.from(text);
+};

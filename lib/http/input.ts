@@ -1,0 +1,118 @@
+import { type FieldError, notFound, ServiceError } from '../errors.ts';
+import { readBody } from './body.ts';
+import { type Check, checker } from './check.ts';
+import type { Input, Route } from './route.ts';
+import {
+  bodyIsOptional,
+  bodySchema,
+  type JsonSchema,
+  paramsSchema,
+  querySchema,
+} from './schema.ts';
+
+/** What a request says, as hapi has taken it apart. */
+export interface Asked {
+  params: Record<string, unknown>;
+  query: Record<string, unknown>;
+  headers: Record<string, string | string[] | undefined>;
+  payload: unknown;
+}
+
+type Read = (asked: Asked) => Input<unknown, unknown, unknown>;
+
+/**
+ * Makes the reader of a route's input. Params and query are converted from text, a JSON body is not.
+ * Throws `bad_request` with all that is wrong, and `not_found` for an id that can be nobody's.
+ */
+export const inputReader = (route: Route): Read => {
+  const readParams = textReader(() => paramsSchema(route));
+  const readQuery = textReader(() => querySchema(route));
+  const checkBody = bodyChecker(route);
+  return ({ params, query, headers, payload }) => {
+    const path = readParams(params);
+    refuseParams(route, path.errors, params);
+    const asked = readQuery(query);
+    const body = readBody(route, headers, payload);
+    const errors = [...prefixed('query', asked.errors), ...checkBody(body)];
+    if (errors.length > 0) throw badRequest(errors);
+    return { params: path.value, query: asked.value, body, ifMatch: ifMatch(headers['if-match']) };
+  };
+};
+
+const textReader = (schemaOf: () => JsonSchema) => {
+  const schema = once(schemaOf);
+  const check = checker(schema);
+  return (text: Record<string, unknown>) => {
+    const value = fromText(text, schema());
+    return { value, errors: check(value) };
+  };
+};
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};
+
+const fromText = (text: Record<string, unknown>, schema: JsonSchema): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(text).map(([key, value]) => [key, convert(value, schema.properties?.[key])]),
+  );
+
+const NUMBER = /^-?\d+(\.\d+)?$/;
+
+const convert = (value: unknown, schema: JsonSchema = {}): unknown => {
+  if (schema.type === 'array') return [value].flat().map((one) => convert(one, schema.items));
+  if (typeof value !== 'string') return value;
+  if ((schema.type === 'integer' || schema.type === 'number') && NUMBER.test(value)) {
+    return Number(value);
+  }
+  if (schema.type === 'boolean' && /^(true|false)$/.test(value)) return value === 'true';
+  return value;
+};
+
+// An id that is no UUID cannot exist: to the caller it is as absent as any other.
+const refuseParams = (route: Route, errors: FieldError[], params: Record<string, unknown>) => {
+  if (errors.length === 0) return;
+  const properties = paramsSchema(route).properties ?? {};
+  for (const { path } of errors) {
+    const name = path.slice(1);
+    if (properties[name]?.format === 'uuid') {
+      throw notFound(whatIs(route.path, name), String(params[name]));
+    }
+  }
+  throw badRequest(prefixed('path', errors));
+};
+
+const whatIs = (path: string, param: string): string => {
+  const segments = path.split('/');
+  const collection = segments[segments.indexOf(`{${param}}`) - 1] ?? '';
+  return collection === 'cases' ? 'Work item' : collection.replace(/s$/, '').replaceAll('-', ' ');
+};
+
+const bodyChecker = (route: Route): Check => {
+  const check = checker(() => bodySchema(route));
+  const isOptional = bodyIsOptional(route);
+  const sendIt = [{ path: '', message: `is required: send ${route.consumes ?? 'JSON'}` }];
+  return (body) => {
+    if (body !== undefined) return check(body);
+    return isOptional ? [] : sendIt;
+  };
+};
+
+const prefixed = (where: string, errors: FieldError[]): FieldError[] =>
+  errors.map(({ path, message }) => ({ path: where + path, message }));
+
+const badRequest = (errors: FieldError[]): ServiceError => {
+  const sentences = errors.map(({ path, message }) => `${path || 'The body'} ${message}`);
+  return new ServiceError('bad_request', `${sentences.join('; ')}.`, { errors });
+};
+
+const ifMatch = (header: string | string[] | undefined): string | undefined => {
+  if (typeof header !== 'string' || header.trim() === '*') return undefined;
+  const tag = /^\s*(?:W\/)?"?([^",]+)"?\s*$/.exec(header)?.[1];
+  if (tag === undefined) throw new ServiceError('bad_request', 'If-Match takes one entity tag.');
+  return tag;
+};

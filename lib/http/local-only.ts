@@ -1,0 +1,55 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIPv4 } from 'node:net';
+import { ServiceError } from '../errors.ts';
+
+export type CheckKey = (token: string) => Promise<boolean>;
+
+/**
+ * Why a request or upgrade with these headers is refused, or undefined. Only this machine reaches a loopback
+ * port, but a web page in the operator's browser is on this machine too: Host defeats DNS rebinding, Origin and
+ * Sec-Fetch-Site calls across sites.
+ */
+export const notLocal = (headers: IncomingHttpHeaders, port: number): ServiceError | undefined => {
+  const { host = '', origin } = headers;
+  if (!isOurs(host, port)) return refused(`Host is ${quoted(host)}`, port);
+  if (origin !== undefined && !isOurOrigin(origin, port)) {
+    return refused(`Origin is ${quoted(origin)}`, port);
+  }
+  if (headers['sec-fetch-site'] === 'cross-site') return refused('Another site sent this', port);
+  return undefined;
+};
+
+/** Throws `unauthorized` unless the key in the Authorization header, where there is one, is valid. */
+export const checkCredential = async (
+  header: string | undefined,
+  checkKey: CheckKey,
+): Promise<void> => {
+  if (header === undefined) return;
+  const token = /^Bearer +([^\s]+)$/i.exec(header)?.[1];
+  if (token !== undefined && (await checkKey(token))) return;
+  throw new ServiceError(
+    'unauthorized',
+    'The API key is unknown or revoked. Calls from this machine need none: leave Authorization out.',
+    { headers: { 'www-authenticate': 'Bearer' } },
+  );
+};
+
+/** Whether a server bound to this address can be reached from this machine only. */
+export const isLoopbackAddress = (host: string): boolean =>
+  host === '::1' || (host !== '[::1]' && isLoopbackName(host));
+
+const isLoopbackName = (name: string): boolean =>
+  name === 'localhost' || name === '[::1]' || (name.startsWith('127.') && isIPv4(name));
+
+const isOurs = (authority: string, port: number): boolean => {
+  const [, name = '', sent = '80'] = /^(.*?)(?::(\d+))?$/.exec(authority.toLowerCase()) ?? [];
+  return isLoopbackName(name) && Number(sent) === port;
+};
+
+const isOurOrigin = (origin: string, port: number): boolean =>
+  origin.startsWith('http://') && isOurs(origin.slice('http://'.length), port);
+
+const refused = (why: string, port: number): ServiceError =>
+  new ServiceError('not_local', `${why}. Call http://127.0.0.1:${port} from this machine.`);
+
+const quoted = (value: string): string => (value === '' ? 'missing' : JSON.stringify(value));

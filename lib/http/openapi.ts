@@ -1,0 +1,161 @@
+import { type EventDoc, STREAM, webhook } from './openapi-events.ts';
+import { failures, PROBLEM, problemTypes } from './openapi-problems.ts';
+import { operationId } from './operation-id.ts';
+import type { Route, Section } from './route.ts';
+import {
+  bodyIsOptional,
+  bodySchema,
+  isStream,
+  type JsonSchema,
+  paramsSchema,
+  querySchema,
+} from './schema.ts';
+
+type Json = Record<string, unknown>;
+type Components = { schemas: Json; responses: Json };
+
+/**
+ * The OpenAPI 3.1 document of these routes: what validates a request is what describes it, and the errors any
+ * route can give are added to those it names. The same routes give the same bytes.
+ */
+export const openApi = (
+  sections: readonly Section[],
+  events: readonly EventDoc[],
+  version: string,
+): Json => {
+  const components = { ...shared(), schemas: { Problem: PROBLEM } as Json, responses: {} as Json };
+  const paths: Record<string, Json> = {};
+  for (const { title, routes } of sections) {
+    for (const route of routes) {
+      paths[route.path] ??= {};
+      Object.assign(paths[route.path] as Json, {
+        [route.method.toLowerCase()]: { tags: [title], ...operation(route, components) },
+      });
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Dossier',
+      version,
+      description: ABOUT,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This daemon' }],
+    tags: sections.map(({ title }) => ({ name: title })),
+    security: [{}, { key: [] }],
+    paths,
+    webhooks: Object.fromEntries(events.map((event) => [event.name, webhook(event)])),
+    components,
+  };
+};
+
+const ABOUT = `AI coding work as Work items with evidence, on this machine only.
+
+Every error is an RFC 9457 problem whose \`code\` is stable; \`components/x-problems\` lists them all. An answer
+with an \`ETag\` can be asked for again with \`If-None-Match\`, and guards a write with \`If-Match\`.`;
+
+const operation = (route: Route, components: Components): Json => ({
+  operationId: operationId(route),
+  summary: route.summary,
+  ...(route.description && { description: route.description }),
+  parameters: parameters(route),
+  ...(route.body && { requestBody: requestBody(route) }),
+  responses: { ...success(route, components.schemas), ...failures(route, components.responses) },
+});
+
+const parameters = (route: Route): Json[] => [
+  ...fields(paramsSchema(route), 'path'),
+  ...fields(querySchema(route), 'query'),
+  ...headerNames(route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+];
+
+const fields = (schema: JsonSchema, where: 'path' | 'query'): Json[] =>
+  Object.entries(schema.properties ?? {}).map(([name, { description, ...field }]) => ({
+    name,
+    in: where,
+    required: where === 'path' || (schema.required ?? []).includes(name),
+    ...(description && { description }),
+    schema: field,
+  }));
+
+const headerNames = (route: Route): string[] => {
+  if (isStream(route)) return ['LastEventId'];
+  if (isCacheable(route)) return ['IfNoneMatch'];
+  return route.conditional ? ['IfMatch'] : [];
+};
+
+const isCacheable = (route: Route): boolean =>
+  route.method === 'GET' && route.response !== undefined && !isStream(route);
+
+const requestBody = (route: Route): Json => ({
+  required: !bodyIsOptional(route),
+  content: { [route.consumes ?? 'application/json']: { schema: bodySchema(route) } },
+});
+
+const success = (route: Route, schemas: Json): Json => {
+  const status = route.status ?? (route.response || isStream(route) ? 200 : 204);
+  const answer: Json = { description: SUCCESS[status], headers: answerHeaders(route, status) };
+  const content = answerContent(route, schemas);
+  if (content !== undefined && status !== 204) answer.content = content;
+  return isCacheable(route) ? { [status]: answer, 304: NOT_MODIFIED } : { [status]: answer };
+};
+
+const SUCCESS = {
+  200: 'Done',
+  201: 'Made; Location says where',
+  202: 'Started; it goes on after this answer',
+  204: 'Done; there is nothing to say',
+};
+
+const NOT_MODIFIED = { description: 'What you have is current' };
+
+const answerHeaders = (route: Route, status: number): Json => ({
+  ...(status === 201 && { Location: { $ref: '#/components/headers/Location' } }),
+  ...(route.response && { ETag: { $ref: '#/components/headers/ETag' } }),
+});
+
+const answerContent = (route: Route, schemas: Json): Json | undefined => {
+  if (isStream(route)) return STREAM;
+  if (route.response === undefined) return undefined;
+  const schema = named(route.response, schemas);
+  return { [route.produces ?? 'application/json']: { schema } };
+};
+
+/** The schema with each part that has an `$id` moved to the components, where it is described once. */
+const named = (part: unknown, schemas: Json): unknown => {
+  if (Array.isArray(part)) return part.map((one) => named(one, schemas));
+  if (typeof part !== 'object' || part === null) return part;
+  const { $id, ...rest } = part as JsonSchema;
+  const schema = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, named(value, schemas)]),
+  );
+  if ($id === undefined) return schema;
+  schemas[$id] = schema;
+  return { $ref: `#/components/schemas/${$id}` };
+};
+
+const shared = (): Json => ({
+  parameters: {
+    IfMatch: header('If-Match', 'The ETag that was read: 412 when the file changed since'),
+    IfNoneMatch: header('If-None-Match', 'The ETag at hand: 304 when it is current'),
+    LastEventId: header('Last-Event-ID', 'The id of the last event received: goes on after it'),
+  },
+  headers: {
+    ETag: { description: 'The version of the file behind the answer', schema: TEXT },
+    Location: { description: 'Where the new resource is', schema: TEXT },
+  },
+  securitySchemes: {
+    key: { type: 'http', scheme: 'bearer', description: 'Not needed from this machine' },
+  },
+  'x-problems': problemTypes(),
+});
+
+const TEXT = { type: 'string' };
+
+const header = (name: string, description: string): Json => ({
+  name,
+  in: 'header',
+  description,
+  schema: TEXT,
+});

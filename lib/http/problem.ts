@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
+
+export interface Log {
+  error(details: object, message: string): void;
+}
+
+export interface Problem {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** Where the OpenAPI document describes an error: the `type` of its problems. */
+export const problemType = (code: ErrorCode): string =>
+  `/openapi.json#/components/x-problems/${code}`;
+
+/** Any error as an RFC 9457 document. What nobody foresaw is logged whole, and told as an id to look for. */
+export const problemOf = (thrown: unknown, log: Log): Problem => {
+  const error = recognised(thrown) ?? unexpected(thrown, log);
+  const { status, title } = ERRORS[error.code];
+  const document = {
+    ...error.members,
+    type: problemType(error.code),
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    ...(error.errors && { errors: error.errors }),
+  };
+  return { status, headers: error.headers, body: Buffer.from(JSON.stringify(document)) };
+};
+
+const recognised = (thrown: unknown): ServiceError | undefined => {
+  if (thrown instanceof ServiceError) return thrown;
+  if (!(thrown instanceof Error)) return undefined;
+  return fromStore(thrown) ?? fromFileSystem(thrown) ?? fromHapi(thrown);
+};
+
+const unexpected = (thrown: unknown, log: Log): ServiceError => {
+  const request_id = randomUUID();
+  log.error({ err: thrown, request_id }, 'a request failed unexpectedly');
+  const message = `Nothing you sent explains this. The daemon's log has the cause under ${request_id}.`;
+  return new ServiceError('internal', message, { members: { request_id } });
+};
+
+interface StoreFailure extends Error {
+  code: string;
+  details?: Record<string, unknown>;
+}
+
+// By its shape: this layer knows no record and no file, so it does not import the store.
+const fromStore = (thrown: Error): ServiceError | undefined => {
+  if (thrown.name !== 'StoreError') return undefined;
+  const { code, message, details = {} } = thrown as StoreFailure;
+  const known = code === 'unsafe_path' ? 'bad_request' : code;
+  if (!Object.hasOwn(ERRORS, known)) return undefined;
+  return new ServiceError(known as ErrorCode, message, { members: details, cause: thrown });
+};
+
+const DENIED: [ErrorCode, string] = [
+  'access_denied',
+  "See that the daemon's user may read and write everything in the workspace, then try again.",
+];
+const FULL: [ErrorCode, string] = [
+  'disk_full',
+  'Nothing was changed. Free some space for the workspace, then try again.',
+];
+const MANY: [ErrorCode, string] = [
+  'unavailable',
+  'Too many files are open. Try again; if it lasts, raise the limit (ulimit -n).',
+];
+
+const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
+  ENOSPC: FULL,
+  EDQUOT: FULL,
+  EACCES: DENIED,
+  EPERM: DENIED,
+  EROFS: ['read_only', 'The file system is mounted read-only. Mount it writable, then try again.'],
+  EMFILE: MANY,
+  ENFILE: MANY,
+};
+
+const fromFileSystem = (thrown: Error): ServiceError | undefined => {
+  const { code = '' } = thrown as NodeJS.ErrnoException;
+  const known = Object.hasOwn(FILE_SYSTEM, code) ? FILE_SYSTEM[code] : undefined;
+  return known && new ServiceError(known[0], `${known[1]} (${code})`, { cause: thrown });
+};
+
+const HAPI: Record<number, [ErrorCode, string]> = {
+  400: ['bad_request', 'The request cannot be read: check how its URL is written.'],
+  404: ['route_not_found', 'The endpoints are listed in /openapi.json.'],
+  408: ['request_timeout', 'Send the whole body without a pause.'],
+  413: ['too_large', 'Send less: /openapi.json tells how large a body each endpoint takes.'],
+};
+
+// hapi throws Boom errors for what it refuses before a handler is asked.
+const fromHapi = (thrown: Error): ServiceError | undefined => {
+  const status = (thrown as Error & { output?: { statusCode: number } }).output?.statusCode;
+  const known = HAPI[status ?? 0];
+  return known && new ServiceError(known[0], known[1], { cause: thrown });
+};

@@ -1,0 +1,55 @@
+import { type TSchema, Type } from 'typebox';
+import type { Route } from './route.ts';
+
+/** A schema as plain JSON Schema, as far as this layer reads it. */
+export interface JsonSchema {
+  $id?: string;
+  title?: string;
+  description?: string;
+  type?: string | string[];
+  format?: string;
+  const?: unknown;
+  enum?: unknown[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  additionalProperties?: boolean | JsonSchema;
+}
+
+const NOTHING = Type.Object({});
+const AFTER = Type.Integer({
+  minimum: 0,
+  description: 'Only what came after the event with this number',
+});
+
+/** What the route takes, with every object closed: a field that no schema names is an error, not a wish ignored. */
+export const paramsSchema = (route: Route): JsonSchema => closed(route.params ?? NOTHING);
+
+export const querySchema = (route: Route): JsonSchema => {
+  const schema = closed(route.query ?? NOTHING);
+  if (!isStream(route)) return schema;
+  return { ...schema, properties: { after: AFTER as JsonSchema, ...schema.properties } };
+};
+
+export const bodySchema = (route: Route): JsonSchema => closed(route.body ?? NOTHING);
+
+export const bodyIsOptional = (route: Route): boolean =>
+  route.body === undefined || Type.IsOptional(route.body);
+
+export const isStream = (route: Route): boolean => route.produces === 'text/event-stream';
+
+const closed = (schema: TSchema | JsonSchema): JsonSchema => {
+  // With the hidden properties, for typebox keeps refinements in them.
+  const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema)) as JsonSchema;
+  if (copy.properties !== undefined) {
+    copy.properties = mapValues(copy.properties, closed);
+    copy.additionalProperties ??= false;
+  }
+  if (copy.items !== undefined) copy.items = closed(copy.items);
+  if (copy.anyOf !== undefined) copy.anyOf = copy.anyOf.map(closed);
+  return copy;
+};
+
+const mapValues = <A, B>(record: Record<string, A>, change: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));

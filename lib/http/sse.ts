@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Request, ResponseToolkit } from '@hapi/hapi';
+import { ServiceError } from '../errors.ts';
+import type { Log } from './problem.ts';
+import type { EventSource, StreamEvent } from './route.ts';
+
+/** What all streams of a server share. Aborting a member of `open` ends that stream. */
+export interface Streams {
+  open: Set<AbortController>;
+  heartbeatMs: number;
+  log: Log;
+}
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+};
+
+/**
+ * Answers with server-sent events, or with the events so far where the client prefers JSON. Goes on after
+ * `Last-Event-ID`, else after `?after=`. Reads the source no faster than the client does.
+ */
+export const sendEvents = async (
+  source: EventSource,
+  request: Request,
+  h: ResponseToolkit,
+  streams: Streams,
+) => {
+  const after = position(request);
+  if (prefersJson(request.raw.req.headers.accept)) {
+    const events = await source.soFar(after);
+    return h.response(JSON.stringify(events)).type('application/json');
+  }
+  const { res } = request.raw;
+  res.writeHead(200, HEADERS);
+  if (request.method === 'head') res.end();
+  else void pump(source, after, res, streams);
+  return h.abandon;
+};
+
+const position = ({ headers, query }: Request): number => {
+  const sent: unknown = headers['last-event-id'] || query.after || '0';
+  if (/^\d{1,15}$/.test(String(sent))) return Number(sent);
+  const message = 'Last-Event-ID is the id of an event of this stream: a whole number.';
+  throw new ServiceError('bad_request', message);
+};
+
+const prefersJson = (accept = ''): boolean =>
+  quality(accept, 'application/json') > quality(accept, 'text/event-stream');
+
+const quality = (accept: string, type: string): number => {
+  const range = accept.split(',').find((one) => one.trim().toLowerCase().startsWith(type));
+  return range === undefined ? 0 : Number(/;\s*q=([\d.]+)/.exec(range)?.[1] ?? 1);
+};
+
+const pump = async (
+  source: EventSource,
+  after: number,
+  res: ServerResponse,
+  { open, heartbeatMs, log }: Streams,
+): Promise<void> => {
+  const life = new AbortController();
+  const heart = setInterval(() => res.writableNeedDrain || res.write(':\n\n'), heartbeatMs);
+  // Whoever ends it, the client, the source or the server: all is let go here.
+  life.signal.addEventListener('abort', () => {
+    clearInterval(heart);
+    open.delete(life);
+    res.end();
+  });
+  open.add(life);
+  res.once('close', () => life.abort());
+  res.flushHeaders();
+  try {
+    for await (const event of source.open(after, life.signal)) {
+      if (life.signal.aborted || res.destroyed) break;
+      if (!res.write(encode(event))) await once(res, 'drain', { signal: life.signal });
+    }
+  } catch (err) {
+    if (!life.signal.aborted) log.error({ err }, 'an event stream broke off');
+  } finally {
+    life.abort();
+  }
+};
+
+const encoded = new WeakMap<StreamEvent, Buffer>();
+
+// Once for all who read the same event.
+const encode = (event: StreamEvent): Buffer => {
+  const ready = encoded.get(event);
+  if (ready !== undefined) return ready;
+  const data = JSON.stringify(event.data ?? null);
+  const bytes = Buffer.from(`id: ${event.id}\nevent: ${event.event}\ndata: ${data}\n\n`);
+  encoded.set(event, bytes);
+  return bytes;
+};

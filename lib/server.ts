@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import {
+  type Request,
+  type ResponseToolkit,
+  type Server,
+  type ServerRoute,
+  server,
+} from '@hapi/hapi';
+import { Type } from 'typebox';
+import { ServiceError } from './errors.ts';
+import { tagged } from './http/answer.ts';
+import { answerProblems, hapiRoute } from './http/hapi.ts';
+import { type CheckKey, checkCredential, isLoopbackAddress, notLocal } from './http/local-only.ts';
+import { openApi } from './http/openapi.ts';
+import type { EventDoc } from './http/openapi-events.ts';
+import type { Log } from './http/problem.ts';
+import { route, type Section } from './http/route.ts';
+import type { Streams } from './http/sse.ts';
+import type { Service } from './service.ts';
+
+export interface ServerOptions {
+  /** What the API is: served, and described at /openapi.json. */
+  sections: readonly Section[];
+  /** What receivers of webhooks are sent: described only. */
+  events?: readonly EventDoc[];
+  /** What is not the API, such as the console's pages: guarded like it, not described. */
+  extraRoutes?: readonly ServerRoute[];
+  service: Service;
+  log: Log;
+  /** A loopback address; any other throws. */
+  host: string;
+  /** 0: any free one. */
+  port: number;
+  checkKey: CheckKey;
+  /** How often a silent event stream says that it is alive. */
+  heartbeatMs?: number;
+}
+
+/** The HTTP server, not yet listening. Stopping it ends the open event streams. */
+export const createServer = (options: ServerOptions): Server => {
+  const { sections, service, log, host, port, extraRoutes = [] } = options;
+  if (!isLoopbackAddress(host)) {
+    throw new Error(`Only this machine may call the API: bind 127.0.0.1 or ::1, not ${host}.`);
+  }
+  const hapi = server({ ...SETTINGS, host, port });
+  const streams: Streams = { open: new Set(), heartbeatMs: options.heartbeatMs ?? 15_000, log };
+  guard(hapi, options.checkKey);
+  hapi.ext('onPreResponse', answerProblems(log));
+  hapi.ext('onPreStop', () => {
+    for (const stream of streams.open) stream.abort();
+  });
+  for (const { routes } of [...sections, description(options)]) {
+    hapi.route(routes.map((one) => hapiRoute(one, service, streams)));
+  }
+  hapi.route([...extraRoutes, noSuchRoute(hapi)]);
+  return hapi;
+};
+
+// Nothing that the API does not use: no cookies, no compression, no CORS, no logs of hapi's own.
+const SETTINGS = {
+  compression: false,
+  debug: false,
+  routes: { state: { parse: false, failAction: 'ignore' } },
+} as const;
+
+const guard = (hapi: Server, checkKey: CheckKey): void => {
+  hapi.ext('onRequest', ({ raw }, h) => {
+    raw.res.setHeader('x-content-type-options', 'nosniff');
+    raw.res.setHeader('x-frame-options', 'DENY');
+    const { headers } = raw.req;
+    const refusal = notLocal(headers, Number(hapi.info.port));
+    if (refusal !== undefined) throw refusal;
+    if (headers.authorization === undefined) return h.continue;
+    return checkCredential(headers.authorization, checkKey).then(() => h.continue);
+  });
+};
+
+// Made when first asked for, and then as good as a file.
+const description = ({ sections, events = [], service }: ServerOptions): Section => {
+  let made: ReturnType<typeof tagged<object>> | undefined;
+  const make = () => {
+    const document = openApi([...sections, section], events, service.version.version);
+    const body = Buffer.from(JSON.stringify(document));
+    return tagged<object>(body, createHash('sha256').update(body).digest('base64url'));
+  };
+  const openapi = route({
+    method: 'GET',
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    summary: 'This document',
+    response: Type.Object({}),
+    handler: () => {
+      made ??= make();
+      return made;
+    },
+  });
+  const section: Section = { title: 'Description', routes: [openapi] };
+  return section;
+};
+
+// The last resort of the router: OPTIONS, a known path with another method, an unknown path.
+const noSuchRoute = (hapi: Server): ServerRoute => ({
+  method: '*',
+  path: '/{any*}',
+  handler: ({ method, path }: Request, h: ResponseToolkit) => {
+    const allow = allowed(hapi, path).join(', ');
+    const asked = `${method.toUpperCase()} ${path}`;
+    if (allow === '') {
+      const message = `There is no ${asked}. The endpoints are listed in /openapi.json.`;
+      throw new ServiceError('route_not_found', message);
+    }
+    if (method === 'options') return h.response().code(204).header('allow', allow);
+    const message = `${asked} does not exist. ${path} takes ${allow}.`;
+    throw new ServiceError('method_not_allowed', message, { headers: { allow } });
+  },
+  options: { payload: { parse: false, output: 'stream', override: 'application/octet-stream' } },
+});
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+const allowed = (hapi: Server, path: string): string[] =>
+  METHODS.filter((method) => hapi.match(method, path)?.method === method).flatMap((method) =>
+    method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+  );

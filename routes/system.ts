@@ -1,0 +1,33 @@
+import { Type } from 'typebox';
+import { route } from '../lib/http/route.ts';
+
+const Health = Type.Object({ status: Type.Literal('ok') });
+
+const OrUnknown = Type.Union([Type.String(), Type.Null()]);
+
+const Version = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  api: Type.String({ description: 'The OpenAPI version of the document at /openapi.json' }),
+  node: Type.String(),
+  platform: Type.String(),
+  commit: OrUnknown,
+  built_at: OrUnknown,
+});
+
+export const systemRoutes = [
+  route({
+    method: 'GET',
+    path: '/health',
+    summary: 'Say that the daemon answers',
+    response: Health,
+    handler: () => ({ status: 'ok' as const }),
+  }),
+  route({
+    method: 'GET',
+    path: '/version',
+    summary: 'Say what is running',
+    response: Version,
+    handler: (_input, service) => service.version,
+  }),
+];
