@@ -1,0 +1,23 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Environment } from './environment.ts';
+
+/**
+ * The absolute path of a program on the PATH of `env`, or undefined. Relative entries are passed over: they would
+ * let a file in a worktree stand in for the program.
+ */
+export const findProgram = (name: string, env: Environment): string | undefined =>
+  (env.PATH ?? '')
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((directory) => join(directory, name))
+    .find(isProgram);
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { copyFile, lstat, mkdtemp, rm, stat, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Runner, RunOptions, Worktree } from './git.ts';
+
+/** Runs one command of a worktree on a private copy of its index, taking no lock in the repository. */
+export type RunOnCopy = (args: readonly string[], options?: RunOptions) => Promise<Buffer>;
+
+/**
+ * Lends `work` a copy of the worktree's index, which git may change at will, and removes it afterwards. Files that
+ * the index says not to look at (assume-unchanged, or skipped and there all the same) are looked at in the copy.
+ */
+export const onIndexCopy = async <T>(
+  git: Runner,
+  worktree: Worktree,
+  work: (run: RunOnCopy) => Promise<T>,
+): Promise<T> => {
+  const directory = await mkdtemp(join(tmpdir(), 'dossier-index-'));
+  const copy = join(directory, 'index');
+  const run: RunOnCopy = async (args, options) => {
+    const env = { ...options?.env, GIT_INDEX_FILE: copy };
+    return (await git.run(worktree, args, { ...options, read: true, env })).stdout;
+  };
+  try {
+    await copyIndex(join(worktree.git_dir, 'index'), copy);
+    await lookAtAll(run, worktree);
+    return await work(run);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+};
+
+// git compares a file's time with the index's own to see what may have changed within one tick of the clock: a
+// younger copy would trust too much, an older one only looks twice.
+const copyIndex = async (index: string, copy: string): Promise<void> => {
+  if (!existsSync(index)) return;
+  const { mtimeMs } = await stat(index);
+  await copyFile(index, copy);
+  const older = Math.floor(mtimeMs) / 1000 - 0.01;
+  await utimes(copy, older, older);
+};
+
+const lookAtAll = async (run: RunOnCopy, worktree: Worktree): Promise<void> => {
+  const listed = (await run(['ls-files', '-v', '-z']))
+    .toString('latin1')
+    .split('\0')
+    .filter(Boolean);
+  const flagged = listed.filter((line) => /^[a-zS] /.test(line));
+  const hidden = await Promise.all(flagged.map((line) => isHidden(worktree, line)));
+  const paths = flagged.filter((_, at) => hidden[at]).map((line) => line.slice(2));
+  if (paths.length === 0) return;
+  const input = nulls(paths);
+  await run(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { input });
+  await run(['update-index', '--no-skip-worktree', '-z', '--stdin'], { input });
+};
+
+// One that is skipped (S) and not there is as it should be; one that is assumed unchanged and gone was deleted.
+const isHidden = async (worktree: Worktree, line: string): Promise<boolean> => {
+  if (!/^s/i.test(line)) return true;
+  const found = await lstat(onDisk(worktree, line.slice(2))).catch(() => undefined);
+  return found !== undefined;
+};
+
+/** The absolute path of a file whose name was read as latin1, byte for byte. */
+export const onDisk = (worktree: Worktree, path: string): Buffer =>
+  Buffer.concat([Buffer.from(`${worktree.path}/`), Buffer.from(path, 'latin1')]);
+
+/** Names that were read as latin1, as git takes them on standard input with `-z`. */
+export const nulls = (lines: readonly string[]): Buffer =>
+  Buffer.from(lines.map((line) => `${line}\0`).join(''), 'latin1');

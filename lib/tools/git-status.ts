@@ -1,0 +1,97 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Runner, Worktree } from './git.ts';
+
+export interface FileStatus {
+  path: string;
+  /** Two letters as in `git status --short`, with a dot for unchanged: `.M`, `A.`, `UU`; `??` is untracked. */
+  code: string;
+  /** Where a renamed or copied file was before. */
+  from?: string;
+  /** A submodule, or a repository inside the worktree that git does not look into. */
+  repository: boolean;
+}
+
+export interface WorktreeStatus {
+  branch: string | null;
+  head: string | null;
+  upstream: string | null;
+  ahead: number;
+  behind: number;
+  dirty: boolean;
+  files: FileStatus[];
+  rebase_in_progress: boolean;
+  /** Submodules were checked out here: they may hold work that this status does not see. */
+  has_submodules: boolean;
+}
+
+/** The state of a worktree as git sees it, untracked files one by one. Changes nothing, not even the index. */
+export const status = async (git: Runner, worktree: Worktree): Promise<WorktreeStatus> => {
+  const { stdout } = await git.run(worktree, [...STATUS, '--find-renames'], { read: true });
+  const { headers, files } = parseStatus(stdout, 'utf8');
+  const [, ahead = '0', behind = '0'] =
+    /^\+(\d+) -(\d+)$/.exec(headers.get('branch.ab') ?? '') ?? [];
+  const branch = headers.get('branch.head');
+  const head = headers.get('branch.oid');
+  return {
+    branch: branch === undefined || branch === '(detached)' ? null : branch,
+    head: head === undefined || head === '(initial)' ? null : head,
+    upstream: headers.get('branch.upstream') ?? null,
+    ahead: Number(ahead),
+    behind: Number(behind),
+    dirty: files.length > 0,
+    files,
+    rebase_in_progress: ['rebase-merge', 'rebase-apply'].some((name) =>
+      existsSync(join(worktree.git_dir, name)),
+    ),
+    has_submodules: holdsAnything(join(worktree.git_dir, 'modules')),
+  };
+};
+
+// A submodule's own configuration is out of reach of the hardening, so git is kept from going into one.
+export const STATUS = [
+  'status',
+  '--porcelain=v2',
+  '-z',
+  '--branch',
+  '--ahead-behind',
+  '--untracked-files=all',
+  '--ignore-submodules=dirty',
+];
+
+interface ParsedStatus {
+  headers: Map<string, string>;
+  files: FileStatus[];
+}
+
+/** Reads `status --porcelain=v2 -z`. With `latin1` every byte of a path is one character, so none is lost. */
+export const parseStatus = (output: Buffer, encoding: 'utf8' | 'latin1'): ParsedStatus => {
+  const headers = new Map<string, string>();
+  const files: FileStatus[] = [];
+  const fields = output.toString(encoding).split('\0')[Symbol.iterator]();
+  for (const field of fields) {
+    const header = /^# (\S+) (.*)$/s.exec(field);
+    if (header !== null) headers.set(header[1] ?? '', header[2] ?? '');
+    else if (field !== '') files.push(parseEntry(field, () => fields.next().value ?? ''));
+  }
+  return { headers, files };
+};
+
+// How many words come before the path, by the kind of the line.
+const WORDS: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10 };
+
+const parseEntry = (field: string, next: () => string): FileStatus => {
+  const kind = field.charAt(0);
+  if (kind === '?') {
+    const path = field.slice(2);
+    return { path, code: '??', repository: path.endsWith('/') };
+  }
+  const words = field.split(' ');
+  const [, code = '', submodule = ''] = words;
+  const path = words.slice(WORDS[kind] ?? 1).join(' ');
+  const entry = { path, code, repository: submodule.startsWith('S') };
+  return kind === '2' ? { ...entry, from: next() } : entry;
+};
+
+const holdsAnything = (directory: string): boolean =>
+  existsSync(directory) && readdirSync(directory).length > 0;

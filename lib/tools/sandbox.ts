@@ -1,0 +1,113 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { isAbsolute, relative } from 'node:path';
+import type { Environment } from './environment.ts';
+import { findProgram } from './find-program.ts';
+
+export type SandboxSetting = 'auto' | 'off';
+
+export interface SandboxView {
+  /** The worktree, where the program starts: read-only in Plan mode, writable in Work mode. */
+  cwd: string;
+  phase: 'plan' | 'work';
+  /** Writable in Work mode, read-only in Plan mode: the repository's common git directory. */
+  writable: readonly string[];
+  /** Seen empty, even inside a writable directory. The worktree may lie in one and is seen all the same. */
+  hidden: readonly string[];
+  /** Writable in both modes: where the agent keeps its own sessions and settings. */
+  state?: readonly string[];
+  /** Read-only even inside a writable directory (hooks, git's configuration), and seen though in /tmp. */
+  readable?: readonly string[];
+}
+
+export interface Sandbox {
+  readonly kind: 'bubblewrap' | 'none';
+  /** Why there is none, and what to do about it. */
+  readonly reason?: string;
+  /** The argument vector that runs `argv` inside; `argv` itself where there is no sandbox. */
+  wrap(argv: readonly string[], view: SandboxView): string[];
+}
+
+/** Looks once whether bubblewrap works here; keep the answer. Never throws. */
+export const createSandbox = (setting: SandboxSetting, env: Environment): Sandbox => {
+  if (setting === 'off') return none('The sandbox is switched off in the settings.');
+  const bwrap = findProgram('bwrap', env);
+  if (bwrap === undefined)
+    return none('bubblewrap is not installed: install the package bubblewrap.');
+  const probe = spawnSync(bwrap, ['--unshare-pid', '--ro-bind', '/', '/', 'true'], {
+    env,
+    timeout: 10_000,
+    encoding: 'utf8',
+  });
+  if (probe.status !== 0) {
+    return none(`bubblewrap does not work here: ${probe.stderr.trim() || 'no answer'}.`);
+  }
+  return {
+    kind: 'bubblewrap',
+    wrap: (argv, view) => [bwrap, ...viewArguments(argv, view), ...argv],
+  };
+};
+
+const none = (reason: string): Sandbox => ({ kind: 'none', reason, wrap: (argv) => [...argv] });
+
+const TEMP = '/tmp';
+
+// A fresh pid namespace dies as a whole with bwrap; the network stays, agents must reach their model.
+const viewArguments = (argv: readonly string[], view: SandboxView): string[] => [
+  ...['--die-with-parent', '--unshare-pid', '--new-session'],
+  ...['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/dev/shm'],
+  ...mounts(argv, view).flatMap((mount) => mount.arguments),
+  ...sealed(view).flatMap((path) => ['--remount-ro', path]),
+  ...['--setenv', 'TMPDIR', TEMP, '--chdir', realpathSync(view.cwd), '--'],
+];
+
+interface Mount {
+  path: string;
+  arguments: string[];
+}
+
+/**
+ * Every mount covers what lies below it, so parents come before children: a hidden directory inside a writable one
+ * stays hidden, and the worktree inside a hidden one is seen. On one and the same path the later in this list wins.
+ * /tmp is private and empty; what the program needs of the real one (its own files named in argv, the worktree, the
+ * repository) is bound back, all else there is out of sight.
+ */
+const mounts = (argv: readonly string[], view: SandboxView): Mount[] => {
+  const { cwd, phase, writable, state = [], readable = [], hidden } = view;
+  const own = phase === 'work' ? '--bind' : '--ro-bind';
+  const outside = phase === 'work' ? state : state.filter((path) => !isInside(path, cwd));
+  return [
+    { path: TEMP, arguments: ['--tmpfs', TEMP] },
+    ...bind('--ro-bind', argv.filter(isInTemp)),
+    ...bind(own, writable),
+    ...bind('--bind', outside),
+    ...bind('--ro-bind', readable),
+    ...real(hidden).map(hide),
+    ...bind(own, [cwd]),
+  ].sort((a, b) => a.path.length - b.path.length);
+};
+
+const bind = (how: '--bind' | '--ro-bind', paths: readonly string[]): Mount[] =>
+  real(paths).map((path) => ({ path, arguments: [how, path, path] }));
+
+const hide = (path: string): Mount =>
+  statSync(path).isDirectory()
+    ? { path, arguments: ['--tmpfs', path] }
+    : { path, arguments: ['--ro-bind', devNull, path] };
+
+// A write into a hidden directory must fail, not vanish with the sandbox.
+const sealed = ({ hidden }: SandboxView): string[] =>
+  real(hidden).filter((path) => statSync(path).isDirectory());
+
+// A mount needs a place that exists, and links resolved: bubblewrap would mount over the link's target elsewhere.
+const real = (paths: readonly string[]): string[] =>
+  paths.filter((path) => existsSync(path)).map((path) => realpathSync(path));
+
+const isInTemp = (argument: string): boolean => isAbsolute(argument) && isInside(argument, TEMP);
+
+const isInside = (path: string, parent: string): boolean => {
+  if (!existsSync(path) || !existsSync(parent)) return false;
+  const way = relative(realpathSync(parent), realpathSync(path));
+  return way !== '' && !way.startsWith('..') && !isAbsolute(way);
+};

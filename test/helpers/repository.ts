@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+export interface TestRepository {
+  root: string;
+  /** Runs git in the repository and answers its standard output; throws when git fails. */
+  git(...args: string[]): string;
+}
+
+interface Wanted {
+  /** Committed on `main`; without any there is one commit with a README.md. */
+  files?: Record<string, string | Buffer>;
+  bare?: boolean;
+}
+
+/** A real git repository in a temporary directory, removed after the test. No setting of the user reaches it. */
+export const makeRepository = (
+  t: TestContext,
+  { files, bare = false }: Wanted = {},
+): TestRepository => {
+  const root = temporaryDirectory(t);
+  const git = gitIn(root);
+  git('init', '--quiet', '--initial-branch=main');
+  for (const [name, value] of SETTINGS) git('config', name, value);
+  writeFiles(root, files ?? { 'README.md': '# A repository\n' });
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'start');
+  return bare ? bareOf(t, root) : { root, git };
+};
+
+export const temporaryDirectory = (t: TestContext): string => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'dossier-test-')));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  return root;
+};
+
+export const writeFiles = (root: string, files: Record<string, string | Buffer>): void => {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), content);
+  }
+};
+
+/** git in a directory, as the operator at a terminal would run it but for the operator's own settings. */
+export const gitIn =
+  (root: string): TestRepository['git'] =>
+  (...args) =>
+    execFileSync('git', args, {
+      cwd: root,
+      env: environment(root),
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+
+const SETTINGS = [
+  ['user.name', 'Test Operator'],
+  ['user.email', 'operator@example.com'],
+  ['commit.gpgSign', 'false'],
+] as const;
+
+const environment = (root: string): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH,
+  HOME: root,
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+});
+
+const bareOf = (t: TestContext, from: string): TestRepository => {
+  const root = temporaryDirectory(t);
+  gitIn(root)('clone', '--quiet', '--bare', from, root);
+  return { root, git: gitIn(root) };
+};
