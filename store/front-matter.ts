@@ -26,7 +26,7 @@ const CLOSING = /^---[ \t]*(?:\r?\n|$)/m;
 
 /** Parses a record; throws the Problem with its line and column. */
 export const parseFrontMatter = (text: string): FrontMatter => {
-  const parts = split(text);
+  const parts = splitFrontMatter(text);
   const { data } = matter(`---\n${parts.yaml}\n---\n`, OPTIONS);
   const source = sources.get(data);
   // gray-matter skips a block of nothing but comments, and ends one at any line that begins with dashes.
@@ -34,17 +34,28 @@ export const parseFrontMatter = (text: string): FrontMatter => {
   return { ...parts, data, document: source.document };
 };
 
-const split = (text: string): Omit<FrontMatter, 'data' | 'document'> => {
+/** The parts alone, without parsing the YAML. */
+export const splitFrontMatter = (text: string): Omit<FrontMatter, 'data' | 'document'> => {
   const opening = OPENING.exec(text);
   if (opening === null) {
-    throw new Problem('no_front_matter', 'The file has to begin with a line of three dashes', START);
+    throw new Problem(
+      'no_front_matter',
+      'The file has to begin with a line of three dashes',
+      START,
+    );
   }
   const [, head = '', eol = '\n'] = opening;
   const rest = text.slice(head.length);
   const closing = CLOSING.exec(rest);
-  if (closing === null) throw new Problem('unclosed_front_matter', 'The front matter is not closed by a line of three dashes', START);
+  if (closing === null)
+    throw new Problem(
+      'unclosed_front_matter',
+      'The front matter is not closed by a line of three dashes',
+      START,
+    );
   const yaml = rest.slice(0, closing.index);
-  if (yaml.length > MAX_YAML) throw new Problem('too_large', `The front matter is over ${MAX_YAML} characters`, START);
+  if (yaml.length > MAX_YAML)
+    throw new Problem('too_large', `The front matter is over ${MAX_YAML} characters`, START);
   const body = rest.slice(closing.index + closing[0].length);
   return { head, yaml, tail: closing[0], body, eol: eol === '\r\n' ? '\r\n' : '\n' };
 };
@@ -59,7 +70,12 @@ const sources = new WeakMap<object, { yaml: string; document: Document }>();
 const parseYaml = (block: string): Record<string, unknown> => {
   const yaml = block.slice(1);
   const lines = new LineCounter();
-  const document = parseDocument(yaml, { schema: 'core', uniqueKeys: true, prettyErrors: false, lineCounter: lines });
+  const document = parseDocument(yaml, {
+    schema: 'core',
+    uniqueKeys: true,
+    prettyErrors: false,
+    lineCounter: lines,
+  });
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) {
     const { line, col } = lines.linePos(problem.pos[0]);
@@ -71,11 +87,17 @@ const parseYaml = (block: string): Record<string, unknown> => {
   return data;
 };
 
-const plain = (document: { toJS(options: { maxAliasCount: number }): unknown }): Record<string, unknown> => {
+const plain = (document: {
+  toJS(options: { maxAliasCount: number }): unknown;
+}): Record<string, unknown> => {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES }) as Record<string, unknown>;
   } catch {
-    throw new Problem('too_many_aliases', `The front matter uses more than ${MAX_ALIASES} YAML aliases`, START);
+    throw new Problem(
+      'too_many_aliases',
+      `The front matter uses more than ${MAX_ALIASES} YAML aliases`,
+      START,
+    );
   }
 };
 
@@ -98,8 +120,12 @@ const OPTIONS = {
   },
 };
 
-export const joinFrontMatter = ({ head, yaml, tail, body }: Pick<FrontMatter, 'head' | 'yaml' | 'tail' | 'body'>): string =>
-  `${head}${yaml}${tail}${body}`;
+export const joinFrontMatter = ({
+  head,
+  yaml,
+  tail,
+  body,
+}: Pick<FrontMatter, 'head' | 'yaml' | 'tail' | 'body'>): string => `${head}${yaml}${tail}${body}`;
 
 export const mapOf = (document: Document): YAMLMap => document.contents as unknown as YAMLMap;
 

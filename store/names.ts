@@ -16,7 +16,8 @@ export const shortId = (id: string): string => id.slice(0, 8);
 export const monthOf = (date: Date): string => date.toISOString().slice(0, 7);
 
 /** `2026-01-31T12-30-05Z`: sorts by time, and no file system minds it. */
-export const timeName = (date: Date): string => `${date.toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+export const timeName = (date: Date): string =>
+  `${date.toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
 
 const SLUG_LENGTH = 48;
 
@@ -31,7 +32,8 @@ const slug = (title: string): string => {
   return words === '' ? 'item' : words;
 };
 
-export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes: string | Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('hex');
 
 /** The entity tag of a file: the first 32 hex digits of its SHA-256, so that `sha256sum` tells it too. */
 export const etagOf = (sha: string): string => sha.slice(0, 32);

@@ -16,14 +16,35 @@ interface Cut {
  * key order, quoting, unknown keys, line ends and body. The result is parsed and compared before it is answered.
  */
 export const spliceFrontMatter = (source: FrontMatter, changes: Changes): string => {
-  const differing = Object.entries(changes).filter(([key, value]) => !isDeepStrictEqual(source.data[key], value));
+  const differing = Object.entries(changes).filter(
+    ([key, value]) => !isDeepStrictEqual(source.data[key], value),
+  );
   if (differing.length === 0) return joinFrontMatter(source);
   const expected = expectedData(source, changes);
   const result = [bySplice, byDocument]
     .map((way) => joinFrontMatter({ ...source, yaml: way(source, differing) }))
     .find((text) => holds(text, expected, source.body));
-  if (result === undefined) throw new StoreError('unreadable_record', 'The front matter cannot be changed safely; edit it by hand');
+  if (result === undefined)
+    throw new StoreError(
+      'unreadable_record',
+      'The front matter cannot be changed safely; edit it by hand',
+    );
   return result;
+};
+
+/** The front matter with one more element in a list; comments and the other elements stay. */
+export const appendToList = (source: FrontMatter, key: string, element: unknown): string => {
+  const document = source.document.clone();
+  const before = Array.isArray(source.data[key]) ? source.data[key] : [];
+  if (before.length === 0) document.set(key, document.createNode([element]));
+  else document.addIn([key], document.createNode(element));
+  const yaml = inLines(source, document.toString({ lineWidth: 0 }));
+  const expected = { ...source.data, [key]: [...before, element] };
+  if (holds(joinFrontMatter({ ...source, yaml }), expected, source.body)) return yaml;
+  throw new StoreError(
+    'unreadable_record',
+    `The list ${key} cannot be added to safely; edit it by hand`,
+  );
 };
 
 /** A new record file: one key a line, in the order given, then the body. */
@@ -56,8 +77,13 @@ const bySplice = (source: FrontMatter, changes: [string, unknown][]): string => 
 
 const applyCuts = (text: string, cuts: Cut[]): string =>
   cuts
+    // From the back, so that positions stay true; what is added at one place keeps its order.
+    .toReversed()
     .toSorted((a, b) => b.from - a.from)
-    .reduce((result, { from, to, text: insert }) => result.slice(0, from) + insert + result.slice(to), text);
+    .reduce(
+      (result, { from, to, text: insert }) => result.slice(0, from) + insert + result.slice(to),
+      text,
+    );
 
 type FoundPair = Pair<Scalar, Scalar | null> | undefined;
 
@@ -66,7 +92,12 @@ const pairOf = (map: YAMLMap, key: string): FoundPair =>
 
 const cutFor = (source: FrontMatter, pair: FoundPair, key: string, value: unknown): Cut => {
   const { yaml } = source;
-  if (pair === undefined) return { from: yaml.length, to: yaml.length, text: inLines(source, appended(yaml, key, value)) };
+  if (pair === undefined)
+    return {
+      from: yaml.length,
+      to: yaml.length,
+      text: inLines(source, appended(yaml, key, value)),
+    };
   if (value === undefined) return wholePair(yaml, pair, '');
   if (isInline(yaml, pair, value)) return inPlace(pair, value);
   return wholePair(yaml, pair, inLines(source, stringify({ [key]: value }, STYLE)));
@@ -79,7 +110,10 @@ const isInline = (yaml: string, pair: NonNullable<FoundPair>, value: unknown): b
   return !yaml.slice(range[0], range[1]).includes('\n');
 };
 
-const isShort = (value: unknown): boolean => value === null || ['boolean', 'number'].includes(typeof value) || (typeof value === 'string' && !value.includes('\n'));
+const isShort = (value: unknown): boolean =>
+  value === null ||
+  ['boolean', 'number'].includes(typeof value) ||
+  (typeof value === 'string' && !value.includes('\n'));
 
 const inPlace = (pair: NonNullable<FoundPair>, value: unknown): Cut => {
   const [from = 0, to = 0] = pair.value?.range ?? [];

@@ -6,10 +6,14 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Bytes of a file as text, or the Problem that keeps them from being one: size, NUL, UTF-8, a merge left open. */
 export const decodeText = (bytes: Uint8Array): string => {
   if (bytes.length > MAX_FILE_BYTES) {
-    throw new Problem('too_large', `The file has ${bytes.length} bytes; a record has at most ${MAX_FILE_BYTES}`);
+    throw new Problem(
+      'too_large',
+      `The file has ${bytes.length} bytes; a record has at most ${MAX_FILE_BYTES}`,
+    );
   }
   const nul = bytes.indexOf(0);
-  if (nul >= 0) throw new Problem('nul_byte', `There is a NUL byte at offset ${nul}`, lineAt(bytes, nul));
+  if (nul >= 0)
+    throw new Problem('nul_byte', `There is a NUL byte at offset ${nul}`, lineAt(bytes, nul));
   return withoutConflict(decodeUtf8(bytes));
 };
 

@@ -15,11 +15,21 @@ export type State = (typeof STATES)[number];
 export const State = Type.Enum([...STATES], { $id: 'State', description: 'A Work item state' });
 
 /** Events write INVESTIGATING as PLANNING; requests and files may use either name. */
-export const StateName = Type.Enum([...STATES, 'PLANNING'], { description: 'A Work item state; PLANNING is INVESTIGATING' });
+export const StateName = Type.Enum([...STATES, 'PLANNING'], {
+  description: 'A Work item state; PLANNING is INVESTIGATING',
+});
 export type StateName = State | 'PLANNING';
 
-export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$', description: 'One line' });
-export const Description = Type.String({ maxLength: 262_144, description: 'Markdown; the body of case.md' });
+export const Title = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$',
+  description: 'One line',
+});
+export const Description = Type.String({
+  maxLength: 262_144,
+  description: 'Markdown; the body of case.md',
+});
 
 /** The front matter of case.md. Keys that are not named here are the operator's own, and stay. */
 export const CaseMatter = Type.Object({
@@ -46,8 +56,13 @@ export const Case = Type.Object(
     project: Type.String({ description: 'The name of a project in the settings' }),
     path: Type.String({ description: 'Its directory, relative to the workspace' }),
     created_at: Time,
-    updated_at: Type.String({ format: 'date-time', description: 'When case.md was last written, by whomever' }),
-    problems: Type.Optional(Type.Array(ProblemRecord, { description: 'Files of this Work item that cannot be read' })),
+    updated_at: Type.String({
+      format: 'date-time',
+      description: 'When case.md was last written, by whomever',
+    }),
+    problems: Type.Optional(
+      Type.Array(ProblemRecord, { description: 'Files of this Work item that cannot be read' }),
+    ),
   },
   { $id: 'Case' },
 );

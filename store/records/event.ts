@@ -32,7 +32,9 @@ export const EventBody = Type.Object({
   payload: Type.Object(ofCase, { additionalProperties: true }),
 });
 
-type Bodies = { [T in EventType]: { event_type: T; timestamp: string; payload: Static<(typeof PAYLOADS)[T]> } };
+type Bodies = {
+  [T in EventType]: { event_type: T; timestamp: string; payload: Static<(typeof PAYLOADS)[T]> };
+};
 export type EventBody = Bodies[EventType];
 
 /** An event in the journal: `seq` orders all events of the workspace, `id` never changes. */

@@ -1,7 +1,13 @@
 import { Type } from 'typebox';
 
 export const Id = Type.String({ format: 'uuid', description: 'A UUID, version 4' });
-export const Time = Type.String({ format: 'date-time', description: 'ISO 8601, UTC, milliseconds' });
+export const Time = Type.String({
+  format: 'date-time',
+  description: 'ISO 8601, UTC, milliseconds',
+});
 export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 in hex' });
 /** A word such as `bug` or `test-log`: what types, outcomes and providers are. */
-export const Word = Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$', description: 'A lower-case identifier' });
+export const Word = Type.String({
+  pattern: '^[a-z][a-z0-9_-]{0,63}$',
+  description: 'A lower-case identifier',
+});

@@ -22,7 +22,9 @@ export const Proof = Type.Object(
     content: Type.String({ description: 'Free text' }),
     verified: Type.Boolean(),
     verified_at: Type.Union([Type.Null(), Time]),
-    commit: Type.Union([Type.Null(), Type.String()], { description: 'HEAD of the worktree when it was attached' }),
+    commit: Type.Union([Type.Null(), Type.String()], {
+      description: 'HEAD of the worktree when it was attached',
+    }),
     created_at: Time,
   },
   { $id: 'Proof' },
@@ -40,7 +42,10 @@ export type ChecklistEntry = Static<typeof ChecklistEntry>;
 export const ChecklistMatter = Type.Object({ items: Type.Array(ChecklistEntry) });
 
 export const ChecklistItem = Type.Object(
-  { ...ChecklistEntry.properties, satisfied: Type.Boolean({ description: 'A verified proof of this type is attached' }) },
+  {
+    ...ChecklistEntry.properties,
+    satisfied: Type.Boolean({ description: 'A verified proof of this type is attached' }),
+  },
   { $id: 'ChecklistItem' },
 );
 export type ChecklistItem = Static<typeof ChecklistItem>;
@@ -55,7 +60,9 @@ export const Gate = Type.Object(
         description: Type.String(),
       }),
     ),
-    stale: Type.Array(Id, { description: "Proofs made on an older commit than the worktree's HEAD; they still count" }),
+    stale: Type.Array(Id, {
+      description: "Proofs made on an older commit than the worktree's HEAD; they still count",
+    }),
   },
   { $id: 'ProofGate' },
 );

@@ -49,7 +49,12 @@ describe('parseFrontMatter', () => {
     ['a json block', '---json\n{"a":1}\n---\n', 'no_front_matter', 1],
     ['five dashes', '-----\na: 1\n-----\n', 'no_front_matter', 1],
     ['no closing rule', '---\na: 1\nbody', 'unclosed_front_matter', 1],
-    ['a closing line that only begins with dashes', '---\na: 1\n---foo\nb: 2\n---\n', 'not_a_mapping', 1],
+    [
+      'a closing line that only begins with dashes',
+      '---\na: 1\n---foo\nb: 2\n---\n',
+      'not_a_mapping',
+      1,
+    ],
     ['comments alone', '---\n# nothing\n---\n', 'not_a_mapping', 1],
     ['nothing', '---\n---\n', 'not_a_mapping', 1],
     ['plain text', '---\nhello\n---\n', 'not_a_mapping', 1],
@@ -67,8 +72,14 @@ describe('parseFrontMatter', () => {
   }
 
   it('refuses aliases that multiply', () => {
-    const levels = ['a: &a [1]', ...'bcdefghi'.split('').map((k, i) => `${k}: &${k} [${`*${'abcdefgh'[i]},`.repeat(9)}]`)];
-    assert.equal(problemOf(() => parseFrontMatter(`---\n${levels.join('\n')}\n---\n`)).code, 'too_many_aliases');
+    const levels = [
+      'a: &a [1]',
+      ...'bcdefghi'.split('').map((k, i) => `${k}: &${k} [${`*${'abcdefgh'[i]},`.repeat(9)}]`),
+    ];
+    assert.equal(
+      problemOf(() => parseFrontMatter(`---\n${levels.join('\n')}\n---\n`)).code,
+      'too_many_aliases',
+    );
   });
 
   it('does not let a key named __proto__ reach the prototype', () => {
@@ -80,7 +91,10 @@ describe('parseFrontMatter', () => {
 describe('decodeText', () => {
   it('refuses bytes that are not UTF-8, NUL bytes and open merges, and says where', () => {
     assert.equal(problemOf(() => decodeText(Buffer.from([0x2d, 0xff]))).code, 'not_utf8');
-    assert.deepEqual(problemOf(() => decodeText(Buffer.from('a\nb\0'))).place, { line: 2, column: 2 });
+    assert.deepEqual(problemOf(() => decodeText(Buffer.from('a\nb\0'))).place, {
+      line: 2,
+      column: 2,
+    });
     const merge = 'a\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n';
     assert.deepEqual(problemOf(() => decodeText(Buffer.from(merge))).place, { line: 2, column: 1 });
   });
@@ -92,7 +106,10 @@ describe('decodeText', () => {
 
 describe('spliceFrontMatter', () => {
   it('gives the same bytes back when nothing differs', () => {
-    assert.equal(spliceFrontMatter(parseFrontMatter(BY_HAND), { state: 'OPEN', missing: undefined }), BY_HAND);
+    assert.equal(
+      spliceFrontMatter(parseFrontMatter(BY_HAND), { state: 'OPEN', missing: undefined }),
+      BY_HAND,
+    );
   });
 
   for (const [name, changes, from, to] of [
@@ -116,11 +133,17 @@ describe('spliceFrontMatter', () => {
   }
 
   it('keeps a byte-order mark', () => {
-    assert.equal(spliceFrontMatter(parseFrontMatter('\uFEFF---\na: 1\n---\n'), { a: 2 }), '\uFEFF---\na: 2\n---\n');
+    assert.equal(
+      spliceFrontMatter(parseFrontMatter('\uFEFF---\na: 1\n---\n'), { a: 2 }),
+      '\uFEFF---\na: 2\n---\n',
+    );
   });
 
   it('changes several keys at once, in a flow mapping too', () => {
-    const text = spliceFrontMatter(parseFrontMatter('---\n{a: 1, b: 2}\n---\nbody'), { a: 5, c: 'n' });
+    const text = spliceFrontMatter(parseFrontMatter('---\n{a: 1, b: 2}\n---\nbody'), {
+      a: 5,
+      c: 'n',
+    });
     assert.deepEqual(parseFrontMatter(text).data, { a: 5, b: 2, c: 'n' });
     assert.equal(parseFrontMatter(text).body, 'body');
   });

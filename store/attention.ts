@@ -1,0 +1,157 @@
+import { posix } from 'node:path';
+import { discover, meet } from './discover.ts';
+import { hasCode } from './durable.ts';
+import { GRACE_MS } from './entry.ts';
+import { refreshGlobals } from './globals.ts';
+import { collectHints, type HintPace } from './hints.ts';
+import { decideMissing } from './missing.ts';
+import { reconcile } from './reconcile.ts';
+import type { Store } from './store.ts';
+import { sweep } from './sweep.ts';
+import { everySoOften, shared } from './timing.ts';
+import { gitMark, inodeOf, isGitBusy, watchLimit, watchWorkspace } from './watch.ts';
+
+export interface Pace extends HintPace {
+  sweep_ms: number;
+  /** Between sweeps while there are no watches. */
+  blind_sweep_ms: number;
+}
+
+export const PACE: Pace = {
+  settle_ms: 25,
+  git_ms: 2000,
+  burst: 4000,
+  after_burst_ms: 700,
+  sweep_ms: 60_000,
+  blind_sweep_ms: 10_000,
+};
+
+export interface Attention {
+  /** Resolves when the watcher stands and what happened before that has been compared. */
+  readonly ready: Promise<void>;
+  /** Compares the whole workspace now; calls that come meanwhile share the next comparison. */
+  sweepNow(): Promise<void>;
+  /** False while changes are found by sweeps alone. */
+  readonly watching: boolean;
+  close(): Promise<void>;
+}
+
+/** Turns hints into comparisons, and sweeps for what hints do not tell. */
+export const payAttention = (store: Store, globalsChanged: () => void, pace = PACE): Attention => {
+  const { layout } = store;
+  let blind = false;
+  let closed = false;
+  const look = looker(store, globalsChanged, () => sweepSoon());
+  const hints = collectHints(pace, {
+    busy: () => isGitBusy(layout),
+    settled: (dirs) => look(dirs).catch((error) => store.report(error, 'looking at a change')),
+    overflowed: () => sweepSoon(),
+  });
+  const watching = watchAgain(store, hints.hint, (error) => {
+    if (hasCode(error, 'ENOSPC', 'EMFILE', 'ENFILE') && !blind) {
+      blind = true;
+      regular.restart();
+      store.report(error, noWatches(store));
+    }
+    hints.lost();
+  });
+  const sweepNow = shared(async () => {
+    if (closed) return;
+    await watching.check();
+    await sweep(store);
+    globalsChanged();
+  });
+  const sweepSoon = (): void => {
+    sweepNow().catch((error) => store.report(error, 'comparing the workspace'));
+  };
+  const regular = everySoOften(() => (blind ? pace.blind_sweep_ms : pace.sweep_ms), sweepSoon);
+  store.lookLater = () => decideLater(store);
+  return {
+    ready: watching.ready.then(sweepNow),
+    sweepNow,
+    get watching() {
+      return !blind;
+    },
+    close: async () => {
+      closed = true;
+      hints.close();
+      regular.stop();
+      await watching.close();
+    },
+  };
+};
+
+const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void) => {
+  const { layout, globals } = store;
+  let mark = gitMark(layout);
+  return async (dirs: string[]): Promise<void> => {
+    const now = gitMark(layout);
+    if (now !== mark) sweepSoon();
+    mark = now;
+    const top = dirs.some((dir) => dir === '' || dir === 'webhooks');
+    if (top && (await refreshGlobals(layout, globals))) globalsChanged();
+    await Promise.all([...placesOf(store, dirs)].map((dir) => lookAt(store, dir)));
+  };
+};
+
+/** A watcher that is made anew when another directory took the workspace's place: the old one would be deaf for good. */
+const watchAgain = (
+  store: Store,
+  hint: (dir: string) => void,
+  failed: (error: unknown) => void,
+) => {
+  const { layout } = store;
+  let inode = inodeOf(layout.root);
+  let watcher = watchWorkspace(layout, { hint, failed });
+  return {
+    ready: watcher.ready,
+    check: async (): Promise<void> => {
+      const now = inodeOf(layout.root);
+      if (now === inode || now === 0) return;
+      inode = now;
+      await watcher.close();
+      watcher = watchWorkspace(layout, { hint, failed });
+      await watcher.ready;
+    },
+    close: () => watcher.close(),
+  };
+};
+
+/** The items and folders that hinted directories belong to: the nearest known item above each, else the directory itself. */
+const placesOf = (store: Store, dirs: string[]): Set<string> => {
+  const places = new Set<string>();
+  for (const dir of dirs) {
+    let place = dir;
+    while (place !== '.' && !store.items.byDir.has(place)) place = posix.dirname(place);
+    if (place !== '.') places.add(place);
+    else if (dir === 'cases' || dir.startsWith('cases/')) places.add(dir);
+  }
+  return places;
+};
+
+const lookAt = async (store: Store, dir: string): Promise<void> => {
+  const item = store.items.byDir.get(dir);
+  if (item === undefined) return discover(store, dir);
+  if (item.files.case.problem?.code === 'wrong_id') return meet(store, dir);
+  return reconcile(store, item.id);
+};
+
+const GIT_CHECKS = 100;
+
+// While git is at work a directory may be gone only until the next file is written.
+const decideLater = (store: Store, checks = GIT_CHECKS): void => {
+  const decide = (): void => {
+    if (isGitBusy(store.layout) && checks > 0) decideLater(store, checks - 1);
+    else decideMissing(store).catch((error) => store.report(error, 'looking for moved Work items'));
+  };
+  setTimeout(decide, GRACE_MS + 10).unref();
+};
+
+const noWatches = ({ items }: Store): string => {
+  const needed = items.byId.size * 4 + 64;
+  return (
+    `The system has no watches left (limit ${watchLimit() ?? 'unknown'}, this workspace wants about ${needed}). ` +
+    'Changes made by hand are now found every 10 s instead of at once. To raise the limit: ' +
+    `sysctl fs.inotify.max_user_watches=${Math.max(524_288, 2 * needed)}`
+  );
+};

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { StoreError } from './errors.ts';
+import type { Layout } from './layout.ts';
+
+/**
+ * Writes that a power cut cannot tear: temporary file in `.dossier/tmp`, fsync, rename, fsync of the directory. Each
+ * resolves when the file is on disk. A reader sees the old file or the new one, whole.
+ */
+export const replaceFile = async (
+  layout: Layout,
+  target: string,
+  expected: Buffer,
+  bytes: Buffer | string,
+): Promise<boolean> => {
+  const temporary = await writeTemporary(layout, bytes);
+  try {
+    // From here to the rename nothing waits: an editor has microseconds, and what it saved then is in `.dossier/undo`.
+    if (!stillHolds(target, expected)) return false;
+    keepForUndo(layout, target);
+    renameSync(temporary, target);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  await syncDirectory(dirname(target));
+  return true;
+};
+
+/** Makes a file that must not be there yet; false when it is. */
+export const createFile = async (
+  layout: Layout,
+  target: string,
+  bytes: Buffer | string,
+): Promise<boolean> => {
+  makeDirectory(dirname(target));
+  const temporary = await writeTemporary(layout, bytes);
+  try {
+    linkSync(temporary, target);
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  await syncDirectory(dirname(target));
+  return true;
+};
+
+/** Makes a directory with its files by one rename: it is there with all of them, or not at all. */
+export const createDirectory = async (
+  layout: Layout,
+  target: string,
+  files: Record<string, string>,
+): Promise<void> => {
+  const temporary = join(layout.tmp, randomUUID());
+  mkdirSync(temporary);
+  try {
+    await Promise.all(
+      Object.entries(files).map(([name, text]) => writeSynced(join(temporary, name), text)),
+    );
+    await syncDirectory(temporary);
+    makeDirectory(dirname(target));
+    renameSync(temporary, target);
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    throw error;
+  }
+  await syncDirectory(dirname(target));
+};
+
+/** Takes a directory out of the tree by one rename into the trash; what is removed later is never half there. */
+export const removeDirectory = async (layout: Layout, target: string): Promise<string> => {
+  const trash = join(layout.trash, `${basename(target)}-${randomUUID()}`);
+  renameSync(target, trash);
+  await syncDirectory(dirname(target));
+  return trash;
+};
+
+export const hasCode = (error: unknown, ...codes: string[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(String(error.code));
+
+/** Makes a directory and the ones above it, and tells the disk of each that is new. */
+export const makeDirectory = (path: string): void => {
+  const first = mkdirSync(path, { recursive: true });
+  if (first === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) syncSoon(dirname(made));
+};
+
+// The caller's own fsync of the file's directory follows; the ones above are only needed for their new names.
+const syncSoon = (path: string): void => {
+  syncDirectory(path).catch(() => undefined);
+};
+
+export const syncDirectory = async (path: string): Promise<void> => {
+  await withHandle(path, 'r', (handle) => handle.sync());
+};
+
+const writeTemporary = async (layout: Layout, bytes: Buffer | string): Promise<string> => {
+  const path = join(layout.tmp, randomUUID());
+  try {
+    await writeSynced(path, bytes);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  }
+  return path;
+};
+
+const writeSynced = (path: string, bytes: Buffer | string): Promise<void> =>
+  withHandle(path, 'wx', async (handle) => {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  });
+
+const withHandle = async <T>(
+  path: string,
+  flags: string,
+  work: (handle: FileHandle) => Promise<T>,
+): Promise<T> => {
+  const handle = await open(path, flags, 0o644);
+  try {
+    return await work(handle);
+  } finally {
+    await handle.close();
+  }
+};
+
+const stillHolds = (target: string, expected: Buffer): boolean => {
+  const stats = lstatSync(target, { throwIfNoEntry: false });
+  if (stats === undefined || stats.size !== expected.length) return false;
+  if (!stats.isFile())
+    throw new StoreError('unsafe_path', `${basename(target)} is not a regular file`);
+  return readFileSync(target).equals(expected);
+};
+
+const keepForUndo = (layout: Layout, target: string): void => {
+  const day = join(layout.undo, new Date().toISOString().slice(0, 10));
+  mkdirSync(day, { recursive: true });
+  linkSync(target, join(day, `${Date.now()}-${randomUUID().slice(0, 8)}-${basename(target)}`));
+};

@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { type Entry, readEntry, readFolder } from './entry.ts';
+import { parseFrontMatter } from './front-matter.ts';
+import type { Layout } from './layout.ts';
+import { checkerOf } from './parse.ts';
+import { type FileProblem, fileProblem } from './problem.ts';
+import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
+import { editRecord } from './record-file.ts';
+import { Settings } from './records/settings.ts';
+
+/** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
+export interface Globals {
+  settings: Entry<Settings> | undefined;
+  webhooks: Map<string, Entry<WebhookFile>>;
+}
+
+const check = checkerOf(Settings);
+
+const parseSettings = (text: string): Settings => {
+  const source = parseFrontMatter(text);
+  return check(source.data, source);
+};
+
+/** Reads them again; a setting that is wrong is a problem, and the last good ones hold. True when something changed. */
+export const refreshGlobals = async (layout: Layout, globals: Globals): Promise<boolean> => {
+  const { settings, webhooks } = globals;
+  globals.settings = readEntry(layout.settings, settings, parseSettings);
+  globals.webhooks = readFolder(layout.webhooks, webhooks, (text) => parseWebhook(text));
+  const adopted = await adoptWebhooks(layout, globals.webhooks);
+  if (adopted)
+    globals.webhooks = readFolder(layout.webhooks, globals.webhooks, (text) => parseWebhook(text));
+  return globals.settings !== settings || !sameNames(webhooks, globals.webhooks);
+};
+
+const sameNames = (a: Map<string, Entry<unknown>>, b: Map<string, Entry<unknown>>): boolean =>
+  a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
+
+const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Promise<boolean> => {
+  let adopted = false;
+  for (const [name, { value }] of webhooks) {
+    const changes = value?.adopt;
+    if (changes === undefined) continue;
+    adopted = await editRecord(layout, join(layout.webhooks, name), () => ({ changes }));
+  }
+  return adopted;
+};
+
+export const settingsOf = ({ settings }: Globals): Settings => settings?.value ?? {};
+
+export const globalProblems = ({ settings, webhooks }: Globals): FileProblem[] => {
+  const entries: [string, Entry<unknown> | undefined][] = [
+    ['workspace.md', settings],
+    ...[...webhooks].map(([name, entry]): [string, Entry<unknown>] => [`webhooks/${name}`, entry]),
+  ];
+  return entries.flatMap(([file, entry]) =>
+    entry?.problem === undefined ? [] : [fileProblem(file, entry.problem)],
+  );
+};

@@ -1,0 +1,75 @@
+import type { JournalFile } from './journal-file.ts';
+
+interface Waiting<T> {
+  /** Nothing to write: the caller only waits for room. */
+  line: T | undefined;
+  done: (failure?: unknown) => void;
+}
+
+export interface Writer<T> {
+  /** Resolves when the line is on disk. Without one: when there is room for the next. */
+  push(line: T | undefined): Promise<void>;
+  idle(): Promise<void>;
+}
+
+export const RESERVE = 131_072;
+const COMPACT_FROM = 4_194_304;
+
+/**
+ * Appends with one sync for all that came in while the disk was busy. `settle` is called for each line once it is on
+ * disk, in order; `all` gives the lines that say everything, to write a short file when this one has grown long.
+ */
+export const groupCommit = <T>(
+  file: JournalFile,
+  settle: (line: T) => void,
+  all: () => Iterable<T>,
+): Writer<T> => {
+  const queue: Waiting<T>[] = [];
+  let base = file.bytes;
+  let writing: Promise<void> | undefined;
+
+  const drain = async (): Promise<void> => {
+    while (queue.length > 0) {
+      const batch = queue.splice(0);
+      const failure = await write(file, batch).then(() => undefined, asError);
+      for (const waiting of batch) finish(waiting, failure);
+      if (file.bytes > Math.max(COMPACT_FROM, 3 * base)) await compact();
+    }
+    writing = undefined;
+  };
+
+  const finish = ({ line, done }: Waiting<T>, failure: unknown): void => {
+    if (failure === undefined && line !== undefined) settle(line);
+    done(failure);
+  };
+
+  // A full disk keeps the old file, which is as good; the next attempt comes when it has grown again.
+  const compact = async (): Promise<void> => {
+    await file.rewrite(encodeAll(all())).catch(() => undefined);
+    base = file.bytes;
+  };
+
+  return {
+    push: (line) =>
+      new Promise((resolve, reject) => {
+        const done = (failure?: unknown) => (failure === undefined ? resolve() : reject(failure));
+        queue.push({ line, done });
+        writing ??= drain();
+      }),
+    idle: async () => {
+      await writing;
+    },
+  };
+};
+
+const write = async <T>(file: JournalFile, batch: Waiting<T>[]): Promise<void> => {
+  const lines = batch.flatMap(({ line }) => (line === undefined ? [] : [JSON.stringify(line)]));
+  if (lines.length < batch.length) await file.reserve(2 * RESERVE);
+  if (lines.length > 0) await file.append(lines);
+};
+
+const asError = (failure: unknown): unknown => failure ?? new Error('The journal was not written');
+
+const encodeAll = function* <T>(lines: Iterable<T>): Generator<string> {
+  for (const line of lines) yield JSON.stringify(line);
+};

@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type FileHandle, open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { hasCode, syncDirectory } from './durable.ts';
+
+/**
+ * Append-only lines, each with its checksum, in a file whose end is filled with zeros ahead of time: an append
+ * overwrites zeros, so it needs no new blocks, and a full disk is met before a record is written, not after.
+ */
+export interface JournalFile {
+  /** Bytes that can be appended without asking the disk for more. */
+  readonly room: number;
+  /** Makes room for `bytes` more. Like append and rewrite, one call at a time. */
+  reserve(bytes: number): Promise<void>;
+  /** Resolves when the lines are on disk; after a crash a line is there whole or not at all. */
+  append(lines: string[]): Promise<void>;
+  /** Replaces everything by these lines, in a new file. */
+  rewrite(lines: Iterable<string>): Promise<void>;
+  readonly bytes: number;
+  close(): Promise<void>;
+}
+
+const ROOM = 262_144;
+const NAME = /^\d{8}\.ndjson$/;
+
+/** Reads every whole line of the newest file; a torn last line is left out, as it was never acknowledged. */
+export const openJournalFile = async (
+  dir: string,
+): Promise<{ file: JournalFile; lines: string[]; damaged: number }> => {
+  const names = readdirSync(dir)
+    .filter((name) => NAME.test(name))
+    .toSorted();
+  for (const old of names.slice(0, -1)) rmSync(join(dir, old));
+  const name = names.at(-1) ?? fileName(1);
+  const { lines, end, damaged } = readLines(join(dir, name));
+  const handle = await open(join(dir, name), names.length === 0 ? 'w+' : 'r+', 0o600);
+  await handle.truncate(end);
+  await syncDirectory(dir);
+  return { file: journalFile(dir, name, handle, end), lines, damaged };
+};
+
+const fileName = (number: number): string => `${String(number).padStart(8, '0')}.ndjson`;
+
+const readLines = (path: string): { lines: string[]; end: number; damaged: number } => {
+  const bytes = readOrEmpty(path);
+  const zeros = bytes.indexOf(0);
+  const used = zeros < 0 ? bytes.length : zeros;
+  const lines: string[] = [];
+  let end = 0;
+  let damaged = 0;
+  for (let from = 0; from < used; ) {
+    const stop = bytes.indexOf(10, from);
+    if (stop < 0 || stop >= used) break;
+    const line = checked(bytes.subarray(from, stop));
+    if (line === undefined) damaged += 1;
+    else lines.push(line);
+    end = stop + 1;
+    from = end;
+  }
+  return { lines, end, damaged };
+};
+
+const readOrEmpty = (path: string): Buffer => {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return Buffer.alloc(0);
+    throw error;
+  }
+};
+
+const checked = (line: Buffer): string | undefined => {
+  const json = line.subarray(9);
+  return line.toString('latin1', 0, 8) === checksum(json) ? json.toString('utf8') : undefined;
+};
+
+const checksum = (json: string | Buffer): string => crc32(json).toString(16).padStart(8, '0');
+
+const encode = (lines: Iterable<string>): Buffer => {
+  const parts: string[] = [];
+  for (const line of lines) parts.push(checksum(line), ' ', line, '\n');
+  return Buffer.from(parts.join(''));
+};
+
+const journalFile = (
+  dir: string,
+  firstName: string,
+  first: FileHandle,
+  firstEnd: number,
+): JournalFile => {
+  let name = firstName;
+  let handle = first;
+  let end = firstEnd;
+  let filled = firstEnd;
+
+  const reserve = async (bytes: number): Promise<void> => {
+    if (filled - end >= bytes) return;
+    const room = bytes + ROOM;
+    await handle.write(Buffer.alloc(room), 0, room, filled);
+    await handle.sync();
+    filled += room;
+  };
+
+  return {
+    get room() {
+      return filled - end;
+    },
+    reserve,
+    append: async (lines) => {
+      const bytes = encode(lines);
+      await reserve(bytes.length);
+      await handle.write(bytes, 0, bytes.length, end);
+      await handle.datasync();
+      end += bytes.length;
+    },
+    rewrite: async (lines) => {
+      const next = fileName(Number.parseInt(name, 10) + 1);
+      const temporary = join(dir, `${next}.tmp`);
+      const { fresh, bytes } = await writeFresh(temporary, lines);
+      await rename(temporary, join(dir, next));
+      await syncDirectory(dir);
+      await handle.close();
+      rmSync(join(dir, name), { force: true });
+      [name, handle, end, filled] = [next, fresh, bytes, bytes];
+    },
+    get bytes() {
+      return end;
+    },
+    close: async () => {
+      await handle.truncate(end);
+      await handle.close();
+    },
+  };
+};
+
+const writeFresh = async (
+  path: string,
+  lines: Iterable<string>,
+): Promise<{ fresh: FileHandle; bytes: number }> => {
+  const fresh = await open(path, 'w+', 0o600);
+  try {
+    const bytes = await writeChunks(fresh, lines);
+    await fresh.sync();
+    return { fresh, bytes };
+  } catch (error) {
+    await fresh.close();
+    rmSync(path, { force: true });
+    throw error;
+  }
+};
+
+const CHUNK = 200;
+
+// In chunks with a wait between, so that rewriting a large journal never holds the event loop.
+const writeChunks = async (handle: FileHandle, lines: Iterable<string>): Promise<number> => {
+  let at = 0;
+  let chunk: string[] = [];
+  const flush = async () => {
+    const bytes = encode(chunk);
+    await handle.write(bytes, 0, bytes.length, at);
+    at += bytes.length;
+    chunk = [];
+  };
+  for (const line of lines) {
+    chunk.push(line);
+    if (chunk.length >= CHUNK) await flush();
+  }
+  await flush();
+  return at;
+};

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { groupCommit, RESERVE } from './group-commit.ts';
+import { type JournalFile, openJournalFile } from './journal-file.ts';
+import type { CaseMatter } from './records/case.ts';
+import type { EventBody, EventRecord } from './records/event.ts';
+import type { ProofMatter } from './records/proof.ts';
+
+/**
+ * What was last seen of each Work item, and every event, together: one line holds the new state and the events that
+ * the change makes, so a transition has exactly one event record, whatever dies when. Where a receiver has got to is a
+ * line too. All of it can be thrown away: the next start takes a silent baseline.
+ */
+export interface Journal {
+  /** True when there was no journal: what is found on disk makes no events. */
+  readonly fresh: boolean;
+  readonly seen: ReadonlyMap<string, Seen>;
+  /** Sessions that this machine has begun and not ended: session id → what was last told of it. */
+  readonly runs: ReadonlyMap<string, RunSeen>;
+  readonly cursors: ReadonlyMap<string, number>;
+  /** The sequence number of the newest event. */
+  readonly last: number;
+  /** Resolves when there is room on disk for what a write will append; ENOSPC is met here, before the write. */
+  reserve(): Promise<void>;
+  append(entry: Entry): Promise<EventRecord[]>;
+  /** Events that some receiver has not got yet, oldest first. */
+  pending(): readonly EventRecord[];
+  /** Events up to `seq` are no longer needed by any receiver. */
+  release(seq: number): void;
+  onEvents(listener: (events: EventRecord[]) => void): void;
+  close(): Promise<void>;
+}
+
+/** One Work item when its events were last told. With the file's hash the parsed front matter is known at start without parsing. */
+export interface Seen {
+  dir: string;
+  case: { sha: string; matter: CaseMatter; description: string };
+  /** By proof id; `content` is the hash of the content. */
+  proofs: Record<string, { sha: string; matter: ProofMatter; content: string }>;
+}
+
+export interface RunSeen {
+  case_id: string;
+  status: string;
+}
+
+export interface Entry {
+  seen?: { id: string; state: Seen | null };
+  run?: { id: string; state: RunSeen | null };
+  cursor?: { id: string; seq: number | null };
+  events?: EventBody[];
+}
+
+interface Line extends Omit<Entry, 'events'> {
+  events?: EventRecord[];
+  last?: number;
+}
+
+/** Opens the journal of this machine, and cuts a line that a crash left half written. */
+export const openJournal = async (dir: string): Promise<Journal & { damaged: number }> => {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const { file, lines, damaged } = await openJournalFile(dir);
+  const state = emptyState();
+  for (const line of lines) apply(state, JSON.parse(line) as Line);
+  const journal = journalOf(file, state, lines.length === 0);
+  if (journal.fresh) await journal.append({});
+  return Object.assign(journal, { damaged });
+};
+
+interface State {
+  seen: Map<string, Seen>;
+  runs: Map<string, RunSeen>;
+  cursors: Map<string, number>;
+  events: EventRecord[];
+  last: number;
+}
+
+const emptyState = (): State => ({
+  seen: new Map(),
+  runs: new Map(),
+  cursors: new Map(),
+  events: [],
+  last: 0,
+});
+
+const apply = (state: State, line: Line): void => {
+  if (line.seen !== undefined) put(state.seen, line.seen.id, line.seen.state);
+  if (line.run !== undefined) put(state.runs, line.run.id, line.run.state);
+  if (line.cursor !== undefined) put(state.cursors, line.cursor.id, line.cursor.seq);
+  if (line.events !== undefined) state.events.push(...line.events);
+  state.last = Math.max(state.last, line.last ?? 0, line.events?.at(-1)?.seq ?? 0);
+};
+
+const put = <T>(map: Map<string, T>, id: string, value: T | null): void => {
+  if (value === null) map.delete(id);
+  else map.set(id, value);
+};
+
+const journalOf = (file: JournalFile, state: State, fresh: boolean): Journal => {
+  const listeners: ((events: EventRecord[]) => void)[] = [];
+  let next = state.last;
+  const settle = (line: Line): void => {
+    apply(state, line);
+    const { events } = line;
+    if (events !== undefined) for (const listener of listeners) listener(events);
+  };
+  const writer = groupCommit(file, settle, () => linesOf(state));
+  return {
+    fresh,
+    seen: state.seen,
+    runs: state.runs,
+    cursors: state.cursors,
+    get last() {
+      return next;
+    },
+    reserve: async () => {
+      if (file.room < RESERVE) await writer.push(undefined);
+    },
+    append: async ({ events = [], ...entry }) => {
+      const records = events.map((body) => ({ seq: ++next, id: randomUUID(), body }));
+      await writer.push(records.length === 0 ? entry : { ...entry, events: records });
+      return records;
+    },
+    pending: () => state.events,
+    release: (seq) => {
+      const kept = state.events.findIndex((event) => event.seq > seq);
+      state.events.splice(0, kept < 0 ? state.events.length : kept);
+    },
+    onEvents: (listener) => listeners.push(listener),
+    close: async () => {
+      await writer.idle();
+      await file.close();
+    },
+  };
+};
+
+const linesOf = function* (state: State): Generator<Line> {
+  yield { last: state.last };
+  for (const [id, seen] of state.seen) yield { seen: { id, state: seen } };
+  for (const [id, run] of state.runs) yield { run: { id, state: run } };
+  for (const [id, seq] of state.cursors) yield { cursor: { id, seq } };
+  for (const event of state.events) yield { events: [event] };
+};

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { memoryDir } from './layout.ts';
+import { readyToWrite, type Store } from './store.ts';
+import { listTexts, readText, type TextFile, writeText } from './text-file.ts';
+
+/** The memory files of a Work item, planning files included, by name. Undefined when there is no such Work item. */
+export const listMemory = (store: Store, caseId: string): TextFile[] | undefined => {
+  const dir = dirOf(store, caseId);
+  return dir === undefined ? undefined : listTexts(store.layout, dir);
+};
+
+export const readMemory = (
+  store: Store,
+  caseId: string,
+  filename: string,
+): TextFile | undefined => {
+  const dir = dirOf(store, caseId);
+  return dir === undefined ? undefined : readText(store.layout, dir, filename);
+};
+
+/** Undefined when there is no such Work item. */
+export const writeMemory = (
+  store: Store,
+  caseId: string,
+  file: { filename: string; content: string },
+  ifMatch?: string,
+): Promise<{ created: boolean } | undefined> =>
+  store.turns.take(caseId, async () => {
+    const dir = dirOf(store, caseId);
+    if (dir === undefined) return undefined;
+    await readyToWrite(store);
+    return writeText(store.layout, { dir, filename: file.filename }, file.content, ifMatch);
+  });
+
+const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {
+  const item = items.byId.get(caseId);
+  return item === undefined ? undefined : memoryDir(join(layout.root, item.dir));
+};

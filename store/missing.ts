@@ -1,0 +1,30 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { discover } from './discover.ts';
+import type { Item } from './item.ts';
+import { dropItem } from './items.ts';
+import { announce, type Store } from './store.ts';
+
+/**
+ * Decides about Work items whose directory is not where it was: found elsewhere they moved, and only what is nowhere
+ * after the grace period is deleted.
+ */
+export const decideMissing = async (store: Store): Promise<void> => {
+  const ids = [...store.missing];
+  await discover(store);
+  await Promise.all(ids.map((id) => store.turns.take(id, () => decide(store, id))));
+};
+
+const decide = async (store: Store, id: string): Promise<void> => {
+  const item = store.items.byId.get(id);
+  if (item === undefined || !store.missing.delete(id)) return;
+  const stats = lstatSync(join(store.layout.root, item.dir), { throwIfNoEntry: false });
+  if (stats === undefined) await forget(store, item);
+};
+
+/** Takes a Work item that is no longer on disk out of the index and the journal. There is no event for it. */
+export const forget = async (store: Store, item: Item): Promise<void> => {
+  dropItem(store.items, item);
+  await store.journal.append({ seen: { id: item.id, state: null } });
+  announce(store, item.id);
+};

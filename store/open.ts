@@ -1,0 +1,114 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Attention, type Pace, payAttention } from './attention.ts';
+import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
+import type { Item } from './item.ts';
+import { createItems } from './items.ts';
+import { openJournal } from './journal.ts';
+import { type Layout, layoutOf } from './layout.ts';
+import type { Changes } from './splice.ts';
+import type { Store } from './store.ts';
+import { sweep } from './sweep.ts';
+import { createTurns } from './turns.ts';
+import { pruneUndo } from './undo.ts';
+
+export interface OpenOptions {
+  clock: () => Date;
+  /** What follows from a Work item's records; see Store. */
+  follow: (item: Item) => Changes | undefined;
+  report: (error: unknown, what: string) => void;
+}
+
+export interface OpenStore {
+  store: Store;
+  lock: DaemonLock;
+  /** Lines of the journal that were damaged and left out. */
+  damaged: number;
+  /** Starts to watch the files; `globalsChanged` is called after settings or global webhooks changed. */
+  watch(globalsChanged: () => void, pace?: Pace): Attention;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a workspace for this process alone, reads all of it, and makes the events of what changed while no daemon ran.
+ * Throws WorkspaceHeldError when another process has it.
+ */
+export const openStore = async (
+  root: string,
+  { clock, follow, report }: OpenOptions,
+): Promise<OpenStore> => {
+  const layout = layoutOf(root);
+  makePrivateDirectories(layout);
+  const lock = await lockWorkspace(layout, {
+    lost: () => {
+      store.readOnly = true;
+      report(
+        undefined,
+        'The lock on the workspace is lost: nothing is written until it is held again',
+      );
+    },
+    regained: () => {
+      store.readOnly = false;
+    },
+  });
+  for (const path of [layout.tmp, layout.trash]) emptyDirectory(path);
+  pruneUndo(layout);
+  const journal = await openJournal(layout.journal);
+  const store = emptyStore({ layout, journal, clock, follow, report });
+  await sweep(store);
+  await forgetAbsent(store);
+  let attention: Attention | undefined;
+  return {
+    store,
+    lock,
+    damaged: journal.damaged,
+    watch: (globalsChanged, pace) => {
+      attention = payAttention(store, globalsChanged, pace);
+      return attention;
+    },
+    close: async () => {
+      await attention?.close();
+      await journal.close();
+      await lock.release();
+    },
+  };
+};
+
+const emptyStore = (
+  given: Pick<Store, 'layout' | 'journal' | 'clock' | 'follow' | 'report'>,
+): Store => ({
+  ...given,
+  items: createItems(),
+  turns: createTurns(),
+  missing: new Set(),
+  lookLater: () => undefined,
+  globals: { settings: undefined, webhooks: new Map() },
+  readOnly: false,
+  listeners: new Set(),
+});
+
+const makePrivateDirectories = (layout: Layout): void => {
+  mkdirSync(layout.cases, { recursive: true });
+  for (const path of [
+    layout.dossier,
+    layout.tmp,
+    layout.trash,
+    layout.undo,
+    layout.secrets,
+    layout.deliveries,
+    layout.worktrees,
+  ]) {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  }
+};
+
+// What a former life left half made (temporary files) or half removed.
+const emptyDirectory = (path: string): void => {
+  for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true, force: true });
+};
+
+// Work items that were deleted while no daemon ran.
+const forgetAbsent = async ({ journal, items }: Store): Promise<void> => {
+  const gone = [...journal.seen.keys()].filter((id) => !items.byId.has(id));
+  await Promise.all(gone.map((id) => journal.append({ seen: { id, state: null } })));
+};

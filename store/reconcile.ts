@@ -1,0 +1,130 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { compare } from './compare.ts';
+import { type Entry, signatureOf } from './entry.ts';
+import { caseOf, type Item, type ItemFiles, readItem, sameFiles, seenOf } from './item.ts';
+import { touch } from './items.ts';
+import { caseFile, proofDir, webhooksDir } from './layout.ts';
+import { Problem } from './problem.ts';
+import { editRecord } from './record-file.ts';
+import type { Changes } from './splice.ts';
+import { announce, type Store } from './store.ts';
+
+/**
+ * Read, compare with what was last told, tell the difference. API writes call it after their own write, watcher hints,
+ * sweeps and the start call the same: so a change makes its events once, whoever made it.
+ */
+export const reconcile = (store: Store, id: string): Promise<void> =>
+  store.turns.take(id, async () => {
+    const item = store.items.byId.get(id);
+    if (item !== undefined) await reconcileInTurn(store, item);
+  });
+
+// Adoption, then what follows from it: more rounds than that mean that somebody else writes the same file over and over.
+const ROUNDS = 5;
+
+/** The same, for whoever holds the item's turn already. */
+export const reconcileInTurn = async (store: Store, item: Item): Promise<void> => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    if (!readAgain(store, item)) return expectBack(store, item);
+    await tell(store, item);
+    if (!(await settle(store, item))) return;
+  }
+};
+
+// The directory is gone. It may have been moved, or git is not done yet: whether it was deleted is decided later.
+const expectBack = (store: Store, { id }: Item): void => {
+  if (store.missing.has(id)) return;
+  store.missing.add(id);
+  store.lookLater();
+};
+
+/** The item as it is on disk this moment. Costs one lstat when case.md did not change. */
+export const freshItem = async (store: Store, id: string): Promise<Item | undefined> => {
+  const item = store.items.byId.get(id);
+  if (item === undefined || isUnchanged(store, item)) return item;
+  await reconcile(store, id);
+  return store.items.byId.get(id);
+};
+
+const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
+  const stats = lstatSync(caseFile(join(layout.root, dir)), { throwIfNoEntry: false });
+  return (
+    stats !== undefined &&
+    files.case.signature !== '' &&
+    files.case.signature === signatureOf(stats)
+  );
+};
+
+const readAgain = (store: Store, item: Item): boolean => {
+  const { root } = store.layout;
+  const files = readItem(root, item.dir, item) ?? withoutCase(root, item);
+  if (files === undefined) return false;
+  store.missing.delete(item.id);
+  if (sameFiles(files, item.files)) return true;
+  item.files = files;
+  touch(store.items, item);
+  announce(store, item.id);
+  return true;
+};
+
+// The directory stands, case.md does not: a fault to mend, not a deletion.
+const withoutCase = (root: string, { dir, files }: Item): ItemFiles | undefined => {
+  if (lstatSync(join(root, dir), { throwIfNoEntry: false })?.isDirectory() !== true)
+    return undefined;
+  if (files.case.problem?.code === 'missing_file') return files;
+  const problem = new Problem(
+    'missing_file',
+    'case.md is gone; put it back, or remove the whole directory',
+  );
+  return { ...files, case: { ...files.case, signature: '', problem } };
+};
+
+const tell = async (store: Store, item: Item): Promise<void> => {
+  const now = seenOf(item);
+  if (isDeepStrictEqual(item.seen, now)) return;
+  const events = compare(item.id, item.seen, now, store.clock());
+  await store.journal.append({ seen: { id: item.id, state: now }, events });
+  item.seen = now;
+};
+
+interface Fix {
+  path: string;
+  changes: Changes;
+}
+
+/** Writes what hand-made files lack and what follows from the records. True when something was written. */
+const settle = async (store: Store, item: Item): Promise<boolean> => {
+  const fixes = [...adoptions(store, item), ...followUps(store, item)];
+  for (const { path, changes } of fixes) {
+    await editRecord(store.layout, path, () => ({ changes })).catch((error) =>
+      store.report(error, `mending ${path}`),
+    );
+  }
+  return fixes.length > 0;
+};
+
+const adoptions = ({ layout }: Store, item: Item): Fix[] => {
+  const path = join(layout.root, item.dir);
+  return [
+    ...adoption(caseFile(path), item.files.case),
+    ...[...item.files.proofs].flatMap(([name, entry]) =>
+      adoption(join(proofDir(path), name), entry),
+    ),
+    ...[...item.files.webhooks].flatMap(([name, entry]) =>
+      adoption(join(webhooksDir(path), name), entry),
+    ),
+  ];
+};
+
+const adoption = (path: string, { value, problem }: Entry<{ adopt?: Changes }>): Fix[] =>
+  value?.adopt === undefined || problem !== undefined ? [] : [{ path, changes: value.adopt }];
+
+const followUps = (store: Store, item: Item): Fix[] => {
+  if (item.files.case.problem !== undefined || caseOf(item).adopt !== undefined) return [];
+  const changes = store.follow(item);
+  return changes === undefined
+    ? []
+    : [{ path: caseFile(join(store.layout.root, item.dir)), changes }];
+};

@@ -1,0 +1,98 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { hasCode, replaceFile } from './durable.ts';
+import { StoreError } from './errors.ts';
+import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
+import type { Layout } from './layout.ts';
+import { sha256 } from './names.ts';
+import { Problem } from './problem.ts';
+import { type Changes, spliceFrontMatter } from './splice.ts';
+import { decodeText } from './text.ts';
+
+/** What a rule wants changed: front-matter values, the body, or both. */
+export interface Edit {
+  changes?: Changes;
+  /** The whole new front matter, checked by whoever made it (a list with one more element). */
+  yaml?: string;
+  /** The whole new body, in the file's own line ends. */
+  body?: string;
+}
+
+export interface Current {
+  source: FrontMatter;
+  sha: string;
+}
+
+const TRIES = 5;
+
+/**
+ * Runs a rule on the record as it is on disk this moment and writes what it wants, atomically. When somebody saves the
+ * file in between, the rule runs again on what they saved: neither change is lost. False when there is no such file.
+ * Throws `unreadable_record` with line and column, or `file_busy` when the file does not hold still.
+ */
+export const editRecord = async (
+  layout: Layout,
+  path: string,
+  rule: (current: Current) => Edit | undefined,
+): Promise<boolean> => {
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const bytes = readRegularFile(layout.root, path);
+    if (bytes === undefined) return false;
+    const source = readable(layout.root, path, bytes);
+    const edit = rule({ source, sha: sha256(bytes) });
+    const text = edit === undefined ? undefined : editedText(source, edit);
+    if (text === undefined || bytes.equals(Buffer.from(text))) return true;
+    if (await replaceFile(layout, path, bytes, text)) return true;
+  }
+  throw new StoreError(
+    'file_busy',
+    `${relative(layout.root, path)} changed again and again while it was written; try again`,
+  );
+};
+
+const editedText = (
+  source: FrontMatter,
+  { changes = {}, yaml, body = source.body }: Edit,
+): string => {
+  const text =
+    yaml === undefined ? spliceFrontMatter(source, changes) : joinFrontMatter({ ...source, yaml });
+  return text.slice(0, text.length - source.body.length) + body;
+};
+
+/** The bytes of a regular file, never through a link. Undefined when there is none. */
+export const readRegularFile = (root: string, path: string): Buffer | undefined => {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (!stats.isFile())
+    throw new StoreError(
+      'unsafe_path',
+      `${relative(root, path)} is not a regular file; nothing was read or written`,
+    );
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+};
+
+/** Parses a record or says which file, line and column keeps it from being one. */
+export const readable = (root: string, path: string, bytes: Buffer): FrontMatter => {
+  try {
+    return parseFrontMatter(decodeText(bytes));
+  } catch (error) {
+    if (error instanceof Problem) throw unreadable(relative(root, path), error);
+    throw error;
+  }
+};
+
+export const unreadable = (file: string, { code, message, place }: Problem): StoreError => {
+  const where = place === undefined ? file : `${file}:${place.line}:${place.column}`;
+  return new StoreError(
+    'unreadable_record',
+    `${where}: ${message}. Mend the file in an editor, then try again; it was not touched.`,
+    {
+      problem: { file, code, message, ...place },
+    },
+  );
+};

@@ -1,0 +1,44 @@
+import { type Static, Type } from 'typebox';
+
+const Words = Type.Array(Type.String());
+const Policy = Type.Union([Type.Enum(['ask', 'allow']), Words]);
+
+export const ProviderSettings = Type.Object({
+  kind: Type.Enum(['acp', 'command']),
+  preset: Type.Optional(Type.String()),
+  command: Type.Optional(Type.String()),
+  args: Type.Optional(Words),
+  env: Type.Optional(Type.Record(Type.String(), Type.String())),
+  modes: Type.Optional(
+    Type.Object({ plan: Type.Optional(Type.String()), work: Type.Optional(Type.String()) }),
+  ),
+  state_dirs: Type.Optional(Words),
+});
+export type ProviderSettings = Static<typeof ProviderSettings>;
+
+export const WorktreeSettings = Type.Object({
+  root: Type.Optional(Type.String({ minLength: 1 })),
+  ttl_hours: Type.Optional(Type.Number({ minimum: 0 })),
+  branch_prefix: Type.Optional(Type.String()),
+  base_branch: Type.Optional(Type.String({ minLength: 1 })),
+  setup: Type.Optional(Words),
+  copy_files: Type.Optional(Words),
+});
+
+/** The front matter of workspace.md: all optional, read again when edited. Keys not named here are left to later versions. */
+export const Settings = Type.Object({
+  provider: Type.Optional(Type.String({ minLength: 1 })),
+  providers: Type.Optional(Type.Record(Type.String(), ProviderSettings)),
+  max_sessions: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),
+  projects: Type.Optional(Type.Record(Type.String(), Type.String())),
+  worktrees: Type.Optional(WorktreeSettings),
+  permissions: Type.Optional(
+    Type.Object({
+      execute: Type.Optional(Policy),
+      fetch: Type.Optional(Type.Enum(['ask', 'allow'])),
+    }),
+  ),
+  sandbox: Type.Optional(Type.Enum(['auto', 'off'])),
+  autocommit: Type.Optional(Type.Boolean()),
+});
+export type Settings = Static<typeof Settings>;

@@ -1,0 +1,46 @@
+import { StoreError } from './errors.ts';
+import type { Globals } from './globals.ts';
+import type { Item } from './item.ts';
+import type { Items } from './items.ts';
+import type { Journal } from './journal.ts';
+import type { Layout } from './layout.ts';
+import type { Changes } from './splice.ts';
+import type { Turns } from './turns.ts';
+
+/** The workspace, opened by this process alone. */
+export interface Store {
+  readonly layout: Layout;
+  readonly items: Items;
+  readonly journal: Journal;
+  readonly turns: Turns;
+  readonly clock: () => Date;
+  /** What follows from the records of a Work item: the first write decides, this is the second (also after a crash). */
+  follow: (item: Item) => Changes | undefined;
+  /** Work items whose directory is not where it was. */
+  readonly missing: Set<string>;
+  /** Asks for a decision about the missing ones, once the grace period is over. */
+  lookLater: () => void;
+  readonly globals: Globals;
+  /** Another process took the workspace's lock: nothing is written until it is ours again. */
+  readOnly: boolean;
+  /** Called after a Work item changed in any way, or when it is gone. */
+  readonly listeners: Set<(id: string, item: Item | undefined) => void>;
+  /** Something went wrong that nobody waits for; told to the log. */
+  report: (error: unknown, what: string) => void;
+}
+
+export const announce = (store: Store, id: string): void => {
+  const item = store.items.byId.get(id);
+  for (const listener of store.listeners) listener(id, item);
+};
+
+/** Throws unless the store may write: this process holds the workspace, and the journal has room for the event. */
+export const readyToWrite = async (store: Store): Promise<void> => {
+  if (store.readOnly) {
+    throw new StoreError(
+      'read_only',
+      'Another process holds the workspace now; nothing was written. Stop it, then try again',
+    );
+  }
+  await store.journal.reserve();
+};

@@ -1,0 +1,46 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { meet } from './discover.ts';
+import { refreshGlobals } from './globals.ts';
+import { readItem, sameFiles } from './item.ts';
+import { reconcile } from './reconcile.ts';
+import type { Store } from './store.ts';
+import { walkItems } from './walk.ts';
+
+const SLICE_MS = 4;
+const IN_FLIGHT = 256;
+
+/**
+ * Compares the whole workspace with what was last seen. Watchers lose events and none of them says so: this is what
+ * makes sure that nothing stays unseen. It gives way to requests every few milliseconds.
+ */
+export const sweep = async (store: Store): Promise<void> => {
+  await refreshGlobals(store.layout, store.globals);
+  const found = new Set<string>();
+  const work: Promise<void>[] = [];
+  let since = performance.now();
+  for (const dir of walkItems(store.layout.root)) {
+    found.add(dir);
+    if (differs(store, dir)) work.push(meet(store, dir));
+    if (work.length >= IN_FLIGHT) await Promise.all(work.splice(0));
+    if (performance.now() - since > SLICE_MS) {
+      await nextTurn();
+      since = performance.now();
+    }
+  }
+  await Promise.all(work);
+  await checkAbsent(store, found);
+};
+
+const differs = (store: Store, dir: string): boolean => {
+  const item = store.items.byDir.get(dir);
+  if (item === undefined) return true;
+  const files = readItem(store.layout.root, dir, item);
+  return item.seen === undefined || files === undefined || !sameFiles(files, item.files);
+};
+
+const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
+  for (const dir of store.items.strangers.keys())
+    if (!found.has(dir)) store.items.strangers.delete(dir);
+  const absent = [...store.items.byId.values()].filter(({ dir }) => !found.has(dir));
+  await Promise.all(absent.map(({ id }) => reconcile(store, id)));
+};

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { createFile, replaceFile } from './durable.ts';
+import { namesIn } from './entry.ts';
+import { StoreError } from './errors.ts';
+import type { Layout } from './layout.ts';
+import { etagOf, sha256 } from './names.ts';
+import { readRegularFile } from './record-file.ts';
+
+/** A Markdown text that is not a record: a memory file, a plan. */
+export interface TextFile {
+  filename: string;
+  content: string;
+  sha256: string;
+}
+
+/** Undefined when there is none. Bytes that are not UTF-8 come out as replacement characters: reading never fails on them. */
+export const readText = (layout: Layout, dir: string, filename: string): TextFile | undefined => {
+  const bytes = readRegularFile(layout.root, join(dir, filename));
+  return bytes === undefined
+    ? undefined
+    : { filename, content: bytes.toString('utf8'), sha256: sha256(bytes) };
+};
+
+export const listTexts = (layout: Layout, dir: string): TextFile[] =>
+  namesIn(dir).flatMap((filename) => readText(layout, dir, filename) ?? []);
+
+const TRIES = 5;
+
+/**
+ * Writes a whole text, atomically; the one it replaces is kept in `.dossier/undo`. With `ifMatch`, only when the file is
+ * still the one that was read. Answers whether it was made anew.
+ */
+export const writeText = async (
+  layout: Layout,
+  path: { dir: string; filename: string },
+  content: string,
+  ifMatch?: string,
+): Promise<{ created: boolean }> => {
+  const target = join(path.dir, path.filename);
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const before = readRegularFile(layout.root, target);
+    checkMatch(before, ifMatch);
+    if (before === undefined && (await createFile(layout, target, content)))
+      return { created: true };
+    if (before !== undefined && (await replaceFile(layout, target, before, content)))
+      return { created: false };
+  }
+  throw new StoreError(
+    'file_busy',
+    `${path.filename} changed again and again while it was written; try again`,
+  );
+};
+
+const checkMatch = (before: Buffer | undefined, ifMatch: string | undefined): void => {
+  if (ifMatch === undefined) return;
+  if (before !== undefined && etagOf(sha256(before)) === ifMatch) return;
+  throw new StoreError(
+    'precondition_failed',
+    'The file changed since you read it. Read it again and decide anew; nothing was written.',
+  );
+};

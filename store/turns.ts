@@ -1,0 +1,22 @@
+/**
+ * One at a time per key, first come first served. All writes to one Work item go through its turn, so that what was
+ * read is still true when it is written.
+ */
+export interface Turns {
+  take<T>(key: string, work: () => Promise<T>): Promise<T>;
+}
+
+export const createTurns = (): Turns => {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    take: (key, work) => {
+      const turn = (last.get(key) ?? Promise.resolve()).then(work, work);
+      last.set(key, turn);
+      const leave = () => {
+        if (last.get(key) === turn) last.delete(key);
+      };
+      turn.then(leave, leave);
+      return turn;
+    },
+  };
+};
