@@ -113,7 +113,7 @@ const noSuchRoute = (hapi: Server): ServerRoute => ({
     const message = `${asked} does not exist. ${path} takes ${allow}.`;
     throw new ServiceError('method_not_allowed', message, { headers: { allow } });
   },
-  options: { payload: { parse: false, output: 'stream', override: 'application/octet-stream' } },
+  options: { payload: { parse: false, output: 'data', override: 'application/octet-stream' } },
 });
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;

@@ -8,10 +8,10 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const MARKDOWN = ['text/markdown', 'text/plain'];
 const JSON_TYPE = ['application/json'];
 
-/** The body as the route takes it: a JSON value or a text; undefined when nothing was sent. */
+/** The body as the route takes it: a JSON value, undefined when nothing was sent; or a text, which may be empty. */
 export const readBody = (route: Route, headers: Headers, bytes: unknown): unknown => {
-  if (!Buffer.isBuffer(bytes) || bytes.length === 0) return undefined;
   const isMarkdown = route.consumes === 'text/markdown';
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) return isMarkdown ? '' : undefined;
   checkType(headers, isMarkdown ? MARKDOWN : JSON_TYPE);
   const text = decode(bytes);
   return isMarkdown ? text : parse(text);

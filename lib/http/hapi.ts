@@ -1,6 +1,7 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { Service } from '../service.ts';
-import { type Asked, inputReader } from './input.ts';
+import { readBytes } from './bytes.ts';
+import { inputReader } from './input.ts';
 import { type Log, problemOf } from './problem.ts';
 import { Answer, type EventSource, type Route } from './route.ts';
 import { isStream } from './schema.ts';
@@ -15,9 +16,12 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
   return {
     method: route.method,
     path: route.path,
-    options: route.method === 'GET' ? {} : { payload: payloadOptions(route) },
+    options: route.method === 'GET' ? {} : { payload: UNREAD },
     handler: async (request, h) => {
-      const result = await route.handler(read(request as Asked) as never, service);
+      const { params, query, raw } = request;
+      const payload = await bodyOf(route, request);
+      const input = read({ params, query, headers: raw.req.headers, payload });
+      const result = await route.handler(input as never, service);
       if (isStream(route)) return sendEvents(result as EventSource, request, h, streams);
       return send(route, result as Result, request, h);
     },
@@ -34,9 +38,20 @@ export const answerProblems =
     return withHeaders(answer, headers);
   };
 
-// The body is taken as it came, up to its limit: body.ts decodes it. `override` keeps hapi from judging the type.
-const payloadOptions = ({ maxBytes = MIB }: Route) =>
-  ({ parse: false, output: 'data', maxBytes, override: 'application/octet-stream' }) as const;
+// hapi hands the body over unread. It would judge the type itself, and keep an oversize answer back for as long
+// as the client cares to send.
+const UNREAD = {
+  parse: false,
+  output: 'stream',
+  maxBytes: Number.MAX_SAFE_INTEGER,
+  override: 'application/octet-stream',
+} as const;
+
+const bodyOf = async ({ method, maxBytes = MIB }: Route, { raw }: Request) => {
+  if (method === 'GET') return undefined;
+  const declared = Number(raw.req.headers['content-length'] ?? 0);
+  return readBytes(raw.req, declared, { maxBytes, patienceMs: 10_000 });
+};
 
 type Result = Answer<unknown> | object | string | number | boolean | null | undefined;
 

@@ -95,7 +95,9 @@ const whatIs = (path: string, param: string): string => {
 const bodyChecker = (route: Route): Check => {
   const check = checker(() => bodySchema(route));
   const isOptional = bodyIsOptional(route);
-  const sendIt = [{ path: '', message: `is required: send ${route.consumes ?? 'JSON'}` }];
+  const sendIt = [
+    { path: '', message: `is required: send ${route.consumes ?? 'application/json'}` },
+  ];
   return (body) => {
     if (body !== undefined) return check(body);
     return isOptional ? [] : sendIt;

@@ -88,7 +88,7 @@ const fromFileSystem = (thrown: Error): ServiceError | undefined => {
 };
 
 const HAPI: Record<number, [ErrorCode, string]> = {
-  400: ['bad_request', 'The request cannot be read: check how its URL is written.'],
+  400: ['bad_request', 'The request cannot be read: check how its URL and headers are written.'],
   404: ['route_not_found', 'The endpoints are listed in /openapi.json.'],
   408: ['request_timeout', 'Send the whole body without a pause.'],
   413: ['too_large', 'Send less: /openapi.json tells how large a body each endpoint takes.'],

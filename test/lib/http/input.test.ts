@@ -294,6 +294,10 @@ describe('inputReader: content types', () => {
     }
   });
 
+  it('takes no bytes as an empty Markdown text', () => {
+    assert.equal(markdown(sending(undefined, Buffer.alloc(0))).body, '');
+  });
+
   it('refuses Markdown and JSON that are no UTF-8', () => {
     const bytes = Buffer.from([0x22, 0xff, 0x22]);
     refusal('bad_request', () => markdown(sending('text/markdown', bytes)));

@@ -55,7 +55,11 @@ export const listen = async (
 };
 
 /** Sends these very bytes and resolves with all that comes back until the server closes or `enough` is there. */
-export const sendRaw = (port: number, bytes: string, enough = /\r\n\r\n[\s\S]*\}/): Promise<string> =>
+export const sendRaw = (
+  port: number,
+  bytes: string,
+  enough = /\r\n\r\n[\s\S]*\}/,
+): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
     let answer = '';
@@ -69,3 +73,5 @@ export const sendRaw = (port: number, bytes: string, enough = /\r\n\r\n[\s\S]*\}
     });
     socket.on('end', done).on('error', reject);
   });
+
+export const json = ({ payload }: { payload: string }) => JSON.parse(payload);

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { isLoopbackAddress, notLocal } from '../../../lib/http/local-only.ts';
+import { route } from '../../../lib/http/route.ts';
+import { json, listen, sendRaw, serverOf } from './serve.ts';
+
+const PORT = 4321;
+
+describe('notLocal', () => {
+  for (const host of [
+    'localhost:4321',
+    'LOCALHOST:4321',
+    '127.0.0.1:4321',
+    '127.8.9.1:4321',
+    '[::1]:4321',
+  ]) {
+    it(`lets Host ${host} through, and Origin http://${host.toLowerCase()}`, () => {
+      assert.equal(notLocal({ host }, PORT), undefined);
+      assert.equal(notLocal({ host, origin: `http://${host.toLowerCase()}` }, PORT), undefined);
+    });
+  }
+
+  const FOREIGN = [
+    '',
+    'localhost',
+    'localhost:80',
+    'localhost:43210',
+    'evil.example:4321',
+    'localhost.evil.example:4321',
+    '127.0.0.1.evil.example:4321',
+    '127.0.0.1@evil.example:4321',
+    '0.0.0.0:4321',
+    '128.0.0.1:4321',
+    '127.0.0.256:4321',
+    '::1:4321',
+    '[::]:4321',
+    '[::1]evil:4321',
+  ];
+  for (const host of FOREIGN) {
+    it(`refuses Host ${JSON.stringify(host)}`, () => {
+      assert.equal(notLocal({ host }, PORT)?.code, 'not_local');
+    });
+    it(`refuses Origin http://${host}`, () => {
+      const headers = { host: 'localhost:4321', origin: `http://${host}` };
+      assert.equal(notLocal(headers, PORT)?.code, 'not_local');
+    });
+  }
+
+  for (const origin of [
+    'null',
+    '',
+    'https://localhost:4321',
+    'file://',
+    'localhost:4321',
+    'http://localhost:4321/x',
+  ]) {
+    it(`refuses Origin ${JSON.stringify(origin)}`, () => {
+      assert.equal(notLocal({ host: 'localhost:4321', origin }, PORT)?.code, 'not_local');
+    });
+  }
+
+  it('refuses what a browser says comes from another site', () => {
+    const from = (site: string) =>
+      notLocal({ host: 'localhost:4321', 'sec-fetch-site': site }, PORT);
+    assert.equal(from('cross-site')?.code, 'not_local');
+    assert.equal(from('same-origin'), undefined);
+    assert.equal(from('none'), undefined);
+  });
+
+  it('takes the port of a Host that names none as 80', () => {
+    assert.equal(notLocal({ host: 'localhost' }, 80), undefined);
+    assert.equal(notLocal({ host: '[::1]' }, 80), undefined);
+  });
+});
+
+describe('isLoopbackAddress', () => {
+  it('knows loopback from all else', () => {
+    for (const yes of ['127.0.0.1', '127.1.2.3', '::1', 'localhost'])
+      assert.ok(isLoopbackAddress(yes));
+    for (const no of [
+      '0.0.0.0',
+      '::',
+      '',
+      '192.168.0.1',
+      '127.evil.example',
+      '[::1]',
+      'example.com',
+    ]) {
+      assert.ok(!isLoopbackAddress(no), no);
+    }
+  });
+});
+
+describe('the guard', () => {
+  const calls: string[] = [];
+  const touch = route({
+    method: 'POST',
+    path: '/touch',
+    summary: 'Leave a trace',
+    handler: () => {
+      calls.push('touch');
+      return undefined;
+    },
+  });
+
+  it('stands before known and unknown paths, malformed URLs and bodies', async () => {
+    const { hapi } = serverOf([touch]);
+    for (const url of ['/touch', '/nowhere', '/%zz', '/openapi.json']) {
+      for (const method of ['GET', 'POST', 'OPTIONS']) {
+        const answer = await hapi.inject({ method, url, headers: { host: 'evil.example' } });
+        assert.equal(answer.statusCode, 403);
+        assert.equal(json(answer).code, 'not_local');
+      }
+    }
+    assert.deepEqual(calls, []);
+  });
+
+  it('knows the port that it listens on', async (t) => {
+    const { port, url } = await listen(t, [touch]);
+    assert.equal((await fetch(`${url}/touch`, { method: 'POST' })).status, 204);
+    const other = await sendRaw(
+      port,
+      `POST /touch HTTP/1.1\r\nHost: localhost:${port + 1}\r\n\r\n`,
+    );
+    assert.match(other, /^HTTP\/1\.1 403 /);
+  });
+
+  it('refuses an upgrade as it does a request, and takes an unwanted one as a request', async (t) => {
+    const { port } = await listen(t, [touch]);
+    const upgrade = (host: string) =>
+      `GET /nowhere HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+    assert.match(await sendRaw(port, upgrade('evil.example')), /^HTTP\/1\.1 403 /);
+    assert.match(await sendRaw(port, upgrade(`localhost:${port}`)), /^HTTP\/1\.1 404 /);
+  });
+
+  it('is not fooled by a URL that names this machine', async (t) => {
+    const { port } = await listen(t, [touch]);
+    const line = `POST http://localhost:${port}/touch HTTP/1.1`;
+    assert.match(await sendRaw(port, `${line}\r\nHost: evil.example\r\n\r\n`), /^HTTP\/1\.1 403 /);
+  });
+
+  it('lets a good key through and refuses any other credential', async () => {
+    const { hapi } = serverOf([touch]);
+    const status = async (authorization: string) =>
+      (await hapi.inject({ method: 'POST', url: '/touch', headers: { authorization } })).statusCode;
+    assert.equal(await status('Bearer good-key'), 204);
+    for (const wrong of ['Bearer bad-key', 'Bearer ', '', 'Basic Z29vZC1rZXk=', 'good-key']) {
+      assert.equal(await status(wrong), 401, wrong);
+    }
+  });
+
+  it('says how to present a credential', async () => {
+    const { hapi } = serverOf([touch]);
+    const answer = await hapi.inject({ url: '/nowhere', headers: { authorization: 'Bearer x' } });
+    assert.equal(answer.headers['www-authenticate'], 'Bearer');
+    assert.equal(json(answer).code, 'unauthorized');
+  });
+
+  it('lets no server be made for others than this machine', () => {
+    for (const host of ['0.0.0.0', '::', '192.168.0.1']) {
+      assert.throws(() => serverOf([], { host }), /bind 127\.0\.0\.1 or ::1/);
+    }
+  });
+});
