@@ -1,7 +1,31 @@
-/** What every handler and every rule is given. Filled in as the parts arrive. */
+import type { Store } from '../store/store.ts';
+import type { Config } from './config.ts';
+import type { Providers } from './providers/providers.ts';
+import type { Engine } from './sessions/engine.ts';
+import type { Git } from './tools/git.ts';
+import type { Dispatcher } from './webhooks/dispatcher.ts';
+
+/** What every handler and every rule is given. */
 export interface Service {
-  readonly clock: () => Date;
+  readonly config: Config;
   readonly version: VersionInfo;
+  readonly log: Log;
+  readonly clock: () => Date;
+  readonly store: Store;
+  readonly git: Git;
+  /** The providers as the settings name them now. */
+  readonly providers: () => Providers;
+  /** The sessions that are going on. */
+  readonly engine: Engine;
+  readonly dispatcher: Dispatcher;
+}
+
+/** The part of a pino logger that is used. */
+export interface Log {
+  debug(details: object, message: string): void;
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
 }
 
 /** What is running. */

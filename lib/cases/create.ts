@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { createCase as keepCase } from '../../store/cases.ts';
+import type { Case } from '../../store/records/case.ts';
+import type { Service } from '../service.ts';
+import { checkProject } from './project.ts';
+
+export interface NewCase {
+  title: string;
+  type: string;
+  description?: string;
+  project?: string;
+}
+
+/** Makes a Work item, OPEN, in a directory of its own. It is on disk when this resolves. */
+export const createCase = (
+  service: Service,
+  { title, type, description = '', project }: NewCase,
+): Promise<Case> => {
+  checkProject(service, project);
+  const id = randomUUID();
+  const created_at = service.clock().toISOString();
+  const matter = {
+    id,
+    title,
+    type,
+    state: 'OPEN' as const,
+    outcome: null,
+    ...(project !== undefined && { project }),
+    created_at,
+  };
+  return keepCase(service.store, { matter, description });
+};

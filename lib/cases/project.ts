@@ -1,0 +1,25 @@
+import { settingsOf } from '../../store/globals.ts';
+import { ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+
+/** The repository of a project: the settings' `projects`, where `--repo` names the default. Undefined when it has none. */
+export const repositoryOf = ({ store, config }: Service, project: string): string | undefined => {
+  if (project === 'default' && config.repo !== undefined) return config.repo;
+  return settingsOf(store.globals).projects?.[project];
+};
+
+export const checkProject = (service: Service, project: string | undefined): void => {
+  if (
+    project === undefined ||
+    project === 'default' ||
+    repositoryOf(service, project) !== undefined
+  )
+    return;
+  throw new ServiceError(
+    'bad_request',
+    `There is no project ${project}. Name it under projects in workspace.md first.`,
+    {
+      errors: [{ path: '/project', message: 'is not in the settings' }],
+    },
+  );
+};

@@ -1,0 +1,65 @@
+import { caseOf, type Item, proofsOf, stateOf } from '../../store/item.ts';
+import type { ChecklistEntry, Gate } from '../../store/records/proof.ts';
+import type { Changes } from '../../store/splice.ts';
+import { moveTo } from '../cases/moves.ts';
+
+/** What the gate looks at of a proof. */
+export interface Evidence {
+  id: string;
+  type: string;
+  verified: boolean;
+  commit: string | null;
+}
+
+/**
+ * The proof gate: every required item of the checklist has a verified proof of its type; without a checklist, at least
+ * one proof is verified. `head` is the worktree's newest commit: proofs of an older one still count, and are named.
+ */
+export const evaluateGate = (
+  checklist: readonly ChecklistEntry[],
+  proofs: readonly Evidence[],
+  head?: string,
+): Gate => {
+  const verified = proofs.filter((proof) => proof.verified);
+  const required = checklist.filter((item) => item.required);
+  const missing = required
+    .filter((item) => !isSatisfied(item, verified))
+    .map(({ id, type, description }) => ({ checklist_id: id, type, description }));
+  const bare = checklist.length === 0 && verified.length === 0;
+  const stale = verified
+    .filter(({ commit }) => head !== undefined && commit !== null && commit !== head)
+    .map(({ id }) => id);
+  return { satisfied: missing.length === 0 && !bare, missing: bare ? [ANY_PROOF] : missing, stale };
+};
+
+const ANY_PROOF = {
+  checklist_id: null,
+  type: null,
+  description: 'Attach a proof of any type and verify it',
+};
+
+export const isSatisfied = (item: ChecklistEntry, proofs: readonly Evidence[]): boolean =>
+  proofs.some(({ type, verified }) => verified && type === item.type);
+
+export const evidenceOf = (item: Item): Evidence[] =>
+  proofsOf(item).map(({ file: { matter } }) => ({
+    id: matter.id,
+    type: matter.type,
+    verified: matter.verified,
+    commit: matter.commit ?? null,
+  }));
+
+export const checklistOf = ({ files }: Item): readonly ChecklistEntry[] =>
+  files.checklist?.value ?? [];
+
+/**
+ * What follows from a Work item's records, whoever wrote them: once its gate is satisfied, one that is VERIFYING is
+ * RESOLVED. A checklist that cannot be read opens no gate.
+ */
+export const followUp = (item: Item): Changes | undefined => {
+  if (stateOf(item) !== 'VERIFYING' || item.files.checklist?.problem !== undefined)
+    return undefined;
+  if (!evaluateGate(checklistOf(item), evidenceOf(item)).satisfied) return undefined;
+  const { outcome = null } = caseOf(item).matter;
+  return { ...moveTo({ state: 'VERIFYING', outcome }, 'RESOLVED') };
+};
