@@ -13,7 +13,7 @@ export interface SandboxView {
   phase: 'plan' | 'work';
   /** Writable in Work mode, read-only in Plan mode: the repository's common git directory. */
   writable: readonly string[];
-  /** Seen empty, even inside a writable directory. The worktree may lie in one and is seen all the same. */
+  /** Seen empty (a single file: not to be opened), even inside a writable directory. The worktree may lie in one and is seen all the same. */
   hidden: readonly string[];
   /** Writable in both modes: where the agent keeps its own sessions and settings. */
   state?: readonly string[];

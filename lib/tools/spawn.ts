@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
@@ -72,9 +73,13 @@ export const startProgram = (spec: ProgramSpec): Program => {
   const tail = keepTail(stderr, spec.onErrorBytes);
   listen(stdout, spec);
 
+  // Unread output of a raw pipe stays for its reader, and holds nothing up.
+  const heard = spec.onLine ?? spec.onBytes;
+  const drained = Promise.all([finished(stderr), heard ? finished(stdout) : once(child, 'close')]);
+  drained.catch(() => undefined);
   const exited = gone.then(async (exit): Promise<Exit> => {
     limits.idle();
-    await within(Promise.all([finished(stdout), finished(stderr)]), DRAIN_MS);
+    await within(drained, DRAIN_MS);
     await sweep(spec.marker, [...stop.groups, ...(child.pid === undefined ? [] : [child.pid])]);
     const { code, signal, error } = exit;
     const ended_by = error === undefined ? stop.by : 'not_started';

@@ -3,6 +3,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { cleanEnvironment } from '../../lib/tools/environment.ts';
+import { createGit, type Git, type Worktree } from '../../lib/tools/git.ts';
+import type { Repository } from '../../lib/tools/git-repository.ts';
+import { addWorktree } from '../../lib/tools/git-worktree.ts';
 
 export interface TestRepository {
   root: string;
@@ -73,3 +77,30 @@ const bareOf = (t: TestContext, from: string): TestRepository => {
   gitIn(root)('clone', '--quiet', '--bare', from, root);
   return { root, git: gitIn(root) };
 };
+
+/** The daemon's own git, with a home directory of its own. */
+export const testGit = (t: TestContext): Git =>
+  createGit({ env: cleanEnvironment({ PATH: process.env.PATH }, { HOME: temporaryDirectory(t) }) });
+
+/** The repository as the daemon knows it. */
+export const known = ({ root }: TestRepository): Repository => ({
+  root,
+  bare: false,
+  git_dir: join(root, '.git'),
+  common_dir: join(root, '.git'),
+});
+
+/** A linked worktree on a new branch from `main`. */
+export const makeWorktree = (
+  t: TestContext,
+  git: Git,
+  repository: Repository,
+  branch = 'work/one',
+): Promise<Worktree> =>
+  addWorktree(git, {
+    repository,
+    path: join(temporaryDirectory(t), 'worktree'),
+    branch,
+    base: 'main',
+    reason: 'a test',
+  });
