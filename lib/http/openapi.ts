@@ -59,24 +59,24 @@ const operation = (route: Route, components: Components): Json => ({
   operationId: operationId(route),
   summary: route.summary,
   ...(route.description && { description: route.description }),
-  parameters: parameters(route),
-  ...(route.body && { requestBody: requestBody(route) }),
+  parameters: parameters(route, components.schemas),
+  ...(route.body && { requestBody: requestBody(route, components.schemas) }),
   responses: { ...success(route, components.schemas), ...failures(route, components.responses) },
 });
 
-const parameters = (route: Route): Json[] => [
-  ...fields(paramsSchema(route), 'path'),
-  ...fields(querySchema(route), 'query'),
+const parameters = (route: Route, schemas: Json): Json[] => [
+  ...fields(paramsSchema(route), 'path', schemas),
+  ...fields(querySchema(route), 'query', schemas),
   ...headerNames(route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
 ];
 
-const fields = (schema: JsonSchema, where: 'path' | 'query'): Json[] =>
+const fields = (schema: JsonSchema, where: 'path' | 'query', schemas: Json): Json[] =>
   Object.entries(schema.properties ?? {}).map(([name, { description, ...field }]) => ({
     name,
     in: where,
     required: where === 'path' || (schema.required ?? []).includes(name),
     ...(description && { description }),
-    schema: field,
+    schema: named(field, schemas),
   }));
 
 const headerNames = (route: Route): string[] => {
@@ -88,9 +88,11 @@ const headerNames = (route: Route): string[] => {
 const isCacheable = (route: Route): boolean =>
   route.method === 'GET' && route.response !== undefined && !isStream(route);
 
-const requestBody = (route: Route): Json => ({
+const requestBody = (route: Route, schemas: Json): Json => ({
   required: !bodyIsOptional(route),
-  content: { [route.consumes ?? 'application/json']: { schema: bodySchema(route) } },
+  content: {
+    [route.consumes ?? 'application/json']: { schema: named(bodySchema(route), schemas) },
+  },
 });
 
 const success = (route: Route, schemas: Json): Json => {

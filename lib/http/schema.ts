@@ -48,6 +48,8 @@ const closed = (schema: TSchema | JsonSchema): JsonSchema => {
   }
   if (copy.items !== undefined) copy.items = closed(copy.items);
   if (copy.anyOf !== undefined) copy.anyOf = copy.anyOf.map(closed);
+  // Once closed it is not what its name stands for in answers.
+  if (JSON.stringify(copy) !== JSON.stringify(schema)) delete copy.$id;
   return copy;
 };
 

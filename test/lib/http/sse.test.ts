@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, on, once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { describe, it, type TestContext } from 'node:test';
+import { type EventSource, route, type StreamEvent } from '../../../lib/http/route.ts';
+import type { ServerOptions } from '../../../lib/server.ts';
+import { json, listen, serverOf } from './serve.ts';
+
+const eventOf = (id: number, data: unknown = { n: id }): StreamEvent => ({
+  id,
+  event: 'step',
+  data,
+});
+
+/** Three events and the end. */
+const finished: EventSource = {
+  async *open(after) {
+    for (const event of await this.soFar(after)) yield event;
+  },
+  soFar: async (after) => [1, 2, 3].filter((id) => id > after).map((id) => eventOf(id)),
+};
+
+const streaming = (source: EventSource) => [
+  route({
+    method: 'GET',
+    path: '/stream',
+    summary: 'Stream',
+    produces: 'text/event-stream',
+    handler: () => source,
+  }),
+];
+
+/** A source that a test feeds, and that tells when it was let go. */
+const live = () => {
+  const feed = new EventEmitter();
+  let signal: AbortSignal | undefined;
+  const source: EventSource = {
+    async *open(_after, life) {
+      signal = life;
+      try {
+        feed.emit('opened');
+        for await (const [event] of on(feed, 'event', { signal: life })) yield event;
+      } finally {
+        feed.emit('left');
+      }
+    },
+    soFar: async () => [],
+  };
+  return { source, feed, isAborted: () => signal?.aborted };
+};
+
+const connect = async (t: TestContext, source: EventSource, more: Partial<ServerOptions> = {}) => {
+  const server = await listen(t, streaming(source), more);
+  const client = get(`${server.url}/stream`);
+  const [response] = (await once(client, 'response')) as [IncomingMessage];
+  t.after(() => client.destroy());
+  response.setEncoding('utf8').on('error', () => undefined);
+  return { ...server, client, response };
+};
+
+describe('sendEvents', () => {
+  const { hapi } = serverOf(streaming(finished));
+  const ask = (url: string, headers = {}) => hapi.inject({ url, headers });
+
+  it('writes id, event and JSON data, and ends with the source', async () => {
+    const answer = await ask('/stream');
+    assert.equal(answer.statusCode, 200);
+    assert.equal(answer.headers['content-type'], 'text/event-stream; charset=utf-8');
+    assert.equal(answer.headers['cache-control'], 'no-store');
+    assert.equal(answer.headers['x-accel-buffering'], 'no');
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff');
+    assert.equal(
+      answer.payload,
+      [1, 2, 3].map((n) => `id: ${n}\nevent: step\ndata: {"n":${n}}\n\n`).join(''),
+    );
+  });
+
+  it('goes on after Last-Event-ID, else after ?after=', async () => {
+    const ids = (payload: string) => [...payload.matchAll(/^id: (\d+)$/gm)].map(([, id]) => id);
+    assert.deepEqual(ids((await ask('/stream?after=2')).payload), ['3']);
+    assert.deepEqual(ids((await ask('/stream', { 'last-event-id': '1' })).payload), ['2', '3']);
+    const both = await ask('/stream?after=2', { 'last-event-id': '1' });
+    assert.deepEqual(ids(both.payload), ['2', '3']);
+    assert.deepEqual(ids((await ask('/stream?after=3')).payload), []);
+  });
+
+  it('refuses a position that is no whole number', async () => {
+    for (const id of ['x', '-1', '1.5', '1e3']) {
+      assert.equal((await ask('/stream', { 'last-event-id': id })).statusCode, 400, id);
+    }
+    assert.equal((await ask('/stream?after=x')).statusCode, 400);
+  });
+
+  const JSON_FIRST = [
+    'application/json',
+    'Application/JSON',
+    'text/event-stream;q=0.5, application/json',
+  ];
+  for (const accept of JSON_FIRST) {
+    it(`answers ${accept} with the events so far as an array`, async () => {
+      const answer = await ask('/stream?after=1', { accept });
+      assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8');
+      assert.deepEqual(json(answer), [eventOf(2), eventOf(3)]);
+    });
+  }
+
+  for (const accept of ['*/*', 'text/event-stream', 'application/json, text/event-stream']) {
+    it(`answers ${accept} with a stream`, async () => {
+      assert.match(
+        String((await ask('/stream', { accept })).headers['content-type']),
+        /event-stream/,
+      );
+    });
+  }
+
+  it('answers HEAD without opening the source', async () => {
+    const answer = await hapi.inject({ method: 'HEAD', url: '/stream' });
+    assert.equal(answer.statusCode, 200);
+    assert.equal(answer.payload, '');
+  });
+});
+
+describe('a live stream', () => {
+  it('sends each event when it happens', async (t) => {
+    const { source, feed } = live();
+    const { response } = await connect(t, source);
+    for (const id of [1, 2]) {
+      const received = once(response, 'data');
+      feed.emit('event', eventOf(id));
+      assert.match(String(await received), new RegExp(`^id: ${id}\n`));
+    }
+  });
+
+  it('says that it is alive while nothing happens', async (t) => {
+    const { response } = await connect(t, live().source, { heartbeatMs: 1 });
+    assert.match(String(await once(response, 'data')), /^(:\n\n)+$/);
+  });
+
+  it('lets go of the source when the client leaves', async (t) => {
+    const { source, feed, isAborted } = live();
+    const { client } = await connect(t, source);
+    const left = once(feed, 'left');
+    client.destroy();
+    await left;
+    assert.equal(isAborted(), true);
+  });
+
+  it('ends at once when the server stops', async (t) => {
+    const { source, feed } = live();
+    const { hapi, response } = await connect(t, source);
+    const over = Promise.all([once(feed, 'left'), once(response.resume(), 'end')]);
+    await Promise.all([over, hapi.stop({ timeout: 60_000 })]);
+  });
+
+  it('is logged and ended when the source fails, for the client to resume', async (t) => {
+    const failure = new Error('broken');
+    const source: EventSource = {
+      async *open() {
+        yield eventOf(1);
+        throw failure;
+      },
+      soFar: async () => [],
+    };
+    const { response, logged } = await connect(t, source);
+    await once(response.resume(), 'end');
+    assert.deepEqual(logged, [{ details: { err: failure }, message: 'an event stream broke off' }]);
+  });
+
+  it('reads the source no faster than the client does', async (t) => {
+    const left = new EventEmitter();
+    let made = 0;
+    const source: EventSource = {
+      async *open() {
+        try {
+          for (; made < 10_000; made++) yield eventOf(made, 'x'.repeat(64 * 1024));
+        } finally {
+          left.emit('left');
+        }
+      },
+      soFar: async () => [],
+    };
+    // Paused: what the kernel does not buffer waits at the server.
+    const { client, response } = await connect(t, source);
+    await once(response.pause(), 'readable');
+    const over = once(left, 'left');
+    client.destroy();
+    await over;
+    assert.ok(made > 0 && made < 10_000, `${made} of 10000 were read`);
+  });
+});
