@@ -13,7 +13,7 @@ import { answerProblems, hapiRoute } from './http/hapi.ts';
 import { type CheckKey, checkCredential, isLoopbackAddress, notLocal } from './http/local-only.ts';
 import { openApi } from './http/openapi.ts';
 import type { EventDoc } from './http/openapi-events.ts';
-import type { Log } from './http/problem.ts';
+import type { ErrorLog } from './http/problem.ts';
 import { route, type Section } from './http/route.ts';
 import type { Streams } from './http/sse.ts';
 import type { Service } from './service.ts';
@@ -26,7 +26,7 @@ export interface ServerOptions {
   /** What is not the API, such as the console's pages: guarded like it, not described. */
   extraRoutes?: readonly ServerRoute[];
   service: Service;
-  log: Log;
+  log: ErrorLog;
   /** A loopback address; any other throws. */
   host: string;
   /** 0: any free one. */

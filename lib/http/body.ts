@@ -1,9 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { ServiceError } from '../errors.ts';
 import type { Route } from './route.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 // Plain text too: it is what fetch() calls a string, and what curl users write for Markdown.
 const MARKDOWN = ['text/markdown', 'text/plain'];
 const JSON_TYPE = ['application/json'];
@@ -20,7 +20,7 @@ export const readBody = (route: Route, headers: Headers, bytes: unknown): unknow
 const checkType = (headers: Headers, expected: string[]): void => {
   const sent = String(headers['content-type'] ?? '');
   const [type = '', ...parameters] = sent.split(';').map((part) => part.trim().toLowerCase());
-  if (!expected.includes(type) || !parameters.every(isUtf8)) {
+  if (!expected.includes(type) || !parameters.every(saysUtf8)) {
     const was = sent === '' ? 'The Content-Type is missing' : `The Content-Type is ${sent}`;
     throw unsupported(`${was}. Send ${expected[0]}, in UTF-8.`);
   }
@@ -29,17 +29,14 @@ const checkType = (headers: Headers, expected: string[]): void => {
   }
 };
 
-const isUtf8 = (parameter: string): boolean =>
+const saysUtf8 = (parameter: string): boolean =>
   !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter);
 
 const unsupported = (message: string) => new ServiceError('unsupported_media_type', message);
 
 const decode = (bytes: Buffer): string => {
-  try {
-    return UTF8.decode(bytes);
-  } catch (cause) {
-    throw new ServiceError('bad_request', 'The body is not valid UTF-8.', { cause });
-  }
+  if (!isUtf8(bytes)) throw new ServiceError('bad_request', 'The body is not valid UTF-8.');
+  return bytes.toString('utf8');
 };
 
 const parse = (text: string): unknown => {

@@ -30,7 +30,7 @@ export const readBytes = (body: Readable, declared: number, limits: Limits): Pro
     });
     body.on('end', () => done());
     body.on('error', () => done(brokenOff()));
-    body.on('close', () => done(brokenOff()));
+    body.on('close', () => body.readableEnded || done(brokenOff()));
   });
 
 const tooLarge = (maxBytes: number) =>

@@ -2,7 +2,7 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import type { Service } from '../service.ts';
 import { readBytes } from './bytes.ts';
 import { inputReader } from './input.ts';
-import { type Log, problemOf } from './problem.ts';
+import { type ErrorLog, problemOf } from './problem.ts';
 import { Answer, type EventSource, type Route } from './route.ts';
 import { isStream } from './schema.ts';
 import { type Streams, sendEvents } from './sse.ts';
@@ -30,7 +30,7 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
 
 /** The last thing before every answer: an error becomes a problem document. */
 export const answerProblems =
-  (log: Log): Lifecycle.Method =>
+  (log: ErrorLog): Lifecycle.Method =>
   ({ response }, h) => {
     if (!(response instanceof Error)) return h.continue;
     const { status, headers, body } = problemOf(response, log);

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
+import type { Log } from '../service.ts';
 
-export interface Log {
-  error(details: object, message: string): void;
-}
+export type ErrorLog = Pick<Log, 'error'>;
 
 export interface Problem {
   status: number;
@@ -16,7 +15,7 @@ export const problemType = (code: ErrorCode): string =>
   `/openapi.json#/components/x-problems/${code}`;
 
 /** Any error as an RFC 9457 document. What nobody foresaw is logged whole, and told as an id to look for. */
-export const problemOf = (thrown: unknown, log: Log): Problem => {
+export const problemOf = (thrown: unknown, log: ErrorLog): Problem => {
   const error = recognised(thrown) ?? unexpected(thrown, log);
   const { status, title } = ERRORS[error.code];
   const document = {
@@ -37,7 +36,7 @@ const recognised = (thrown: unknown): ServiceError | undefined => {
   return fromStore(thrown) ?? fromFileSystem(thrown) ?? fromHapi(thrown);
 };
 
-const unexpected = (thrown: unknown, log: Log): ServiceError => {
+const unexpected = (thrown: unknown, log: ErrorLog): ServiceError => {
   const request_id = randomUUID();
   log.error({ err: thrown, request_id }, 'a request failed unexpectedly');
   const message = `Nothing you sent explains this. The daemon's log has the cause under ${request_id}.`;

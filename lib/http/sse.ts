@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import { ServiceError } from '../errors.ts';
-import type { Log } from './problem.ts';
+import type { ErrorLog } from './problem.ts';
 import type { EventSource, StreamEvent } from './route.ts';
 
 /** What all streams of a server share. Aborting a member of `open` ends that stream. */
 export interface Streams {
   open: Set<AbortController>;
   heartbeatMs: number;
-  log: Log;
+  log: ErrorLog;
 }
 
 const HEADERS = {
@@ -72,9 +72,10 @@ const pump = async (
   open.add(life);
   res.once('close', () => life.abort());
   res.flushHeaders();
+  if (res.destroyed) life.abort();
   try {
     for await (const event of source.open(after, life.signal)) {
-      if (life.signal.aborted || res.destroyed) break;
+      if (life.signal.aborted) break;
       if (!res.write(encode(event))) await once(res, 'drain', { signal: life.signal });
     }
   } catch (err) {
