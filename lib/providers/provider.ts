@@ -43,7 +43,7 @@ export interface RunSpec {
   writable: string[];
   /** Directories no agent may see (the daemon's own .dossier, less this worktree). */
   hidden: string[];
-  /** `idle_ms`: an agent that tells nothing for so long has failed. `output_bytes`: how much of one tool call's output is told. */
+  /** `idle_ms`: a program silent for so long has failed. `output_bytes`: as has one that wrote more than this in all. */
   limits: { idle_ms: number; output_bytes: number };
   /** Manual planning only: resolves with the text of plan.md once it is there and not empty. Rejects when aborted. */
   awaitPlan: (signal: AbortSignal) => Promise<string>;

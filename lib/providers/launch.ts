@@ -1,0 +1,50 @@
+import { cleanEnvironment, type Environment } from '../tools/environment.ts';
+import type { Sandbox } from '../tools/sandbox.ts';
+import { type Program, startProgram } from '../tools/spawn.ts';
+import type { RunSpec } from './provider.ts';
+
+/** What the providers are given by the daemon. */
+export interface ProviderDeps {
+  /** The daemon's own environment; programs get the allow-listed part of it and what their settings add. */
+  env: Readonly<Record<string, string | undefined>>;
+  sandbox: Sandbox;
+  /** Whether a path, relative ones taken from `root`, lies in the directory `root` once links are resolved. */
+  isInside: (root: string, path: string) => boolean;
+}
+
+export interface Launch {
+  argv: readonly string[];
+  env?: Environment;
+  /** Absolute paths, writable in both phases: where an agent keeps its sessions and its login. */
+  state?: readonly string[];
+  onBytes?: (chunk: Buffer) => void;
+}
+
+/** Starts a program of a run in its worktree, under the sandbox's view for its phase. Throws when it cannot be wrapped. */
+export const launch = (spec: RunSpec, program: Launch, deps: ProviderDeps): Program => {
+  const { cwd, phase, writable, hidden, run_marker, limits } = spec;
+  const view = { cwd, phase, writable, hidden, state: program.state ?? [] };
+  const { onBytes } = program;
+  return startProgram({
+    argv: deps.sandbox.wrap(program.argv, view),
+    cwd,
+    env: cleanEnvironment(deps.env, { ...UNATTENDED, ...program.env }),
+    marker: run_marker,
+    idle_ms: limits.idle_ms,
+    output_bytes: limits.output_bytes,
+    ...(onBytes && { onBytes, onErrorBytes: onBytes }),
+  });
+};
+
+// Nobody sits at a terminal: no colours, no pagers, no questions.
+export const UNATTENDED: Environment = {
+  CI: '1',
+  NO_COLOR: '1',
+  TERM: 'dumb',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GIT_TERMINAL_PROMPT: '0',
+};
+
+/** How much of one tool call's output is told, in characters: head and tail of it. */
+export const TOLD_OUTPUT = 65_536;

@@ -1,0 +1,86 @@
+import type { Environment } from '../tools/environment.ts';
+import type { Phase } from './provider.ts';
+
+/** An agent that is known by name: how it is started, what its modes are called, where it keeps its own files. */
+export interface Preset {
+  argv: readonly string[];
+  /** Mode ids by phase, the best first; only one that the agent lists is set. */
+  modes: Record<Phase, readonly string[]>;
+  /** Below the home directory: its sessions and login, writable to it in both phases. */
+  state_dirs: readonly string[];
+  /** Variables of the daemon's environment that it is given: its key and where its model is. */
+  inherits: readonly string[];
+  env?: Environment;
+  /** Sent before a session is opened, when the variable is set. */
+  authenticate?: { method: string; when: string };
+  /** False where the usage it answers with covers the last model call only. */
+  sums_turn?: boolean;
+  /** What to do when it is not there. */
+  hint: string;
+}
+
+/** A preset and the operator's settings, put together. */
+export interface AcpAgent {
+  id: string;
+  argv: readonly string[];
+  env: Environment;
+  state: readonly string[];
+  modes: Record<Phase, readonly string[]>;
+  authenticate?: string;
+  sums_turn: boolean;
+  hint: string;
+}
+
+const OPENAI = ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL'];
+
+// The mode ids and places are facts of the agents' releases; the settings override each.
+export const PRESETS: Readonly<Record<string, Preset>> = {
+  claude: {
+    argv: ['claude-agent-acp'],
+    modes: { plan: ['plan'], work: ['acceptEdits', 'default'] },
+    state_dirs: ['.claude', '.claude.json'],
+    inherits: [
+      ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'ANTHROPIC_MODEL'],
+      ...['CLAUDE_CODE_OAUTH_TOKEN', 'CLAUDE_CONFIG_DIR'],
+    ],
+    env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+    hint: 'Install the npm package @agentclientprotocol/claude-agent-acp so that claude-agent-acp is on the PATH.',
+  },
+  codex: {
+    argv: ['codex-acp'],
+    modes: { plan: ['read-only'], work: ['workspace-write', 'agent'] },
+    state_dirs: ['.codex'],
+    inherits: [...OPENAI, 'CODEX_API_KEY', 'CODEX_HOME', 'CODEX_CONFIG'],
+    hint: 'Install the npm package @agentclientprotocol/codex-acp so that codex-acp is on the PATH.',
+  },
+  gemini: {
+    argv: ['gemini', '--acp'],
+    modes: { plan: ['plan'], work: ['autoEdit', 'default'] },
+    state_dirs: ['.gemini'],
+    inherits: [
+      'GEMINI_API_KEY',
+      'GOOGLE_API_KEY',
+      'GOOGLE_GEMINI_BASE_URL',
+      'GOOGLE_CLOUD_PROJECT',
+    ],
+    env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    authenticate: { method: 'gemini-api-key', when: 'GEMINI_API_KEY' },
+    hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
+  },
+  opencode: {
+    argv: ['opencode', 'acp'],
+    modes: { plan: ['plan'], work: ['build'] },
+    state_dirs: ['.local/share/opencode', '.local/state/opencode', '.cache/opencode'],
+    inherits: [...OPENAI, 'ANTHROPIC_API_KEY', 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_CONTENT'],
+    env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+    sums_turn: false,
+    hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
+  },
+  qwen: {
+    argv: ['qwen', '--acp'],
+    modes: { plan: ['plan'], work: ['auto-edit', 'default'] },
+    state_dirs: ['.qwen'],
+    inherits: [...OPENAI, 'DASHSCOPE_API_KEY'],
+    hint: 'Install the npm package @qwen-code/qwen-code so that qwen is on the PATH.',
+  },
+};

@@ -1,0 +1,169 @@
+import type { Environment } from '../tools/environment.ts';
+import { createAcpProvider } from './acp.ts';
+import type { ProviderDeps } from './launch.ts';
+import { createManualProvider } from './manual.ts';
+import type { PermissionPolicy } from './permissions.ts';
+import { type AcpAgent, PRESETS, type Preset } from './presets.ts';
+import type { Provider, ProviderInfo } from './provider.ts';
+import { failedRun } from './run-end.ts';
+import { createRunbookProvider } from './runbook.ts';
+
+/** An entry of `providers` in the settings. Each field given overrides the preset's. */
+export interface AcpSettings {
+  kind: 'acp';
+  /** Which preset to start from; without it the preset of the entry's own name, if there is one. */
+  preset?: string;
+  command?: string;
+  args?: string[];
+  env?: Record<string, string>;
+  modes?: { plan?: string; work?: string };
+  /** Paths the agent may write besides the worktree, absolute or beginning with `~/`. */
+  state_dirs?: string[];
+}
+
+/** What this version does not know how to run; reported, never started. */
+export interface UnsupportedSettings {
+  kind: string;
+}
+
+export interface ProviderSettings {
+  /** The provider of new sessions; `runbook` when not given. */
+  provider?: string;
+  providers?: Record<string, AcpSettings | UnsupportedSettings>;
+  permissions?: Partial<PermissionPolicy>;
+}
+
+export interface Providers {
+  /** The name of the provider of new sessions. */
+  chosen: string;
+  get(name: string): Provider | undefined;
+  /** All of them, with why one is not available. */
+  list(): Promise<ProviderInfo[]>;
+}
+
+/** The providers by name: the two built in, the agents known by name, and those of the settings, which win. */
+export const createProviders = (settings: ProviderSettings, deps: ProviderDeps): Providers => {
+  const known = new Map<string, Provider>([
+    ['runbook', createRunbookProvider(deps)],
+    ['manual', createManualProvider()],
+  ]);
+  for (const id of Object.keys(PRESETS))
+    known.set(id, acpProvider(id, { kind: 'acp' }, settings, deps));
+  for (const [id, entry] of Object.entries(settings.providers ?? {})) {
+    known.set(id, fromSettings(id, entry, settings, deps));
+  }
+  return {
+    chosen: settings.provider ?? 'runbook',
+    get: (name) => known.get(name),
+    list: () => Promise.all([...known.values()].map((provider) => provider.probe())),
+  };
+};
+
+const fromSettings = (
+  id: string,
+  entry: AcpSettings | UnsupportedSettings,
+  settings: ProviderSettings,
+  deps: ProviderDeps,
+): Provider => {
+  if (id === 'runbook' || id === 'manual') {
+    return unavailable(
+      id,
+      id,
+      `The name ${id} belongs to a built-in provider: give providers.${id} another name.`,
+    );
+  }
+  if (isAcp(entry)) return acpProvider(id, entry, settings, deps);
+  const kind = entry.kind === 'command' ? 'command' : 'acp';
+  return unavailable(
+    id,
+    kind,
+    `providers.${id}: the kind ${entry.kind} is not supported by this version; acp is.`,
+  );
+};
+
+const isAcp = (entry: AcpSettings | UnsupportedSettings): entry is AcpSettings =>
+  entry.kind === 'acp';
+
+const acpProvider = (
+  id: string,
+  entry: AcpSettings,
+  settings: ProviderSettings,
+  deps: ProviderDeps,
+): Provider => {
+  const preset = presetOf(entry.preset ?? id);
+  if (entry.preset !== undefined && preset === undefined) {
+    const names = Object.keys(PRESETS).join(', ');
+    return unavailable(
+      id,
+      'acp',
+      `providers.${id}: there is no preset ${entry.preset}; there are ${names}.`,
+    );
+  }
+  const argv = argvOf(entry, preset);
+  if (argv === undefined) {
+    return unavailable(
+      id,
+      'acp',
+      `providers.${id}: a command is needed, or the preset of a known agent.`,
+    );
+  }
+  const policy = { execute: 'ask', fetch: 'ask', ...settings.permissions } as const;
+  return createAcpProvider(acpAgent(id, argv, { entry, preset: preset ?? BARE }, deps), {
+    ...deps,
+    policy,
+  });
+};
+
+const presetOf = (name: string): Preset | undefined =>
+  Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
+
+const argvOf = ({ command, args }: AcpSettings, preset?: Preset): readonly string[] | undefined => {
+  const [known, ...usual] = preset?.argv ?? [];
+  const program = command ?? known;
+  return program === undefined ? undefined : [program, ...(args ?? usual)];
+};
+
+const BARE: Preset = {
+  argv: [],
+  modes: { plan: [], work: [] },
+  state_dirs: [],
+  inherits: [],
+  hint: 'Install it, or correct its command in the settings.',
+};
+
+const acpAgent = (
+  id: string,
+  argv: readonly string[],
+  { entry, preset }: { entry: AcpSettings; preset: Preset },
+  { env }: ProviderDeps,
+): AcpAgent => {
+  const given: Environment = { ...inherited(preset, env), ...preset.env, ...entry.env };
+  const { plan, work } = entry.modes ?? {};
+  const { authenticate } = preset;
+  const dirs = entry.state_dirs ?? preset.state_dirs.map((dir) => `~/${dir}`);
+  return {
+    id,
+    argv,
+    env: given,
+    state: dirs.map((dir) => dir.replace(/^~(?=\/)/, given.HOME ?? env.HOME ?? '/')),
+    modes: {
+      plan: plan === undefined ? preset.modes.plan : [plan],
+      work: work === undefined ? preset.modes.work : [work],
+    },
+    ...(authenticate && given[authenticate.when] && { authenticate: authenticate.method }),
+    sums_turn: preset.sums_turn ?? true,
+    hint: preset.hint,
+  };
+};
+
+const inherited = ({ inherits }: Preset, env: ProviderDeps['env']): Environment => {
+  const found = inherits.map((name) => [name, env[name]] as const);
+  return Object.fromEntries(
+    found.filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
+};
+
+const unavailable = (id: string, kind: ProviderInfo['kind'], reason: string): Provider => ({
+  probe: async () => ({ id, kind, available: false, reason, isolation: 'checked' }),
+  start: () => failedRun(reason),
+});

@@ -1,0 +1,24 @@
+import type { Exit } from '../tools/spawn.ts';
+import type { Run, RunResult } from './provider.ts';
+
+/** How a program came to its end, to be put after its name: `was ended by signal SIGKILL`. */
+export const describeExit = (exit: Exit): string => {
+  if (exit.ended_by === 'not_started') return `could not be started: ${exit.stderr_tail}`;
+  if (exit.ended_by === 'idle_limit')
+    return 'wrote nothing for longer than the idle limit and was ended';
+  if (exit.ended_by === 'output_limit') return 'wrote more than the output limit and was ended';
+  if (exit.signal !== null) return `was ended by signal ${exit.signal}`;
+  return `ended with exit code ${exit.code}`;
+};
+
+/** The run of what cannot run: it has failed from the start, for a reason that the operator can act on. */
+export const failedRun = (error: string): Run => ({
+  done: Promise.resolve<RunResult>({ outcome: 'failed', error }),
+  cancel: async () => {},
+  kill: async () => {},
+  answer: () => false,
+  finish: () => false,
+});
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

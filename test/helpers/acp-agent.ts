@@ -1,0 +1,262 @@
+/**
+ * A small agent for the tests, started as `node acp-agent.js <behaviour>`. It speaks the Agent Client Protocol over
+ * its standard input and output, and does one thing each: what an agent may do to a client, well or badly.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { agent, methods, ndJsonStream, RequestError } from '@agentclientprotocol/sdk';
+
+interface Turn {
+  cwd: string;
+  prompt: string;
+  update: (update: Record<string, unknown>) => Promise<void>;
+  ask: (toolCall: Record<string, unknown>) => Promise<string>;
+  cancelled: Promise<void>;
+}
+
+type Answer = { stopReason: string; usage?: unknown; _meta?: unknown } | undefined;
+
+const END: Answer = { stopReason: 'end_turn' };
+const behaviour = process.argv[2] ?? 'plan';
+
+const say = (turn: Turn, text: string, meta?: unknown): Promise<void> =>
+  turn.update({
+    sessionUpdate: 'agent_message_chunk',
+    content: { type: 'text', text },
+    ...(meta !== undefined && { _meta: meta }),
+  });
+
+const call = (turn: Turn, id: string, rest: Record<string, unknown>): Promise<void> =>
+  turn.update({ sessionUpdate: 'tool_call', toolCallId: id, title: id, ...rest });
+
+const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
+  plan: async (turn) => {
+    await say(turn, 'Let me look first.');
+    await call(turn, 'read-1', {
+      kind: 'read',
+      status: 'in_progress',
+      locations: [{ path: 'a.txt' }],
+    });
+    await turn.update({
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 'read-1',
+      status: 'completed',
+      content: [{ type: 'content', content: { type: 'text', text: 'one' } }],
+    });
+    await turn.update({
+      sessionUpdate: 'agent_thought_chunk',
+      content: { type: 'text', text: 'Hm.' },
+    });
+    await turn.update({
+      sessionUpdate: 'plan',
+      entries: [{ content: 'Change a.txt', priority: 'high', status: 'pending' }],
+    });
+    for (const piece of ['# The ', 'plan\n\n', '1. Change a.txt']) await say(turn, piece);
+    await turn.update({
+      sessionUpdate: 'usage_update',
+      used: 10,
+      size: 100,
+      cost: { amount: 0.5, currency: 'USD' },
+    });
+    return { stopReason: 'end_turn', usage: { inputTokens: 30, outputTokens: 4, totalTokens: 34 } };
+  },
+  edit: async (turn) => {
+    const path = join(turn.cwd, 'a.txt');
+    const option = await turn.ask({
+      toolCallId: 'e',
+      title: 'Edit a.txt',
+      kind: 'edit',
+      locations: [{ path }],
+    });
+    await call(turn, 'e', { kind: 'edit', status: 'in_progress', locations: [{ path }] });
+    if (option === 'yes') writeFileSync(path, 'changed\n');
+    await turn.update({ sessionUpdate: 'tool_call_update', toolCallId: 'e', status: 'completed' });
+    return END;
+  },
+  // Writes without asking: only a sandbox can hold it.
+  scribble: async (turn) => {
+    await say(
+      turn,
+      attempt(() => writeFileSync(join(turn.cwd, 'a.txt'), 'scribbled\n')),
+    );
+    return END;
+  },
+  permission: async (turn) => {
+    const command = { rawInput: { command: 'npm test' } };
+    await say(
+      turn,
+      await turn.ask({ toolCallId: 'x', title: 'npm test', kind: 'execute', ...command }),
+    );
+    return END;
+  },
+  'plan-question': async (turn) => {
+    const rawInput = { plan: '# From the question\n' };
+    await say(turn, 'Not the plan.');
+    await turn.ask({ toolCallId: 'p', title: 'Ready?', kind: 'switch_mode', rawInput });
+    await turn.cancelled;
+    return { stopReason: 'cancelled' };
+  },
+  hang: async (turn) => {
+    await say(turn, 'Working on it.');
+    await turn.cancelled;
+    return END;
+  },
+  deaf: async (turn) => {
+    await say(turn, 'Working on it.');
+    return new Promise(() => setInterval(() => {}, 1000));
+  },
+  stubborn: async (turn) => {
+    process.on('SIGTERM', () => {});
+    await say(turn, 'Working on it.');
+    return new Promise(() => setInterval(() => {}, 1000));
+  },
+  orphan: async (turn) => {
+    const script = 'setInterval(() => {}, 1000)';
+    const child = spawn(process.execPath, ['-e', script], { detached: true, stdio: 'ignore' });
+    child.unref();
+    await say(turn, `pid ${child.pid}`);
+    await turn.cancelled;
+    return END;
+  },
+  crash: async (turn) => {
+    await say(turn, 'So far so good.');
+    process.stderr.write('out of luck\n', () => process.exit(7));
+    return new Promise(() => {});
+  },
+  'huge-line': async (turn) => {
+    await say(turn, 'x'.repeat(33 * 1024 * 1024));
+    return new Promise(() => {});
+  },
+  'unknown-update': async (turn) => {
+    await turn.update({ sessionUpdate: 'telepathy', strength: 9 });
+    await turn.update({ sessionUpdate: 'telepathy', noise: 'x'.repeat(100_000) });
+    process.stdout.write('this is no JSON\n');
+    await say(turn, 'Done.');
+    return END;
+  },
+  silent: async () => END,
+  refusal: async (turn) => {
+    await say(turn, 'No.');
+    return { stopReason: 'refusal' };
+  },
+  error: async () => {
+    throw RequestError.internalError({ details: 'the model is on holiday' });
+  },
+  'mode-note': async (turn) => {
+    await say(turn, '[MODE_UPDATE] plan');
+    await say(turn, 'The plan.', { usage: { inputTokens: 5, outputTokens: 2 } });
+    await say(turn, '', { usage: { inputTokens: 6, outputTokens: 3 } });
+    return END;
+  },
+  echo: async (turn) => {
+    await say(turn, turn.prompt);
+    return END;
+  },
+  'late-output': async (turn) => {
+    const output = (text: string) => [{ type: 'content', content: { type: 'text', text } }];
+    await call(turn, 'x', { kind: 'execute', status: 'in_progress' });
+    for (const size of [10, 20, 200_000]) {
+      const content = output('y'.repeat(size));
+      await turn.update({ sessionUpdate: 'tool_call_update', toolCallId: 'x', content });
+    }
+    return END;
+  },
+};
+
+const attempt = (write: () => void): string => {
+  try {
+    write();
+    return 'wrote';
+  } catch (error) {
+    return String(error);
+  }
+};
+
+// Remembers nothing but the ids of its sessions, below HOME, as real agents do.
+const memory = join(process.env.HOME ?? '.', '.test-agent');
+
+const remember = (id: string): void => {
+  mkdirSync(memory, { recursive: true });
+  writeFileSync(join(memory, id), '');
+};
+
+const MODES = {
+  currentModeId: 'default',
+  availableModes: ['default', 'plan', 'acceptEdits'].map((id) => ({ id, name: id })),
+};
+
+let mode = 'default';
+let cwd = process.cwd();
+let cancel: () => void = () => {};
+const cancelled = new Promise<void>((resolve) => {
+  cancel = resolve;
+});
+
+agent({ name: 'test-agent' })
+  .onRequest(methods.agent.initialize, () => ({
+    protocolVersion: behaviour === 'old' ? 0 : 1,
+    agentInfo: { name: 'test-agent', version: '1.2.3' },
+    agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {} } },
+  }))
+  .onRequest(methods.agent.session.new, ({ params }) => {
+    if (behaviour === 'stuck') return new Promise(() => {});
+    if (behaviour === 'locked') throw RequestError.authRequired();
+    cwd = params.cwd;
+    const sessionId = `s-${process.pid}`;
+    remember(sessionId);
+    return { sessionId, modes: MODES };
+  })
+  .onRequest(methods.agent.session.resume, () => {
+    throw RequestError.methodNotFound('session/resume');
+  })
+  .onRequest(methods.agent.session.load, async ({ params, client }) => {
+    try {
+      readFileSync(join(memory, params.sessionId));
+    } catch {
+      throw RequestError.resourceNotFound(params.sessionId);
+    }
+    cwd = params.cwd;
+    await client.notify('session/update', {
+      sessionId: params.sessionId,
+      update: {
+        sessionUpdate: 'agent_message_chunk',
+        content: { type: 'text', text: 'Old words.' },
+      },
+    });
+    return { modes: MODES };
+  })
+  .onRequest(methods.agent.session.setMode, ({ params }) => {
+    mode = params.modeId;
+  })
+  .onNotification(methods.agent.session.cancel, () => cancel())
+  .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
+    const { sessionId } = params;
+    const first = params.prompt[0];
+    const update = (data: Record<string, unknown>): Promise<void> =>
+      client.notify('session/update' as string, { sessionId, update: data });
+    await update({ sessionUpdate: 'current_mode_update', currentModeId: mode });
+    const ask = async (toolCall: Record<string, unknown>): Promise<string> => {
+      const options = [
+        { optionId: 'always', name: 'Always', kind: 'allow_always' },
+        { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+        { optionId: 'no', name: 'No', kind: 'reject_once' },
+      ];
+      const { outcome } = (await client.request('session/request_permission' as string, {
+        sessionId,
+        toolCall,
+        options,
+      })) as { outcome: { outcome: string; optionId?: string } };
+      return outcome.optionId ?? outcome.outcome;
+    };
+    const prompt = first?.type === 'text' ? first.text : '';
+    const answer = await BEHAVIOURS[behaviour]?.({ cwd, prompt, update, ask, cancelled });
+    return (answer ?? END) as { stopReason: 'end_turn' };
+  })
+  .connect(
+    ndJsonStream(
+      Writable.toWeb(process.stdout),
+      Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
+    ),
+  );
