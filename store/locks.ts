@@ -1,0 +1,97 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import lockfile from 'proper-lockfile';
+import { createFile, makeDirectory, syncDirectory } from './durable.ts';
+import { sessionLockFile, sessionsDir } from './layout.ts';
+import { checkerOf } from './parse.ts';
+import { readable, readRegularFile } from './record-file.ts';
+import { type Lock, LockMatter } from './records/lock.ts';
+import { renderFrontMatter } from './splice.ts';
+import type { Store } from './store.ts';
+
+const check = checkerOf(LockMatter);
+
+/** Who holds the session lock of a Work item. Undefined when there is no such Work item. The file says it, whoever wrote it. */
+export const readLock = (store: Store, caseId: string): Lock | undefined => {
+  const dir = dirOf(store, caseId);
+  if (dir === undefined) return undefined;
+  const matter = readMatter(store, dir);
+  if (matter === undefined)
+    return { case_id: caseId, locked: false, holder: null, acquired_at: null };
+  const { acquired_at, token_sha256: _, ...holder } = matter;
+  return { case_id: caseId, locked: true, holder, acquired_at };
+};
+
+// A lock that cannot be read is held all the same: by whom, nobody can tell.
+const readMatter = ({ layout }: Store, dir: string): LockMatter | undefined => {
+  const path = sessionLockFile(dir);
+  const bytes = readRegularFile(layout.root, path);
+  if (bytes === undefined) return undefined;
+  try {
+    const source = readable(layout.root, path, bytes);
+    return check(source.data, source);
+  } catch {
+    return {
+      kind: 'operator',
+      name: 'lock.md, which cannot be read',
+      acquired_at: new Date(0).toISOString(),
+    };
+  }
+};
+
+/** Takes the lock: one winner. False when it is held. It lasts until it is released, across restarts, by no clock. */
+export const acquireLock = (store: Store, caseId: string, matter: LockMatter): Promise<boolean> =>
+  inFolder(store, caseId, false, (dir) =>
+    createFile(store.layout, sessionLockFile(dir), renderFrontMatter({ ...matter }, NOTE)),
+  );
+
+const NOTE =
+  '\nWhile this file is here, no other session of this Work item runs. Deleting it frees the lock.\n';
+
+/** Frees the lock when `isOurs` says so of its holder; false when it is not held, or by somebody else. */
+export const releaseLock = (
+  store: Store,
+  caseId: string,
+  isOurs: (holder: LockMatter) => boolean,
+): Promise<boolean> =>
+  inFolder(store, caseId, false, async (dir) => {
+    const matter = readMatter(store, dir);
+    if (matter === undefined || !isOurs(matter)) return false;
+    rmSync(sessionLockFile(dir), { force: true });
+    await syncDirectory(sessionsDir(dir));
+    return true;
+  });
+
+// Another program may enter the folder too: for these moments it is guarded by a lock that both understand.
+const inFolder = async <T>(
+  store: Store,
+  caseId: string,
+  absent: T,
+  work: (dir: string) => Promise<T>,
+): Promise<T> => {
+  const dir = dirOf(store, caseId);
+  if (dir === undefined) return absent;
+  const folder = sessionsDir(dir);
+  makeDirectory(folder);
+  const release = await lockfile.lock(folder, {
+    ...GUARD,
+    lockfilePath: join(folder, 'folder.lock'),
+  });
+  try {
+    return await work(dir);
+  } finally {
+    await release();
+  }
+};
+
+const GUARD = {
+  realpath: false,
+  stale: 5000,
+  retries: { retries: 30, minTimeout: 20, maxTimeout: 400 },
+  onCompromised: () => undefined,
+};
+
+const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {
+  const item = items.byId.get(caseId);
+  return item === undefined ? undefined : join(layout.root, item.dir);
+};

@@ -1,0 +1,80 @@
+import { type Static, Type } from 'typebox';
+import { State } from './case.ts';
+import { Id, Sha256, Time, Word } from './id.ts';
+
+export const STATUSES = [
+  'queued',
+  'planning',
+  'plan_ready',
+  'working',
+  'paused',
+  'completed',
+  'failed',
+  'aborted',
+] as const;
+export type Status = (typeof STATUSES)[number];
+const ENDED: readonly Status[] = ['completed', 'failed', 'aborted'];
+
+/** Nothing more happens in a session that has ended. */
+export const isEnded = (status: string): boolean => ENDED.some((ended) => ended === status);
+
+export const Usage = Type.Object(
+  {
+    input_tokens: Type.Union([Type.Null(), Type.Integer()]),
+    output_tokens: Type.Union([Type.Null(), Type.Integer()]),
+    cost_usd: Type.Union([Type.Null(), Type.Number()]),
+  },
+  { $id: 'Usage', description: 'null where the agent does not tell' },
+);
+
+const told = {
+  id: Id,
+  type: Word,
+  mode: Type.Enum(['plan', 'work'], {
+    description: 'Plan mode until the operator approves the plan',
+  }),
+  status: Type.Enum([...STATUSES]),
+  provider: Type.String(),
+};
+const OrNull = <T extends typeof Time | typeof Sha256>(schema: T) =>
+  Type.Union([Type.Null(), schema]);
+const text = Type.Union([Type.Null(), Type.String()]);
+
+/** The front matter of session.md; the body is a summary for people. */
+export const SessionMatter = Type.Object({
+  ...told,
+  branch: Type.Optional(text),
+  base_commit: Type.Optional(text),
+  plan_sha256: Type.Optional(OrNull(Sha256)),
+  created_at: Time,
+  started_at: Type.Optional(OrNull(Time)),
+  ended_at: Type.Optional(OrNull(Time)),
+  usage: Type.Optional(Type.Union([Type.Null(), Usage])),
+  error: Type.Optional(text),
+  /** Where the Work item was before this session. */
+  case_state_before: Type.Optional(State),
+  /** The agent's own name for its session, to resume it. */
+  native_session_id: Type.Optional(Type.String()),
+  /** In the environment of every process of the newest run, so that a restarted daemon finds what it left behind. */
+  run_marker: Type.Optional(Id),
+});
+export type SessionMatter = Static<typeof SessionMatter>;
+
+export const Session = Type.Object(
+  {
+    ...told,
+    case_id: Id,
+    branch: text,
+    base_commit: text,
+    plan_sha256: Type.Union([Type.Null(), Sha256], {
+      description: 'Of plan.md: as it is while plan_ready, as approved after',
+    }),
+    created_at: Time,
+    started_at: OrNull(Time),
+    ended_at: OrNull(Time),
+    usage: Type.Union([Type.Null(), Usage]),
+    error: text,
+  },
+  { $id: 'Session' },
+);
+export type Session = Static<typeof Session>;
