@@ -7,7 +7,7 @@ import { sha256, shortId, timeName } from './names.ts';
 import { checkerOf } from './parse.ts';
 import { Problem } from './problem.ts';
 import { editRecord, readable, readRegularFile, unreadable } from './record-file.ts';
-import { type Session, SessionMatter } from './records/session.ts';
+import { isEnded, type Session, SessionMatter } from './records/session.ts';
 import { renderFrontMatter } from './splice.ts';
 import { readyToWrite, type Store } from './store.ts';
 

@@ -1,0 +1,73 @@
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { hasCode } from './durable.ts';
+
+const CHUNK = 65_536;
+
+/** A file of JSON lines, opened to add to it; a last line that a crash tore is cut off. */
+export const openLines = (path: string): number => {
+  const descriptor = openSync(path, 'a+', 0o644);
+  ftruncateSync(descriptor, wholeLines(descriptor));
+  return descriptor;
+};
+
+const wholeLines = (descriptor: number): number => {
+  let end = fstatSync(descriptor).size;
+  const buffer = Buffer.alloc(CHUNK);
+  while (end > 0) {
+    const from = Math.max(0, end - CHUNK);
+    const read = readSync(descriptor, buffer, 0, end - from, from);
+    const newline = buffer.subarray(0, read).lastIndexOf(10);
+    if (newline >= 0) return from + newline + 1;
+    end = from;
+  }
+  return 0;
+};
+
+/** The values of whole lines from `offset` on, about 64 KB of them, and where to go on. Lines that are no JSON are left out. */
+export const readLines = <T>(path: string, offset: number): { values: T[]; next: number } => {
+  const bytes = readBytes(path, offset);
+  const lines = bytes.toString('utf8').split('\n').slice(0, -1);
+  return { values: lines.flatMap((line) => parseLine<T>(line)), next: offset + bytes.length };
+};
+
+export const allLines = function* <T>(path: string): Generator<T> {
+  for (let offset = 0; ; ) {
+    const { values, next } = readLines<T>(path, offset);
+    if (next === offset) return;
+    yield* values;
+    offset = next;
+  }
+};
+
+const parseLine = <T>(line: string): T[] => {
+  try {
+    return [JSON.parse(line) as T];
+  } catch {
+    return [];
+  }
+};
+
+const readBytes = (path: string, offset: number): Buffer => {
+  const descriptor = openIfThere(path);
+  if (descriptor === undefined) return Buffer.alloc(0);
+  try {
+    for (let size = CHUNK; ; size *= 4) {
+      const buffer = Buffer.alloc(size);
+      const read = readSync(descriptor, buffer, 0, size, offset);
+      const end = buffer.subarray(0, read).lastIndexOf(10);
+      if (end >= 0) return buffer.subarray(0, end + 1);
+      if (read < size) return Buffer.alloc(0);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+const openIfThere = (path: string): number | undefined => {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+};
