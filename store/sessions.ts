@@ -100,8 +100,10 @@ export const tellSession = (store: Store, session: Session): Promise<void> =>
   });
 
 /** True while something that follows from the session's record is not done yet. */
-export const isUntold = ({ journal }: Store, { id, status }: Session): boolean =>
-  journal.runs.get(id)?.status !== status;
+export const isUntold = ({ journal }: Store, { id, status }: Session): boolean => {
+  const told = journal.runs.get(id)?.status;
+  return told === undefined ? !isEnded(status) : told !== status;
+};
 
 /** The journal's memory of a session whose record is gone. */
 export const forgetRun = async (store: Store, id: string): Promise<void> => {

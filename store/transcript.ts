@@ -74,12 +74,14 @@ const follow = async function* (
   { signal, wait }: Reader,
 ): AsyncGenerator<TranscriptEvent> {
   for (let offset = 0; !signal.aborted; ) {
-    // Asked before reading: what is written in between is read, and what comes later wakes.
-    const later = wait();
     const { values, next } = readLines<TranscriptEvent>(path, offset);
     yield* values.filter(({ id }) => id > after);
-    if (next === offset && later === undefined) return;
-    if (next === offset) await later;
+    if (next === offset) {
+      // Nothing can be written between the reading and the waiting: both are in this turn of the loop.
+      const later = wait();
+      if (later === undefined) return;
+      await later;
+    }
     offset = next;
   }
 };
