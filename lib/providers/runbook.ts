@@ -12,7 +12,7 @@ type Tell = (event: RunEvent) => void;
 /**
  * The embedded provider. It proposes the Work item's own shell blocks as the plan, running nothing, and in Work mode
  * runs the blocks that stand in the approved plan, one by one, until one fails. Each is run by `sh -eu -c` (a `bash`
- * block by `bash -eu -c`): `-e` ends it at the first command that fails, `-u` at the first unset variable. What a
+ * block by `bash --norc -eu -c`): `-e` ends it at the first command that fails, `-u` at the first unset variable. What a
  * block leaves running in the background ends with it.
  */
 export const createRunbookProvider = (deps: ProviderDeps): Provider => ({

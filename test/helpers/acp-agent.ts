@@ -120,6 +120,17 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await turn.cancelled;
     return END;
   },
+  // Ends its turn and leaves a process behind, in a session of its own.
+  litter: async (turn) => {
+    const options = { detached: true, stdio: 'ignore' } as const;
+    spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], options).unref();
+    await say(turn, 'Done.');
+    return END;
+  },
+  environment: async (turn) => {
+    await say(turn, Object.keys(process.env).sort().join(' '));
+    return END;
+  },
   crash: async (turn) => {
     await say(turn, 'So far so good.');
     process.stderr.write('out of luck\n', () => process.exit(7));

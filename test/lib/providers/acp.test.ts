@@ -239,12 +239,33 @@ describe('an acp run in Work mode', () => {
   });
 
   it('ends what an agent leaves behind when its turn ends', async (t) => {
-    const { run, next, spec } = startOn(t, 'orphan');
-    await next('message');
+    const { run, spec } = startOn(t, 'litter');
 
-    await run.cancel();
-
+    assert.equal((await run.done).outcome, 'completed');
     assert.equal(await alive(spec.run_marker), false);
+  });
+
+  it('gives the agent none of the environment but what is listed and what its settings add', async (t) => {
+    const place = makePlace(t);
+    const deps = depsFor(place);
+    const env = { ...deps.env, WEBHOOK_SECRET: 's', GH_TOKEN: 's', OPENAI_API_KEY: 'k' };
+    const agent = {
+      kind: 'acp' as const,
+      preset: 'qwen',
+      command: process.execPath,
+      args: [AGENT, 'environment'],
+      env: { MINE: '1' },
+    };
+    const provider = createProviders({ providers: { agent } }, { ...deps, env }).get('agent');
+    assert.ok(provider);
+
+    const { run, of } = watch(t, (tell) => provider.start(specFor(place, 'work'), tell));
+
+    await run.done;
+    const names = of('message')[0]?.text.split(' ') ?? [];
+    for (const name of ['MINE', 'OPENAI_API_KEY', 'PATH', 'HOME'])
+      assert.ok(names.includes(name), name);
+    for (const name of ['WEBHOOK_SECRET', 'GH_TOKEN']) assert.ok(!names.includes(name), name);
   });
 
   it('fails with the exit code and the last words of an agent that crashed', async (t) => {
