@@ -6,7 +6,8 @@ export type GitFailure =
   | 'timeout'
   | 'output_limit'
   | 'not_installed'
-  | 'no_directory';
+  | 'no_directory'
+  | 'tampered';
 
 interface Details {
   args: readonly string[];
@@ -53,6 +54,11 @@ const PROBLEMS: Record<Exclude<GitFailure, 'failed'>, [ErrorCode, (error: GitErr
   output_limit: [
     'git_failed',
     ({ args }) => `git ${args[0]} answered more than is taken. Look at the worktree by hand.`,
+  ],
+  tampered: [
+    'worktree_tampered',
+    () =>
+      "git's own record of the worktree is not what it was. Look at it by hand, then run: git worktree repair",
   ],
   busy: ['worktree_busy', ({ lock }) => busy(lock)],
 };

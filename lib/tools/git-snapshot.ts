@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ServiceError } from '../errors.ts';
 import type { Git, Runner, Worktree } from './git.ts';
 import { PATCH } from './git-diff.ts';
 import { type Picture, takePicture } from './git-picture.ts';
@@ -45,8 +46,27 @@ export const compare = async (
   git: Runner,
   worktree: Worktree,
   before: Snapshot,
-): Promise<Comparison> =>
-  difference(git, worktree, { before, after: await takePicture(git, worktree) });
+): Promise<Comparison> => {
+  try {
+    return await difference(git, worktree, { before, after: await takePicture(git, worktree) });
+  } catch (error) {
+    // So much so that git would look elsewhere: there is no more to see, and it did change.
+    if (error instanceof ServiceError && error.code === 'worktree_tampered') return TAMPERED;
+    throw error;
+  }
+};
+
+const TAMPERED: Comparison = {
+  changed: true,
+  head: false,
+  branch: false,
+  index: false,
+  operations: false,
+  repositories: false,
+  tampered: true,
+  settings: false,
+  files: [],
+};
 
 /** A picture of now, kept under `refs/dossier/<kind>/<id>`. For use inside a turn. */
 export const keep = async (
@@ -91,7 +111,8 @@ const text = async (
   return stdout.toString('latin1').trim();
 };
 
-interface Pair {
+/** Two pictures of one worktree. */
+export interface Pair {
   before: Picture;
   after: Picture;
 }

@@ -1,4 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from './environment.ts';
 import { type Execution, execute, type Input } from './execute.ts';
@@ -129,16 +130,18 @@ const once = async (command: Command): Promise<GitResult> => {
   const settings = touchesFiles(command.args) ? await driversOff(command) : [];
   const result = await start(command, settings);
   const { ok = [0] } = command.options;
-  if (result.code !== null && ok.includes(result.code)) return { ...result, code: result.code };
+  const whole = result.stopped === undefined;
+  if (whole && result.code !== null && ok.includes(result.code))
+    return { ...result, code: result.code };
   throw failure(command.args, result);
 };
 
 // Commands that never look into a file, and so start no filter, diff or merge driver.
-const BLIND = new Set(
-  'cat-file check-ref-format commit-tree config fast-import for-each-ref hash-object ls-files mktree rev-list rev-parse symbolic-ref update-ref write-tree'.split(
-    ' ',
-  ),
-);
+// Not write-tree: writing an index back, git looks again into files that changed in the same tick.
+const BLIND = new Set([
+  ...['cat-file', 'check-ref-format', 'commit-tree', 'config', 'fast-import', 'for-each-ref'],
+  ...['ls-files', 'mktree', 'rev-list', 'rev-parse', 'symbolic-ref', 'update-ref'],
+]);
 
 const touchesFiles = (args: readonly string[]): boolean => !BLIND.has(args[0] ?? '');
 
@@ -155,6 +158,8 @@ const start = async (command: Command, settings: readonly Setting[]): Promise<Ex
   const directory = typeof place === 'string' ? place : (place.path ?? place.git_dir);
   if (program === undefined) throw new GitError({ args, failure: 'not_installed' });
   if (!existsSync(directory)) throw new GitError({ args, failure: 'no_directory' });
+  if (typeof place !== 'string' && !sharesRefs(place))
+    throw new GitError({ args, failure: 'tampered' });
   return execute([program, '--no-pager', ...args], {
     cwd: directory,
     env: { ...gitEnvironment(command.env, settings, read), ...partsOf(place), ...options.env },
@@ -164,7 +169,18 @@ const start = async (command: Command, settings: readonly Setting[]): Promise<Ex
   });
 };
 
-// The `.git` file of a worktree and `commondir` are an agent's to edit: told outright, git reads neither.
+// git takes refs from where `commondir` points, whatever it is told, and an agent can edit that file.
+const sharesRefs = ({ git_dir, common_dir }: Checkout): boolean => {
+  if (git_dir === common_dir) return true;
+  try {
+    const target = resolve(git_dir, readFileSync(join(git_dir, 'commondir'), 'utf8').trimEnd());
+    return realpathSync(target) === realpathSync(common_dir);
+  } catch {
+    return false;
+  }
+};
+
+// The `.git` file of a worktree is an agent's to edit: told outright where all is, git does not read it.
 const partsOf = (place: Place): Environment => {
   if (typeof place === 'string') return {};
   const common = place.common_dir === place.git_dir ? {} : { GIT_COMMON_DIR: place.common_dir };
