@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { Type } from 'typebox';
+import { ServiceError } from '../errors.ts';
+import { Answer } from './route.ts';
+
+/** The query of every list. */
+export const PageQuery = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description: 'How many at most; all when not given',
+    }),
+  ),
+  after: Type.Optional(
+    Type.String({ format: 'uuid', description: 'The id of the last one of the page before' }),
+  ),
+};
+
+export interface Page {
+  limit?: number;
+  after?: string;
+}
+
+export interface Cut<T> {
+  items: T[];
+  /** The id to go on after; undefined on the last page. */
+  next: string | undefined;
+}
+
+/** One page of a list. An `after` that is not in it is a 400: a page must not silently begin anew. */
+export const cut = <T extends { id: string }>(
+  all: readonly T[],
+  { limit = all.length, after }: Page,
+): Cut<T> => {
+  const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && start === 0) {
+    throw new ServiceError(
+      'bad_request',
+      `There is no ${after} in this list. Begin without after.`,
+      {
+        errors: [{ path: 'query/after', message: 'is not in the list' }],
+      },
+    );
+  }
+  const items = all.slice(start, start + limit);
+  return { items, next: start + limit < all.length ? items.at(-1)?.id : undefined };
+};
+
+/** A list as a bare array, with `Link: …; rel="next"` where there is more, and a tag of its content. */
+export const page = <T extends { id: string }>(
+  all: readonly T[],
+  query: Page,
+  path: string,
+): Answer<T[]> => {
+  const { items, next } = cut(all, query);
+  const body = Buffer.from(JSON.stringify(items));
+  return new Answer<T[]>(body, linkTo(path, query, next), tagOf(body));
+};
+
+export const linkTo = (
+  path: string,
+  query: object,
+  next: string | undefined,
+): Record<string, string> => {
+  if (next === undefined) return {};
+  const search = new URLSearchParams(
+    Object.entries({ ...query, after: next }).flatMap(([key, value]) =>
+      value === undefined ? [] : [[key, String(value)]],
+    ),
+  );
+  return { link: `<${path}?${search}>; rel="next"` };
+};
+
+export const tagOf = (body: Buffer): string =>
+  createHash('sha256').update(body).digest('hex').slice(0, 32);
