@@ -7,6 +7,8 @@ export interface StoredFile {
   path: string;
   mode: '100644' | '100755' | '120000';
   oid: string;
+  /** All nine bits, of which git itself keeps one. */
+  permissions: number;
 }
 
 /**
@@ -35,7 +37,7 @@ async function* stream(
   for (const path of paths) {
     const file = await contentOf(onDisk(worktree, path));
     if (file === undefined) continue;
-    stored.push({ path, mode: file.mode });
+    stored.push({ path, mode: file.mode, permissions: file.permissions });
     const mark = stored.length;
     yield Buffer.from(`blob\nmark :${mark}\ndata ${file.content.length}\n`);
     yield file.content;
@@ -43,15 +45,18 @@ async function* stream(
   }
 }
 
-interface Content {
-  mode: StoredFile['mode'];
+interface Content extends Pick<StoredFile, 'mode' | 'permissions'> {
   content: Buffer;
 }
 
 const contentOf = async (path: Buffer): Promise<Content | undefined> => {
   const found = await lstat(path).catch(() => undefined);
-  if (found?.isSymbolicLink()) return { mode: '120000', content: await readlink(path, 'buffer') };
-  if (!found?.isFile()) return undefined;
+  if (found === undefined) return undefined;
+  const permissions = found.mode & 0o777;
+  if (found.isSymbolicLink()) {
+    return { mode: '120000', permissions, content: await readlink(path, 'buffer') };
+  }
+  if (!found.isFile()) return undefined;
   const mode = (found.mode & 0o100) === 0 ? '100644' : '100755';
-  return { mode, content: await readFile(path) };
+  return { mode, permissions, content: await readFile(path) };
 };

@@ -22,6 +22,10 @@ export interface Picture {
   index_blob: string | null;
   /** A tree of the working files: as git has them where clean, byte for byte as on disk where changed or untracked. */
   files: string;
+  /** The contents that only the index has, perhaps neither committed nor in a working file. */
+  staged: string[];
+  /** The permissions of changed and untracked files, by their names read as latin1. */
+  permissions: Record<string, number>;
   /** Submodules and repositories inside the worktree: only that they are there, and their commit. */
   repositories: string[];
   /** Merges, rebases and the like that are under way. */
@@ -34,14 +38,13 @@ export interface Picture {
 export const takePicture = async (git: Runner, worktree: Worktree): Promise<Picture> => {
   const listed = await git.run(worktree, ['ls-files', '--stage', '-v', '-z'], { read: true });
   const index_blob = await storeIndex(git, worktree);
-  const { files, repositories } = await picturedFiles(git, worktree, index_blob?.length);
+  const working = await picturedFiles(git, worktree, index_blob?.length);
   return {
     head: (await headCommit(git, worktree)) ?? null,
     branch: (await symbolicRef(git, worktree, 'HEAD')) ?? null,
     index: sha256(listed.stdout),
     index_blob,
-    files,
-    repositories,
+    ...working,
     operations: OPERATIONS.filter((name) => existsSync(join(worktree.git_dir, name))),
     settings: await settingsOf(git, worktree),
     tampered: await isTampered(worktree),
@@ -62,13 +65,15 @@ const picturedFiles = (
   git: Runner,
   worktree: Worktree,
   width = 40,
-): Promise<Pick<Picture, 'files' | 'repositories'>> =>
+): Promise<Pick<Picture, 'files' | 'staged' | 'permissions' | 'repositories'>> =>
   onIndexCopy(git, worktree, async (run) => {
-    const status = parseStatus(await run([...STATUS, '--no-renames']), 'latin1').files;
+    const { files: status, staged } = parseStatus(await run([...STATUS, '--no-renames']), 'latin1');
     const changed = status.filter((file) => !file.repository).map((file) => file.path);
     const stored = await storeFiles(git, worktree, changed);
     return {
       files: await treeOf(run, replacing(changed, stored, '0'.repeat(width))),
+      staged: [...new Set(staged)],
+      permissions: Object.fromEntries(stored.map((file) => [file.path, file.permissions])),
       repositories: status
         .filter((file) => file.repository)
         .map((file) => `${file.code} ${file.path}`),

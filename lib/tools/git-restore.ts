@@ -59,18 +59,19 @@ const putBack = async (git: Runner, worktree: Worktree, pair: Kept): Promise<voi
   const { before, after } = pair;
   await endOperations(worktree, pair);
   await putHead(git, worktree, pair);
-  const files = await changedFiles(git, worktree, pair);
+  if (before.index !== after.index) await putIndex(git, worktree, before);
+  // Looked at anew: flags in the index may have hidden what happened to a file.
+  const now = await takePicture(git, worktree);
+  const files = await changedFiles(git, worktree, { before, after: now });
   const isNew = files.map(({ letter }) => letter === 'A');
   await removeFiles(
     worktree,
     files.filter((_, at) => isNew[at]),
   );
-  if (before.index !== after.index) await putIndex(git, worktree, before);
-  await putFiles(
-    git,
-    worktree,
-    files.filter((_, at) => !isNew[at]),
-  );
+  await putFiles(git, worktree, {
+    files: files.filter((_, at) => !isNew[at]),
+    permissions: before.permissions,
+  });
   await git.run(worktree, ['update-index', '-q', '--refresh'], { ok: [0, 1] });
 };
 
@@ -111,6 +112,8 @@ const putUnborn = async (
   await git.run(worktree, ['update-ref', '-d', before.branch]);
 };
 
+const LONG_AGO = 1000;
+
 // As git itself does it: whoever makes the lock file holds the index, and its renaming is the write.
 const putIndex = async (
   git: Runner,
@@ -124,6 +127,8 @@ const putIndex = async (
   });
   try {
     if (index_blob !== null) await file.writeFile(await blobOf(git, worktree, index_blob));
+    // So old that git trusts no file time against it, and looks into every file once. Zero would mean the contrary.
+    await file.utimes(LONG_AGO, LONG_AGO);
     await file.close();
     await rename(lock, index);
     if (index_blob === null) await unlink(index);

@@ -76,7 +76,9 @@ export const keep = async (
 ): Promise<Snapshot> => {
   const picture = await takePicture(git, worktree);
   const ref = `refs/dossier/${kind}/${randomUUID()}`;
-  const tree = await text(git, worktree, ['mktree', '-z'], holding(picture));
+  const staged = picture.staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
+  const contents = await text(git, worktree, ['mktree', '-z', '--missing'], staged);
+  const tree = await text(git, worktree, ['mktree', '-z'], holding(picture, contents));
   const parent = picture.head === null ? [] : ['-p', picture.head];
   const commit = await text(git, worktree, [
     'commit-tree',
@@ -89,9 +91,10 @@ export const keep = async (
   return { ...picture, ref, commit };
 };
 
-const holding = ({ files, index_blob }: Picture): string => {
-  const index = index_blob === null ? '' : `100644 blob ${index_blob}\tindex\0`;
-  return `040000 tree ${files}\tfiles\0${index}`;
+const holding = ({ files, index_blob }: Picture, staged: string): string => {
+  const index = index_blob === null ? [] : [`100644 blob ${index_blob}\tindex`];
+  const trees = [`040000 tree ${files}\tfiles`, `040000 tree ${staged}\tstaged`];
+  return [...trees, ...index].map((entry) => `${entry}\0`).join('');
 };
 
 const AUTHOR = {

@@ -12,6 +12,12 @@ export interface FileStatus {
   repository: boolean;
 }
 
+interface Entry {
+  file: FileStatus;
+  /** The contents that the index has for it, by stage; nothing for untracked files. */
+  staged: string[];
+}
+
 export interface WorktreeStatus {
   branch: string | null;
   head: string | null;
@@ -62,35 +68,45 @@ export const STATUS = [
 interface ParsedStatus {
   headers: Map<string, string>;
   files: FileStatus[];
+  /** All contents that the index has for these files. */
+  staged: string[];
 }
 
 /** Reads `status --porcelain=v2 -z`. With `latin1` every byte of a path is one character, so none is lost. */
 export const parseStatus = (output: Buffer, encoding: 'utf8' | 'latin1'): ParsedStatus => {
   const headers = new Map<string, string>();
-  const files: FileStatus[] = [];
+  const entries: Entry[] = [];
   const fields = output.toString(encoding).split('\0')[Symbol.iterator]();
   for (const field of fields) {
     const header = /^# (\S+) (.*)$/s.exec(field);
     if (header !== null) headers.set(header[1] ?? '', header[2] ?? '');
-    else if (field !== '') files.push(parseEntry(field, () => fields.next().value ?? ''));
+    else if (field !== '') entries.push(parseEntry(field, () => fields.next().value ?? ''));
   }
-  return { headers, files };
+  const staged = entries.flatMap((entry) => entry.staged).filter((oid) => !/^0+$/.test(oid));
+  return { headers, files: entries.map((entry) => entry.file), staged };
 };
 
-// How many words come before the path, by the kind of the line.
-const WORDS: Readonly<Record<string, number>> = { '1': 8, '2': 9, u: 10 };
+// Where the contents in the index stand, and where the path begins, by the kind of the line.
+const WORDS: Readonly<Record<string, readonly [staged: number, staged_end: number, path: number]>> =
+  {
+    '1': [7, 8, 8],
+    '2': [7, 8, 9],
+    u: [7, 10, 10],
+  };
 
-const parseEntry = (field: string, next: () => string): FileStatus => {
+const parseEntry = (field: string, next: () => string): Entry => {
   const kind = field.charAt(0);
   if (kind === '?') {
     const path = field.slice(2);
-    return { path, code: '??', repository: path.endsWith('/') };
+    return { file: { path, code: '??', repository: path.endsWith('/') }, staged: [] };
   }
   const words = field.split(' ');
   const [, code = '', submodule = ''] = words;
-  const path = words.slice(WORDS[kind] ?? 1).join(' ');
-  const entry = { path, code, repository: submodule.startsWith('S') };
-  return kind === '2' ? { ...entry, from: next() } : entry;
+  const [from, to, rest] = WORDS[kind] ?? [1, 1, 1];
+  const repository = submodule.startsWith('S');
+  const file = { path: words.slice(rest).join(' '), code, repository };
+  const staged = repository ? [] : words.slice(from, to);
+  return { file: kind === '2' ? { ...file, from: next() } : file, staged };
 };
 
 const holdsAnything = (directory: string): boolean =>

@@ -22,12 +22,12 @@ const removeEmptyParents = async (worktree: Worktree, path: string): Promise<voi
 
 /**
  * Writes files as they were. What the index has comes back as git checks it out, with its line endings; what was
- * changed or untracked comes back as the bytes that were there.
+ * changed or untracked comes back as the bytes that were there, with its permissions.
  */
 export const putFiles = async (
   git: Runner,
   worktree: Worktree,
-  files: readonly ChangedFile[],
+  { files, permissions }: Wanted,
 ): Promise<void> => {
   const clean = new Set(await indexLines(git, worktree));
   const isClean = ({ mode, oid, path }: ChangedFile): boolean =>
@@ -39,10 +39,20 @@ export const putFiles = async (
     const input = nulls(checkout);
     await git.run(worktree, ['checkout-index', '--force', '-z', '--stdin'], { input });
   }
-  for (const file of placed) {
-    if (!isClean(file)) await putFile(worktree, file, await blobOf(git, worktree, file.oid));
+  for (const { path, mode, oid } of placed.filter((file) => !isClean(file))) {
+    const content = await blobOf(git, worktree, oid);
+    await putFile(
+      onDisk(worktree, path),
+      content,
+      mode === '120000' ? undefined : permissions[path],
+    );
   }
 };
+
+interface Wanted {
+  files: readonly ChangedFile[];
+  permissions: Readonly<Record<string, number>>;
+}
 
 /** The content of an object, whatever its size. */
 export const blobOf = async (git: Runner, worktree: Worktree, oid: string): Promise<Buffer> => {
@@ -73,15 +83,12 @@ const makeParents = async (worktree: Worktree, path: string): Promise<void> => {
   }
 };
 
-const putFile = async (worktree: Worktree, file: ChangedFile, content: Buffer): Promise<void> => {
-  const target = onDisk(worktree, file.path);
-  const found = await lstat(target).catch(() => undefined);
+const putFile = async (target: Buffer, content: Buffer, permissions?: number): Promise<void> => {
   await unlink(target).catch(unlessGone);
-  if (file.mode === '120000') return symlink(content, target);
-  await writeFile(target, content, { flag: 'wx' });
-  // The private stays private: an operator's 0600 file must not come back readable to all.
-  const kept = (found?.isFile() ? found : await lstat(target)).mode & 0o666;
-  await chmod(target, file.mode === '100755' ? kept | ((kept & 0o444) >> 2) : kept);
+  if (permissions === undefined) return symlink(content, target);
+  // Private from the first moment, and whatever the mask of this process.
+  await writeFile(target, content, { flag: 'wx', mode: 0o600 });
+  await chmod(target, permissions);
 };
 
 const parentsOf = (path: string): string[] => {
