@@ -20,6 +20,7 @@ export const ERRORS = {
   work_would_be_lost: { status: 409, title: 'Uncommitted or unpushed work would be lost' },
   worktree_busy: { status: 409, title: 'Another git command holds the worktree' },
   worktree_tampered: { status: 409, title: 'The worktree is not the one that was made' },
+  worktree_missing: { status: 409, title: 'The directory of the worktree is gone' },
   branch_in_use: { status: 409, title: 'The branch is checked out elsewhere' },
   precondition_failed: { status: 412, title: 'The record changed since it was read' },
   too_large: { status: 413, title: 'The body is too large' },

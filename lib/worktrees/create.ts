@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { readCase } from '../../store/cases.ts';
+import { settingsOf } from '../../store/globals.ts';
+import type { Case } from '../../store/records/case.ts';
+import type { WorktreeRecord } from '../../store/records/worktree.ts';
+import { readyToWrite } from '../../store/store.ts';
+import { inWorktreeTurn, saveWorktree, worktreesHome } from '../../store/worktrees.ts';
+import { notFound, ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import type { Git, Worktree } from '../tools/git.ts';
+import { defaultBase, headCommit } from '../tools/git-repository.ts';
+import { addWorktree, type NewWorktree } from '../tools/git-worktree.ts';
+import { adopt } from './adopt.ts';
+import { nameOf, reasonFor } from './name.ts';
+import { findWorktree } from './read.ts';
+import { repositoryFor } from './repository.ts';
+import { checkState } from './state.ts';
+
+export interface Wanted {
+  /** A branch that exists is checked out as it is. Default: the prefix of the settings and the Work item's name. */
+  branch?: string;
+  /** Default: `base_branch` of the settings, else the remote's default branch, else the current branch. */
+  base?: string;
+}
+
+/** Makes the worktree of a Work item. There is one: 409 `already_exists`; no repository: 422 `no_repository`. */
+export const createWorktree = async (
+  service: Service,
+  caseId: string,
+  wanted: Wanted = {},
+): Promise<WorktreeRecord> => {
+  const item = await itemOf(service, caseId);
+  return inWorktreeTurn(service.store, caseId, async () => {
+    const known = findWorktree(service, caseId);
+    if (known === undefined) return make(service, item, wanted);
+    throw new ServiceError(
+      'already_exists',
+      `The Work item has a worktree: ${known.path}. Use it, or delete it first.`,
+    );
+  });
+};
+
+/**
+ * The worktree of a Work item, made when there is none. Throws 409 `worktree_missing` or `worktree_tampered` when it is
+ * not as it was made. A session calls it once it holds the session lock: then nobody removes the worktree.
+ */
+export const ensureWorktree = async (service: Service, caseId: string): Promise<WorktreeRecord> => {
+  const item = await itemOf(service, caseId);
+  return inWorktreeTurn(service.store, caseId, async () => {
+    const known = findWorktree(service, caseId);
+    if (known === undefined) return make(service, item, {});
+    await checkState(known);
+    return known;
+  });
+};
+
+const itemOf = async ({ store }: Service, caseId: string): Promise<Case> => {
+  const item = await readCase(store, caseId);
+  if (item === undefined) throw notFound('Work item', caseId);
+  return item;
+};
+
+const make = async (service: Service, item: Case, wanted: Wanted): Promise<WorktreeRecord> => {
+  const { store, git, clock } = service;
+  await readyToWrite(store);
+  const repository = await repositoryFor(service, item.project);
+  const settings = settingsOf(store.globals).worktrees ?? {};
+  const base = await defaultBase(git, repository, wanted.base ?? settings.base_branch);
+  const name = nameOf(item);
+  const planned: NewWorktree = {
+    repository,
+    path: join(worktreesHome(store.layout, settings.root), name),
+    branch: wanted.branch ?? `${settings.branch_prefix ?? 'work/'}${name}`,
+    base: base.commit,
+    reason: reasonFor(item.id),
+  };
+  const worktree = (await adopt(git, planned)) ?? (await addWorktree(git, planned));
+  const record: WorktreeRecord = {
+    case_id: item.id,
+    path: worktree.path,
+    branch: planned.branch,
+    base: base.name,
+    base_commit: await startOf(git, worktree, base.commit),
+    attached: false,
+    created_at: clock().toISOString(),
+    repository: repository.root,
+    git_dir: worktree.git_dir,
+    common_dir: worktree.common_dir,
+  };
+  await saveWorktree(store, record);
+  return record;
+};
+
+// A branch that was there before may have left the base earlier: its work begins where it did.
+const startOf = async (git: Git, worktree: Worktree, base: string): Promise<string> => {
+  const head = await headCommit(git, worktree);
+  if (head === undefined || head === base) return base;
+  const args = ['merge-base', head, base];
+  const { code, stdout } = await git.run(worktree, args, { read: true, ok: [0, 1] });
+  return code === 0 ? stdout.toString('utf8').trim() : base;
+};

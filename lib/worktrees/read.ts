@@ -1,0 +1,48 @@
+import { readLock } from '../../store/locks.ts';
+import type { Worktree, WorktreeRecord } from '../../store/records/worktree.ts';
+import { readWorktree } from '../../store/worktrees.ts';
+import { notFound, ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+
+/** The record of a Work item's worktree; undefined when it has none. Throws 409 `unreadable_record`. */
+export const findWorktree = ({ store }: Service, caseId: string): WorktreeRecord | undefined =>
+  readWorktree(store, caseId);
+
+/** The same, where there has to be one: 404 without the Work item or its worktree. */
+export const getWorktree = (service: Service, caseId: string): WorktreeRecord => {
+  const record = findWorktree(service, caseId);
+  if (record !== undefined) return record;
+  checkCase(service, caseId);
+  throw new ServiceError(
+    'not_found',
+    `The Work item ${caseId} has no worktree. Make one with POST /api/worktrees.`,
+  );
+};
+
+export const checkCase = ({ store }: Service, caseId: string): void => {
+  if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
+};
+
+/** The record as it is served: where git keeps its own part is nobody's business. */
+export const worktreeOf = ({
+  repository: _repository,
+  git_dir: _git,
+  common_dir: _common,
+  ...worktree
+}: WorktreeRecord): Worktree => worktree;
+
+/** Throws 409 while a session, or an operator, holds the session lock: somebody is at work in the worktree. */
+export const refuseHeld = ({ store }: Service, caseId: string): void => {
+  const lock = readLock(store, caseId);
+  if (lock === undefined || !lock.locked) return;
+  if (lock.holder?.kind === 'session') {
+    throw new ServiceError(
+      'session_active',
+      'A session is at work in the worktree. Abort it or let it end, then try again.',
+    );
+  }
+  throw new ServiceError(
+    'lock_held',
+    `The session lock is held by ${lock.holder?.name ?? 'an operator'}. Release it, then try again.`,
+  );
+};

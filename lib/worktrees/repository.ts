@@ -1,0 +1,23 @@
+import { resolve } from 'node:path';
+import { repositoryOf } from '../cases/project.ts';
+import { ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { findRepository, type Repository } from '../tools/git-repository.ts';
+
+/** The repository of a project. A path in the settings that is not absolute starts at the workspace. */
+export const repositoryFor = async (service: Service, project: string): Promise<Repository> => {
+  const named = repositoryOf(service, project);
+  if (named === undefined) {
+    throw new ServiceError(
+      'no_repository',
+      `The project ${project} has no repository. Start the daemon with --repo DIR, or name it in workspace.md under projects.`,
+    );
+  }
+  const path = resolve(service.store.layout.root, named);
+  const repository = await findRepository(service.git, path);
+  if (repository !== undefined) return repository;
+  throw new ServiceError(
+    'no_repository',
+    `${path} is not a git repository. Run git init there, or give the project ${project} another one.`,
+  );
+};

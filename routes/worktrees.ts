@@ -1,0 +1,138 @@
+import { Type } from 'typebox';
+import { created, noContent } from '../lib/http/answer.ts';
+import { route } from '../lib/http/route.ts';
+import { createWorktree } from '../lib/worktrees/create.ts';
+import { worktreeOf } from '../lib/worktrees/read.ts';
+import { removeWorktree } from '../lib/worktrees/remove.ts';
+import { worktreeHealth, worktreeStatus } from '../lib/worktrees/status.ts';
+import { Id } from '../store/records/id.ts';
+import { Lock } from '../store/records/lock.ts';
+import { Worktree, type WorktreeRecord } from '../store/records/worktree.ts';
+
+const OfCase = Type.Object({ case_id: Id });
+
+const NewWorktree = Type.Object({
+  case_id: Id,
+  branch: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'A branch that exists is checked out as it is',
+    }),
+  ),
+  base: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'A branch, tag or commit; default: as the settings say, else the default branch',
+    }),
+  ),
+});
+
+const State = Type.Enum(['ok', 'missing', 'tampered'], {
+  description: 'Whether the worktree is there as it was made; it is never put right silently',
+});
+const Detail = Type.Optional(
+  Type.String({ description: 'What to do, where the status is not ok' }),
+);
+const Text = Type.Union([Type.String(), Type.Null()]);
+const Count = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+  description: 'Commits, compared with the upstream branch, or with the base where there is none',
+});
+
+const WorktreeStatus = Type.Object({
+  ...Worktree.properties,
+  status: State,
+  detail: Detail,
+  head: Type.Optional(Text),
+  files: Type.Optional(
+    Type.Array(
+      Type.Object({
+        path: Type.String(),
+        code: Type.String({ description: 'As in git status --short, a dot for unchanged' }),
+        from: Type.Optional(Type.String()),
+      }),
+      { description: 'What is not committed, untracked files one by one' },
+    ),
+  ),
+});
+
+const WorktreeHealth = Type.Object({
+  exists: Type.Boolean({ description: 'Without a worktree the only member, and false' }),
+  status: Type.Optional(State),
+  detail: Detail,
+  branch: Type.Optional(Text),
+  head: Type.Optional(Text),
+  dirty: Type.Optional(Type.Boolean()),
+  ahead: Type.Optional(Count),
+  behind: Type.Optional(Count),
+  rebase_in_progress: Type.Optional(Type.Boolean()),
+  lock: Type.Optional(Lock),
+});
+
+const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
+
+export const worktreeRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/worktrees',
+    summary: 'Make a git worktree for a Work item',
+    body: NewWorktree,
+    response: Worktree,
+    status: 201,
+    errors: [
+      'not_found',
+      'already_exists',
+      'branch_in_use',
+      'worktree_busy',
+      'unreadable_record',
+      'no_repository',
+      'invalid_state',
+      ...GIT,
+    ],
+    handler: async ({ body }, service) => made(await createWorktree(service, body.case_id, body)),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/worktrees/{case_id}/status',
+    summary: 'Read the worktree of a Work item and what is not committed in it',
+    params: OfCase,
+    response: WorktreeStatus,
+    errors: ['unreadable_record', 'worktree_tampered', ...GIT],
+    handler: ({ params }, service) => worktreeStatus(service, params.case_id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/worktrees/{case_id}/health',
+    summary: 'Say how the worktree is and who holds the session lock',
+    params: OfCase,
+    response: WorktreeHealth,
+    errors: ['unreadable_record', 'worktree_tampered', ...GIT],
+    handler: ({ params }, service) => worktreeHealth(service, params.case_id),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/cases/{id}/worktree',
+    summary: 'Remove the worktree of a Work item; its branch stays',
+    description:
+      'Refused while somebody is at work in it, and while it holds uncommitted files or commits that no remote and no other branch has. `force=true` first keeps these: as a patch in `recovered/` of the Work item, and under `refs/dossier/recovered/` of the repository. Ignored files, and what is inside submodules, are not kept. A directory that was attached is only let go.',
+    params: Type.Object({ id: Id }),
+    query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
+    status: 204,
+    errors: [
+      'session_active',
+      'lock_held',
+      'work_would_be_lost',
+      'worktree_busy',
+      'worktree_tampered',
+      'unreadable_record',
+      'file_busy',
+      ...GIT,
+    ],
+    handler: ({ params, query }, service) =>
+      removeWorktree(service, params.id, { force: query.force ?? false }).then(noContent),
+  }),
+];
+
+const made = (record: WorktreeRecord) =>
+  created<Worktree>(`/api/worktrees/${record.case_id}/status`, worktreeOf(record));

@@ -1,0 +1,84 @@
+import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { Compile, type Validator } from 'typebox/compile';
+import { createFile, hasCode, removeFile } from './durable.ts';
+import type { Layout } from './layout.ts';
+import { Problem } from './problem.ts';
+import { readRegularFile, unreadable } from './record-file.ts';
+import { WorktreeRecord } from './records/worktree.ts';
+import { readyToWrite, type Store } from './store.ts';
+
+/**
+ * The record of a Work item's worktree, or undefined. An agent may be able to reach the file, so it is checked at
+ * every reading: one that is no such record is `unreadable_record`.
+ */
+export const readWorktree = ({ layout }: Store, caseId: string): WorktreeRecord | undefined => {
+  const path = recordFile(layout, caseId);
+  const bytes = readRegularFile(layout.root, path);
+  if (bytes === undefined) return undefined;
+  try {
+    return check(JSON.parse(bytes.toString('utf8')), caseId);
+  } catch (error) {
+    if (error instanceof Problem) throw unreadable(relative(layout.root, path), error);
+    throw unreadable(relative(layout.root, path), new Problem('not_json', 'It is not JSON'));
+  }
+};
+
+/** False when there is a record already: of two that save at once, one wins. */
+export const saveWorktree = async (store: Store, record: WorktreeRecord): Promise<boolean> => {
+  await readyToWrite(store);
+  const text = `${JSON.stringify(record, undefined, 2)}\n`;
+  return createFile(store.layout, recordFile(store.layout, record.case_id), text);
+};
+
+export const forgetWorktree = async (store: Store, caseId: string): Promise<void> => {
+  await readyToWrite(store);
+  await removeFile(store.layout, recordFile(store.layout, caseId));
+};
+
+/** One at a time for each worktree. Taken outside of the Work item's own turn, never within it. */
+export const inWorktreeTurn = <T>(
+  { turns }: Store,
+  caseId: string,
+  work: () => Promise<T>,
+): Promise<T> => turns.take(`worktree:${caseId}`, work);
+
+/** The directory that worktrees are made in, without links, made when it is not there. */
+export const worktreesHome = (layout: Layout, root = layout.worktrees): string => {
+  mkdirSync(root, { recursive: true });
+  return realpathSync(root);
+};
+
+/** What a path leads to: a directory, nothing, or something else: no directory, or one behind a link. */
+export const whatIsAt = (path: string): 'directory' | 'nothing' | 'else' => {
+  try {
+    return lstatSync(path).isDirectory() && realpathSync(path) === path ? 'directory' : 'else';
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return 'nothing';
+    throw error;
+  }
+};
+
+/** Keeps what a removed worktree held beside the Work item's records; false when that file is there already. */
+export const keepRecovered = (
+  { layout }: Store,
+  dir: string,
+  file: { name: string; bytes: Buffer },
+): Promise<boolean> =>
+  createFile(layout, join(layout.root, dir, 'recovered', file.name), file.bytes);
+
+const recordFile = ({ worktrees }: Layout, caseId: string): string =>
+  join(worktrees, `${caseId}.json`);
+
+let validator: Validator | undefined;
+
+const check = (value: unknown, caseId: string): WorktreeRecord => {
+  validator ??= Compile(WorktreeRecord);
+  if (!validator.Check(value)) {
+    const [error] = validator.Errors(value);
+    throw new Problem('not_a_record', `${error?.instancePath || '/'} ${error?.message ?? ''}`);
+  }
+  const record = value as WorktreeRecord;
+  if (record.case_id === caseId) return record;
+  throw new Problem('not_a_record', '/case_id names another Work item');
+};
