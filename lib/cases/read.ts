@@ -21,18 +21,17 @@ export interface CaseQuery {
   outcome?: string;
 }
 
-interface Listed {
+export interface Listed {
   id: string;
-  /** Its JSON. */
-  json: Buffer;
+  json: () => Buffer;
 }
 
-/** Work items, oldest first, each as ready JSON. */
+/** Work items that match, oldest first, each with its JSON when that is asked for. */
 export const listCases = ({ store }: Service, { state, outcome }: CaseQuery): Listed[] =>
   keptCases(store, {
     ...(state !== undefined && { state: plainState(state) }),
     ...(outcome !== undefined && { outcome }),
-  }).map((item) => ({
-    id: item.id,
-    json: answerOf(item).body,
-  }));
+  }).map((item) => ({ id: item.id, json: () => answerOf(item).body }));
+
+/** Grows with every change of any Work item: an answer made at the same version is still right. */
+export const versionOf = ({ store }: Service): number => store.items.version;

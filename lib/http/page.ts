@@ -64,11 +64,9 @@ export const linkTo = (
   next: string | undefined,
 ): Record<string, string> => {
   if (next === undefined) return {};
-  const search = new URLSearchParams(
-    Object.entries({ ...query, after: next }).flatMap(([key, value]) =>
-      value === undefined ? [] : [[key, String(value)]],
-    ),
-  );
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries({ ...query, after: next }))
+    search.set(key, String(value));
   return { link: `<${path}?${search}>; rel="next"` };
 };
 

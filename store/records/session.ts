@@ -40,6 +40,8 @@ const OrNull = <T extends typeof Time | typeof Sha256>(schema: T) =>
   Type.Union([Type.Null(), schema]);
 const text = Type.Union([Type.Null(), Type.String()]);
 
+export type Usage = Static<typeof Usage>;
+
 /** The front matter of session.md; the body is a summary for people. */
 export const SessionMatter = Type.Object({
   ...told,

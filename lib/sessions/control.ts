@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { isEnded, type Session } from '../../store/records/session.ts';
+import { readPlan } from '../../store/session-texts.ts';
+import { type KeptSession, listSessions, updateSession } from '../../store/sessions.ts';
+import { getCase } from '../cases/read.ts';
+import { notFound, ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { endStream } from './end.ts';
+import { goToPlan, goToWork, wakeQueue } from './launch.ts';
+import { keptSession } from './read.ts';
+import { abort } from './rules.ts';
+import { settle } from './settle.ts';
+
+/** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
+export const abortSession = async (service: Service, caseId: string): Promise<Session> => {
+  const { session } = await activeSession(service, caseId);
+  const aborted = await updateSession(
+    service.store,
+    caseId,
+    session.id,
+    abort(service.clock().toISOString()),
+  );
+  if (aborted === undefined) throw notFound('session', session.id);
+  const live = service.engine.live.get(session.id);
+  await live?.run?.kill();
+  await live?.finished;
+  await endStream(service, aborted);
+  await wakeQueue(service);
+  return aborted.session;
+};
+
+/** Goes on with a session that the daemon's end interrupted: the same mode, the same approved plan, what is there already kept. */
+export const resumeSession = async (service: Service, caseId: string): Promise<Session> => {
+  const { session, dir } = await activeSession(service, caseId);
+  const plan = readPlan(service.store, dir);
+  const resumed = await updateSession(service.store, caseId, session.id, (current) => {
+    if (current.status !== 'paused') throw notNow(current, 'resume');
+    if (current.mode === 'plan')
+      return { status: 'planning', run_marker: randomUUID(), error: null };
+    if (plan?.sha256 !== current.plan_sha256) throw approvedPlanChanged();
+    return { status: 'working', run_marker: randomUUID(), error: null };
+  });
+  if (resumed === undefined) throw notFound('session', session.id);
+  await settle(service, resumed);
+  if (resumed.session.mode === 'plan') goToPlan(service, resumed);
+  else goToWork(service, resumed, plan?.content ?? '');
+  return resumed.session;
+};
+
+const approvedPlanChanged = (): ServiceError =>
+  new ServiceError(
+    'plan_changed',
+    'plan.md is no longer what was approved. Put the approved text back, or abort the session and plan anew.',
+  );
+
+const notNow = ({ status }: Session, what: string): ServiceError =>
+  new ServiceError('invalid_state', `The session is ${status}; there is nothing to ${what}.`);
+
+/** The session that holds the lock, or the oldest that has not ended. 422 when there is none. */
+const activeSession = async (service: Service, caseId: string): Promise<KeptSession> => {
+  await getCase(service, caseId);
+  const open = (listSessions(service.store, caseId) ?? []).filter(
+    ({ session }) => !isEnded(session.status),
+  );
+  const active = open.find(({ session }) => session.status !== 'queued') ?? open[0];
+  if (active === undefined)
+    throw new ServiceError('invalid_state', 'The Work item has no active session.');
+  return active;
+};
+
+/** Manual work only: the operator says that it is done. */
+export const finishSession = async (
+  service: Service,
+  caseId: string,
+  id: string,
+): Promise<Session> => {
+  const { session } = await keptSession(service, caseId, id);
+  const live = service.engine.live.get(id);
+  if (live?.run?.finish() !== true) {
+    throw new ServiceError(
+      'invalid_state',
+      `The session is ${session.status} with the provider ${session.provider}: only manual work is finished by hand.`,
+    );
+  }
+  await live.finished;
+  return (await keptSession(service, caseId, id)).session;
+};
+
+/** Answers what the agent asks leave for. */
+export const answerPermission = async (
+  service: Service,
+  caseId: string,
+  id: string,
+  answer: { request_id: string; option_id: string },
+): Promise<Session> => {
+  const { session } = await keptSession(service, caseId, id);
+  const { request_id, option_id } = answer;
+  if (service.engine.live.get(id)?.run?.answer(request_id, option_id) === true) return session;
+  throw notFound('open permission request', request_id);
+};

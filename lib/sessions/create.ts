@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { readCase } from '../../store/cases.ts';
+import type { Session } from '../../store/records/session.ts';
+import { createSession as keepSession, readSession } from '../../store/sessions.ts';
+import { isClosed } from '../cases/moves.ts';
+import { repositoryOf } from '../cases/project.ts';
+import { notFound, ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { begin } from './launch.ts';
+
+export interface NewSession {
+  type: string;
+  provider?: string;
+}
+
+/** Makes a session. It starts in Plan mode at once when the lock is free, else it waits its turn. */
+export const createSession = async (
+  service: Service,
+  caseId: string,
+  { type, provider }: NewSession,
+): Promise<Session> => {
+  const item = await readCase(service.store, caseId);
+  if (item === undefined) throw notFound('Work item', caseId);
+  if (isClosed(item.state)) {
+    throw new ServiceError(
+      'invalid_state',
+      `The Work item is ${item.state}. Set its state to OPEN first, then create a session.`,
+    );
+  }
+  checkRepository(service, item.project);
+  const matter = {
+    id: randomUUID(),
+    type,
+    mode: 'plan' as const,
+    status: 'queued' as const,
+    provider: checkProvider(service, provider),
+    created_at: service.clock().toISOString(),
+  };
+  const kept = await keepSession(service.store, caseId, matter);
+  if (kept === undefined) throw notFound('Work item', caseId);
+  await begin(service, caseId, matter.id);
+  return readSession(service.store, caseId, matter.id)?.session ?? kept.session;
+};
+
+const checkRepository = (service: Service, project: string): void => {
+  if (repositoryOf(service, project) !== undefined) return;
+  throw new ServiceError(
+    'no_repository',
+    `The project ${project} has no git repository. Start the daemon with --repo DIR, or name it under projects in workspace.md.`,
+  );
+};
+
+const checkProvider = (service: Service, wanted: string | undefined): string => {
+  const providers = service.providers();
+  const name = wanted ?? providers.chosen;
+  if (providers.get(name) !== undefined) return name;
+  throw new ServiceError(
+    'bad_request',
+    `There is no provider ${name}. The providers are runbook, manual and those in workspace.md.`,
+    {
+      errors: [{ path: '/provider', message: 'is not known' }],
+    },
+  );
+};

@@ -1,0 +1,76 @@
+import { readCase } from '../../store/cases.ts';
+import type { Session } from '../../store/records/session.ts';
+import { readDiff, readPlan, writePlan } from '../../store/session-texts.ts';
+import {
+  type KeptSession,
+  listSessions as keptSessions,
+  readSession,
+} from '../../store/sessions.ts';
+import type { TextFile } from '../../store/text-file.ts';
+import { notFound, ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+
+export const listSessions = ({ store }: Service, caseId: string): Session[] => {
+  const sessions = keptSessions(store, caseId);
+  if (sessions === undefined) throw notFound('Work item', caseId);
+  return sessions.map(({ session }) => session);
+};
+
+export const getSession = async (service: Service, caseId: string, id: string): Promise<Session> =>
+  (await keptSession(service, caseId, id)).session;
+
+/** The session with its directory; 404 when it, or its Work item, is not there. */
+export const keptSession = async (
+  { store }: Service,
+  caseId: string,
+  id: string,
+): Promise<KeptSession> => {
+  if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);
+  const kept = readSession(store, caseId, id);
+  if (kept === undefined) throw notFound('session', id);
+  return kept;
+};
+
+/** plan.md as it is now: proposed, edited, or approved. */
+export const getPlan = async (service: Service, caseId: string, id: string): Promise<TextFile> => {
+  const { dir } = await keptSession(service, caseId, id);
+  const plan = readPlan(service.store, dir);
+  if (plan === undefined) throw notFound('plan of session', id);
+  return plan;
+};
+
+/** Replaces plan.md, as an edit by hand would. What was approved cannot be changed any more. */
+export const putPlan = async (
+  service: Service,
+  caseId: string,
+  id: string,
+  plan: { content: string; ifMatch: string | undefined },
+): Promise<TextFile> => {
+  const { dir, session } = await keptSession(service, caseId, id);
+  if (session.status !== 'planning' && session.status !== 'plan_ready') {
+    throw new ServiceError(
+      'invalid_state',
+      `The session is ${session.status}: its plan is no longer written. Create a new session for another plan.`,
+    );
+  }
+  await writePlan(service.store, dir, plan.content, plan.ifMatch);
+  return getPlan(service, caseId, id);
+};
+
+/** What the session changed, as a patch, once Work mode has ended. */
+export const getDiff = async (service: Service, caseId: string, id: string): Promise<Buffer> => {
+  const { dir } = await keptSession(service, caseId, id);
+  const patch = readDiff(service.store, dir);
+  if (patch === undefined) throw notFound('diff of session', id);
+  return patch;
+};
+
+/** The session's events: those so far, and as they come. */
+export const getStream = async (service: Service, caseId: string, id: string) => {
+  const { dir } = await keptSession(service, caseId, id);
+  const transcript = service.engine.transcript(id, dir);
+  return {
+    open: (after: number, signal: AbortSignal) => transcript.follow(after, signal),
+    soFar: async (after: number) => transcript.soFar(after),
+  };
+};

@@ -1,0 +1,128 @@
+import type { State } from '../../store/records/case.ts';
+import { isEnded, type Session, type Usage } from '../../store/records/session.ts';
+import type { SessionChange, SessionRule } from '../../store/sessions.ts';
+import { ServiceError } from '../errors.ts';
+
+/** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
+export const startPlanning =
+  (start: { at: string; run_marker: string; case_state_before: State }): SessionRule =>
+  (session) =>
+    session.status !== 'queued'
+      ? undefined
+      : {
+          status: 'planning',
+          started_at: start.at,
+          run_marker: start.run_marker,
+          case_state_before: start.case_state_before,
+        };
+
+export const planReady =
+  (result: { usage: Usage | null; native_session_id: string | undefined }): SessionRule =>
+  ({ status }) =>
+    status !== 'planning'
+      ? undefined
+      : { status: 'plan_ready', usage: result.usage, ...native(result.native_session_id) };
+
+/**
+ * The operator gate: nothing else in the service leaves Plan mode. The approval binds to the plan's hash: `seen` is the
+ * one the operator read, and what runs is the text of that hash.
+ */
+export const startWork =
+  (approval: {
+    plan: { sha256: string; content: string } | undefined;
+    seen: string | undefined;
+    run_marker: string;
+  }): SessionRule =>
+  (session) => {
+    const { plan, seen } = approval;
+    if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
+    if (session.status !== 'plan_ready' || plan === undefined) throw planNotReady(session);
+    if (plan.content.trim() === '')
+      throw new ServiceError(
+        'plan_empty',
+        'plan.md is empty. Write what is to be done into it, then approve.',
+      );
+    if (seen !== undefined && seen !== plan.sha256) throw planChanged(plan.sha256);
+    return {
+      mode: 'work',
+      status: 'working',
+      plan_sha256: plan.sha256,
+      run_marker: approval.run_marker,
+    };
+  };
+
+const workModeActive = (): ServiceError =>
+  new ServiceError(
+    'work_mode_active',
+    'Work mode is already active in this session; follow it at …/stream.',
+  );
+
+const planNotReady = ({ status }: Session): ServiceError => {
+  const hint = isEnded(status) ? 'Create a new session.' : 'Wait for plan_ready in …/stream.';
+  return new ServiceError(
+    'plan_not_ready',
+    `The session is ${status}: there is no plan to approve. ${hint}`,
+  );
+};
+
+const planChanged = (sha256: string): ServiceError =>
+  new ServiceError(
+    'plan_changed',
+    'The plan changed since you read it. Read plan.md again, then approve what it says now.',
+    {
+      members: { plan_sha256: sha256 },
+    },
+  );
+
+export const complete =
+  (end: {
+    at: string;
+    summary: string;
+    usage: Usage | null;
+    native_session_id: string | undefined;
+  }): SessionRule =>
+  ({ status }) =>
+    status !== 'working'
+      ? undefined
+      : {
+          status: 'completed',
+          ended_at: end.at,
+          usage: end.usage,
+          summary: end.summary,
+          ...native(end.native_session_id),
+        };
+
+/** Undefined when it has ended otherwise meanwhile. */
+export const fail =
+  (end: { at: string; error: string; summary?: string }): SessionRule =>
+  ({ status }) =>
+    isEnded(status)
+      ? undefined
+      : {
+          status: 'failed',
+          ended_at: end.at,
+          error: end.error,
+          ...(end.summary !== undefined && { summary: end.summary }),
+        };
+
+export const abort =
+  (at: string): SessionRule =>
+  ({ status }): SessionChange | undefined => {
+    if (!isEnded(status)) return { status: 'aborted', ended_at: at };
+    throw new ServiceError(
+      'invalid_state',
+      `The session is ${status} already; there is nothing to abort.`,
+    );
+  };
+
+/** The daemon stopped while the session ran. Nothing goes on by itself: the operator resumes or aborts. */
+export const interrupt: SessionRule = ({ status }) =>
+  status === 'planning' || status === 'working'
+    ? { status: 'paused', error: INTERRUPTED }
+    : undefined;
+
+const INTERRUPTED =
+  'The daemon stopped while the session ran. What was done so far is in the worktree.';
+
+const native = (id: string | undefined): { native_session_id?: string } =>
+  id === undefined ? {} : { native_session_id: id };

@@ -1,0 +1,45 @@
+import { readCase } from '../../store/cases.ts';
+import { releaseLock } from '../../store/locks.ts';
+import type { Case, State } from '../../store/records/case.ts';
+import { isEnded, type Session } from '../../store/records/session.ts';
+import { isUntold, type KeptSession, tellSession } from '../../store/sessions.ts';
+import { update } from '../cases/change.ts';
+import { isClosed, moveTo } from '../cases/moves.ts';
+import type { Service } from '../service.ts';
+
+/**
+ * Does what follows from a session's record: the Work item's state, the lock, the events, in this order. The record
+ * decides and is written first; this can be repeated, and after a crash the start does repeat it.
+ */
+export const settle = async (service: Service, { session, matter }: KeptSession): Promise<void> => {
+  const { store } = service;
+  if (!isUntold(store, session)) return;
+  if ((await readCase(store, session.case_id)) !== undefined) {
+    await update(service, session.case_id, (current) => {
+      const state = caseStateFor(session, current, matter.case_state_before);
+      return state === undefined ? undefined : moveTo(current, state);
+    });
+  }
+  if (isEnded(session.status)) {
+    await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
+  }
+  await tellSession(store, session);
+};
+
+/** Where a Work item goes with its session; undefined: it stays. One that the operator has closed stays closed. */
+export const caseStateFor = (
+  { status }: Pick<Session, 'status'>,
+  { state }: Pick<Case, 'state'>,
+  before: State = 'OPEN',
+): State | undefined => {
+  if (isClosed(state)) return undefined;
+  if (status === 'aborted') return before;
+  return FOLLOWS[status];
+};
+
+const FOLLOWS: Partial<Record<Session['status'], State>> = {
+  planning: 'INVESTIGATING',
+  working: 'IMPLEMENTING',
+  completed: 'VERIFYING',
+  failed: 'BLOCKED',
+};

@@ -1,0 +1,64 @@
+import { writeSessionFile } from '../../store/session-texts.ts';
+import { type KeptSession, updateSession } from '../../store/sessions.ts';
+import type { RunResult } from '../providers/provider.ts';
+import type { Service } from '../service.ts';
+import { ensureWorktree } from '../worktrees/create.ts';
+import { worktreeDiff } from '../worktrees/diff.ts';
+import { endFailed, endStream, noteStatus, stopped } from './end.ts';
+import { promptFor } from './prompt.ts';
+import { complete } from './rules.ts';
+import { runTurn } from './run.ts';
+import { summaryOf } from './summary.ts';
+
+/** Work mode: the approved plan, this text and no other, is executed, and yields a diff. */
+export const workTurn = async (
+  service: Service,
+  kept: KeptSession,
+  plan: string,
+): Promise<void> => {
+  const { case_id } = kept.session;
+  noteStatus(service, kept);
+  const worktree = await ensureWorktree(service, case_id);
+  const result = await runTurn(service, {
+    kept,
+    phase: 'work',
+    worktree,
+    prompt: await promptFor(service, case_id, plan),
+  });
+  if (stopped(service, result)) return;
+  const summary = await keepDiff(service, kept);
+  if (result.outcome === 'completed') await endCompleted(service, kept, { result, summary });
+  else
+    await endFailed(
+      service,
+      kept,
+      result.error ?? 'The agent stopped before it had finished.',
+      summary,
+    );
+};
+
+// Also of work that failed: what was done so far is in the worktree, and nobody should have to look for it.
+const keepDiff = async (service: Service, { session, dir }: KeptSession): Promise<string> => {
+  const worktree = await ensureWorktree(service, session.case_id);
+  const base = session.base_commit ?? worktree.base_commit;
+  const { patch, ...counts } = await worktreeDiff(service, { ...worktree, base_commit: base });
+  await writeSessionFile(service.store, dir, 'diff.patch', patch);
+  service.engine.transcript(session.id, dir).append('diff', { ...counts });
+  return summaryOf(session, counts);
+};
+
+const endCompleted = async (
+  service: Service,
+  { session }: KeptSession,
+  { result, summary }: { result: RunResult; summary: string },
+): Promise<void> => {
+  const { usage = session.usage, native_session_id } = result;
+  const at = service.clock().toISOString();
+  const done = await updateSession(
+    service.store,
+    session.case_id,
+    session.id,
+    complete({ at, summary, usage, native_session_id }),
+  );
+  if (done?.session.status === 'completed') await endStream(service, done);
+};

@@ -1,0 +1,104 @@
+import { settingsOf } from '../store/globals.ts';
+import { isInside } from '../store/inside.ts';
+import { type OpenStore, openStore } from '../store/open.ts';
+import type { Config } from './config.ts';
+import { followUp } from './proof/gate.ts';
+import { createProviders, type Providers } from './providers/providers.ts';
+import type { Log, Service, VersionInfo } from './service.ts';
+import { createEngine } from './sessions/engine.ts';
+import { wakeQueue } from './sessions/launch.ts';
+import { recoverSessions } from './sessions/recover.ts';
+import { cleanEnvironment } from './tools/environment.ts';
+import { createGit } from './tools/git.ts';
+import { createSandbox } from './tools/sandbox.ts';
+import { createDispatcher } from './webhooks/dispatcher.ts';
+
+export interface Running {
+  service: Service;
+  open: OpenStore;
+  /** Resolves when the files are watched, and what changed before that has made its events. */
+  watching: Promise<void>;
+  /** Ends runs and deliveries, and writes nothing that they have not said themselves. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the workspace and starts all that works on it, in this order: the files as they are, with the events of what
+ * changed while no daemon ran; deliveries; what sessions left behind. Throws WorkspaceHeldError.
+ */
+export const startService = async (
+  config: Config,
+  log: Log,
+  version: VersionInfo,
+): Promise<Running> => {
+  const clock = (): Date => new Date();
+  const open = await openStore(config.workspace, {
+    clock,
+    follow: followUp,
+    report: reportTo(log),
+  });
+  if (open.damaged > 0)
+    log.warn({ lines: open.damaged }, 'Lines of the journal were damaged and left out');
+  const { store } = open;
+  const service: Service = {
+    config,
+    version,
+    log,
+    clock,
+    store,
+    git: createGit({ env: cleanEnvironment(config.env, {}) }),
+    providers: providersOf(config, () => settingsOf(store.globals)),
+    engine: createEngine(clock),
+    dispatcher: createDispatcher({ store, log, version: version.version }),
+  };
+  const changed = (): void => service.dispatcher.changed();
+  store.listeners.add(changed);
+  service.dispatcher.start();
+  await recoverSessions(service);
+  const attention = open.watch(() => {
+    changed();
+    wakeQueue(service).catch((error: unknown) =>
+      log.error({ err: error }, 'The queue was not looked at'),
+    );
+  });
+  return {
+    service,
+    open,
+    watching: attention.ready,
+    close: async () => {
+      await service.engine.close();
+      await service.dispatcher.close();
+      await open.close();
+    },
+  };
+};
+
+const reportTo =
+  (log: Log) =>
+  (error: unknown, what: string): void => {
+    if (error === undefined) log.warn({}, what);
+    else log.error({ err: error }, what);
+  };
+
+// Made anew when the settings were edited; a session that runs keeps the provider it was started with.
+const providersOf = (
+  config: Config,
+  settings: () => ReturnType<typeof settingsOf>,
+): (() => Providers) => {
+  let made: { from: ReturnType<typeof settingsOf>; providers: Providers } | undefined;
+  return () => {
+    const from = settings();
+    if (made?.from !== from) {
+      const sandbox = createSandbox(from.sandbox ?? 'auto', cleanEnvironment(config.env, {}));
+      made = {
+        from,
+        providers: createProviders(from as Parameters<typeof createProviders>[0], {
+          env: config.env,
+          sandbox,
+          isInside,
+        }),
+      };
+    }
+    return made.providers;
+  };
+};

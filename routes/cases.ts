@@ -1,0 +1,122 @@
+import { Type } from 'typebox';
+import { changeCase, setState } from '../lib/cases/change.ts';
+import { createCase } from '../lib/cases/create.ts';
+import { getHistory } from '../lib/cases/history.ts';
+import { getCase, listCases, versionOf } from '../lib/cases/read.ts';
+import { removeCase } from '../lib/cases/remove.ts';
+import { created, tagged } from '../lib/http/answer.ts';
+import { PageQuery } from '../lib/http/page.ts';
+import { createReadyLists } from '../lib/http/ready-list.ts';
+import { route } from '../lib/http/route.ts';
+import { Case, Description, StateName, Title } from '../store/records/case.ts';
+import { HistoryEntry } from '../store/records/history.ts';
+import { Id, Word } from '../store/records/id.ts';
+
+export const CasePath = Type.Object({ id: Id });
+
+const readyLists = createReadyLists<Case>();
+
+export const caseRoutes = [
+  route({
+    method: 'GET',
+    path: '/cases',
+    summary: 'List Work items, oldest first',
+    query: Type.Object({
+      state: Type.Optional(StateName),
+      outcome: Type.Optional(Word),
+      ...PageQuery,
+    }),
+    response: Type.Array(Case),
+    handler: ({ query }, service) =>
+      readyLists(versionOf(service), { path: '/cases', query }, () => listCases(service, query)),
+  }),
+  route({
+    method: 'POST',
+    path: '/cases',
+    summary: 'Create a Work item',
+    body: Type.Object({
+      title: Title,
+      type: Word,
+      description: Type.Optional(Description),
+      project: Type.Optional(Type.String({ minLength: 1 })),
+    }),
+    response: Case,
+    status: 201,
+    handler: async ({ body }, service) => {
+      const item = await createCase(service, body);
+      return created(`/cases/${item.id}`, item, (await getCase(service, item.id)).etag);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}',
+    summary: 'Read a Work item',
+    params: CasePath,
+    response: Case,
+    errors: ['not_found'],
+    handler: async ({ params }, service) => {
+      const { body, etag } = await getCase(service, params.id);
+      return tagged<Case>(body, etag);
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/cases/{id}',
+    summary: 'Change the title or the description of a Work item',
+    description:
+      'Fields that are not named keep what stands in case.md, also what was written there by hand meanwhile.',
+    params: CasePath,
+    body: Type.Object(
+      { title: Type.Optional(Title), description: Type.Optional(Description) },
+      { minProperties: 1 },
+    ),
+    response: Case,
+    conditional: true,
+    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    handler: async ({ params, body, ifMatch }, service) => {
+      await changeCase(service, params.id, body, ifMatch);
+      const { body: json, etag } = await getCase(service, params.id);
+      return tagged<Case>(json, etag);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/cases/{id}',
+    summary: 'Delete a Work item and all that belongs to it; there is no way back',
+    description:
+      'Its own worktree goes too. Uncommitted or unpushed work there is refused, unless `force` is true: then it is kept under a recovery ref of the repository first.',
+    params: CasePath,
+    query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
+    conditional: true,
+    errors: ['not_found', 'precondition_failed', 'session_active', 'work_would_be_lost'],
+    handler: ({ params, query, ifMatch }, service) =>
+      removeCase(service, params.id, { force: query.force === true, ifMatch }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/cases/{id}/state',
+    summary: 'Set the state of a Work item, past sessions and the proof gate',
+    description:
+      'The compatibility path for scripts. The same state again changes nothing and makes no event.',
+    params: CasePath,
+    body: Type.Object({ state: StateName, outcome: Type.Optional(Word) }),
+    response: Case,
+    conditional: true,
+    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    handler: async ({ params, body, ifMatch }, service) => {
+      await setState(service, params.id, body, ifMatch);
+      const { body: json, etag } = await getCase(service, params.id);
+      return tagged<Case>(json, etag);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/history',
+    summary: "List the workspace's git commits that touched a Work item, newest first",
+    params: CasePath,
+    query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) }),
+    response: Type.Array(HistoryEntry),
+    errors: ['not_found'],
+    handler: ({ params, query }, service) => getHistory(service, params.id, query.limit),
+  }),
+];

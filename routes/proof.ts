@@ -1,0 +1,97 @@
+import { Type } from 'typebox';
+import { created } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
+import { route } from '../lib/http/route.ts';
+import { attachProof, getProof, listProofs, verifyProof } from '../lib/proof/attach.ts';
+import { addToChecklist, getGate, listChecklist } from '../lib/proof/checklist.ts';
+import { Id, Word } from '../store/records/id.ts';
+import { ChecklistEntry, ChecklistItem, Gate, Proof } from '../store/records/proof.ts';
+import { CasePath } from './cases.ts';
+
+const ProofPath = Type.Object({ id: Id, pid: Id });
+const { description, type, required } = ChecklistEntry.properties;
+const MAX_CONTENT = 1_048_576;
+
+export const proofRoutes = [
+  route({
+    method: 'GET',
+    path: '/cases/{id}/proof',
+    summary: 'List the proofs of a Work item, oldest first',
+    params: CasePath,
+    query: Type.Object(PageQuery),
+    response: Type.Array(Proof),
+    errors: ['not_found'],
+    handler: async ({ params, query }, service) =>
+      page(await listProofs(service, params.id), query, `/cases/${params.id}/proof`),
+  }),
+  route({
+    method: 'POST',
+    path: '/cases/{id}/proof',
+    summary: 'Attach a proof',
+    params: CasePath,
+    body: Type.Object({
+      type: Word,
+      content: Type.String({ maxLength: MAX_CONTENT, description: 'Free text' }),
+    }),
+    maxBytes: 2 * MAX_CONTENT,
+    response: Proof,
+    status: 201,
+    errors: ['not_found'],
+    handler: async ({ params, body }, service) => {
+      const proof = await attachProof(service, params.id, body);
+      return created(`/cases/${params.id}/proof/${proof.id}`, proof);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/proof/{pid}',
+    summary: 'Read a proof',
+    params: ProofPath,
+    response: Proof,
+    errors: ['not_found'],
+    handler: ({ params }, service) => getProof(service, params.id, params.pid),
+  }),
+  route({
+    method: 'PUT',
+    path: '/cases/{id}/proof/{pid}/verify',
+    summary:
+      'Mark a proof verified; once the gate is satisfied, a Work item that is VERIFYING is RESOLVED',
+    params: ProofPath,
+    response: Proof,
+    errors: ['not_found', 'unreadable_record', 'file_busy'],
+    handler: ({ params }, service) => verifyProof(service, params.id, params.pid),
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/proof/checklist',
+    summary: 'List what has to be proven',
+    params: CasePath,
+    response: Type.Array(ChecklistItem),
+    errors: ['not_found'],
+    handler: ({ params }, service) => listChecklist(service, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/cases/{id}/proof/checklist',
+    summary: 'Add to what has to be proven',
+    params: CasePath,
+    body: Type.Object({ description, type, required }),
+    response: ChecklistItem,
+    status: 201,
+    errors: ['not_found', 'unreadable_record', 'file_busy'],
+    handler: async ({ params, body }, service) =>
+      created(
+        `/cases/${params.id}/proof/checklist`,
+        await addToChecklist(service, params.id, body),
+      ),
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/proof/gate',
+    summary: 'Say whether the proof gate is satisfied, and what is missing',
+    params: CasePath,
+    response: Gate,
+    errors: ['not_found'],
+    handler: ({ params }, service) => getGate(service, params.id),
+  }),
+];

@@ -1,0 +1,150 @@
+import { Type } from 'typebox';
+import { created, diff, markdown } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
+import { route } from '../lib/http/route.ts';
+import { approvePlan } from '../lib/sessions/approve.ts';
+import { answerPermission, finishSession } from '../lib/sessions/control.ts';
+import { createSession } from '../lib/sessions/create.ts';
+import {
+  getDiff,
+  getPlan,
+  getSession,
+  getStream,
+  listSessions,
+  putPlan,
+} from '../lib/sessions/read.ts';
+import { Id, Sha256, Word } from '../store/records/id.ts';
+import { Session } from '../store/records/session.ts';
+import { CasePath } from './cases.ts';
+
+const SessionPath = Type.Object({ id: Id, sid: Id });
+
+export const sessionRoutes = [
+  route({
+    method: 'GET',
+    path: '/cases/{id}/sessions',
+    summary: 'List the sessions of a Work item, oldest first',
+    params: CasePath,
+    query: Type.Object(PageQuery),
+    response: Type.Array(Session),
+    errors: ['not_found'],
+    handler: ({ params, query }, service) =>
+      page(listSessions(service, params.id), query, `/cases/${params.id}/sessions`),
+  }),
+  route({
+    method: 'POST',
+    path: '/cases/{id}/sessions',
+    summary: 'Create a session; it starts in Plan mode, or waits while another holds the lock',
+    params: CasePath,
+    body: Type.Object({
+      type: Word,
+      provider: Type.Optional(
+        Type.String({ minLength: 1, description: "Instead of the settings' provider" }),
+      ),
+    }),
+    response: Session,
+    status: 201,
+    errors: ['not_found', 'invalid_state', 'no_repository', 'unreadable_record'],
+    handler: async ({ params, body }, service) => {
+      const session = await createSession(service, params.id, body);
+      return created(`/cases/${params.id}/sessions/${session.id}`, session);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/sessions/{sid}',
+    summary: 'Read a session',
+    params: SessionPath,
+    response: Session,
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params }, service) => getSession(service, params.id, params.sid),
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/sessions/{sid}/plan',
+    summary: 'Read plan.md: the plan proposed, edited or approved',
+    params: SessionPath,
+    response: Type.String(),
+    produces: 'text/markdown',
+    errors: ['not_found'],
+    handler: async ({ params }, service) => {
+      const { content, sha256 } = await getPlan(service, params.id, params.sid);
+      return markdown(content, sha256.slice(0, 32));
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/cases/{id}/sessions/{sid}/plan',
+    summary: 'Replace plan.md before it is approved, as an edit by hand would',
+    params: SessionPath,
+    body: Type.String(),
+    consumes: 'text/markdown',
+    response: Type.String(),
+    produces: 'text/markdown',
+    conditional: true,
+    errors: ['not_found', 'invalid_state', 'precondition_failed', 'file_busy'],
+    handler: async ({ params, body, ifMatch }, service) => {
+      const { content, sha256 } = await putPlan(service, params.id, params.sid, {
+        content: body,
+        ifMatch,
+      });
+      return markdown(content, sha256.slice(0, 32));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/cases/{id}/sessions/{sid}/approve',
+    summary: 'Approve the plan and move the session to Work mode',
+    description:
+      'The operator gate. What runs is plan.md as it stands now; with `plan_sha256` only if that is the plan that was read.',
+    params: SessionPath,
+    body: Type.Optional(Type.Object({ plan_sha256: Type.Optional(Sha256) })),
+    response: Session,
+    errors: ['not_found', 'work_mode_active', 'plan_not_ready', 'plan_empty', 'plan_changed'],
+    handler: ({ params, body }, service) =>
+      approvePlan(service, params.id, params.sid, body?.plan_sha256),
+  }),
+  route({
+    method: 'POST',
+    path: '/cases/{id}/sessions/{sid}/finish',
+    summary: 'Say that manual work is done',
+    params: SessionPath,
+    response: Session,
+    errors: ['not_found', 'invalid_state'],
+    handler: ({ params }, service) => finishSession(service, params.id, params.sid),
+  }),
+  route({
+    method: 'POST',
+    path: '/cases/{id}/sessions/{sid}/permissions/{request_id}',
+    summary: 'Answer what the agent asks leave for',
+    params: Type.Object({ id: Id, sid: Id, request_id: Type.String({ minLength: 1 }) }),
+    body: Type.Object({ option_id: Type.String({ minLength: 1 }) }),
+    response: Session,
+    errors: ['not_found'],
+    handler: ({ params, body }, service) =>
+      answerPermission(service, params.id, params.sid, {
+        request_id: params.request_id,
+        option_id: body.option_id,
+      }),
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/sessions/{sid}/diff',
+    summary: 'Read what the session changed, as a patch',
+    params: SessionPath,
+    response: Type.String(),
+    produces: 'text/x-diff',
+    errors: ['not_found'],
+    handler: async ({ params }, service) =>
+      diff((await getDiff(service, params.id, params.sid)).toString('utf8')),
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/sessions/{sid}/stream',
+    summary: "Follow a session's execution events; the stream ends after `complete`",
+    params: SessionPath,
+    produces: 'text/event-stream',
+    errors: ['not_found'],
+    handler: ({ params }, service) => getStream(service, params.id, params.sid),
+  }),
+];

@@ -1,0 +1,16 @@
+import { type Static, Type } from 'typebox';
+import { Time } from './id.ts';
+
+/** One commit of the workspace's own repository, as far as it concerns a Work item. */
+export const HistoryEntry = Type.Object(
+  {
+    commit: Type.String(),
+    author: Type.String(),
+    email: Type.String(),
+    at: Time,
+    message: Type.String(),
+    files: Type.Array(Type.Object({ path: Type.String(), change: Type.Enum(['added', 'modified', 'removed']) })),
+  },
+  { $id: 'HistoryEntry' },
+);
+export type HistoryEntry = Static<typeof HistoryEntry>;
