@@ -33,9 +33,10 @@ export const createFile = async (
   layout: Layout,
   target: string,
   bytes: Buffer | string,
+  mode = 0o644,
 ): Promise<boolean> => {
   makeDirectory(dirname(target));
-  const temporary = await writeTemporary(layout, bytes);
+  const temporary = await writeTemporary(layout, bytes, mode);
   try {
     linkSync(temporary, target);
   } catch (error) {
@@ -43,6 +44,19 @@ export const createFile = async (
     throw error;
   } finally {
     rmSync(temporary, { force: true });
+  }
+  await syncDirectory(dirname(target));
+  return true;
+};
+
+/** Removes a file and keeps it in `.dossier/undo`; false when there is none. */
+export const removeFile = async (layout: Layout, target: string): Promise<boolean> => {
+  try {
+    keepForUndo(layout, target);
+    rmSync(target);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
   }
   await syncDirectory(dirname(target));
   return true;
@@ -94,13 +108,17 @@ const syncSoon = (path: string): void => {
 };
 
 export const syncDirectory = async (path: string): Promise<void> => {
-  await withHandle(path, 'r', (handle) => handle.sync());
+  await withHandle(await open(path, 'r'), (handle) => handle.sync());
 };
 
-const writeTemporary = async (layout: Layout, bytes: Buffer | string): Promise<string> => {
+const writeTemporary = async (
+  layout: Layout,
+  bytes: Buffer | string,
+  mode?: number,
+): Promise<string> => {
   const path = join(layout.tmp, randomUUID());
   try {
-    await writeSynced(path, bytes);
+    await writeSynced(path, bytes, mode);
   } catch (error) {
     rmSync(path, { force: true });
     throw error;
@@ -108,18 +126,18 @@ const writeTemporary = async (layout: Layout, bytes: Buffer | string): Promise<s
   return path;
 };
 
-const writeSynced = (path: string, bytes: Buffer | string): Promise<void> =>
-  withHandle(path, 'wx', async (handle) => {
+const writeSynced = async (path: string, bytes: Buffer | string, mode = 0o644): Promise<void> => {
+  const write = async (handle: FileHandle): Promise<void> => {
     await handle.writeFile(bytes);
     await handle.sync();
-  });
+  };
+  await withHandle(await open(path, 'wx', mode), write);
+};
 
 const withHandle = async <T>(
-  path: string,
-  flags: string,
+  handle: FileHandle,
   work: (handle: FileHandle) => Promise<T>,
 ): Promise<T> => {
-  const handle = await open(path, flags, 0o644);
   try {
     return await work(handle);
   } finally {

@@ -23,13 +23,20 @@ const parseSettings = (text: string): Settings => {
 
 /** Reads them again; a setting that is wrong is a problem, and the last good ones hold. True when something changed. */
 export const refreshGlobals = async (layout: Layout, globals: Globals): Promise<boolean> => {
-  const { settings, webhooks } = globals;
+  const { settings } = globals;
   globals.settings = readEntry(layout.settings, settings, parseSettings);
+  const changed = await refreshWebhooks(layout, globals);
+  return changed || globals.settings !== settings;
+};
+
+/** Reads the global webhook registrations again and adds what hand-made ones lack. True when something changed. */
+export const refreshWebhooks = async (layout: Layout, globals: Globals): Promise<boolean> => {
+  const { webhooks } = globals;
   globals.webhooks = readFolder(layout.webhooks, webhooks, (text) => parseWebhook(text));
   const adopted = await adoptWebhooks(layout, globals.webhooks);
   if (adopted)
     globals.webhooks = readFolder(layout.webhooks, globals.webhooks, (text) => parseWebhook(text));
-  return globals.settings !== settings || !sameNames(webhooks, globals.webhooks);
+  return !sameNames(webhooks, globals.webhooks);
 };
 
 const sameNames = (a: Map<string, Entry<unknown>>, b: Map<string, Entry<unknown>>): boolean =>

@@ -5,14 +5,67 @@ import { Id, Time } from './id.ts';
 export const EventName = Type.Enum([...EVENT_TYPES, '*'], {
   description: 'An event type, or `*` for all',
 });
+export type EventName = Static<typeof EventName>;
+
+/** Without a user or password: the registration is a file that git keeps. */
+export const RECEIVER_URL = '^https?://[^@/?#\\\\\\s]+([/?#]\\S*)?$';
 
 /** The front matter of webhooks/<id>.md, global or of one Work item. Never a secret: those are in `.dossier/secrets`. */
 export const WebhookMatter = Type.Object({
   id: Id,
-  url: Type.String({ format: 'uri', pattern: '^https?://' }),
+  url: Type.String({ pattern: RECEIVER_URL }),
   events: Type.Optional(Type.Array(EventName, { minItems: 1 })),
   /** Set when the receiver answered 410: it wants no more. */
   disabled: Type.Optional(Type.Boolean()),
   created_at: Time,
 });
 export type WebhookMatter = Static<typeof WebhookMatter>;
+
+const Url = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'Where events are sent: http or https, without a user or password in it',
+});
+
+export const CaseWebhookBody = Type.Object({ url: Url });
+
+export const WebhookBody = Type.Object({
+  url: Url,
+  events: Type.Optional(
+    Type.Array(EventName, { minItems: 1, description: 'Default: `["*"]`, all events' }),
+  ),
+  secret: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 512,
+      description: 'The key of the signatures, one line. Without it the daemon makes one',
+    }),
+  ),
+});
+export type WebhookBody = Static<typeof WebhookBody>;
+
+/** A registration as it is served. */
+export const Webhook = Type.Object(
+  {
+    id: Id,
+    url: Type.String(),
+    events: Type.Array(EventName),
+    disabled: Type.Optional(
+      Type.Boolean({
+        description: 'True once the receiver answered 410; remove the line in the file to go on',
+      }),
+    ),
+    created_at: Time,
+  },
+  { $id: 'Webhook' },
+);
+export type Webhook = Static<typeof Webhook>;
+
+export const NewWebhook = Type.Object(
+  {
+    ...Webhook.properties,
+    secret: Type.String({ description: 'Shown in this answer only' }),
+  },
+  { $id: 'NewWebhook' },
+);
+export type NewWebhook = Static<typeof NewWebhook>;

@@ -1,0 +1,94 @@
+import type { Agent } from 'undici';
+
+export interface Parcel {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** What became of it: the status of the answer, or why there was none. */
+export interface Answer {
+  status: number | null;
+  error: string | null;
+  duration_ms: number;
+}
+
+export interface Sender {
+  /** Sends it once. Undefined when this sender was closed before an answer came: nobody knows what became of it. */
+  send(parcel: Parcel): Promise<Answer | undefined>;
+  /** Gives what is under way a moment to finish. */
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 10_000;
+const GRACE_MS = 1000;
+const BODY_BYTES = 65_536;
+const CONNECTIONS = 16;
+
+/**
+ * The one door for outgoing webhooks: one pool of connections per origin, at most 10 s until the answer, no redirect is
+ * followed, and the answer's body is thrown away.
+ */
+export const createSender = (timeoutMs = TIMEOUT_MS): Sender => {
+  let agent: Promise<Agent> | undefined;
+  let closed = false;
+  return {
+    send: async (parcel) => {
+      if (closed) return undefined;
+      agent ??= makeAgent(timeoutMs);
+      const began = performance.now();
+      const answer = await post(await agent, parcel, timeoutMs);
+      // An error after the end is our own doing.
+      if (closed && answer.status === null) return undefined;
+      return { ...answer, duration_ms: Math.round(performance.now() - began) };
+    },
+    close: async () => {
+      closed = true;
+      if (agent !== undefined) await end(await agent);
+    },
+  };
+};
+
+// Loaded with the first delivery: a workspace without webhooks starts without it.
+const makeAgent = async (timeoutMs: number): Promise<Agent> => {
+  const { Agent } = await import('undici');
+  return new Agent({ connections: CONNECTIONS, connect: { timeout: timeoutMs } });
+};
+
+const post = async (
+  agent: Agent,
+  { url, headers, body }: Parcel,
+  timeoutMs: number,
+): Promise<Omit<Answer, 'duration_ms'>> => {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), timeoutMs);
+  const stop = () => clearTimeout(timer);
+  const { signal } = abort;
+  try {
+    const { origin, pathname, search } = new URL(url);
+    const path = pathname + search;
+    const answer = await agent.request({ origin, path, method: 'POST', headers, body, signal });
+    // Not waited for: the status decides. The timer ends a body that never does.
+    answer.body.dump({ limit: BODY_BYTES, signal }).then(stop, stop);
+    return { status: answer.statusCode, error: null };
+  } catch (error) {
+    stop();
+    const late = `No answer within ${timeoutMs / 1000} s`;
+    return { status: null, error: signal.aborted ? late : reason(error) };
+  }
+};
+
+const reason = (error: unknown): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return [code, message].filter((part) => part).join(': ');
+};
+
+const end = async (agent: Agent): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const grace = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, GRACE_MS);
+  });
+  await Promise.race([agent.close(), grace]);
+  clearTimeout(timer);
+  await agent.destroy();
+};

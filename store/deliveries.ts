@@ -1,0 +1,59 @@
+import { appendFileSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Compile, type Validator } from 'typebox/compile';
+import type { Layout } from './layout.ts';
+import { readRegularFile } from './record-file.ts';
+import { DeliveryLine } from './records/delivery.ts';
+
+const KEEP = 1000;
+const COMPACT_FROM = 1_048_576;
+
+/**
+ * Notes one attempt to deliver. The line survives the death of the daemon, not a power cut: then the attempt is made
+ * again, with the same delivery id. The newest 1000 attempts of a registration are kept, or more.
+ */
+export const appendDelivery = (layout: Layout, webhookId: string, line: DeliveryLine): void => {
+  const path = fileOf(layout, webhookId);
+  appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  if (lstatSync(path).size > COMPACT_FROM) compact(layout, webhookId);
+};
+
+/** All attempts that are kept, oldest first. A line that a crash tore is left out. */
+export const readDeliveries = (layout: Layout, webhookId: string): DeliveryLine[] => {
+  const text = readRegularFile(layout.root, fileOf(layout, webhookId))?.toString('utf8') ?? '';
+  return text.split('\n').flatMap((line) => parsed(line) ?? []);
+};
+
+export const removeDeliveries = (layout: Layout, webhookId: string): void =>
+  rmSync(fileOf(layout, webhookId), { force: true });
+
+/** The registrations that something was noted for. */
+export const deliveryIds = ({ deliveries }: Layout): string[] =>
+  readdirSync(deliveries).map((name) => name.slice(0, -SUFFIX.length));
+
+const SUFFIX = '.ndjson';
+const fileOf = (layout: Layout, id: string): string => join(layout.deliveries, `${id}${SUFFIX}`);
+
+let validator: Validator | undefined;
+
+const parsed = (line: string): DeliveryLine | undefined => {
+  const value = fromJson(line);
+  validator ??= Compile(DeliveryLine);
+  return validator.Check(value) ? (value as DeliveryLine) : undefined;
+};
+
+const fromJson = (line: string): unknown => {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+};
+
+const compact = (layout: Layout, webhookId: string): void => {
+  const lines = readDeliveries(layout, webhookId).slice(-KEEP);
+  const temporary = join(layout.tmp, `${webhookId}${SUFFIX}`);
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+  writeFileSync(temporary, text, { mode: 0o600 });
+  renameSync(temporary, fileOf(layout, webhookId));
+};

@@ -1,0 +1,40 @@
+import { type Static, Type } from 'typebox';
+import { EVENT_TYPES, EventBody } from './event.ts';
+import { Id, Time } from './id.ts';
+
+const attempt = {
+  at: Time,
+  status: Type.Union([Type.Null(), Type.Integer()], {
+    description: 'The HTTP status of the answer; null when there was none',
+  }),
+  error: Type.Union([Type.Null(), Type.String()], { description: 'Why there was no answer' }),
+  duration_ms: Type.Integer(),
+};
+
+/** One line of `.dossier/deliveries/<webhook id>.ndjson`: one attempt, and what follows from it. */
+export const DeliveryLine = Type.Object({
+  id: Id,
+  seq: Type.Integer(),
+  attempt: Type.Integer(),
+  ...attempt,
+  outcome: Type.Enum(['delivered', 'retrying', 'failed']),
+  next_at: Type.Union([Type.Null(), Time]),
+  body: EventBody,
+});
+export type DeliveryLine = Static<typeof DeliveryLine>;
+
+/** One event for one receiver, as it is served. */
+export const Delivery = Type.Object(
+  {
+    id: Type.String({ format: 'uuid', description: 'Sent as `X-Service-Delivery`, every time' }),
+    event_type: Type.Enum(EVENT_TYPES),
+    status: Type.Enum(['waiting', 'retrying', 'delivered', 'failed'], {
+      description: '`waiting`: an earlier one comes first',
+    }),
+    next_attempt_at: Type.Union([Type.Null(), Time]),
+    attempts: Type.Array(Type.Object(attempt)),
+    body: EventBody,
+  },
+  { $id: 'Delivery' },
+);
+export type Delivery = Static<typeof Delivery>;

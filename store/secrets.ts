@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFile, hasCode } from './durable.ts';
+import { StoreError } from './errors.ts';
+import type { Layout } from './layout.ts';
+import { readRegularFile } from './record-file.ts';
+import type { Store } from './store.ts';
+
+/** As Standard Webhooks writes them: 256 random bits. */
+export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+/**
+ * The secret of a webhook registration, from `.dossier/secrets`, which no one else on this machine may read and git never
+ * adds. A registration that was made by hand gets one when it first needs it; `made` says so.
+ */
+export const secretOf = async (
+  store: Store,
+  id: string,
+): Promise<{ secret: string; made: boolean }> => {
+  const known = readSecret(store.layout, id);
+  if (known !== undefined) return { secret: known, made: false };
+  return store.turns.take(`secrets/${id}`, async () => {
+    const kept = readSecret(store.layout, id) ?? revived(store.layout, id);
+    if (kept !== undefined) return { secret: kept, made: false };
+    const secret = newSecret();
+    await keepSecret(store.layout, id, secret);
+    return { secret, made: true };
+  });
+};
+
+/** Keeps the secret of a new registration: one line, mode 0600. */
+export const keepSecret = async (layout: Layout, id: string, secret: string): Promise<void> => {
+  if (await createFile(layout, join(layout.secrets, id), `${secret}\n`, 0o600)) return;
+  const message = `.dossier/secrets/${id} holds no secret. Write one line into it, or remove it`;
+  throw new StoreError('unreadable_record', message);
+};
+
+/**
+ * The registration is gone, and git or the operator may bring it back: its secret goes with what can be undone, and is
+ * found there again for as long as that is kept.
+ */
+export const retireSecret = (layout: Layout, id: string): void => {
+  const day = join(layout.undo, new Date().toISOString().slice(0, 10));
+  mkdirSync(day, { recursive: true });
+  moved(join(layout.secrets, id), join(day, retiredName(id)));
+};
+
+export const secretIds = ({ secrets }: Layout): string[] => readdirSync(secrets);
+
+const retiredName = (id: string): string => `${id}.secret`;
+
+const readSecret = (layout: Layout, id: string): string | undefined => {
+  const text = readRegularFile(layout.root, join(layout.secrets, id))?.toString('utf8');
+  return text?.replace(/\r?\n$/, '') || undefined;
+};
+
+const revived = (layout: Layout, id: string): string | undefined => {
+  const target = join(layout.secrets, id);
+  const day = readdirSync(layout.undo)
+    .toSorted()
+    .findLast((name) => moved(join(layout.undo, name, retiredName(id)), target));
+  return day === undefined ? undefined : readSecret(layout, id);
+};
+
+const moved = (from: string, to: string): boolean => {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+};

@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import { createFile, removeFile } from './durable.ts';
+import { type Entry, GRACE_MS } from './entry.ts';
+import { StoreError } from './errors.ts';
+import { refreshWebhooks } from './globals.ts';
+import type { Item } from './item.ts';
+import { allProblems, touch } from './items.ts';
+import { webhooksDir } from './layout.ts';
+import { etagOf } from './names.ts';
+import type { WebhookFile } from './read-webhooks.ts';
+import { reconcileInTurn } from './reconcile.ts';
+import { editRecord } from './record-file.ts';
+import type { WebhookMatter } from './records/webhook.ts';
+import { keepSecret } from './secrets.ts';
+import { renderFrontMatter } from './splice.ts';
+import { announce, readyToWrite, type Store } from './store.ts';
+
+/** Whose registrations: those of one Work item, or, with undefined, those for the whole workspace. */
+export type Scope = string | undefined;
+
+export interface Registration {
+  scope: Scope;
+  /** Its file's name. */
+  name: string;
+  etag: string;
+  matter: WebhookMatter;
+  /** The file was there a moment ago and is not. */
+  vanished: boolean;
+}
+
+/** The registrations as last read, oldest first. A file that just vanished counts for the grace period, and comes last. */
+export const registrationsOf = (store: Store, scope: Scope): Registration[] => {
+  const entries = entriesOf(store, scope);
+  if (entries === undefined || entries.size === 0) return [];
+  return [...entries]
+    .filter(([, { gone_at = Date.now() }]) => Date.now() - gone_at < GRACE_MS)
+    .flatMap(([name, entry]) => registration(scope, name, entry) ?? [])
+    .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+};
+
+const registration = (
+  scope: Scope,
+  name: string,
+  { value, sha, gone_at }: Entry<WebhookFile>,
+): Registration | undefined =>
+  value && {
+    scope,
+    name,
+    etag: etagOf(sha),
+    matter: value.matter,
+    vanished: gone_at !== undefined,
+  };
+
+const orderOf = ({ vanished, name, matter: { created_at, id } }: Registration): string =>
+  [vanished, created_at, id, name].join(' ');
+
+/** The same, as they are on disk this moment. Undefined when there is no such Work item. */
+export const readRegistrations = async (
+  store: Store,
+  scope: Scope,
+): Promise<Registration[] | undefined> =>
+  changing(store, scope, async () =>
+    registrationsOf(store, scope).filter(({ vanished }) => !vanished),
+  );
+
+/** Makes a registration: first its secret, so that nothing is ever sent unsigned. Undefined when there is no such Work item. */
+export const createRegistration = (
+  store: Store,
+  scope: Scope,
+  { matter, secret }: { matter: WebhookMatter; secret: string },
+): Promise<Registration | undefined> =>
+  changing(store, scope, async (dir) => {
+    await readyToWrite(store);
+    await keepSecret(store.layout, matter.id, secret);
+    const text = renderFrontMatter({ ...matter }, scope === undefined ? NOTE : CASE_NOTE);
+    await createFile(store.layout, join(dir, `${matter.id}.md`), text);
+    await lookAgain(store, scope);
+    return registrationsOf(store, scope).find((one) => one.matter.id === matter.id);
+  });
+
+const NOTE = '\nEvents are sent to this address. Remove this file to end that.\n';
+const CASE_NOTE =
+  '\nEvents of this Work item are sent to this address. Remove this file to end that.\n';
+
+/** Removes a registration's file; it is kept in `.dossier/undo`. Undefined or false when there is none. */
+export const removeRegistration = (
+  store: Store,
+  scope: Scope,
+  id: string,
+  ifMatch?: string,
+): Promise<boolean | undefined> =>
+  changing(store, scope, async (dir) => {
+    const entries = entriesOf(store, scope);
+    const found = registrationsOf(store, scope).find(({ matter }) => matter.id === id);
+    if (found === undefined || found.vanished) return false;
+    await readyToWrite(store);
+    if (ifMatch !== undefined && !isStill(entries?.get(found.name), ifMatch)) throw changedSince();
+    const removed = await removeFile(store.layout, join(dir, found.name));
+    entries?.delete(found.name);
+    if (scope !== undefined) told(store, scope);
+    return removed;
+  });
+
+const isStill = (entry: Entry<WebhookFile> | undefined, etag: string): boolean =>
+  entry !== undefined && entry.problem === undefined && etagOf(entry.sha) === etag;
+
+const changedSince = (): StoreError =>
+  new StoreError(
+    'precondition_failed',
+    'The registration changed since you read it. Read it again and decide anew; it was not removed.',
+  );
+
+const told = (store: Store, caseId: string): void => {
+  const item = store.items.byId.get(caseId);
+  if (item !== undefined) touch(store.items, item);
+  announce(store, caseId);
+};
+
+/** Writes into the registration that its receiver wants no more. */
+export const disableRegistration = (
+  store: Store,
+  { scope, name }: Registration,
+): Promise<unknown> =>
+  changing(store, scope, async (dir) => {
+    await readyToWrite(store);
+    await editRecord(store.layout, join(dir, name), () => ({ changes: { disabled: true } }));
+    await lookAgain(store, scope);
+  });
+
+/** Whether each registration on disk is known. While a file cannot be read, whose secret it needs is not. */
+export const allRegistrationsReadable = ({ items, globals }: Store): boolean =>
+  allProblems(items).length === 0 &&
+  [...globals.webhooks.values()].every(({ problem }) => problem === undefined);
+
+const entriesOf = (
+  { items, globals }: Store,
+  scope: Scope,
+): Item['files']['webhooks'] | undefined =>
+  scope === undefined ? globals.webhooks : items.byId.get(scope)?.files.webhooks;
+
+/** In the turn of those registrations, on what is on disk this moment. */
+const changing = <T>(
+  store: Store,
+  scope: Scope,
+  work: (dir: string) => Promise<T | undefined>,
+): Promise<T | undefined> =>
+  store.turns.take(scope ?? 'webhooks', async () => {
+    await lookAgain(store, scope);
+    const dir = dirOf(store, scope);
+    return dir === undefined ? undefined : work(dir);
+  });
+
+const lookAgain = async (store: Store, scope: Scope): Promise<void> => {
+  const item = scope === undefined ? undefined : store.items.byId.get(scope);
+  if (scope === undefined) await refreshWebhooks(store.layout, store.globals);
+  if (item !== undefined) await reconcileInTurn(store, item);
+};
+
+const dirOf = ({ layout, items }: Store, scope: Scope): string | undefined => {
+  if (scope === undefined) return layout.webhooks;
+  const item = items.byId.get(scope);
+  return item === undefined ? undefined : webhooksDir(join(layout.root, item.dir));
+};
