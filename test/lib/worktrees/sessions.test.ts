@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { createWorktree, ensureWorktree } from '../../../lib/worktrees/create.ts';
+import { worktreeDiff } from '../../../lib/worktrees/diff.ts';
+import { headOf } from '../../../lib/worktrees/head.ts';
+import { findWorktree } from '../../../lib/worktrees/read.ts';
+import { removeForDeletedCase } from '../../../lib/worktrees/remove.ts';
+import { acquireLock } from '../../../store/locks.ts';
+import { gitIn, writeFiles } from '../../helpers/repository.ts';
+import { start } from './fixture.ts';
+
+describe('ensureWorktree', () => {
+  it('makes one, once, for all who ask at the same moment', async (t) => {
+    const { service, item } = await start(t);
+    const [one, other] = await Promise.all([1, 2].map(() => ensureWorktree(service, item.id)));
+    assert.deepEqual(one, other);
+    assert.deepEqual(findWorktree(service, item.id), one);
+  });
+
+  it('answers the one that an operator made', async (t) => {
+    const { service, item } = await start(t);
+    const made = await createWorktree(service, item.id, { branch: 'mine' });
+    assert.deepEqual(await ensureWorktree(service, item.id), made);
+  });
+
+  it('refuses one that is not as it was made', async (t) => {
+    const { service, item, workspace } = await start(t);
+    const { path } = await ensureWorktree(service, item.id);
+    const moved = join(workspace, 'moved');
+    renameSync(path, moved);
+    await assert.rejects(ensureWorktree(service, item.id), { code: 'worktree_missing' });
+    renameSync(moved, path);
+    await ensureWorktree(service, item.id);
+    writeFileSync(join(path, '.git'), 'gitdir: /elsewhere\n');
+    await assert.rejects(ensureWorktree(service, item.id), { code: 'worktree_tampered' });
+  });
+
+  it('is not found for a Work item that is not there', async (t) => {
+    const { service } = await start(t);
+    const id = '00000000-0000-4000-8000-000000000000';
+    await assert.rejects(ensureWorktree(service, id), { code: 'not_found' });
+  });
+
+  it('names worktree and branch safely when the directory was renamed by hand', async (t) => {
+    const { service, workspace, item } = await start(t);
+    renameSync(join(workspace, item.path), join(workspace, 'cases', '-x ..y'));
+    const found = service.store.items.byId.get(item.id);
+    assert.ok(found !== undefined);
+    found.dir = 'cases/-x ..y';
+    const { branch } = await ensureWorktree(service, item.id);
+    assert.equal(branch, `work/fix-the-login-${item.id.slice(0, 8)}`);
+  });
+});
+
+describe('headOf', () => {
+  it('is the commit of the worktree, not of the main checkout', async (t) => {
+    const { service, item, repository } = await start(t);
+    assert.equal(await headOf(service, item.id), undefined);
+    const { path, base_commit } = await ensureWorktree(service, item.id);
+    assert.equal(await headOf(service, item.id), base_commit);
+    repository.git('commit', '--quiet', '--allow-empty', '--message', 'elsewhere');
+    assert.equal(await headOf(service, item.id), base_commit);
+    gitIn(path)('reset', '--quiet', '--hard', 'main');
+    assert.equal(await headOf(service, item.id), repository.git('rev-parse', 'main').trim());
+  });
+
+  it('is undefined, never an error, for a missing worktree, a broken record, an unknown Work item', async (t) => {
+    const { service, item, workspace } = await start(t);
+    const { path } = await ensureWorktree(service, item.id);
+    rmSync(path, { recursive: true });
+    assert.equal(await headOf(service, item.id), undefined);
+    writeFileSync(join(workspace, '.dossier', 'worktrees', `${item.id}.json`), '{');
+    assert.equal(await headOf(service, item.id), undefined);
+    assert.equal(await headOf(service, '00000000-0000-4000-8000-000000000000'), undefined);
+  });
+});
+
+describe('worktreeDiff', () => {
+  it('holds commits, changes and untracked files against the base', async (t) => {
+    const { service, item } = await start(t);
+    const record = await ensureWorktree(service, item.id);
+    writeFiles(record.path, { 'new.txt': 'one\ntwo\n', 'README.md': '# Changed\n' });
+    const { patch, ...summary } = await worktreeDiff(service, record);
+    assert.deepEqual(summary, { files: 2, additions: 3, deletions: 1 });
+    assert.match(patch.toString(), /^diff --git a\/README\.md/);
+  });
+});
+
+describe('removeForDeletedCase', () => {
+  it('does nothing without a worktree, but refuses while a session runs', async (t) => {
+    const { service, item } = await start(t);
+    await removeForDeletedCase(service, item.id, false);
+    const acquired_at = new Date().toISOString();
+    await acquireLock(service.store, item.id, { kind: 'session', acquired_at });
+    await assert.rejects(removeForDeletedCase(service, item.id, true), { code: 'session_active' });
+  });
+
+  it('refuses to lose work, and with force keeps it under a ref alone', async (t) => {
+    const { service, item, repository, workspace } = await start(t);
+    const { path } = await ensureWorktree(service, item.id);
+    writeFiles(path, { 'new.txt': 'new' });
+    const refused = { code: 'work_would_be_lost' };
+    await assert.rejects(removeForDeletedCase(service, item.id, false), refused);
+    await removeForDeletedCase(service, item.id, true);
+    assert.ok(!existsSync(path));
+    assert.equal(findWorktree(service, item.id), undefined);
+    const [ref = ''] = repository.git('for-each-ref', '--format=%(refname)').trim().split('\n');
+    assert.match(ref, /^refs\/dossier\/recovered\//);
+    assert.equal(repository.git('show', `${ref}:files/new.txt`), 'new');
+    assert.deepEqual(readdirSync(join(workspace, item.path)), ['case.md']);
+  });
+});
