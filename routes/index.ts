@@ -1,5 +1,21 @@
 import type { Section } from '../lib/http/route.ts';
+import { caseRoutes } from './cases.ts';
+import { memoryRoutes } from './memory.ts';
+import { proofRoutes } from './proof.ts';
+import { sessionControlRoutes } from './session-control.ts';
+import { sessionRoutes } from './sessions.ts';
 import { systemRoutes } from './system.ts';
+import { webhookRoutes } from './webhooks.ts';
+import { worktreeRoutes } from './worktrees.ts';
 
 /** The whole API, in the order of the interface document. */
-export const sections: readonly Section[] = [{ title: 'System', routes: systemRoutes }];
+export const sections: readonly Section[] = [
+  { title: 'Work items', routes: caseRoutes },
+  { title: 'Sessions', routes: sessionRoutes },
+  { title: 'Session control and locks', routes: sessionControlRoutes },
+  { title: 'Memory', routes: memoryRoutes },
+  { title: 'Proof', routes: proofRoutes },
+  { title: 'Worktrees', routes: worktreeRoutes },
+  { title: 'Webhook registration', routes: webhookRoutes },
+  { title: 'System', routes: systemRoutes },
+];

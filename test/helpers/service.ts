@@ -1,0 +1,138 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Config } from '../../lib/config.ts';
+import { createServer } from '../../lib/server.ts';
+import type { Log, Service } from '../../lib/service.ts';
+import { startService } from '../../lib/startup.ts';
+import { sections } from '../../routes/index.ts';
+import type { EventBody } from '../../store/records/event.ts';
+import { makeRepository, type TestRepository } from './repository.ts';
+
+export interface Answered<T = unknown> {
+  status: number;
+  headers: Record<string, string | string[] | number | undefined>;
+  body: T;
+  text: string;
+}
+
+export interface Running {
+  service: Service;
+  workspace: string;
+  repository: TestRepository;
+  /** Every event of the workspace, in order. */
+  events: EventBody[];
+  /** What was logged as warning or error. */
+  logged: { details: object; message: string }[];
+  /** A request as a client on this machine makes it. An object is sent as JSON, a string as Markdown. */
+  call<T = Record<string, unknown>>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered<T>>;
+  /** Stops everything and starts it again on the same files, as a restart of the daemon does. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  settings?: string;
+  env?: Record<string, string>;
+  watch?: boolean;
+  files?: Record<string, string>;
+}
+
+/** The whole service on a workspace and a git repository of its own, behind the real server. Nothing in it is replaced. */
+export const startForTest = async (t: TestContext, options: Options = {}): Promise<Running> => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'dossier-')));
+  const repository = await makeRepository(t, { files: options.files ?? { 'README.md': '# Sample\n' } });
+  if (options.settings !== undefined) writeFileSync(join(root, 'workspace.md'), `---\n${options.settings}\n---\n`);
+  const config: Config = {
+    workspace: root,
+    repo: repository.root,
+    host: '127.0.0.1',
+    port: 0,
+    dev: true,
+    log_level: 'silent',
+    env: { ...process.env, ...options.env },
+  };
+  const state = await start(config, options);
+  t.after(async () => {
+    await state.stop();
+    rmSync(root, { recursive: true, force: true });
+  });
+  return Object.assign(state, { workspace: root, repository });
+};
+
+const start = async (config: Config, options: Options): Promise<Running> => {
+  const events: EventBody[] = [];
+  const logged: Running['logged'] = [];
+  let life = await live(config, { events, logged, watch: options.watch === true });
+  return {
+    events,
+    logged,
+    workspace: config.workspace,
+    repository: undefined as unknown as TestRepository,
+    get service() {
+      return life.service;
+    },
+    call: (...request) => life.call(...request),
+    restart: async () => {
+      await life.stop();
+      life = await live(config, { events, logged, watch: options.watch === true });
+    },
+    stop: () => life.stop(),
+  };
+};
+
+interface Heard {
+  events: EventBody[];
+  logged: Running['logged'];
+  watch: boolean;
+}
+
+const live = async (config: Config, { events, logged, watch }: Heard) => {
+  const running = await startService(config, logInto(logged), VERSION);
+  running.service.store.journal.onEvents((records) => events.push(...records.map(({ body }) => body)));
+  if (watch) await running.watching;
+  const log = logInto(logged);
+  const hapi = createServer({ sections, service: running.service, log, host: config.host, port: 4870, checkKey: async () => false });
+  await hapi.initialize();
+  let stopped = false;
+  return {
+    service: running.service,
+    call: async <T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answered<T>> => {
+      const answer = await hapi.inject({
+        method: method as 'GET',
+        url: path,
+        headers: { host: 'localhost:4870', ...typeOf(body), ...headers },
+        ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const json = String(answer.headers['content-type']).includes('json');
+      return {
+        status: answer.statusCode,
+        headers: answer.headers,
+        text: answer.payload,
+        body: (json && answer.payload !== '' ? JSON.parse(answer.payload) : undefined) as T,
+      };
+    },
+    stop: async () => {
+      if (stopped) return;
+      stopped = true;
+      await hapi.stop({ timeout: 100 });
+      await running.close();
+    },
+  };
+};
+
+const typeOf = (body: unknown): Record<string, string> => {
+  if (body === undefined) return {};
+  return { 'content-type': typeof body === 'string' ? 'text/markdown' : 'application/json' };
+};
+
+const logInto = (logged: Running['logged']): Log => {
+  const keep = (details: object, message: string): void => {
+    logged.push({ details, message });
+  };
+  const drop = (): void => undefined;
+  return { debug: drop, info: drop, warn: keep, error: keep };
+};
+
+const VERSION = { name: 'dossierd', version: '0.0.0', api: '3.1.0', node: process.version, platform: process.platform, commit: null, built_at: null };
