@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { cleanEnvironment } from '../../../lib/tools/environment.ts';
-import { alive } from '../../../lib/tools/process-tree.ts';
+import { alive, sweep } from '../../../lib/tools/process-tree.ts';
 import { createSandbox, type SandboxView } from '../../../lib/tools/sandbox.ts';
 import { startProgram } from '../../../lib/tools/spawn.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
@@ -183,5 +183,15 @@ describe('Sandbox.wrap', { skip: missing }, () => {
     assert.equal(await alive(marker), true);
     await program.end();
     assert.equal(await alive(marker), false);
+  });
+
+  it('is found and killed by its marker alone, as a restarted daemon does it', async (t) => {
+    const { view } = makePlace(t, 'plan');
+    const marker = randomUUID();
+    const argv = sandbox.wrap(['/bin/sh', '-c', 'echo up; exec sleep 600'], view);
+    const program = startProgram({ argv, cwd: '/', env, marker });
+    await once(program.stdout, 'data');
+    assert.ok((await sweep(marker)) >= 1);
+    assert.equal((await program.exited).signal, 'SIGKILL');
   });
 });
