@@ -28,8 +28,8 @@ export const sessionRoutes = [
     query: Type.Object(PageQuery),
     response: Type.Array(Session),
     errors: ['not_found'],
-    handler: ({ params, query }, service) =>
-      page(listSessions(service, params.id), query, `/cases/${params.id}/sessions`),
+    handler: async ({ params, query }, service) =>
+      page(await listSessions(service, params.id), query, `/cases/${params.id}/sessions`),
   }),
   route({
     method: 'POST',

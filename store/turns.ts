@@ -4,6 +4,8 @@
  */
 export interface Turns {
   take<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** Resolves when nobody has a turn at this key. */
+  idle(key: string): Promise<void>;
 }
 
 export const createTurns = (): Turns => {
@@ -17,6 +19,9 @@ export const createTurns = (): Turns => {
       };
       turn.then(leave, leave);
       return turn;
+    },
+    idle: async (key) => {
+      while (last.has(key)) await last.get(key)?.catch(() => undefined);
     },
   };
 };

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../store/records/session.ts';
 import { readPlan } from '../../store/session-texts.ts';
-import { updateSession } from '../../store/sessions.ts';
 import type { TextFile } from '../../store/text-file.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { decide } from './decide.ts';
 import { goToWork } from './launch.ts';
 import { keptSession } from './read.ts';
 import { startWork } from './rules.ts';
-import { settle } from './settle.ts';
 
 /** Approves the plan as it stands in plan.md, edited by hand or not, and starts Work mode with exactly this text. */
 export const approvePlan = async (
@@ -20,12 +19,11 @@ export const approvePlan = async (
   const { dir } = await keptSession(service, caseId, id);
   const run_marker = randomUUID();
   let plan: TextFile | undefined;
-  const approved = await updateSession(service.store, caseId, id, (session, matter) => {
+  const approved = await decide(service, caseId, id, (session, matter) => {
     plan = readPlan(service.store, dir);
     return startWork({ plan, seen, run_marker })(session, matter);
   });
   if (approved === undefined || plan === undefined) throw notFound('session', id);
-  await settle(service, approved);
   goToWork(service, approved, plan.content);
   return approved.session;
 };

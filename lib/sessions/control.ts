@@ -1,30 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { isEnded, type Session } from '../../store/records/session.ts';
 import { readPlan } from '../../store/session-texts.ts';
-import { type KeptSession, listSessions, updateSession } from '../../store/sessions.ts';
+import { type KeptSession, listSessions } from '../../store/sessions.ts';
 import { getCase } from '../cases/read.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { decide } from './decide.ts';
 import { endStream } from './end.ts';
 import { goToPlan, goToWork, wakeQueue } from './launch.ts';
 import { keptSession } from './read.ts';
 import { abort } from './rules.ts';
-import { settle } from './settle.ts';
 
 /** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
 export const abortSession = async (service: Service, caseId: string): Promise<Session> => {
-  const { session } = await activeSession(service, caseId);
-  const aborted = await updateSession(
-    service.store,
-    caseId,
-    session.id,
-    abort(service.clock().toISOString()),
-  );
-  if (aborted === undefined) throw notFound('session', session.id);
+  const { session, matter } = await activeSession(service, caseId);
+  const rule = abort(service.clock().toISOString());
+  rule(session, matter);
+  // Dead first, free then: the next session must not meet what this one left running.
   const live = service.engine.live.get(session.id);
   await live?.run?.kill();
   await live?.finished;
-  await endStream(service, aborted);
+  const aborted = await decide(service, caseId, session.id, rule);
+  if (aborted === undefined) throw notFound('session', session.id);
+  endStream(service, aborted);
   await wakeQueue(service);
   return aborted.session;
 };
@@ -33,7 +31,7 @@ export const abortSession = async (service: Service, caseId: string): Promise<Se
 export const resumeSession = async (service: Service, caseId: string): Promise<Session> => {
   const { session, dir } = await activeSession(service, caseId);
   const plan = readPlan(service.store, dir);
-  const resumed = await updateSession(service.store, caseId, session.id, (current) => {
+  const resumed = await decide(service, caseId, session.id, (current) => {
     if (current.status !== 'paused') throw notNow(current, 'resume');
     if (current.mode === 'plan')
       return { status: 'planning', run_marker: randomUUID(), error: null };
@@ -41,7 +39,6 @@ export const resumeSession = async (service: Service, caseId: string): Promise<S
     return { status: 'working', run_marker: randomUUID(), error: null };
   });
   if (resumed === undefined) throw notFound('session', session.id);
-  await settle(service, resumed);
   if (resumed.session.mode === 'plan') goToPlan(service, resumed);
   else goToWork(service, resumed, plan?.content ?? '');
   return resumed.session;

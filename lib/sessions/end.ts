@@ -1,8 +1,8 @@
-import { type KeptSession, updateSession } from '../../store/sessions.ts';
+import type { KeptSession } from '../../store/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
+import { decide } from './decide.ts';
 import { fail } from './rules.ts';
-import { settle } from './settle.ts';
 
 /** Nothing is written for a run that ended because the daemon stops, or because somebody else ends the session. */
 export const stopped = ({ engine }: Service, { outcome }: RunResult): boolean =>
@@ -17,13 +17,12 @@ export const endFailed = async (
 ): Promise<void> => {
   const at = service.clock().toISOString();
   const rule = fail({ at, error, ...(summary !== undefined && { summary }) });
-  const failed = await updateSession(service.store, session.case_id, session.id, rule);
-  if (failed?.session.status === 'failed') await endStream(service, failed);
+  const failed = await decide(service, session.case_id, session.id, rule);
+  if (failed?.session.status === 'failed') endStream(service, failed);
 };
 
-/** What follows from a session's end, and then the last event of its stream. */
-export const endStream = async (service: Service, kept: KeptSession): Promise<void> => {
-  await settle(service, kept);
+/** The last events of a session that has ended. */
+export const endStream = (service: Service, kept: KeptSession): void => {
   const { id, status, error } = kept.session;
   const transcript = service.engine.transcript(id, kept.dir);
   if (error !== null) transcript.append('error', { message: error });

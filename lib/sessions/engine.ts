@@ -1,4 +1,5 @@
 import { openTranscript, type Transcript } from '../../store/transcript.ts';
+import { createTurns, type Turns } from '../../store/turns.ts';
 import type { Run } from '../providers/provider.ts';
 
 /** A session whose agent runs in this process. */
@@ -14,6 +15,8 @@ export interface LiveRun {
 /** What the daemon knows of the sessions that are going on. All of it can be found again from their records. */
 export interface Engine {
   readonly live: Map<string, LiveRun>;
+  /** Per Work item: one decision about its sessions at a time, with all that follows from it. */
+  readonly decisions: Turns;
   /** The daemon is stopping: runs end, and their records are left as they are. */
   closing: boolean;
   transcript(id: string, dir: string): Transcript;
@@ -26,6 +29,7 @@ export const createEngine = (clock: () => Date): Engine => {
   const live = new Map<string, LiveRun>();
   const engine: Engine = {
     live,
+    decisions: createTurns(),
     closing: false,
     transcript: (id, dir) => {
       const open = transcripts.get(id) ?? openTranscript(dir, clock);

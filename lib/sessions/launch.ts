@@ -2,19 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readCase } from '../../store/cases.ts';
 import { settingsOf } from '../../store/globals.ts';
 import { acquireLock, readLock, releaseLock } from '../../store/locks.ts';
-import {
-  type KeptSession,
-  listSessions,
-  readSession,
-  updateSession,
-} from '../../store/sessions.ts';
+import { type KeptSession, listSessions, readSession } from '../../store/sessions.ts';
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
+import { decide } from './decide.ts';
 import { endFailed } from './end.ts';
 import type { LiveRun } from './engine.ts';
 import { planTurn } from './plan-turn.ts';
 import { startPlanning } from './rules.ts';
-import { settle } from './settle.ts';
 import { workTurn } from './work-turn.ts';
 
 const MAX_SESSIONS = 4;
@@ -42,12 +37,11 @@ export const begin = async (service: Service, caseId: string, id: string): Promi
   )
     return false;
   const start = { at, run_marker: randomUUID(), case_state_before: item.state };
-  const kept = await updateSession(store, caseId, id, startPlanning(start));
+  const kept = await decide(service, caseId, id, startPlanning(start));
   if (kept?.session.status !== 'planning') {
     await releaseLock(store, caseId, ({ session_id }) => session_id === id);
     return false;
   }
-  await settle(service, kept);
   go(service, kept, (current) => planTurn(service, current));
   return true;
 };

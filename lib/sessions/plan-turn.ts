@@ -7,11 +7,11 @@ import { headCommit } from '../tools/git-repository.ts';
 import { restore } from '../tools/git-restore.ts';
 import { dropSnapshot, type Snapshot, snapshot } from '../tools/git-snapshot.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
+import { decide } from './decide.ts';
 import { endFailed, noteStatus, stopped } from './end.ts';
 import { promptFor } from './prompt.ts';
 import { planReady } from './rules.ts';
 import { runTurn } from './run.ts';
-import { settle } from './settle.ts';
 
 /**
  * Plan mode: the agent reads and proposes. The worktree is compared with how it was: whatever changed is undone, kept as
@@ -66,14 +66,13 @@ const keepPlan = async (
   const { case_id, id } = kept.session;
   // The manual provider's plan is the operator's own file: it is not written again.
   if (readPlan(store, kept.dir)?.content !== plan) await writePlan(store, kept.dir, plan);
-  const ready = await updateSession(
-    store,
+  const ready = await decide(
+    service,
     case_id,
     id,
     planReady({ usage: usage ?? null, native_session_id }),
   );
   if (ready?.session.status !== 'plan_ready') return;
-  await settle(service, ready);
   noteStatus(service, ready);
   const { plan_sha256 } = ready.session;
   service.engine.transcript(id, kept.dir).append('plan_ready', { plan, plan_sha256 });

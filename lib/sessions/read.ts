@@ -9,8 +9,11 @@ import {
 import type { TextFile } from '../../store/text-file.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { decided } from './decide.ts';
 
-export const listSessions = ({ store }: Service, caseId: string): Session[] => {
+export const listSessions = async (service: Service, caseId: string): Promise<Session[]> => {
+  const { store } = service;
+  await decided(service, caseId);
   const sessions = keptSessions(store, caseId);
   if (sessions === undefined) throw notFound('Work item', caseId);
   return sessions.map(({ session }) => session);
@@ -21,10 +24,12 @@ export const getSession = async (service: Service, caseId: string, id: string): 
 
 /** The session with its directory; 404 when it, or its Work item, is not there. */
 export const keptSession = async (
-  { store }: Service,
+  service: Service,
   caseId: string,
   id: string,
 ): Promise<KeptSession> => {
+  const { store } = service;
+  await decided(service, caseId);
   if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);
   const kept = readSession(store, caseId, id);
   if (kept === undefined) throw notFound('session', id);

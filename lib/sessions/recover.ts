@@ -1,7 +1,8 @@
 import { isEnded } from '../../store/records/session.ts';
-import { forgetRun, type KeptSession, readSession, updateSession } from '../../store/sessions.ts';
+import { forgetRun, type KeptSession, readSession } from '../../store/sessions.ts';
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
+import { decide } from './decide.ts';
 import { endStream, noteStatus } from './end.ts';
 import { wakeQueue } from './launch.ts';
 import { interrupt } from './rules.ts';
@@ -28,10 +29,9 @@ const recover = async (service: Service, caseId: string, id: string): Promise<vo
   if (found === undefined) return forgetRun(service.store, id);
   if (found.matter.run_marker !== undefined) await sweep(found.matter.run_marker);
   const told = service.store.journal.runs.get(id)?.status;
-  if (isEnded(found.session.status)) return endStream(service, found);
   await settle(service, found);
-  const kept = (await updateSession(service.store, caseId, id, interrupt)) ?? found;
-  await settle(service, kept);
+  if (isEnded(found.session.status)) return endStream(service, found);
+  const kept = (await decide(service, caseId, id, interrupt)) ?? found;
   if (kept.session.status !== told) noteInterrupted(service, kept);
 };
 

@@ -37,12 +37,7 @@ export const startWork =
     const { plan, seen } = approval;
     if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
     if (session.status !== 'plan_ready' || plan === undefined) throw planNotReady(session);
-    if (plan.content.trim() === '')
-      throw new ServiceError(
-        'plan_empty',
-        'plan.md is empty. Write what is to be done into it, then approve.',
-      );
-    if (seen !== undefined && seen !== plan.sha256) throw planChanged(plan.sha256);
+    checkPlan(plan, seen);
     return {
       mode: 'work',
       status: 'working',
@@ -50,6 +45,17 @@ export const startWork =
       run_marker: approval.run_marker,
     };
   };
+
+const checkPlan = (plan: { sha256: string; content: string }, seen = plan.sha256): void => {
+  if (plan.content.trim() === '') throw planEmpty();
+  if (seen !== plan.sha256) throw planChanged(plan.sha256);
+};
+
+const planEmpty = (): ServiceError =>
+  new ServiceError(
+    'plan_empty',
+    'plan.md is empty. Write what is to be done into it, then approve.',
+  );
 
 const workModeActive = (): ServiceError =>
   new ServiceError(

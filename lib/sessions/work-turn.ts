@@ -1,9 +1,10 @@
 import { writeSessionFile } from '../../store/session-texts.ts';
-import { type KeptSession, updateSession } from '../../store/sessions.ts';
+import type { KeptSession } from '../../store/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
 import { worktreeDiff } from '../worktrees/diff.ts';
+import { decide } from './decide.ts';
 import { endFailed, endStream, noteStatus, stopped } from './end.ts';
 import { promptFor } from './prompt.ts';
 import { complete } from './rules.ts';
@@ -54,11 +55,11 @@ const endCompleted = async (
 ): Promise<void> => {
   const { usage = session.usage, native_session_id } = result;
   const at = service.clock().toISOString();
-  const done = await updateSession(
-    service.store,
+  const done = await decide(
+    service,
     session.case_id,
     session.id,
     complete({ at, summary, usage, native_session_id }),
   );
-  if (done?.session.status === 'completed') await endStream(service, done);
+  if (done?.session.status === 'completed') endStream(service, done);
 };

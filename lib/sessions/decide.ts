@@ -1,0 +1,23 @@
+import { type KeptSession, type SessionRule, updateSession } from '../../store/sessions.ts';
+import type { Service } from '../service.ts';
+import { settle } from './settle.ts';
+
+/**
+ * Changes a session and does all that follows, as one step for whoever reads: nobody sees a session that has ended
+ * beside a Work item that does not know it yet. Undefined when there is no such session.
+ */
+export const decide = (
+  service: Service,
+  caseId: string,
+  id: string,
+  rule: SessionRule,
+): Promise<KeptSession | undefined> =>
+  service.engine.decisions.take(caseId, async () => {
+    const kept = await updateSession(service.store, caseId, id, rule);
+    if (kept !== undefined) await settle(service, kept);
+    return kept;
+  });
+
+/** Resolves when no decision about the Work item's sessions is half done. */
+export const decided = ({ engine }: Service, caseId: string): Promise<void> =>
+  engine.decisions.idle(caseId);

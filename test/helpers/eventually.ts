@@ -1,0 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const LOOK_AGAIN_MS = 20;
+const GIVE_UP_MS = 30_000;
+
+/** Tries until what is asserted holds, and answers its value; after half a minute the last assertion fails. */
+export const eventually = async <T>(attempt: () => T | Promise<T>): Promise<T> => {
+  for (const end = Date.now() + GIVE_UP_MS; ; ) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+    await delay(LOOK_AGAIN_MS);
+  }
+};
