@@ -52,7 +52,6 @@ export const startService = async (
     dispatcher: createDispatcher({ store, log, version: version.version }),
   };
   const changed = (): void => service.dispatcher.changed();
-  store.listeners.add(changed);
   service.dispatcher.start();
   await recoverSessions(service);
   const attention = open.watch(() => {

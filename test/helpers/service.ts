@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -26,7 +26,12 @@ export interface Running {
   /** What was logged as warning or error. */
   logged: { details: object; message: string }[];
   /** A request as a client on this machine makes it. An object is sent as JSON, a string as Markdown. */
-  call<T = Record<string, unknown>>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered<T>>;
+  call<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answered<T>>;
   /** Stops everything and starts it again on the same files, as a restart of the daemon does. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -39,11 +44,24 @@ interface Options {
   files?: Record<string, string>;
 }
 
+/** The directory of a Work item's newest session. */
+export const newestSession = ({ workspace }: Running, { path }: { path: string }): string => {
+  const sessions = join(workspace, path, 'sessions');
+  const [name = ''] = readdirSync(sessions)
+    .filter((each) => /^\d{4}-/.test(each))
+    .toSorted()
+    .slice(-1);
+  return join(sessions, name);
+};
+
 /** The whole service on a workspace and a git repository of its own, behind the real server. Nothing in it is replaced. */
 export const startForTest = async (t: TestContext, options: Options = {}): Promise<Running> => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'dossier-')));
-  const repository = await makeRepository(t, { files: options.files ?? { 'README.md': '# Sample\n' } });
-  if (options.settings !== undefined) writeFileSync(join(root, 'workspace.md'), `---\n${options.settings}\n---\n`);
+  const repository = await makeRepository(t, {
+    files: options.files ?? { 'README.md': '# Sample\n' },
+  });
+  if (options.settings !== undefined)
+    writeFileSync(join(root, 'workspace.md'), `---\n${options.settings}\n---\n`);
   const config: Config = {
     workspace: root,
     repo: repository.root,
@@ -90,20 +108,36 @@ interface Heard {
 
 const live = async (config: Config, { events, logged, watch }: Heard) => {
   const running = await startService(config, logInto(logged), VERSION);
-  running.service.store.journal.onEvents((records) => events.push(...records.map(({ body }) => body)));
+  running.service.store.journal.onEvents((records) =>
+    events.push(...records.map(({ body }) => body)),
+  );
   if (watch) await running.watching;
   const log = logInto(logged);
-  const hapi = createServer({ sections, service: running.service, log, host: config.host, port: 4870, checkKey: async () => false });
+  const hapi = createServer({
+    sections,
+    service: running.service,
+    log,
+    host: config.host,
+    port: 4870,
+    checkKey: async () => false,
+  });
   await hapi.initialize();
   let stopped = false;
   return {
     service: running.service,
-    call: async <T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answered<T>> => {
+    call: async <T>(
+      method: string,
+      path: string,
+      body?: unknown,
+      headers: Record<string, string> = {},
+    ): Promise<Answered<T>> => {
       const answer = await hapi.inject({
         method: method as 'GET',
         url: path,
         headers: { host: 'localhost:4870', ...typeOf(body), ...headers },
-        ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(body !== undefined && {
+          payload: typeof body === 'string' ? body : JSON.stringify(body),
+        }),
       });
       const json = String(answer.headers['content-type']).includes('json');
       return {
@@ -135,4 +169,12 @@ const logInto = (logged: Running['logged']): Log => {
   return { debug: drop, info: drop, warn: keep, error: keep };
 };
 
-const VERSION = { name: 'dossierd', version: '0.0.0', api: '3.1.0', node: process.version, platform: process.platform, commit: null, built_at: null };
+const VERSION = {
+  name: 'dossierd',
+  version: '0.0.0',
+  api: '3.1.0',
+  node: process.version,
+  platform: process.platform,
+  commit: null,
+  built_at: null,
+};

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { type Running, startForTest } from '../helpers/service.ts';
+import { newestSession, type Running, startForTest } from '../helpers/service.ts';
 
 const PLAN = 'Make the file:\n\n```sh\nprintf "hello\\n" > hello.txt\n```\n';
 
@@ -54,15 +54,6 @@ const eventsOf = async (
 
 const caseOf = async ({ call }: Running, at: string): Promise<Case> =>
   (await call<Case>('GET', at)).body;
-
-const sessionDir = (running: Running, item: Case): string => {
-  const sessions = join(running.workspace, item.path, 'sessions');
-  const [name = ''] = readdirSync(sessions)
-    .filter((each) => /^\d{4}-/.test(each))
-    .toSorted()
-    .slice(-1);
-  return join(sessions, name);
-};
 
 describe('the typical flow', () => {
   it('goes from a new Work item to a resolved one, each step on disk and told', async (t) => {
@@ -120,7 +111,7 @@ describe('the typical flow', () => {
         ['case_state_changed', { case_id: item.id, old_state: 'VERIFYING', new_state: 'RESOLVED' }],
       ],
     );
-    const dir = sessionDir(running, item);
+    const dir = newestSession(running, item);
     assert.deepEqual(readdirSync(dir).toSorted(), [
       'diff.patch',
       'events.ndjson',
@@ -193,7 +184,7 @@ describe('POST /cases/{id}/sessions/{sid}/approve', () => {
     const session = await start();
     const ready = await until(session.id, 'plan_ready');
     writeFileSync(
-      join(sessionDir(running, item), 'plan.md'),
+      join(newestSession(running, item), 'plan.md'),
       '```sh\necho edited > edited.txt\n```\n',
     );
     const stale = await call<{ code: string }>('POST', `${at}/sessions/${session.id}/approve`, {
@@ -215,7 +206,7 @@ describe('POST /cases/{id}/sessions/{sid}/approve', () => {
     assert.deepEqual([early.status, early.body.code], [422, 'plan_not_ready']);
     await call('PUT', `${at}/sessions/${session.id}/plan`, 'Do it by hand.');
     await until(session.id, 'plan_ready');
-    writeFileSync(join(sessionDir(running, item), 'plan.md'), ' \n');
+    writeFileSync(join(newestSession(running, item), 'plan.md'), ' \n');
     const empty = await call<{ code: string }>('POST', path);
     assert.deepEqual([empty.status, empty.body.code], [422, 'plan_empty']);
     await call('PUT', `${at}/sessions/${session.id}/plan`, 'Do it by hand.');
