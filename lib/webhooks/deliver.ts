@@ -23,13 +23,13 @@ export interface Sender {
 const TIMEOUT_MS = 10_000;
 const GRACE_MS = 1000;
 const BODY_BYTES = 65_536;
-const CONNECTIONS = 16;
 
 /**
  * The one door for outgoing webhooks: one pool of connections per origin, at most 10 s until the answer, no redirect is
  * followed, and the answer's body is thrown away.
  */
 export const createSender = (timeoutMs = TIMEOUT_MS): Sender => {
+  const underWay = new Set<Promise<unknown>>();
   let agent: Promise<Agent> | undefined;
   let closed = false;
   return {
@@ -37,22 +37,27 @@ export const createSender = (timeoutMs = TIMEOUT_MS): Sender => {
       if (closed) return undefined;
       agent ??= makeAgent(timeoutMs);
       const began = performance.now();
-      const answer = await post(await agent, parcel, timeoutMs);
+      const sending = post(await agent, parcel, timeoutMs);
+      underWay.add(sending);
+      const answer = await sending;
+      underWay.delete(sending);
       // An error after the end is our own doing.
       if (closed && answer.status === null) return undefined;
       return { ...answer, duration_ms: Math.round(performance.now() - began) };
     },
     close: async () => {
       closed = true;
-      if (agent !== undefined) await end(await agent);
+      await atMost(GRACE_MS, Promise.all(underWay));
+      await (await agent)?.destroy();
     },
   };
 };
 
-// Loaded with the first delivery: a workspace without webhooks starts without it.
+// Loaded with the first delivery: a workspace without webhooks starts without it. As many connections as are needed: how
+// many deliveries are in flight is limited elsewhere, and none may wait behind another's silence.
 const makeAgent = async (timeoutMs: number): Promise<Agent> => {
   const { Agent } = await import('undici');
-  return new Agent({ connections: CONNECTIONS, connect: { timeout: timeoutMs } });
+  return new Agent({ connect: { timeout: timeoutMs } });
 };
 
 const post = async (
@@ -83,12 +88,11 @@ const reason = (error: unknown): string => {
   return [code, message].filter((part) => part).join(': ');
 };
 
-const end = async (agent: Agent): Promise<void> => {
+const atMost = async (ms: number, work: Promise<unknown>): Promise<void> => {
   let timer: NodeJS.Timeout | undefined;
-  const grace = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, GRACE_MS);
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
   });
-  await Promise.race([agent.close(), grace]);
+  await Promise.race([work, late]);
   clearTimeout(timer);
-  await agent.destroy();
 };

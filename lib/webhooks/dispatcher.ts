@@ -37,8 +37,8 @@ export interface DispatcherOptions {
   clock?: () => Date;
 }
 
-const FIRST_IN_FLIGHT = 48;
-const AGAIN_IN_FLIGHT = 16;
+const FIRST_IN_FLIGHT = 192;
+const AGAIN_IN_FLIGHT = 64;
 
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { store } = options;

@@ -1,0 +1,55 @@
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type OpenStore, openStore } from '../../store/open.ts';
+
+export interface TestWorkspace extends OpenStore {
+  root: string;
+  /** What went wrong where nobody waited. */
+  reported: [string, unknown][];
+}
+
+export const makeRoot = (): string => realpathSync(mkdtempSync(join(tmpdir(), 'dossier-')));
+
+/** A real store on this root, as the next life of a daemon opens it. */
+export const openRoot = async (root: string): Promise<TestWorkspace> => {
+  const reported: TestWorkspace['reported'] = [];
+  const open = await openStore(root, {
+    clock: () => new Date(),
+    follow: () => undefined,
+    report: (error, what) => reported.push([what, error]),
+  });
+  return Object.assign(open, { root, reported });
+};
+
+/** A real store on a temporary root, both gone when the test is over. */
+export const openWorkspace = async (t: TestContext): Promise<TestWorkspace> => {
+  const open = await openRoot(makeRoot());
+  t.after(async () => {
+    await open.close();
+    rmSync(open.root, { recursive: true, force: true });
+  });
+  return open;
+};
+
+/** Every file outside `.dossier/`, with its text. */
+export const filesOf = (root: string): Map<string, string> => {
+  const files = readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((name) => !name.startsWith('.dossier'));
+  return new Map(files.map((name) => [name, readFileSync(join(root, name), 'utf8')]));
+};
+
+const PATIENCE_MS = 10_000;
+
+/** Resolves once it holds; fails after ten seconds. */
+export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  const end = Date.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`It never held: ${holds}`);
+    await pause(5);
+  }
+};
