@@ -9,7 +9,12 @@ export const HistoryEntry = Type.Object(
     email: Type.String(),
     at: Time,
     message: Type.String(),
-    files: Type.Array(Type.Object({ path: Type.String(), change: Type.Enum(['added', 'modified', 'removed']) })),
+    files: Type.Array(
+      Type.Object({
+        path: Type.String({ description: "Inside the Work item's directory" }),
+        change: Type.Enum(['added', 'modified', 'removed']),
+      }),
+    ),
   },
   { $id: 'HistoryEntry' },
 );
