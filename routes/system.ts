@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import { route } from '../lib/http/route.ts';
+import { listProblems } from '../lib/system/diagnostics.ts';
+import { ProblemRecord } from '../store/records/problem.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') });
 
@@ -29,5 +31,14 @@ export const systemRoutes = [
     summary: 'Say what is running',
     response: Version,
     handler: (_input, service) => service.version,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/diagnostics',
+    summary: 'List the files that cannot be used as the records they should be',
+    description:
+      'None of them was touched. What was last read of them is served until they are mended.',
+    response: Type.Array(ProblemRecord),
+    handler: (_input, service) => listProblems(service),
   }),
 ];

@@ -1,0 +1,25 @@
+/**
+ * `npm run bench`: what the daemon costs, as ratios to limits that are taken in the same run. Nothing fails here; a
+ * machine that does other work makes single figures wrong, the ratios much less so.
+ */
+import { benchEdits } from './edits.ts';
+import { print, type Row } from './report.ts';
+import { benchReads } from './requests.ts';
+import { benchStarts } from './starts.ts';
+import { benchWrites } from './writes.ts';
+
+const PARTS: Record<string, () => Promise<Row[]>> = {
+  reads: benchReads,
+  writes: benchWrites,
+  starts: benchStarts,
+  edits: benchEdits,
+};
+
+const wanted = process.argv.slice(2);
+const rows: Row[] = [];
+for (const [name, part] of Object.entries(PARTS)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  process.stderr.write(`measuring ${name} …\n`);
+  rows.push(...(await part()));
+}
+print(rows);

@@ -1,0 +1,82 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { median } from './load.ts';
+import { DOSSIER, startServer } from './processes.ts';
+import type { Row } from './report.ts';
+import { makeWorkspace } from './workspaces.ts';
+
+const EDITS = 60;
+
+/** From a save in an editor until a webhook receiver has the event. */
+export const benchEdits = async (): Promise<Row[]> => {
+  const workspace = makeWorkspace(1000);
+  const dossier = await startServer(DOSSIER, [
+    '--workspace',
+    workspace.root,
+    '--port',
+    '0',
+    '--log-level',
+    'silent',
+  ]);
+  const receiver = await startReceiver();
+  await fetch(`${dossier.url}/webhooks`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ url: receiver.url, events: ['case_updated'] }),
+  });
+  await watched(workspace.files[999] ?? '', receiver.next);
+  const times: number[] = [];
+  for (const file of workspace.files.slice(0, EDITS)) {
+    const heard = receiver.next();
+    const from = performance.now();
+    save(file, 'An edited title');
+    await heard;
+    times.push(performance.now() - from);
+  }
+  receiver.close();
+  await dossier.stop();
+  workspace.remove();
+  const p95 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
+  return [
+    {
+      what: 'hand edit to event at a receiver',
+      measured: `median ${median(times).toFixed(0)} ms, p95 ${p95.toFixed(0)} ms`,
+    },
+  ];
+};
+
+// As most editors save: the new text beside the file, then renamed over it.
+const save = (file: string, title: string): void => {
+  writeFileSync(
+    `${file}.tmp`,
+    readFileSync(file, 'utf8').replace(/^title: .*$/m, `title: ${title}`),
+  );
+  renameSync(`${file}.tmp`, file);
+};
+
+// The watcher is ready some time after the daemon: edits until one is heard.
+const watched = async (file: string, next: () => Promise<void>): Promise<void> => {
+  const heard = next().then(() => true);
+  for (let attempt = 0; ; attempt += 1) {
+    save(file, `Attempt ${attempt}`);
+    if (await Promise.race([heard, delay(500, false)])) return;
+  }
+};
+
+const startReceiver = async () => {
+  let waiting: (() => void) | undefined;
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => response.end(() => waiting?.()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    next: () =>
+      new Promise<void>((resolve) => {
+        waiting = resolve;
+      }),
+    close: () => server.close(),
+  };
+};

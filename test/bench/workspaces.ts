@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface BenchWorkspace {
+  root: string;
+  ids: string[];
+  files: string[];
+  remove(): void;
+}
+
+/** A workspace with `count` Work items of the usual size, as if cloned: no daemon has seen it yet. */
+export const makeWorkspace = (count: number): BenchWorkspace => {
+  const root = mkdtempSync(join(tmpdir(), 'dossier-bench-'));
+  const ids: string[] = [];
+  const files: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const id = randomUUID();
+    const dir = join(root, 'cases', '2026-01', `a-work-item-of-the-usual-size-${id.slice(0, 8)}`);
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, 'case.md'), textOf(id, index));
+    ids.push(id);
+    files.push(join(dir, 'case.md'));
+  }
+  return { root, ids, files, remove: () => rmSync(root, { recursive: true, force: true }) };
+};
+
+const textOf = (id: string, index: number): string =>
+  [
+    '---',
+    `id: ${id}`,
+    'title: A Work item of the usual size',
+    'type: bug',
+    'state: OPEN',
+    'outcome: null',
+    `created_at: 2026-01-01T00:00:00.${String(index % 1000).padStart(3, '0')}Z`,
+    '---',
+    '',
+    'x'.repeat(600),
+    '',
+  ].join('\n');
