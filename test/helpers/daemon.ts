@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/** The bundled daemon, as it ships. */
+export const DOSSIER = fileURLToPath(new URL('../../dossier.js', import.meta.url));
+
+export interface Daemon {
+  url: string;
+  process: ChildProcess;
+  /** What it wrote to standard error so far. */
+  errors(): string;
+  /** Sends a signal and resolves with how the process ended. */
+  end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+/** Starts the daemon in a process of its own on a free port; it is killed after the test if it is still there. */
+export const startDaemon = async (
+  t: TestContext,
+  args: string[],
+  env: Record<string, string> = {},
+): Promise<Daemon> => {
+  const child = spawn(process.execPath, [DOSSIER, '--port', '0', ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  const url = await Promise.race([
+    firstUrl(child),
+    exited.then(({ code }) => {
+      throw new Error(`The daemon ended with ${code} before it was ready: ${errors}`);
+    }),
+  ]);
+  return {
+    url,
+    process: child,
+    errors: () => errors,
+    end: async (signal) => {
+      child.kill(signal);
+      return exited;
+    },
+  };
+};
+
+const firstUrl = async (child: ChildProcess): Promise<string> => {
+  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line);
+    if (url !== null) return url[0];
+  }
+  return new Promise(() => undefined);
+};
