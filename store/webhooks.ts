@@ -92,7 +92,7 @@ export const removeRegistration = (
   changing(store, scope, async (dir) => {
     const entries = entriesOf(store, scope);
     const found = registrationsOf(store, scope).find(({ matter }) => matter.id === id);
-    if (found === undefined || found.vanished) return false;
+    if (found === undefined) return false;
     await readyToWrite(store);
     if (ifMatch !== undefined && !isStill(entries?.get(found.name), ifMatch)) throw changedSince();
     const removed = await removeFile(store.layout, join(dir, found.name));
