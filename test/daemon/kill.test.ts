@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseFrontMatter } from '../../store/front-matter.ts';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { startReceiver } from '../helpers/receiver.ts';
+import { openReceiver, type TestReceiver } from '../helpers/receiver.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 
 const LIVES = 20;
@@ -66,6 +66,28 @@ const write = async (daemon: Daemon, known: Map<string, Acknowledged>): Promise<
   }
 };
 
+const checkKept = async (
+  daemon: Daemon,
+  id: string,
+  { title, unsure, proofs }: Acknowledged,
+): Promise<void> => {
+  const kept = await send(daemon, 'GET', `/cases/${id}`);
+  assert.ok([title, unsure].includes(kept.title), `${kept.title}, not ${title} or ${unsure}`);
+  const found = (await send(daemon, 'GET', `/cases/${id}/proof`)) as unknown as { id: string }[];
+  for (const proof of proofs) {
+    assert.ok(
+      found.some((each) => each.id === proof),
+      `proof ${proof} is lost`,
+    );
+  }
+};
+
+const checkTold = (receiver: TestReceiver, id: string, { moves, proofs }: Acknowledged): void => {
+  assert.ok(countOf(receiver, 'case_state_changed', id) >= moves, 'a state change was not told');
+  for (const proof of proofs)
+    assert.equal(countOf(receiver, 'proof_created', proof), 1, 'a proof was not told once');
+};
+
 const everyFile = (dir: string): string[] =>
   readdirSync(dir, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? everyFile(join(dir, entry.name)) : [join(dir, entry.name)],
@@ -77,7 +99,7 @@ const start = (t: TestContext, workspace: string): Promise<Daemon> =>
 describe('a daemon that is killed while it writes', () => {
   it('loses nothing that it acknowledged, leaves no half file, and delivers what it owes', async (t) => {
     const workspace = temporaryDirectory(t);
-    const receiver = await startReceiver(t);
+    const receiver = await openReceiver(t);
     const known = new Map<string, Acknowledged>();
     let daemon = await start(t, workspace);
     await send(daemon, 'POST', '/webhooks', { url: receiver.url });
@@ -87,18 +109,7 @@ describe('a daemon that is killed while it writes', () => {
       await daemon.end('SIGKILL');
       await Promise.all(writers);
       daemon = await start(t, workspace);
-      for (const [id, { title, unsure, proofs }] of known) {
-        const kept = await send(daemon, 'GET', `/cases/${id}`);
-        assert.ok([title, unsure].includes(kept.title), `${kept.title}, not ${title} or ${unsure}`);
-        const found = (await send(daemon, 'GET', `/cases/${id}/proof`)) as unknown as {
-          id: string;
-        }[];
-        for (const proof of proofs)
-          assert.ok(
-            found.some((each) => each.id === proof),
-            `proof ${proof} is lost`,
-          );
-      }
+      for (const [id, item] of known) await checkKept(daemon, id, item);
     }
     for (const file of everyFile(join(workspace, 'cases'))) {
       assert.match(file, /\.md$/);
@@ -106,14 +117,7 @@ describe('a daemon that is killed while it writes', () => {
     }
     assert.deepEqual(await send(daemon, 'GET', '/api/diagnostics'), []);
     await eventually(() => {
-      for (const [id, { moves, proofs }] of known) {
-        assert.ok(
-          countOf(receiver, 'case_state_changed', id) >= moves,
-          'a state change was not delivered',
-        );
-        for (const proof of proofs)
-          assert.ok(countOf(receiver, 'proof_created', proof) === 1, 'a proof was not told once');
-      }
+      for (const [id, item] of known) checkTold(receiver, id, item);
     });
     assert.ok(known.size >= WRITERS);
     assert.deepEqual(await daemon.end('SIGTERM'), { code: 0, signal: null });
@@ -121,13 +125,9 @@ describe('a daemon that is killed while it writes', () => {
 });
 
 // Told apart by their ids: a delivery may come again, an event may not.
-const countOf = (
-  receiver: Awaited<ReturnType<typeof startReceiver>>,
-  type: string,
-  id: string,
-): number =>
+const countOf = (receiver: TestReceiver, type: string, id: string): number =>
   new Set(
-    receiver.requests
+    receiver.received
       .filter(({ headers, body }) => headers['x-service-event'] === type && body.includes(id))
       .map(({ headers }) => headers['webhook-id']),
   ).size;
