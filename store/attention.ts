@@ -81,6 +81,9 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
   };
 };
 
+// Settings and global webhook registrations.
+const GLOBAL = /^(workspace\.md$|webhooks(\/|$))/;
+
 const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void) => {
   const { layout, globals } = store;
   let mark = gitMark(layout);
@@ -88,7 +91,7 @@ const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void)
     const now = gitMark(layout);
     if (now !== mark) sweepSoon();
     mark = now;
-    const top = dirs.some((dir) => dir === '' || dir === 'webhooks');
+    const top = dirs.some((dir) => dir === '' || GLOBAL.test(dir));
     if (top && (await refreshGlobals(layout, globals))) globalsChanged();
     await Promise.all([...placesOf(store, dirs)].map((dir) => lookAt(store, dir)));
   };
@@ -117,7 +120,7 @@ const watchAgain = (
   };
 };
 
-/** The items and folders that hinted directories belong to: the nearest known item above each, else the directory itself. */
+/** The items and folders that hinted paths belong to: the nearest known item above each, else the path itself. */
 const placesOf = (store: Store, dirs: string[]): Set<string> => {
   const places = new Set<string>();
   for (const dir of dirs) {

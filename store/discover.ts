@@ -10,9 +10,8 @@ import { walkItems } from './walk.ts';
 
 /** Finds Work items that were made, copied or moved by hand under `from`, relative to the workspace. */
 export const discover = async (store: Store, from = 'cases'): Promise<void> => {
-  for (const dir of walkItems(store.layout.root, from)) {
-    if (!store.items.byDir.has(dir)) await meet(store, dir);
-  }
+  const known = (dir: string): boolean => store.items.byDir.has(dir);
+  for (const dir of walkItems(store.layout.root, from, known)) await meet(store, dir);
 };
 
 /** Looks at a directory that holds a case.md: a known item, a new one, one that moved here, or one that cannot be. */

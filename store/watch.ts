@@ -5,8 +5,7 @@ import { hasCode } from './durable.ts';
 import type { Layout } from './layout.ts';
 
 /**
- * Directories in which something happened, relative to the workspace. A hint is never the truth: it only says where to
- * look. chokidar watches directories, not files; every watcher on Linux drops events in a burst and none says so.
+ * Paths at which something happened, relative to the workspace. A hint is never the truth: it only says where to look. chokidar watches directories, not files; every watcher on Linux drops events in a burst and none says so.
  */
 export interface Watcher {
   readonly ready: Promise<void>;
@@ -30,14 +29,16 @@ export const watchWorkspace = (layout: Layout, { hint, failed }: WatchEvents): W
   });
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
   watcher
-    .on('raw', (_event, path, details) =>
-      tell(String((details as { watchedPath?: string }).watchedPath ?? path)),
-    )
+    // The name of the entry spares reading a folder that holds thousands of others.
+    .on('raw', (_event, name, details) => tell(join(watchedOf(details) ?? root, name ?? '')))
     .on('addDir', tell)
     .on('unlinkDir', tell)
     .on('error', failed);
   return { ready: whenReady(watcher), close: () => watcher.close() };
 };
+
+const watchedOf = (details: unknown): string | undefined =>
+  (details as { watchedPath?: string }).watchedPath;
 
 const whenReady = (watcher: FSWatcher): Promise<void> =>
   new Promise((resolve) => {

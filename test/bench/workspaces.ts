@@ -10,6 +10,8 @@ export interface BenchWorkspace {
   remove(): void;
 }
 
+const PER_MONTH = 400;
+
 /** A workspace with `count` Work items of the usual size, as if cloned: no daemon has seen it yet. */
 export const makeWorkspace = (count: number): BenchWorkspace => {
   const root = mkdtempSync(join(tmpdir(), 'dossier-bench-'));
@@ -17,13 +19,24 @@ export const makeWorkspace = (count: number): BenchWorkspace => {
   const files: string[] = [];
   for (let index = 0; index < count; index += 1) {
     const id = randomUUID();
-    const dir = join(root, 'cases', '2026-01', `a-work-item-of-the-usual-size-${id.slice(0, 8)}`);
+    const dir = join(
+      root,
+      'cases',
+      monthOf(index),
+      `a-work-item-of-the-usual-size-${id.slice(0, 8)}`,
+    );
     mkdirSync(dir, { recursive: true });
     writeFileSync(join(dir, 'case.md'), textOf(id, index));
     ids.push(id);
     files.push(join(dir, 'case.md'));
   }
   return { root, ids, files, remove: () => rmSync(root, { recursive: true, force: true }) };
+};
+
+// As a workspace grows: some hundred Work items a month.
+const monthOf = (index: number): string => {
+  const month = Math.floor(index / PER_MONTH);
+  return `${2025 - Math.floor(month / 12)}-${String(12 - (month % 12)).padStart(2, '0')}`;
 };
 
 const textOf = (id: string, index: number): string =>
