@@ -1,0 +1,40 @@
+// The daemon as it ships: dist/dossier.js and, beside it, what is loaded only when it is needed.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { build } from 'esbuild';
+
+const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+const commitOf = () => {
+  try {
+    return execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', stdio: 'pipe' }).trim();
+  } catch {
+    return null;
+  }
+};
+
+const info = {
+  name,
+  version,
+  // Not that of a repository which an unpacked archive happens to lie in.
+  commit: existsSync('.git') ? commitOf() : null,
+  built_at: new Date().toISOString(),
+};
+
+await build({
+  entryPoints: { dossier: 'lib/main.ts' },
+  outdir: 'dist',
+  chunkNames: 'chunks/[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  sourcemap: true,
+  logLevel: 'warning',
+  define: { DOSSIER_BUILD: JSON.stringify(info) },
+  banner: {
+    // Some packages are CommonJS and require what Node brings.
+    js: 'import { createRequire as dossierRequire } from "node:module"; const require = dossierRequire(import.meta.url);',
+  },
+});

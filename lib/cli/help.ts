@@ -1,0 +1,23 @@
+export const HELP = `dossier: a local daemon that turns AI coding work into cases with evidence
+
+Usage: dossier [command] [options]
+
+Commands:
+  serve     Run the daemon (the default)
+  init      Make a workspace: its settings file, its .gitignore, its git repository
+  doctor    Say what is there, what is missing, and what to install
+  help      Show this
+
+Options:
+  --workspace DIR     Where the Work items are kept (DOSSIER_WORKSPACE; default: ~/dossier)
+  --repo DIR          The git repository that is worked on (DOSSIER_REPO)
+  --host ADDRESS      A loopback address to listen on (DOSSIER_HOST; default: 127.0.0.1)
+  --port N            0 takes any free one (DOSSIER_PORT; default: 4870)
+  --dev               Also serve the provider endpoints (DOSSIER_DEV=1)
+  --log-level LEVEL   trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)
+  -h, --help          Show this
+  -v, --version       Show the version
+
+Flags win over the environment. What can be changed while the daemon runs is in workspace.md, in the workspace.
+The daemon says where it listens on standard output, in one line, when it is ready; its log goes to standard error.
+`;

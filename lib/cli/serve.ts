@@ -1,0 +1,89 @@
+import type { Server } from '@hapi/hapi';
+import { sections } from '../../routes/index.ts';
+import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
+import { hasCode } from '../../store/durable.ts';
+import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
+import type { Config } from '../config.ts';
+import { EVENTS } from '../events.ts';
+import { createLog } from '../log.ts';
+import { createServer } from '../server.ts';
+import type { Log, VersionInfo } from '../service.ts';
+import { type Running, startService } from '../startup.ts';
+import { within } from '../tools/within.ts';
+import { checkHost, checkRepository, checkWorkspace } from './places.ts';
+import { Refusal } from './refusal.ts';
+import { askedToStop } from './signals.ts';
+
+const DRAIN_MS = 2000;
+const CRASH_MS = 5000;
+
+/**
+ * Runs the daemon until SIGTERM or SIGINT. Says in one line on standard output where it listens, once the store is
+ * read and the API answers. Throws a Refusal where it cannot start.
+ */
+export const serve = async (config: Config, version: VersionInfo): Promise<number> => {
+  const asked = askedToStop();
+  const log = await createLog(config.log_level);
+  checkHost(config);
+  checkWorkspace(config);
+  await checkRepository(config);
+  const running = await start(config, log, version);
+  endOnCrash(log, running);
+  const server = await listen(config, log, running);
+  const url = urlOf(config, server);
+  running.open.lock.tell(url);
+  process.stdout.write(`Dossier is ready: ${url} (workspace ${config.workspace})\n`);
+  log.info({ signal: await asked }, 'Stopping');
+  await server.stop({ timeout: DRAIN_MS });
+  await running.close();
+  return 0;
+};
+
+const start = async (config: Config, log: Log, version: VersionInfo): Promise<Running> => {
+  const running = await startService(config, log, version).catch((error: unknown) => {
+    throw error instanceof WorkspaceHeldError ? new Refusal(error.message) : error;
+  });
+  const made = await makeWorkspaceFiles(running.service.store.layout);
+  if (made.length > 0) log.info({ made }, 'Made what the workspace had not');
+  running.watching.catch((error: unknown) =>
+    log.error({ err: error }, 'Changes made by hand are not seen'),
+  );
+  return running;
+};
+
+// After an error that nobody caught, nobody knows what state this process is in: what it would do is better left undone.
+const endOnCrash = (log: Log, running: Running): void => {
+  process.on('uncaughtException', (error) => {
+    log.error({ err: error }, 'Nobody foresaw this: the daemon ends');
+    void within(running.close(), CRASH_MS).then(() => process.exit(1));
+  });
+};
+
+const listen = async (config: Config, log: Log, running: Running): Promise<Server> => {
+  const { host, port } = config;
+  const { service } = running;
+  const checkKey = async (): Promise<boolean> => false;
+  const options = { sections, events: EVENTS, service, log, host, port, checkKey };
+  try {
+    const server = createServer(options);
+    await server.start();
+    return server;
+  } catch (error) {
+    await running.close();
+    throw whyNotListening(error, config);
+  }
+};
+
+const whyNotListening = (error: unknown, { host, port }: Config): unknown => {
+  if (hasCode(error, 'EADDRINUSE'))
+    return new Refusal(
+      `Port ${port} is taken by another program. Give another with --port, or --port 0 for any free one.`,
+    );
+  if (hasCode(error, 'EACCES')) return new Refusal(`Port ${port} is not open to this user.`);
+  if (hasCode(error, 'EADDRNOTAVAIL', 'ENOTFOUND'))
+    return new Refusal(`This machine has no address ${host}. Use --host 127.0.0.1.`);
+  return error;
+};
+
+const urlOf = ({ host }: Config, { info }: Server): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${info.port}`;

@@ -1,0 +1,19 @@
+import { EVENT_TYPES, type EventType, PAYLOADS } from '../store/records/event.ts';
+import type { EventDoc } from './http/openapi-events.ts';
+
+const SUMMARIES: Record<EventType, string> = {
+  session_started: 'A plan was approved and its session began to work',
+  session_completed: 'A session has done its work',
+  proof_created: 'A proof was attached to a Work item',
+  proof_updated: 'A proof was verified, or its content changed',
+  agent_completed: 'A plan or work run ended, well or not',
+  case_updated: 'The title or the description of a Work item changed',
+  case_state_changed: 'A Work item went from one state to another',
+};
+
+/** What receivers of webhooks are sent, for the OpenAPI document. */
+export const EVENTS: readonly EventDoc[] = EVENT_TYPES.map((name) => ({
+  name,
+  summary: SUMMARIES[name],
+  payload: PAYLOADS[name],
+}));

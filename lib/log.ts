@@ -1,0 +1,67 @@
+import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import { UsageError } from './config.ts';
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
+const STDERR = 2;
+
+/**
+ * The log: lines on standard error, each written before the call returns, so that the last words of a crash are there.
+ * Readable ones on a terminal, JSON anywhere else. Throws UsageError on a level that does not exist.
+ */
+export const createLog = async (
+  level: string,
+  terminal = process.stderr.isTTY === true,
+): Promise<Logger> => {
+  if (!LEVELS.includes(level))
+    throw new UsageError(`The log level has to be one of ${LEVELS.join(', ')}, not ${level}`);
+  return logTo(terminal ? await prettyStream() : destination({ fd: STDERR, sync: true }), level);
+};
+
+/** The same lines, to any stream. */
+export const logTo = (stream: DestinationStream, level: string): Logger =>
+  pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (error: unknown) => described(error) },
+      hooks: { streamWrite: withoutSecrets },
+    },
+    stream,
+  );
+
+// A stream of this process: the worker that pino would start needs a file of its own, which a bundle does not have.
+const prettyStream = async (): Promise<DestinationStream> => {
+  const { default: pretty } = await import('pino-pretty');
+  return pretty({ destination: STDERR, sync: true, translateTime: 'SYS:HH:MM:ss' });
+};
+
+const DEEPEST_CAUSE = 5;
+
+// Errors of libraries carry requests with their headers, and whole configurations: only what names the fault is taken.
+const described = (error: unknown, depth = 0): unknown => {
+  if (!(error instanceof Error)) return String(error);
+  const { name, message, stack, cause } = error;
+  const code = 'code' in error ? { code: error.code } : {};
+  const because =
+    cause === undefined || depth === DEEPEST_CAUSE ? {} : { cause: described(cause, depth + 1) };
+  return { name, ...code, message, stack, ...because };
+};
+
+const REMOVED = '[removed]';
+
+const SECRETS: readonly [RegExp, string][] = [
+  [
+    /("(?:[\w-]*(?:token|secret|password|api_?key)|authorization|cookie)":)"[^"]*"/gi,
+    `$1"${REMOVED}"`,
+  ],
+  [/(authorization: *)[^"\\]+/gi, `$1${REMOVED}`],
+  [/\b(Bearer +)[\w.~+/=-]+/gi, `$1${REMOVED}`],
+  [/\b(gh[pousr]_|github_pat_|whsec_|sk-)[\w+/=-]{8,}/g, `$1${REMOVED}`],
+  [/(:\/\/)[^/\s:@"\\]*:?[^/\s@"\\]+@/g, `$1${REMOVED}@`],
+];
+
+/** The last gate of a line, whoever wrote it and wherever in it a secret stands. */
+const withoutSecrets = (line: string): string =>
+  SECRETS.reduce((text, [secret, instead]) => text.replace(secret, instead), line);

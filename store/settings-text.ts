@@ -1,0 +1,58 @@
+/**
+ * The settings file of a new workspace: every setting, at its default. A `#` with no space after it, or with two and
+ * more, stands before a setting; one with one space before words.
+ */
+export const SETTINGS_TEXT = `---
+# The settings of this workspace, each at its default. Take the # away to change one; the daemon reads
+# this file again as soon as it is saved, and says so when something in it is wrong.
+
+# Who plans and works: runbook runs the plan's fenced sh blocks, manual leaves both to you, and each agent
+# under providers, or known by name (claude, codex, gemini, opencode, qwen), has its own name.
+provider: runbook
+
+# Agents that speak the Agent Client Protocol. The daemon starts them and never installs one.
+#providers:
+#  my-agent:
+#    kind: acp
+#    command: my-agent
+#    args: [--acp]
+#    env: {}
+#    modes: { plan: plan, work: default }
+#    state_dirs: []
+
+# How many sessions may plan or work at once; others wait.
+#max_sessions: 4
+
+# The git repositories that are worked on, by name. The flag --repo names the default one.
+#projects:
+#  default: /path/to/the/repository
+
+# Where worktrees are made (here: in .dossier/worktrees), when one that is at rest counts as old, how branches
+# are named and what they start from (here: the repository's default branch), the commands to run and the
+# ignored files to copy in a new one.
+#worktrees:
+#  root: .dossier/worktrees
+#  ttl_hours: 168
+#  branch_prefix: work/
+#  base_branch: main
+#  setup: []
+#  copy_files: []
+
+# What an agent may do in Work mode without asking you: ask, allow, or, for execute, a list of prefixes of
+# commands that it may run.
+#permissions:
+#  execute: ask
+#  fetch: ask
+
+# auto: agents are shut in with bubblewrap where it works. off: never.
+#sandbox: auto
+
+# Commit each change of a Work item, of these settings and of webhooks to the workspace's git repository.
+#autocommit: false
+---
+
+# Workspace
+
+Everything in this directory is yours to read, edit and move, by hand or through the API. What you write here, below
+the settings, is for yourself.
+`;

@@ -1,0 +1,59 @@
+import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFile, hasCode } from './durable.ts';
+import type { Layout } from './layout.ts';
+import { SETTINGS_TEXT } from './settings-text.ts';
+
+const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees, temporary files
+.dossier/
+*.lock/
+*.tmp
+# Who works on a Work item right now
+**/sessions/lock.md
+# Left by editors
+*~
+.*.sw?
+`;
+
+/**
+ * Makes the files that a workspace should have and has not: settings, and what keeps git from secrets. Touches nothing
+ * that is there. Answers what it made.
+ */
+export const makeWorkspaceFiles = async (layout: Layout): Promise<string[]> => {
+  mkdirSync(layout.tmp, { recursive: true, mode: 0o700 });
+  // Whatever the operator's own .gitignore says, no `git add` reaches a secret.
+  const wanted = {
+    '.dossier/.gitignore': '*\n',
+    '.gitignore': GITIGNORE,
+    'workspace.md': SETTINGS_TEXT,
+  };
+  const made: string[] = [];
+  for (const [name, text] of Object.entries(wanted)) {
+    const path = join(layout.root, name);
+    const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    if (!isThere && (await createFile(layout, path, text))) made.push(name);
+  }
+  return made;
+};
+
+/** Makes the directory of a workspace; answers why it cannot be one, in words that follow its path. */
+export const whyNoWorkspace = (root: string): string | undefined => {
+  try {
+    mkdirSync(root, { recursive: true });
+    accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    const known = WHY_NOT.find(([code]) => hasCode(error, code));
+    if (known === undefined) throw error;
+    return known[1];
+  }
+};
+
+const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
+  ['EEXIST', 'is a file, not a directory'],
+  ['ENOTDIR', 'is below a file, so it cannot be a directory'],
+  ['ENOENT', 'cannot be made there'],
+  ['EACCES', 'cannot be written by this user'],
+  ['EPERM', 'cannot be written by this user'],
+  ['EROFS', 'is on a file system that is mounted read-only'],
+];
