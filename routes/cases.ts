@@ -8,11 +8,17 @@ import { created, tagged } from '../lib/http/answer.ts';
 import { PageQuery } from '../lib/http/page.ts';
 import { createReadyLists } from '../lib/http/ready-list.ts';
 import { route } from '../lib/http/route.ts';
-import { Case, Description, StateName, Title } from '../store/records/case.ts';
+import { Case, Description, StateName } from '../store/records/case.ts';
 import { HistoryEntry } from '../store/records/history.ts';
 import { Id, Word } from '../store/records/id.ts';
 
 export const CasePath = Type.Object({ id: Id });
+
+const Title = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'One line, without control characters',
+});
 
 const readyLists = createReadyLists<Case>();
 
@@ -88,7 +94,13 @@ export const caseRoutes = [
     params: CasePath,
     query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
     conditional: true,
-    errors: ['not_found', 'precondition_failed', 'session_active', 'work_would_be_lost'],
+    errors: [
+      'not_found',
+      'precondition_failed',
+      'session_active',
+      'work_would_be_lost',
+      'file_busy',
+    ],
     handler: ({ params, query, ifMatch }, service) =>
       removeCase(service, params.id, { force: query.force === true, ifMatch }),
   }),

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { changing, untilDone } from './changing.ts';
 import { createDirectory, removeDirectory } from './durable.ts';
 import { StoreError } from './errors.ts';
 import { bodyOfText } from './front-matter.ts';
@@ -7,9 +8,9 @@ import { answerOf, caseOf, type Item, readItem, recordOf } from './item.ts';
 import { type Filter, inOrder, matches, putItem } from './items.ts';
 import { CASE_FILE, caseFile } from './layout.ts';
 import { forget } from './missing.ts';
-import { caseDirName, etagOf, monthOf } from './names.ts';
+import { caseDirName, monthOf } from './names.ts';
 import { freshItem, reconcileInTurn } from './reconcile.ts';
-import { editRecord } from './record-file.ts';
+import { type Edit, editRecord, unreadable } from './record-file.ts';
 import type { Case, CaseMatter } from './records/case.ts';
 import { renderFrontMatter } from './splice.ts';
 import { readyToWrite, type Store } from './store.ts';
@@ -53,8 +54,8 @@ export const createCase = (store: Store, { matter, description }: NewCase): Prom
       [CASE_FILE]: renderFrontMatter({ ...matter }, bodyOfText(description, '\n')),
     });
     const files = readItem(store.layout.root, dir);
-    if (files === undefined)
-      throw new StoreError('file_busy', `${dir} was removed while it was made`);
+    if (files?.case.value === undefined)
+      throw new StoreError('file_busy', `${dir} was changed or removed while it was made`);
     const item: Item = { id: matter.id, dir, files, seen: undefined, answer: undefined };
     putItem(store.items, item);
     await reconcileInTurn(store, item);
@@ -78,39 +79,43 @@ export const updateCase = (
   rule: CaseRule,
   ifMatch?: string,
 ): Promise<Case | undefined> =>
-  store.turns.take(id, async () => {
-    const item = store.items.byId.get(id);
-    if (item === undefined) return undefined;
-    await readyToWrite(store);
-    // What was changed by hand before is told first: two changes never melt into one event.
-    await reconcileInTurn(store, item);
-    await edit(store, item, rule, ifMatch);
-    await reconcileInTurn(store, item);
+  changing(store, id, async (item) => {
+    await untilDone(`${item.dir}/${CASE_FILE}`, async () => {
+      const done = await edit(store, item, rule, ifMatch);
+      await reconcileInTurn(store, item);
+      return done;
+    });
     return recordOf(item);
   });
 
+// False when the file is no longer the one that the record was read from: the rule must not decide on an old record.
 const edit = async (
   store: Store,
   item: Item,
   rule: CaseRule,
   ifMatch: string | undefined,
-): Promise<void> => {
+): Promise<boolean> => {
+  const { problem, sha: known } = item.files.case;
+  if (problem !== undefined) throw unreadable(`${item.dir}/${CASE_FILE}`, problem);
+  if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince();
+  let isKnown = false;
   const path = caseFile(join(store.layout.root, item.dir));
-  const found = await editRecord(store.layout, path, ({ source, sha }) => {
-    if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince();
-    const { blocked_from } = caseOf(item).matter;
-    const change = rule({ ...recordOf(item), ...(blocked_from !== undefined && { blocked_from }) });
-    if (change === undefined) return undefined;
-    const { description, ...changes } = change;
-    return description === undefined
-      ? { changes }
-      : { changes, body: bodyOfText(description, source.eol) };
+  await editRecord(store.layout, path, ({ source, sha }) => {
+    isKnown = sha === known;
+    return isKnown ? editOf(rule(ruledRecord(item)), source.eol) : undefined;
   });
-  if (!found)
-    throw new StoreError(
-      'unreadable_record',
-      `${item.dir}/case.md is gone. Put it back, then try again`,
-    );
+  return isKnown;
+};
+
+const ruledRecord = (item: Item): Parameters<CaseRule>[0] => {
+  const { blocked_from } = caseOf(item).matter;
+  return { ...recordOf(item), ...(blocked_from !== undefined && { blocked_from }) };
+};
+
+const editOf = (change: CaseChange | undefined, eol: '\n' | '\r\n'): Edit | undefined => {
+  if (change === undefined) return undefined;
+  const { description, ...changes } = change;
+  return description === undefined ? { changes } : { changes, body: bodyOfText(description, eol) };
 };
 
 const changedSince = (): StoreError =>
@@ -120,12 +125,8 @@ const changedSince = (): StoreError =>
   );
 
 /** Removes a Work item and all that belongs to it: by one rename, so that a crash leaves all or nothing. */
-export const removeCase = (store: Store, id: string, ifMatch?: string): Promise<boolean> =>
-  store.turns.take(id, async () => {
-    const item = store.items.byId.get(id);
-    if (item === undefined) return false;
-    await readyToWrite(store);
-    await reconcileInTurn(store, item);
+export const removeCase = async (store: Store, id: string, ifMatch?: string): Promise<boolean> => {
+  const removed = await changing(store, id, async (item) => {
     if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince();
     const trash = await removeDirectory(store.layout, join(store.layout.root, item.dir));
     await forget(store, item);
@@ -134,3 +135,5 @@ export const removeCase = (store: Store, id: string, ifMatch?: string): Promise<
     );
     return true;
   });
+  return removed === true;
+};

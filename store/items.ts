@@ -11,23 +11,29 @@ export interface Items {
   readonly byDir: Map<string, Item>;
   /** Directories that look like Work items and cannot be one: a second one with the same id, a case.md that never was readable. */
   readonly strangers: Map<string, FileProblem>;
-  /** Grows with every change, so that a list answered before can be sent again. */
+  /** Grows with every change, and no other workspace of this process has it: a list answered at it can be sent again. */
   version: number;
   ordered: Item[] | undefined;
 }
+
+let versions = 0;
+const newVersion = (): number => {
+  versions += 1;
+  return versions;
+};
 
 export const createItems = (): Items => ({
   byId: new Map(),
   byDir: new Map(),
   strangers: new Map(),
-  version: 0,
+  version: newVersion(),
   ordered: undefined,
 });
 
 /** The item changed: ready answers are thrown away. */
 export const touch = (items: Items, item: Item): void => {
   item.answer = undefined;
-  items.version += 1;
+  items.version = newVersion();
 };
 
 export const putItem = (items: Items, item: Item): void => {

@@ -3,14 +3,18 @@ import type { Case, StateName } from '../../store/records/case.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { moveTo } from './moves.ts';
+import { checkTexts } from './text.ts';
 
 /** Changes title, description or both. Keys that the caller does not name keep what stands in the file. */
-export const changeCase = (
+export const changeCase = async (
   service: Service,
   id: string,
   change: { title?: string; description?: string },
   ifMatch?: string,
-): Promise<Case> => update(service, id, () => change, ifMatch);
+): Promise<Case> => {
+  checkTexts({ ...change });
+  return update(service, id, () => change, ifMatch);
+};
 
 /** The compatibility path: any state, past sessions and the proof gate. */
 export const setState = (

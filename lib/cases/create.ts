@@ -3,6 +3,7 @@ import { createCase as keepCase } from '../../store/cases.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Service } from '../service.ts';
 import { checkProject } from './project.ts';
+import { checkTexts } from './text.ts';
 
 export interface NewCase {
   title: string;
@@ -12,10 +13,11 @@ export interface NewCase {
 }
 
 /** Makes a Work item, OPEN, in a directory of its own. It is on disk when this resolves. */
-export const createCase = (
+export const createCase = async (
   service: Service,
   { title, type, description = '', project }: NewCase,
 ): Promise<Case> => {
+  checkTexts({ title, description });
   checkProject(service, project);
   const id = randomUUID();
   const created_at = service.clock().toISOString();

@@ -5,7 +5,8 @@ import type { Service } from '../service.ts';
 /** The repository of a project: the settings' `projects`, where `--repo` names the default. Undefined when it has none. */
 export const repositoryOf = ({ store, config }: Service, project: string): string | undefined => {
   if (project === 'default' && config.repo !== undefined) return config.repo;
-  return settingsOf(store.globals).projects?.[project];
+  const { projects = {} } = settingsOf(store.globals);
+  return Object.hasOwn(projects, project) ? projects[project] : undefined;
 };
 
 export const checkProject = (service: Service, project: string | undefined): void => {
