@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { created } from '../lib/http/answer.ts';
+import { created, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { attachProof, getProof, listProofs, verifyProof } from '../lib/proof/attach.ts';
@@ -36,10 +36,10 @@ export const proofRoutes = [
     maxBytes: 2 * MAX_CONTENT,
     response: Proof,
     status: 201,
-    errors: ['not_found'],
+    errors: ['not_found', 'file_busy'],
     handler: async ({ params, body }, service) => {
-      const proof = await attachProof(service, params.id, body);
-      return created(`/cases/${params.id}/proof/${proof.id}`, proof);
+      const { proof, etag } = await attachProof(service, params.id, body);
+      return created(`/cases/${params.id}/proof/${proof.id}`, proof, etag);
     },
   }),
   route({
@@ -49,7 +49,10 @@ export const proofRoutes = [
     params: ProofPath,
     response: Proof,
     errors: ['not_found'],
-    handler: ({ params }, service) => getProof(service, params.id, params.pid),
+    handler: async ({ params }, service) => {
+      const { proof, etag } = await getProof(service, params.id, params.pid);
+      return tagged(proof, etag);
+    },
   }),
   route({
     method: 'PUT',
@@ -58,17 +61,23 @@ export const proofRoutes = [
       'Mark a proof verified; once the gate is satisfied, a Work item that is VERIFYING is RESOLVED',
     params: ProofPath,
     response: Proof,
-    errors: ['not_found', 'unreadable_record', 'file_busy'],
-    handler: ({ params }, service) => verifyProof(service, params.id, params.pid),
+    conditional: true,
+    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    handler: async ({ params, ifMatch }, service) => {
+      const { proof, etag } = await verifyProof(service, params.id, params.pid, ifMatch);
+      return tagged(proof, etag);
+    },
   }),
   route({
     method: 'GET',
     path: '/cases/{id}/proof/checklist',
     summary: 'List what has to be proven',
     params: CasePath,
+    query: Type.Object(PageQuery),
     response: Type.Array(ChecklistItem),
     errors: ['not_found'],
-    handler: ({ params }, service) => listChecklist(service, params.id),
+    handler: async ({ params, query }, service) =>
+      page(await listChecklist(service, params.id), query, `/cases/${params.id}/proof/checklist`),
   }),
   route({
     method: 'POST',

@@ -84,14 +84,15 @@ const asProblem = (error: unknown): Problem => {
   return new Problem('unreadable', error instanceof Error ? error.message : String(error));
 };
 
-/** Reads every record file of a folder. One that has just vanished stays for the grace period, marked. */
+/** Reads the record files of a folder. One that has just vanished stays for the grace period, marked. */
 export const readFolder = <T>(
   dir: string,
   before: ReadonlyMap<string, Entry<T>>,
   parse: Parse<T>,
+  isWanted: (name: string) => boolean = () => true,
 ): Map<string, Entry<T>> => {
   const entries = new Map<string, Entry<T>>();
-  for (const name of namesIn(dir)) {
+  for (const name of namesIn(dir).filter(isWanted)) {
     const entry = readEntry(join(dir, name), before.get(name), parse);
     if (entry !== undefined) entries.set(name, entry);
   }

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type Entry, type Parse, readEntry, readFolder } from './entry.ts';
 import type { Seen } from './journal.ts';
 import { caseFile, checklistFile, proofDir, webhooksDir } from './layout.ts';
@@ -46,11 +46,14 @@ export const readItem = (root: string, dir: string, known?: Known): ItemFiles | 
   if (entry === undefined) return undefined;
   return {
     case: entry,
-    proofs: readFolder(proofDir(path), before?.proofs ?? NONE, (text) => parseProof(text)),
+    proofs: readFolder(proofDir(path), before?.proofs ?? NONE, parseProof, isProofName),
     checklist: readEntry(checklistFile(path), before?.checklist, (text) => parseChecklist(text)),
     webhooks: readFolder(webhooksDir(path), before?.webhooks ?? NONE, (text) => parseWebhook(text)),
   };
 };
+
+const CHECKLIST = basename(checklistFile(''));
+const isProofName = (name: string): boolean => name !== CHECKLIST;
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
@@ -131,7 +134,9 @@ export const proofsOf = ({ files }: Item): { name: string; file: ProofFile; sha:
 
 export const seenOf = (item: Item): Seen => {
   const { matter, description } = caseOf(item);
-  const proofs = proofsOf(item).map(({ file, sha }) => [
+  // One that has no id on disk yet is told once it has: another would be made for it after a crash.
+  const known = proofsOf(item).filter(({ file }) => file.adopt?.id === undefined);
+  const proofs = known.map(({ file, sha }) => [
     file.matter.id,
     { sha, matter: file.matter, content: file.content_sha256 },
   ]);

@@ -1,15 +1,18 @@
 import { join } from 'node:path';
+import { changing, untilDone } from './changing.ts';
 import { createFile } from './durable.ts';
 import { StoreError } from './errors.ts';
-import { bodyOfText, parseFrontMatter, textOfBody } from './front-matter.ts';
+import { bodyOfText, splitFrontMatter, textOfBody } from './front-matter.ts';
 import { type Item, proofsOf } from './item.ts';
 import { checklistFile, proofDir } from './layout.ts';
-import { shortId } from './names.ts';
+import { etagOf, shortId } from './names.ts';
+import { Problem } from './problem.ts';
+import { checklistIn } from './read-proofs.ts';
 import { reconcile, reconcileInTurn } from './reconcile.ts';
-import { editRecord, readRegularFile } from './record-file.ts';
+import { editRecord, explained, readRegularFile, unreadable } from './record-file.ts';
 import type { ChecklistEntry, Proof, ProofMatter } from './records/proof.ts';
 import { appendToList, renderFrontMatter } from './splice.ts';
-import { readyToWrite, type Store } from './store.ts';
+import type { Store } from './store.ts';
 import { decodeText } from './text.ts';
 
 /** The Work item with its proofs compared with the disk this moment. */
@@ -21,15 +24,30 @@ export const itemWithProofs = async (store: Store, caseId: string): Promise<Item
 /** The proofs of a Work item with their content, oldest first. */
 export const readProofs = (store: Store, item: Item): Proof[] =>
   proofsOf(item)
-    .map(({ name, file }) => ({
-      ...plain(item.id, file.matter),
-      content: contentOf(store, item, name),
-    }))
+    .map((kept) => served(store, item, kept))
     .sort((a, b) =>
       a.created_at === b.created_at
         ? a.id.localeCompare(b.id)
         : a.created_at.localeCompare(b.created_at),
     );
+
+type Kept = ReturnType<typeof proofsOf>[number];
+
+const served = (store: Store, item: Item, { name, file }: Kept): Proof => ({
+  ...plain(item.id, file.matter),
+  content: contentOf(store, item, name),
+});
+
+export interface TaggedProof {
+  proof: Proof;
+  etag: string;
+}
+
+/** One proof, with the entity tag of its file. */
+export const readProof = (store: Store, item: Item, id: string): TaggedProof | undefined => {
+  const kept = keptProof(item, id);
+  return kept && { proof: served(store, item, kept), etag: etagOf(kept.sha) };
+};
 
 const plain = (
   case_id: string,
@@ -44,12 +62,15 @@ const plain = (
   created_at,
 });
 
-const contentOf = (store: Store, { dir }: Item, name: string): string => {
-  const bytes = readRegularFile(
-    store.layout.root,
-    join(proofDir(join(store.layout.root, dir)), name),
-  );
-  return bytes === undefined ? '' : textOfBody(parseFrontMatter(decodeText(bytes)));
+// Of a proof that can no longer be read, what stands there is shown as far as it can be; its fault is told by the item.
+const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
+  try {
+    const bytes = readRegularFile(layout.root, join(proofDir(join(layout.root, dir)), name));
+    return bytes === undefined ? '' : textOfBody(splitFrontMatter(decodeText(bytes)));
+  } catch (error) {
+    if (error instanceof Problem || error instanceof StoreError) return '';
+    throw error;
+  }
 };
 
 export interface NewProof {
@@ -62,7 +83,7 @@ export const createProof = (
   store: Store,
   caseId: string,
   { matter, content }: NewProof,
-): Promise<Proof | undefined> =>
+): Promise<TaggedProof | undefined> =>
   changing(store, caseId, async (item) => {
     const path = join(
       proofDir(join(store.layout.root, item.dir)),
@@ -79,7 +100,8 @@ export const createProof = (
         'A proof of that name was made at the same moment; try again',
       );
     await reconcileInTurn(store, item);
-    return { ...plain(caseId, matter), content };
+    const { etag = '' } = readProof(store, item, matter.id) ?? {};
+    return { proof: { ...plain(caseId, matter), content }, etag };
   });
 
 /** What a rule may change of a proof; `content_sha256` is of the content as it is on disk now. */
@@ -88,24 +110,54 @@ export type ProofRule = (
   content_sha256: string,
 ) => Partial<ProofMatter> | undefined;
 
+/**
+ * Runs a rule on a proof as it is on disk and writes what it wants. `ifMatch` is the entity tag the caller read.
+ * Undefined when there is no such proof.
+ */
 export const updateProof = (
   store: Store,
   caseId: string,
   id: string,
-  rule: ProofRule,
-): Promise<Proof | undefined> =>
+  { rule, ifMatch }: { rule: ProofRule; ifMatch?: string | undefined },
+): Promise<TaggedProof | undefined> =>
   changing(store, caseId, async (item) => {
-    await reconcileInTurn(store, item);
-    const found = proofsOf(item).find(({ file }) => file.matter.id === id);
-    if (found === undefined) return undefined;
-    const path = join(proofDir(join(store.layout.root, item.dir)), found.name);
-    await editRecord(store.layout, path, () => {
-      const changes = rule(found.file.matter, found.file.content_sha256);
-      return changes === undefined ? undefined : { changes };
+    await untilDone(`${item.dir}/proof`, async () => {
+      const kept = keptProof(item, id);
+      if (kept === undefined) return true;
+      if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince();
+      const done = await edit(store, item, kept, rule);
+      await reconcileInTurn(store, item);
+      return done;
     });
-    await reconcileInTurn(store, item);
-    return readProofs(store, item).find((proof) => proof.id === id);
+    return readProof(store, item, id);
   });
+
+const keptProof = (item: Item, id: string): Kept | undefined =>
+  proofsOf(item).find(({ file }) => file.matter.id === id);
+
+// False when the file is no longer the one that was read: what is verified has to be what was looked at.
+const edit = async (
+  { layout }: Store,
+  { dir, files }: Item,
+  { name, file, sha }: Kept,
+  rule: ProofRule,
+): Promise<boolean> => {
+  const problem = files.proofs.get(name)?.problem;
+  if (problem !== undefined) throw unreadable(`${dir}/proof/${name}`, problem);
+  let isKnown = false;
+  await editRecord(layout, join(proofDir(join(layout.root, dir)), name), (current) => {
+    isKnown = current.sha === sha;
+    const changes = isKnown ? rule(file.matter, file.content_sha256) : undefined;
+    return changes === undefined ? undefined : { changes };
+  });
+  return isKnown;
+};
+
+const changedSince = (): StoreError =>
+  new StoreError(
+    'precondition_failed',
+    'The proof changed since you read it. Read it again and decide anew; nothing was written.',
+  );
 
 /** Adds one line to proof/checklist.md, which is made when there is none. */
 export const addToChecklist = (
@@ -121,23 +173,12 @@ export const addToChecklist = (
       renderFrontMatter({ items: [entry] }, CHECKLIST_NOTE),
     );
     if (!made)
-      await editRecord(store.layout, path, ({ source }) => ({
-        yaml: appendToList(source, 'items', entry),
-      }));
+      await editRecord(store.layout, path, ({ source }) => {
+        explained(`${item.dir}/proof/checklist.md`, () => checklistIn(source));
+        return { yaml: appendToList(source, 'items', entry) };
+      });
     await reconcileInTurn(store, item);
     return item;
   });
 
 const CHECKLIST_NOTE = '\nWhat has to be proven before this Work item can be resolved.\n';
-
-const changing = <T>(
-  store: Store,
-  caseId: string,
-  work: (item: Item) => Promise<T | undefined>,
-): Promise<T | undefined> =>
-  store.turns.take(caseId, async () => {
-    const item = store.items.byId.get(caseId);
-    if (item === undefined) return undefined;
-    await readyToWrite(store);
-    return work(item);
-  });

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { parseFrontMatter, textOfBody } from './front-matter.ts';
+import { type FrontMatter, parseFrontMatter, textOfBody } from './front-matter.ts';
 import { sha256 } from './names.ts';
 import { checkerOf } from './parse.ts';
 import { type ChecklistEntry, ChecklistMatter, ProofMatter } from './records/proof.ts';
@@ -55,13 +55,18 @@ export const verificationOf = (matter: ProofMatter, content: string): Changes =>
     : { verified: false, verified_at: null, verified_sha256: undefined };
 };
 
-export const parseChecklist = (text: string): ChecklistEntry[] => {
-  const source = parseFrontMatter(text);
+export const parseChecklist = (text: string): ChecklistEntry[] =>
+  checklistIn(parseFrontMatter(text));
+
+export const checklistIn = (source: FrontMatter): ChecklistEntry[] => {
   const items = Array.isArray(source.data.items)
     ? source.data.items.map(withId)
-    : source.data.items;
+    : emptyOr(source.data.items);
   return checkList({ items }, source).items;
 };
+
+// `items:` with nothing behind it is a list that was begun.
+const emptyOr = (items: unknown): unknown => (items === null ? [] : items);
 
 // An item written by hand needs no id: its own words give one that stays.
 const withId = (item: unknown): unknown => {

@@ -77,11 +77,15 @@ export const readRegularFile = (root: string, path: string): Buffer | undefined 
 };
 
 /** Parses a record or says which file, line and column keeps it from being one. */
-export const readable = (root: string, path: string, bytes: Buffer): FrontMatter => {
+export const readable = (root: string, path: string, bytes: Buffer): FrontMatter =>
+  explained(relative(root, path), () => parseFrontMatter(decodeText(bytes)));
+
+/** Reads what may be a Problem; `file` is how the error names the file, relative to the workspace. */
+export const explained = <T>(file: string, read: () => T): T => {
   try {
-    return parseFrontMatter(decodeText(bytes));
+    return read();
   } catch (error) {
-    if (error instanceof Problem) throw unreadable(relative(root, path), error);
+    if (error instanceof Problem) throw unreadable(file, error);
     throw error;
   }
 };

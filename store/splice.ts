@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isScalar, type Pair, type Scalar, stringify, type YAMLMap } from 'yaml';
+import { isScalar, isSeq, type Pair, type Scalar, stringify, type YAMLMap } from 'yaml';
 import { StoreError } from './errors.ts';
 import { type FrontMatter, joinFrontMatter, mapOf, parseFrontMatter } from './front-matter.ts';
 
@@ -32,19 +32,34 @@ export const spliceFrontMatter = (source: FrontMatter, changes: Changes): string
   return result;
 };
 
-/** The front matter with one more element in a list; comments and the other elements stay. */
+/** The front matter with one more element in a list; every other byte stays where the list has a line an element. */
 export const appendToList = (source: FrontMatter, key: string, element: unknown): string => {
-  const document = source.document.clone();
   const before = Array.isArray(source.data[key]) ? source.data[key] : [];
-  if (before.length === 0) document.set(key, document.createNode([element]));
-  else document.addIn([key], document.createNode(element));
-  const yaml = inLines(source, document.toString({ lineWidth: 0 }));
-  const expected = { ...source.data, [key]: [...before, element] };
-  if (holds(joinFrontMatter({ ...source, yaml }), expected, source.body)) return yaml;
+  const list = [...before, element];
+  const expected = { ...source.data, [key]: list };
+  const yaml = [
+    () => afterLast(source, key, element),
+    () => bySplice(source, [[key, list]]),
+    () => byDocument(source, [[key, list]]),
+  ]
+    .map((way) => way())
+    .find((text) => holds(joinFrontMatter({ ...source, yaml: text }), expected, source.body));
+  if (yaml !== undefined) return yaml;
   throw new StoreError(
     'unreadable_record',
     `The list ${key} cannot be added to safely; edit it by hand`,
   );
+};
+
+const afterLast = (source: FrontMatter, key: string, element: unknown): string => {
+  const { yaml } = source;
+  const list = pairOf(mapOf(source.document), key)?.value as unknown;
+  if (!isSeq(list) || list.flow === true || list.items.length === 0) return yaml;
+  const [start = 0, end = 0] = list.range ?? [];
+  const indent = ' '.repeat(start - yaml.lastIndexOf('\n', start - 1) - 1);
+  const lines = stringify([element], STYLE).replaceAll(/^(?=.)/gm, indent);
+  const at = yaml[end - 1] === '\n' ? end : yaml.indexOf('\n', end) + 1;
+  return yaml.slice(0, at) + inLines(source, lines) + yaml.slice(at);
 };
 
 /** A new record file: one key a line, in the order given, then the body. */

@@ -1,17 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import type { Item } from '../../store/item.ts';
-import { createProof, itemWithProofs, readProofs, updateProof } from '../../store/proofs.ts';
+import {
+  createProof,
+  itemWithProofs,
+  readProof,
+  readProofs,
+  type TaggedProof,
+  updateProof,
+} from '../../store/proofs.ts';
 import type { Proof, ProofMatter } from '../../store/records/proof.ts';
-import { notFound } from '../errors.ts';
+import { checkTexts } from '../cases/text.ts';
+import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { headOf } from '../worktrees/head.ts';
 
-/** Attaches a proof, not verified, with the commit that the worktree stands on. */
+const MAX_BYTES = 1_048_576;
+
+/** Attaches a proof, not verified, with the commit that the worktree stands on. Throws `too_large` beyond 1 MiB. */
 export const attachProof = async (
   service: Service,
   caseId: string,
   { type, content }: { type: string; content: string },
-): Promise<Proof> => {
+): Promise<TaggedProof> => {
+  if (Buffer.byteLength(content) > MAX_BYTES) throw tooLarge();
+  checkTexts({ content });
   const commit = (await headOf(service, caseId)) ?? null;
   const matter = {
     id: randomUUID(),
@@ -25,12 +37,22 @@ export const attachProof = async (
   return proof;
 };
 
+const tooLarge = () =>
+  new ServiceError('too_large', 'Attach 1 MiB of UTF-8 or less: the part that shows it.', {
+    errors: [{ path: '/content', message: `must have ${MAX_BYTES} bytes or fewer` }],
+    members: { max_bytes: MAX_BYTES },
+  });
+
 /** Only the operator verifies. The verification binds to the content: editing it takes the verification back. */
-export const verifyProof = async (service: Service, caseId: string, id: string): Promise<Proof> => {
+export const verifyProof = async (
+  service: Service,
+  caseId: string,
+  id: string,
+  ifMatch?: string,
+): Promise<TaggedProof> => {
   const at = service.clock().toISOString();
-  const proof = await updateProof(service.store, caseId, id, (current, content) =>
-    markVerified(current, content, at),
-  );
+  const rule = (current: ProofMatter, content: string) => markVerified(current, content, at);
+  const proof = await updateProof(service.store, caseId, id, { rule, ifMatch });
   if (proof === undefined) throw notFound('proof', id);
   return proof;
 };
@@ -46,8 +68,12 @@ export const markVerified = (
 export const listProofs = async (service: Service, caseId: string): Promise<Proof[]> =>
   readProofs(service.store, await itemOf(service, caseId));
 
-export const getProof = async (service: Service, caseId: string, id: string): Promise<Proof> => {
-  const proof = (await listProofs(service, caseId)).find((each) => each.id === id);
+export const getProof = async (
+  service: Service,
+  caseId: string,
+  id: string,
+): Promise<TaggedProof> => {
+  const proof = readProof(service.store, await itemOf(service, caseId), id);
   if (proof === undefined) throw notFound('proof', id);
   return proof;
 };

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { addToChecklist as keepEntry } from '../../store/proofs.ts';
 import type { ChecklistEntry, ChecklistItem, Gate } from '../../store/records/proof.ts';
+import { checkTexts } from '../cases/text.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { headOf } from '../worktrees/head.ts';
 import { itemOf } from './attach.ts';
-import { checklistOf, evaluateGate, evidenceOf, isSatisfied } from './gate.ts';
+import { checklistOf, evidenceOf, gateOf, isSatisfied } from './gate.ts';
 
 export const addToChecklist = async (
   service: Service,
   caseId: string,
   wanted: Omit<ChecklistEntry, 'id'>,
 ): Promise<ChecklistItem> => {
+  checkTexts({ description: wanted.description });
   const entry = { id: randomUUID(), ...wanted };
   const item = await keepEntry(service.store, caseId, entry);
   if (item === undefined) throw notFound('Work item', caseId);
@@ -26,5 +28,5 @@ export const listChecklist = async (service: Service, caseId: string): Promise<C
 
 export const getGate = async (service: Service, caseId: string): Promise<Gate> => {
   const item = await itemOf(service, caseId);
-  return evaluateGate(checklistOf(item), evidenceOf(item), await headOf(service, caseId));
+  return gateOf(item, await headOf(service, caseId));
 };

@@ -52,14 +52,22 @@ export const evidenceOf = (item: Item): Evidence[] =>
 export const checklistOf = ({ files }: Item): readonly ChecklistEntry[] =>
   files.checklist?.value ?? [];
 
+/** The gate of a Work item as its files are. A checklist that cannot be read opens no gate: it is what is missing. */
+export const gateOf = (item: Item, head?: string): Gate => {
+  const gate = evaluateGate(checklistOf(item), evidenceOf(item), head);
+  const problem = item.files.checklist?.problem;
+  if (problem === undefined) return gate;
+  const description = `proof/checklist.md cannot be read (${problem.message}): mend it in an editor`;
+  const unreadable = { checklist_id: null, type: null, description };
+  return { ...gate, satisfied: false, missing: [unreadable, ...gate.missing] };
+};
+
 /**
  * What follows from a Work item's records, whoever wrote them: once its gate is satisfied, one that is VERIFYING is
- * RESOLVED. A checklist that cannot be read opens no gate.
+ * RESOLVED.
  */
 export const followUp = (item: Item): Changes | undefined => {
-  if (stateOf(item) !== 'VERIFYING' || item.files.checklist?.problem !== undefined)
-    return undefined;
-  if (!evaluateGate(checklistOf(item), evidenceOf(item)).satisfied) return undefined;
+  if (stateOf(item) !== 'VERIFYING' || !gateOf(item).satisfied) return undefined;
   const { outcome = null } = caseOf(item).matter;
   return { ...moveTo({ state: 'VERIFYING', outcome }, 'RESOLVED') };
 };

@@ -1,0 +1,468 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Case } from '../../store/records/case.ts';
+import type { ChecklistItem, Gate, Proof } from '../../store/records/proof.ts';
+import type { Answered } from '../helpers/service.ts';
+import {
+  assertProblem,
+  sha256,
+  tagFor,
+  told,
+  type WithCase,
+  withCase,
+} from '../helpers/work-item.ts';
+
+const NOBODY = `/cases/${randomUUID()}`;
+
+const attach = async ({ call, at }: WithCase, type = 'test-log', content = 'ok 1') => {
+  const answer = await call<Proof>('POST', `${at}/proof`, { type, content });
+  assert.equal(answer.status, 201, answer.text);
+  return answer.body;
+};
+
+const fileOf = ({ type, id }: Proof): string => `proof/${type}-${id.slice(0, 8)}.md`;
+
+const withProof = async (t: TestContext) => {
+  const work = await withCase(t);
+  const proof = await attach(work);
+  return { ...work, proof, file: fileOf(proof), one: `${work.at}/proof/${proof.id}` };
+};
+
+describe('POST /cases/:id/proof', () => {
+  it('keeps the content in a file of its own, and tells it', async (t) => {
+    const work = await withCase(t);
+    const { call, at, item, read, events } = work;
+    const content = '# log\n\n---\nok 1\r\nnot ok 2\n';
+    const answer = await call<Proof>('POST', `${at}/proof`, { type: 'test-log', content });
+    const { id, created_at, ...rest } = answer.body;
+    assert.equal(answer.status, 201);
+    assert.equal(answer.headers.location, `${at}/proof/${id}`);
+    assert.deepEqual(rest, {
+      case_id: item.id,
+      type: 'test-log',
+      content,
+      verified: false,
+      verified_at: null,
+      commit: null,
+    });
+    const text = `---
+id: ${id}
+type: test-log
+verified: false
+commit: null
+created_at: ${created_at}
+---
+
+${content}
+`;
+    assert.equal(read(`proof/test-log-${id.slice(0, 8)}.md`), text);
+    assert.equal(answer.headers.etag, tagFor(text));
+    assert.deepEqual(
+      events.map(({ payload }) => payload),
+      [{ case_id: item.id, proof_id: id, proof_type: 'test-log' }],
+    );
+    assert.deepEqual((await call('GET', `${at}/proof/${id}`)).body, answer.body);
+  });
+
+  it('keeps the commit that the worktree stands on, and the gate names older ones', async (t) => {
+    const work = await withCase(t);
+    const { call, at, item } = work;
+    const made = await call<{ path: string; base_commit: string }>('POST', '/api/worktrees', {
+      case_id: item.id,
+    });
+    const proof = await attach(work);
+    assert.equal(proof.commit, made.body.base_commit);
+    await call('PUT', `${at}/proof/${proof.id}/verify`);
+    const gate = async () => (await call<Gate>('GET', `${at}/proof/gate`)).body;
+    assert.deepEqual(await gate(), { satisfied: true, missing: [], stale: [] });
+    work.running.repository.git(
+      '-C',
+      made.body.path,
+      'commit',
+      '--quiet',
+      '--allow-empty',
+      '-m',
+      'more',
+    );
+    assert.deepEqual(await gate(), { satisfied: true, missing: [], stale: [proof.id] });
+  });
+
+  it('keeps all of twenty that come at once, and tells each', async (t) => {
+    const work = await withCase(t);
+    const made = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => attach(work, 'log', `${n}`)),
+    );
+    const { body } = await work.call<Proof[]>('GET', `${work.at}/proof`);
+    assert.deepEqual(new Set(body.map(({ id }) => id)), new Set(made.map(({ id }) => id)));
+    assert.equal(new Set(body.map(({ content }) => content)).size, 20);
+    assert.deepEqual(told(work.events), Array(20).fill('proof_created'));
+  });
+
+  it('takes 1 MiB of UTF-8 and no byte more, for it could not be read back', async (t) => {
+    const work = await withCase(t);
+    const { call, at, dir } = work;
+    const most = `${'é'.repeat(524_287)}ab`;
+    const { id } = await attach(work, 'log', most);
+    assert.equal((await call<Proof>('GET', `${at}/proof/${id}`)).body.content, most);
+    const over = await call('POST', `${at}/proof`, { type: 'log', content: `${most}c` });
+    assertProblem(over, 413, 'too_large', '/content');
+    assert.equal(readdirSync(join(dir, 'proof')).length, 1);
+  });
+
+  it('is 404 for nobody', async (t) => {
+    const { call } = await withCase(t);
+    const answer = await call('POST', `${NOBODY}/proof`, { type: 'log', content: 'x' });
+    assertProblem(answer, 404, 'not_found');
+  });
+});
+
+describe('GET /cases/:id/proof', () => {
+  it('lists oldest first with their content, and pages', async (t) => {
+    const work = await withCase(t);
+    const { call, at } = work;
+    for (const content of ['a', 'b', 'c']) await attach(work, 'log', content);
+    const list = async (path: string) => {
+      const answer = await call<Proof[]>('GET', path);
+      return { answer, contents: answer.body.map(({ content }) => content) };
+    };
+    assert.deepEqual((await list(`${at}/proof`)).contents, ['a', 'b', 'c']);
+    const page = await list(`${at}/proof?limit=2`);
+    assert.deepEqual(page.contents, ['a', 'b']);
+    const next = /^<(.*)>; rel="next"$/.exec(String(page.answer.headers.link))?.[1] ?? '';
+    assert.deepEqual((await list(next)).contents, ['c']);
+    const headers = { 'if-none-match': String(page.answer.headers.etag) };
+    assert.equal((await call('GET', `${at}/proof?limit=2`, undefined, headers)).status, 304);
+    assertProblem(await call('GET', `${at}/proof?after=x`), 400, 'bad_request', 'query/after');
+    assertProblem(await call('GET', `${NOBODY}/proof`), 404, 'not_found');
+  });
+
+  it('still answers when one was broken by hand, and the Work item says where', async (t) => {
+    const { call, at, proof, file, read, write } = await withProof(t);
+    const good = read(file);
+    write(file, good.replace('verified: false', 'verified: [no'));
+    const { status, body } = await call<Proof[]>('GET', `${at}/proof`);
+    assert.deepEqual([status, body.map(({ id }) => id)], [200, [proof.id]]);
+    assert.equal(body[0]?.content, 'ok 1');
+    const shown = (await call<Case>('GET', at)).body.problems;
+    assert.deepEqual(
+      shown?.map(({ code, line }) => [code, line]),
+      [['bad_yaml', 5]],
+    );
+    write(file, 'nothing of a record');
+    assert.equal((await call('GET', `${at}/proof`)).status, 200);
+    write(file, good);
+    assert.deepEqual((await call<Proof[]>('GET', `${at}/proof`)).body, [proof]);
+    assert.equal((await call<Case>('GET', at)).body.problems, undefined);
+  });
+});
+
+describe('GET /cases/:id/proof/:pid', () => {
+  it('has the tag of its file, which changes with it', async (t) => {
+    const { call, one, file, read, write } = await withProof(t);
+    const { headers } = await call('GET', one);
+    assert.equal(headers.etag, tagFor(read(file)));
+    const known = { 'if-none-match': String(headers.etag) };
+    assert.equal((await call('GET', one, undefined, known)).status, 304);
+    write(file, `${read(file)}more\n`);
+    const { status, body } = await call<Proof>('GET', one, undefined, known);
+    assert.deepEqual([status, body.content], [200, 'ok 1\nmore']);
+  });
+
+  it('is 404 for nobody, and for a proof of another Work item', async (t) => {
+    const { call, at, proof } = await withProof(t);
+    const other = await call<Case>('POST', '/cases', { title: 'Other', type: 'bug' });
+    assertProblem(await call('GET', `/cases/${other.body.id}/proof/${proof.id}`), 404, 'not_found');
+    assertProblem(await call('GET', `${at}/proof/${randomUUID()}`), 404, 'not_found');
+    assertProblem(await call('GET', `${at}/proof/nothing`), 404, 'not_found');
+    assertProblem(await call('GET', `${NOBODY}/proof/${proof.id}`), 404, 'not_found');
+  });
+});
+
+describe('PUT /cases/:id/proof/:pid/verify', () => {
+  it('binds the verification to the content, and leaves every other byte', async (t) => {
+    const { call, one, item, proof, file, read, write, events } = await withProof(t);
+    const byHand = read(file)
+      .replace('verified: false', 'verified: false  # not yet\r\nmine: {a:  1}')
+      .replaceAll(/\r?\n/g, '\r\n');
+    write(file, byHand);
+    const answer = await call<Proof>('PUT', `${one}/verify`);
+    const { verified, verified_at } = answer.body;
+    assert.deepEqual([answer.status, verified], [200, true]);
+    assert.equal(
+      read(file),
+      byHand
+        .replace('verified: false', 'verified: true')
+        .replace(
+          '\r\n---\r\n\r\n',
+          `\r\nverified_at: ${verified_at}\r\nverified_sha256: ${sha256('ok 1')}\r\n---\r\n\r\n`,
+        ),
+    );
+    assert.equal(answer.headers.etag, tagFor(read(file)));
+    assert.deepEqual(told(events), ['proof_created', 'proof_updated true']);
+    assert.deepEqual(events[1]?.payload, {
+      case_id: item.id,
+      proof_id: proof.id,
+      proof_type: 'test-log',
+      verified: true,
+    });
+  });
+
+  it('is one verification and one event, however often and by how many', async (t) => {
+    const { call, one, events } = await withProof(t);
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => call<Proof>('PUT', `${one}/verify`)),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      Array(5).fill(200),
+    );
+    assert.equal(new Set(answers.map(({ body }) => body.verified_at)).size, 1);
+    assert.deepEqual(told(events), ['proof_created', 'proof_updated true']);
+  });
+
+  it('refuses a tag that is not the one that was read', async (t) => {
+    const { call, one, file, read, write } = await withProof(t);
+    const { headers } = await call('GET', one);
+    write(file, read(file).replace('ok 1', 'not ok 1'));
+    const stale = { 'if-match': String(headers.etag) };
+    assertProblem(await call('PUT', `${one}/verify`, undefined, stale), 412, 'precondition_failed');
+    assert.match(read(file), /^verified: false$/m);
+    const now = { 'if-match': tagFor(read(file)) };
+    assert.equal((await call('PUT', `${one}/verify`, undefined, now)).status, 200);
+  });
+
+  it('resolves a Work item that is VERIFYING once the gate is satisfied, and no other', async (t) => {
+    const work = await withProof(t);
+    const { call, at, one, events, read } = work;
+    await call('PUT', `${one}/verify`);
+    assert.equal((await call<Case>('GET', at)).body.state, 'OPEN');
+    await call('POST', `${at}/proof/checklist`, {
+      description: 'Seen',
+      type: 'screenshot',
+      required: true,
+    });
+    await call('PUT', `${at}/state`, { state: 'VERIFYING' });
+    assert.equal((await call<Case>('GET', at)).body.state, 'VERIFYING');
+    const shot = await attach(work, 'screenshot', 'it works');
+    events.length = 0;
+    await call('PUT', `${at}/proof/${shot.id}/verify`);
+    const { state, outcome } = (await call<Case>('GET', at)).body;
+    assert.deepEqual([state, outcome], ['RESOLVED', 'resolved']);
+    assert.match(read('case.md'), /^state: RESOLVED\noutcome: resolved$/m);
+    assert.deepEqual(told(events), ['proof_updated true', 'case_state_changed VERIFYING RESOLVED']);
+  });
+
+  it('is 409 with the place while the file cannot be read, which stays as it is', async (t) => {
+    const { call, one, file, read, write } = await withProof(t);
+    for (const [from, to, line] of [
+      ['type: test-log', 'type: [test', 4],
+      ['type: test-log', 'type: Test Log', 3],
+      ['verified: false', 'verified: maybe', 4],
+    ] as const) {
+      const good = read(file);
+      write(file, good.replace(from, to));
+      const problem = assertProblem(await call('PUT', `${one}/verify`), 409, 'unreadable_record');
+      assert.match(problem.detail, new RegExp(`${file}:${line}:`));
+      assert.equal(read(file), good.replace(from, to));
+      write(file, good);
+    }
+    assert.equal((await call('PUT', `${one}/verify`)).status, 200);
+  });
+
+  it('is 404 for nobody', async (t) => {
+    const { call, at, proof } = await withProof(t);
+    assertProblem(await call('PUT', `${at}/proof/${randomUUID()}/verify`), 404, 'not_found');
+    assertProblem(await call('PUT', `${NOBODY}/proof/${proof.id}/verify`), 404, 'not_found');
+  });
+});
+
+const BY_HAND = `---
+# what we promised
+items:   # one a line
+- description:   "It's fast"
+  type: benchmark
+  required: false
+  # and the important one
+- {description: Tests pass, type: test-log}
+mine: [a,  b]   # stays
+---
+Notes.
+`;
+
+const wanted = { description: 'Screenshot: "after"', type: 'screenshot', required: true };
+
+describe('POST /cases/:id/proof/checklist', () => {
+  it('makes the file with the first and adds a line for the next', async (t) => {
+    const { call, at, read, events } = await withCase(t);
+    const one = await call<ChecklistItem>('POST', `${at}/proof/checklist`, wanted);
+    assert.equal(one.status, 201, one.text);
+    assert.deepEqual(one.body, { id: one.body.id, ...wanted, satisfied: false });
+    const two = await call<ChecklistItem>('POST', `${at}/proof/checklist`, {
+      description: 'Two\nlines',
+      type: 'log',
+      required: false,
+    });
+    assert.equal(
+      read('proof/checklist.md'),
+      `---
+items:
+  - id: ${one.body.id}
+    description: 'Screenshot: "after"'
+    type: screenshot
+    required: true
+  - id: ${two.body.id}
+    description: |-
+      Two
+      lines
+    type: log
+    required: false
+---
+
+What has to be proven before this Work item can be resolved.
+`,
+    );
+    assert.equal((await call<Case>('GET', at)).body.problems, undefined);
+    assert.deepEqual((await call('GET', `${at}/proof`)).body, [], 'the checklist is no proof');
+    assert.deepEqual(events, []);
+  });
+
+  for (const eol of ['\n', '\r\n'])
+    it(`leaves every other byte of a list by hand (${JSON.stringify(eol)})`, async (t) => {
+      const { call, at, read, write } = await withCase(t);
+      const before = BY_HAND.replaceAll('\n', eol);
+      write('proof/checklist.md', before);
+      const { status, body } = await call<ChecklistItem>('POST', `${at}/proof/checklist`, wanted);
+      assert.equal(status, 201);
+      const added = `- id: ${body.id}
+  description: 'Screenshot: "after"'
+  type: screenshot
+  required: true
+`.replaceAll('\n', eol);
+      assert.equal(read('proof/checklist.md'), before.replace('mine:', `${added}mine:`));
+    });
+
+  for (const [name, list] of [
+    ['an empty list', 'items: []'],
+    ['no value', 'items:'],
+    ['a flow list', 'items: [{description: a, type: log, required: true}]'],
+  ])
+    it(`adds to ${name}`, async (t) => {
+      const { call, at, write } = await withCase(t);
+      const before = name === 'a flow list' ? 1 : 0;
+      write('proof/checklist.md', `---\n# kept\n${list}\nmine: x # too\n---\nBody\n`);
+      const answer = await call('POST', `${at}/proof/checklist`, wanted);
+      assert.equal(answer.status, 201, answer.text);
+      const { body } = await call<ChecklistItem[]>('GET', `${at}/proof/checklist`);
+      assert.equal(body.length, before + 1);
+      assert.equal(body.at(-1)?.description, wanted.description);
+    });
+
+  it('keeps all of ten that come at once', async (t) => {
+    const { call, at } = await withCase(t);
+    await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        call('POST', `${at}/proof/checklist`, { ...wanted, description: `number ${n}` }),
+      ),
+    );
+    const { body } = await call<ChecklistItem[]>('GET', `${at}/proof/checklist`);
+    assert.equal(new Set(body.map(({ description }) => description)).size, 10);
+  });
+
+  it('is 409 with the place where the list cannot be read, which stays as it is', async (t) => {
+    const { call, at, read, write } = await withCase(t);
+    for (const [text, place] of [
+      ['---\nitems: [\n---\n', ':3:1'],
+      ['---\n\nitems: later\n---\n', ':3:1'],
+      ['---\nitems:\n  - type: log\n---\n', ':2:1'],
+      ['no record', ':1:1'],
+    ] as const) {
+      write('proof/checklist.md', text);
+      const answer = await call('POST', `${at}/proof/checklist`, wanted);
+      const problem = assertProblem(answer, 409, 'unreadable_record');
+      assert.ok(problem.detail.includes(`proof/checklist.md${place}`), problem.detail);
+      assert.equal(read('proof/checklist.md'), text);
+    }
+    assertProblem(await call('POST', `${NOBODY}/proof/checklist`, wanted), 404, 'not_found');
+  });
+});
+
+describe('GET /cases/:id/proof/checklist', () => {
+  it('lists what was written by hand, with an id that stays, required unless it says no', async (t) => {
+    const work = await withCase(t);
+    const { call, at, write } = work;
+    assert.deepEqual((await call('GET', `${at}/proof/checklist`)).body, []);
+    write('proof/checklist.md', BY_HAND);
+    const list = () => call<ChecklistItem[]>('GET', `${at}/proof/checklist`);
+    const first = await list();
+    assert.deepEqual(
+      first.body.map(({ description, type, required, satisfied }) => [
+        description,
+        type,
+        required,
+        satisfied,
+      ]),
+      [
+        ["It's fast", 'benchmark', false, false],
+        ['Tests pass', 'test-log', true, false],
+      ],
+    );
+    const proof = await attach(work);
+    await call('PUT', `${at}/proof/${proof.id}/verify`);
+    await work.running.restart();
+    const second = await list();
+    assert.deepEqual(
+      second.body.map(({ id, satisfied }) => [id, satisfied]),
+      [
+        [first.body[0]?.id, false],
+        [first.body[1]?.id, true],
+      ],
+    );
+    assert.equal(
+      (await call<ChecklistItem[]>('GET', `${at}/proof/checklist?limit=1`)).body.length,
+      1,
+    );
+    assertProblem(await call('GET', `${NOBODY}/proof/checklist`), 404, 'not_found');
+  });
+});
+
+describe('GET /cases/:id/proof/gate', () => {
+  const missing = ({ body }: Answered<Gate>) => body.missing.map(({ type }) => type);
+
+  it('wants any verified proof where there is no checklist', async (t) => {
+    const { call, at, one } = await withProof(t);
+    const before = await call<Gate>('GET', `${at}/proof/gate`);
+    assert.deepEqual([before.body.satisfied, missing(before)], [false, [null]]);
+    await call('PUT', `${one}/verify`);
+    assert.equal((await call<Gate>('GET', `${at}/proof/gate`)).body.satisfied, true);
+    assertProblem(await call('GET', `${NOBODY}/proof/gate`), 404, 'not_found');
+  });
+
+  it('names each required item without a verified proof of its type', async (t) => {
+    const { call, at, one, write } = await withProof(t);
+    write('proof/checklist.md', BY_HAND);
+    assert.deepEqual(missing(await call('GET', `${at}/proof/gate`)), ['test-log']);
+    await call('PUT', `${one}/verify`);
+    assert.deepEqual(missing(await call('GET', `${at}/proof/gate`)), []);
+  });
+
+  it('stays closed while the checklist cannot be read, and says so', async (t) => {
+    const { call, at, one, write } = await withProof(t);
+    write('proof/checklist.md', '---\nitems: [\n---\n');
+    await call('PUT', `${at}/state`, { state: 'VERIFYING' });
+    await call('PUT', `${one}/verify`);
+    const { body } = await call<Gate>('GET', `${at}/proof/gate`);
+    assert.equal(body.satisfied, false);
+    assert.match(body.missing[0]?.description ?? '', /checklist\.md cannot be read/);
+    assert.equal((await call<Case>('GET', at)).body.state, 'VERIFYING');
+    write('proof/checklist.md', BY_HAND);
+    await call('GET', `${at}/proof/gate`);
+    assert.equal(
+      (await call<Case>('GET', at)).body.state,
+      'RESOLVED',
+      'mended, it goes on by itself',
+    );
+  });
+});
