@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { changing } from './changing.ts';
 import { memoryDir } from './layout.ts';
-import { readyToWrite, type Store } from './store.ts';
+import type { Store } from './store.ts';
 import { listTexts, readText, type TextFile, writeText } from './text-file.ts';
 
 /** The memory files of a Work item, planning files included, by name. Undefined when there is no such Work item. */
@@ -25,11 +26,9 @@ export const writeMemory = (
   file: { filename: string; content: string },
   ifMatch?: string,
 ): Promise<{ created: boolean } | undefined> =>
-  store.turns.take(caseId, async () => {
-    const dir = dirOf(store, caseId);
-    if (dir === undefined) return undefined;
-    await readyToWrite(store);
-    return writeText(store.layout, { dir, filename: file.filename }, file.content, ifMatch);
+  changing(store, caseId, ({ dir }) => {
+    const path = { dir: memoryDir(join(store.layout.root, dir)), filename: file.filename };
+    return writeText(store.layout, path, file.content, ifMatch);
   });
 
 const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {

@@ -1,15 +1,18 @@
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFile, replaceFile } from './durable.ts';
-import { namesIn } from './entry.ts';
+import { listDirectory } from './entry.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
-import { etagOf, sha256 } from './names.ts';
+import { etagOf, isMarkdownName, sha256 } from './names.ts';
 import { readRegularFile } from './record-file.ts';
 
 /** A Markdown text that is not a record: a memory file, a plan. */
 export interface TextFile {
   filename: string;
   content: string;
+  /** Of the file, in bytes. */
+  size: number;
   sha256: string;
 }
 
@@ -18,11 +21,18 @@ export const readText = (layout: Layout, dir: string, filename: string): TextFil
   const bytes = readRegularFile(layout.root, join(dir, filename));
   return bytes === undefined
     ? undefined
-    : { filename, content: bytes.toString('utf8'), sha256: sha256(bytes) };
+    : { filename, content: bytes.toString('utf8'), size: bytes.length, sha256: sha256(bytes) };
 };
 
+/** The Markdown files of a folder, by name. Directories and links are none. */
 export const listTexts = (layout: Layout, dir: string): TextFile[] =>
-  namesIn(dir).flatMap((filename) => readText(layout, dir, filename) ?? []);
+  listDirectory(dir)
+    .filter((name) => isMarkdownName(name) && isFile(join(dir, name)))
+    .toSorted()
+    .flatMap((filename) => readText(layout, dir, filename) ?? []);
+
+const isFile = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 const TRIES = 5;
 

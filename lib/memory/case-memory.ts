@@ -14,11 +14,7 @@ export interface MemoryFile {
 export const listMemory = ({ store }: Service, caseId: string): MemoryFile[] => {
   const files = keptFiles(store, caseId);
   if (files === undefined) throw notFound('Work item', caseId);
-  return files.map(({ filename, content, sha256 }) => ({
-    filename,
-    size: Buffer.byteLength(content),
-    sha256,
-  }));
+  return files.map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
 };
 
 export const getMemory = ({ store }: Service, caseId: string, filename: string): TextFile => {
