@@ -1,24 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { cleanEnvironment } from '../tools/environment.ts';
 import { findProgram } from '../tools/find-program.ts';
-import { startProgram } from '../tools/spawn.ts';
-import { within } from '../tools/within.ts';
-import { connectAgent } from './acp-connection.ts';
-import { describeFailure } from './acp-failure.ts';
-import { type AcpDeps, startAcpRun } from './acp-run.ts';
-import { type AgentHello, initialize } from './acp-session.ts';
-import { UNATTENDED } from './launch.ts';
+import type { AcpDeps } from './acp-run.ts';
 import type { AcpAgent } from './presets.ts';
 import type { Provider, ProviderInfo } from './provider.ts';
-import { failedRun, messageOf } from './run-end.ts';
+import { failedRun, lateRun } from './run-end.ts';
 
-const PROBE_MS = 10_000;
 const UNAVAILABLE_MS = 30_000;
 
 /**
  * Any agent that speaks the Agent Client Protocol on standard input and output, one process for each turn. An agent
- * that answered once is taken to be there; that it is not is asked again after 30 s.
+ * that answered once is taken to be there; that it is not is asked again after 30 s. The protocol's code is loaded when
+ * the first agent is needed: most starts of the daemon do without.
  */
 export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
   let known: { info: Promise<ProviderInfo>; until: number } | undefined;
@@ -36,11 +29,8 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
     start: (spec, tell) => {
       const missing = whatIsMissing(agent, deps);
       if (missing !== undefined) return failedRun(missing);
-      try {
-        return startAcpRun(agent, spec, tell, deps);
-      } catch (error) {
-        return failedRun(`The agent could not be started: ${messageOf(error)}`);
-      }
+      const loading = import('./acp-run.ts');
+      return lateRun(loading.then(({ startAcpRun }) => startAcpRun(agent, spec, tell, deps)));
     },
   };
 };
@@ -50,6 +40,7 @@ const probe = async (agent: AcpAgent, deps: AcpDeps): Promise<ProviderInfo> => {
   const base = { id: agent.id, kind: 'acp', isolation } as const;
   const missing = whatIsMissing(agent, deps);
   if (missing !== undefined) return { ...base, available: false, reason: missing };
+  const { greet } = await import('./acp-greet.ts');
   const hello = await greet(agent, deps);
   if (typeof hello === 'string') return { ...base, available: false, reason: hello };
   return {
@@ -57,29 +48,6 @@ const probe = async (agent: AcpAgent, deps: AcpDeps): Promise<ProviderInfo> => {
     available: true,
     ...(hello.version !== undefined && { version: hello.version }),
   };
-};
-
-// Starts the agent only to shake hands; no prompt, no session, nothing of the workspace.
-const greet = async (agent: AcpAgent, { env }: AcpDeps): Promise<AgentHello | string> => {
-  const clean = cleanEnvironment(env, { ...UNATTENDED, ...agent.env });
-  const marker = randomUUID();
-  const program = startProgram({ argv: agent.argv, cwd: clean.HOME ?? '/', env: clean, marker });
-  const connection = connectAgent(program, {
-    onNotification: () => undefined,
-    onPermission: async () => ({ outcome: { outcome: 'cancelled' } }),
-    onUnknownRequest: () => undefined,
-  });
-  const hello = initialize(connection);
-  const failure = hello.then(
-    () => undefined,
-    (error: unknown) => describeFailure(error, connection, program),
-  );
-  try {
-    if (!(await within(failure, PROBE_MS))) return `${agent.argv[0]} did not answer within 10 s.`;
-    return (await failure) ?? (await hello);
-  } finally {
-    await program.end();
-  }
 };
 
 const whatIsMissing = (agent: AcpAgent, { env }: AcpDeps): string | undefined => {

@@ -20,5 +20,29 @@ export const failedRun = (error: string): Run => ({
   finish: () => false,
 });
 
+/** The run of what is still being loaded: what is asked of it meanwhile waits, and nothing of it is alive before. */
+export const lateRun = (starting: Promise<Run>): Run => {
+  let run: Run | undefined;
+  const started = starting.then((it) => {
+    run = it;
+  });
+  return {
+    done: started.then(
+      () => run?.done as Run['done'],
+      (error) => ({
+        outcome: 'failed',
+        error: `The agent could not be started: ${messageOf(error)}`,
+      }),
+    ),
+    cancel: () => started.then(() => run?.cancel(), ignore),
+    kill: () => started.then(() => run?.kill(), ignore),
+    answer: (requestId, optionId) => run?.answer(requestId, optionId) === true,
+    finish: () => run?.finish() === true,
+  };
+};
+
+// That it could not be started is told by `done`.
+const ignore = (): void => undefined;
+
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import { cleanEnvironment } from '../tools/environment.ts';
+import { startProgram } from '../tools/spawn.ts';
+import { within } from '../tools/within.ts';
+import { connectAgent } from './acp-connection.ts';
+import { describeFailure } from './acp-failure.ts';
+import type { AcpDeps } from './acp-run.ts';
+import { type AgentHello, initialize } from './acp-session.ts';
+import { UNATTENDED } from './launch.ts';
+import type { AcpAgent } from './presets.ts';
+
+const PROBE_MS = 10_000;
+
+/**
+ * Starts the agent only to shake hands: no prompt, no session, nothing of the workspace. Answers what it is, or why it
+ * cannot be used.
+ */
+export const greet = async (agent: AcpAgent, { env }: AcpDeps): Promise<AgentHello | string> => {
+  const clean = cleanEnvironment(env, { ...UNATTENDED, ...agent.env });
+  const marker = randomUUID();
+  const program = startProgram({ argv: agent.argv, cwd: clean.HOME ?? '/', env: clean, marker });
+  const connection = connectAgent(program, {
+    onNotification: () => undefined,
+    onPermission: async () => ({ outcome: { outcome: 'cancelled' } }),
+    onUnknownRequest: () => undefined,
+  });
+  const hello = initialize(connection);
+  const failure = hello.then(
+    () => undefined,
+    (error: unknown) => describeFailure(error, connection, program),
+  );
+  try {
+    if (!(await within(failure, PROBE_MS))) return `${agent.argv[0]} did not answer within 10 s.`;
+    return (await failure) ?? (await hello);
+  } finally {
+    await program.end();
+  }
+};
