@@ -32,6 +32,7 @@ await build({
   format: 'esm',
   sourcemap: true,
   logLevel: 'warning',
+  alias: { 'js-yaml': './.ci/no-js-yaml.cjs' },
   define: { DOSSIER_BUILD: JSON.stringify(info) },
   banner: {
     // Some packages are CommonJS and require what Node brings.

@@ -16,6 +16,7 @@ import type { EventDoc } from './http/openapi-events.ts';
 import type { ErrorLog } from './http/problem.ts';
 import { route, type Section } from './http/route.ts';
 import type { Streams } from './http/sse.ts';
+import { addWhenAsked } from './http/when-asked.ts';
 import type { Service } from './service.ts';
 
 export interface ServerOptions {
@@ -49,9 +50,8 @@ export const createServer = (options: ServerOptions): Server => {
   hapi.ext('onPreStop', () => {
     for (const stream of streams.open) stream.abort();
   });
-  for (const { routes } of [...sections, description(options)]) {
-    hapi.route(routes.map((one) => hapiRoute(one, service, streams)));
-  }
+  const routes = [...sections, description(options)].flatMap((section) => section.routes);
+  addWhenAsked(hapi, routes, (one) => hapiRoute(one, service, streams));
   hapi.route([...extraRoutes, noSuchRoute(hapi)]);
   return hapi;
 };
