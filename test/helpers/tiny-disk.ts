@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+export interface TinyDisk {
+  dir: string;
+  /** Fills it up but for so many KiB; everything is free again with `free()`. */
+  leave(kib: number): void;
+  free(): void;
+  /** To be called in an `after` that comes behind those of what works on it. */
+  unmount(): void;
+}
+
+/**
+ * A file system of so many KiB. Undefined, with the reason printed, where this user may not mount one; in CI that is a
+ * failure.
+ */
+export const tinyDisk = (t: TestContext, kib: number): TinyDisk | undefined => {
+  const dir = mkdtempSync(join(tmpdir(), 'dossier-disk-'));
+  try {
+    mount(dir, kib);
+  } catch (error) {
+    rmdirSync(dir);
+    const { stderr = String(error) } = error as { stderr?: unknown };
+    const reason = `no small disk can be mounted here: ${String(stderr).trim()}`;
+    assert.notEqual(process.env.CI, 'true', reason);
+    t.diagnostic(reason);
+    t.skip(reason);
+    return undefined;
+  }
+  const filler = join(dir, 'filler');
+  const free = (): void => rmSync(filler, { force: true });
+  return {
+    dir,
+    free,
+    leave: (left) => {
+      free();
+      const { bavail, bsize } = statfsSync(dir);
+      writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - left * 1024)));
+    },
+    unmount: () => {
+      execFileSync('umount', ['--lazy', dir], { stdio: 'pipe' });
+      rmdirSync(dir);
+    },
+  };
+};
+
+const mount = (dir: string, kib: number): void => {
+  const options = `size=${kib}k,mode=0700`;
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'dossier-test', dir], { stdio: 'pipe' });
+};
