@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { createInterface } from 'node:readline';
+import { describe, it, type TestContext } from 'node:test';
+import { type DaemonLock, lockWorkspace, type Owner } from '../../store/daemon-lock.ts';
+import { type Layout, layoutOf } from '../../store/layout.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
+
+const IGNORE = { lost: () => undefined, regained: () => undefined };
+
+const place = (t: TestContext): Layout => {
+  const layout = layoutOf(temporaryDirectory(t));
+  mkdirSync(layout.dossier, { recursive: true });
+  return layout;
+};
+
+const ownerOf = ({ owner }: Layout): Owner => JSON.parse(readFileSync(owner, 'utf8')) as Owner;
+
+const lock = async (t: TestContext, layout: Layout): Promise<DaemonLock> => {
+  const held = await lockWorkspace(layout, IGNORE);
+  t.after(() => held.release());
+  return held;
+};
+
+interface Other {
+  process: ChildProcess;
+  /** What came of it: `won`, or why not. */
+  said: Promise<string>;
+  go(): void;
+}
+
+const MODULES = ['daemon-lock.js', 'layout.js'].map(
+  (name) => new URL(`../../store/${name}`, import.meta.url).href,
+);
+const SCRIPT = `
+import { once } from 'node:events';
+const [{ lockWorkspace }, { layoutOf }] = await Promise.all(${JSON.stringify(MODULES)}.map((url) => import(url)));
+process.stdout.write('ready\\n');
+await once(process.stdin, 'data');
+const ignore = () => undefined;
+const said = await lockWorkspace(layoutOf(process.argv[1]), { lost: ignore, regained: ignore }).then(
+  () => 'won',
+  (error) => error.name + ': ' + error.message,
+);
+process.stdout.write(said.replaceAll('\\n', ' ') + '\\n');
+setInterval(ignore, 1000);
+`;
+
+/** Another process that takes the lock when told to, and then stays. */
+const other = async (t: TestContext, { root }: Layout): Promise<Other> => {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT, root], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  t.after(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  assert.equal((await lines.next()).value, 'ready');
+  return {
+    process: child,
+    said: lines.next().then(({ value }) => String(value)),
+    go: () => child.stdin.write('go\n'),
+  };
+};
+
+/** A lock whose process was killed while it held it. */
+const deadLock = async (t: TestContext, layout: Layout): Promise<Owner> => {
+  const one = await other(t, layout);
+  one.go();
+  assert.equal(await one.said, 'won');
+  one.process.kill('SIGKILL');
+  await once(one.process, 'exit');
+  return ownerOf(layout);
+};
+
+const HELD = (pid: number | undefined) =>
+  new RegExp(`held by process ${pid} on ${hostname()}, since \\d{4}-`);
+
+describe('lockWorkspace', () => {
+  it('says who holds the workspace, and where that listens', async (t) => {
+    const layout = place(t);
+    const held = await lock(t, layout);
+    const { pid, host, token } = ownerOf(layout);
+    assert.deepEqual([pid, host], [process.pid, hostname()]);
+    held.tell('http://127.0.0.1:4870');
+    assert.deepEqual(
+      [ownerOf(layout).token, ownerOf(layout).url],
+      [token, 'http://127.0.0.1:4870'],
+    );
+    const second = await other(t, layout);
+    second.go();
+    const said = await second.said;
+    assert.match(said, HELD(process.pid));
+    assert.match(said, /^WorkspaceHeldError: .*listening on http:\/\/127\.0\.0\.1:4870\./);
+    assert.equal(ownerOf(layout).token, token);
+  });
+
+  it('refuses a second one in the same process too', async (t) => {
+    const layout = place(t);
+    await lock(t, layout);
+    await assert.rejects(lockWorkspace(layout, IGNORE), {
+      name: 'WorkspaceHeldError',
+      message: HELD(process.pid),
+    });
+  });
+
+  it('is free again after release', async (t) => {
+    const layout = place(t);
+    await (await lockWorkspace(layout, IGNORE)).release();
+    assert.ok(!existsSync(layout.owner) && !existsSync(`${layout.lock}.lock`));
+    await lock(t, layout);
+  });
+
+  it('does not take away the lock of another with its own release', async (t) => {
+    const layout = place(t);
+    const held = await lock(t, layout);
+    const theirs = { ...ownerOf(layout), token: 'theirs' };
+    writeFileSync(layout.owner, JSON.stringify(theirs));
+    await held.release();
+    assert.equal(ownerOf(layout).token, 'theirs');
+  });
+
+  it('takes over at once from a process that was killed', async (t) => {
+    const layout = place(t);
+    const dead = await deadLock(t, layout);
+    await lock(t, layout);
+    assert.notEqual(ownerOf(layout).token, dead.token);
+    assert.equal(ownerOf(layout).pid, process.pid);
+  });
+
+  it('takes over from a process id that another process has now, and from another boot', async (t) => {
+    for (const wrong of [{ started: '1' }, { boot: 'another' }]) {
+      const layout = place(t);
+      const owner = { ...(await deadLock(t, layout)), pid: process.pid, ...wrong };
+      writeFileSync(layout.owner, JSON.stringify(owner));
+      await lock(t, layout);
+    }
+  });
+
+  for (const [name, age_s] of [
+    ['a moment', 0],
+    ['a minute', 60],
+  ] as const)
+    it(`lets one of eight at once win, ${name} after the owner died`, async (t) => {
+      const layout = place(t);
+      await deadLock(t, layout);
+      const then = Date.now() / 1000 - age_s;
+      utimesSync(`${layout.lock}.lock`, then, then);
+      const all = await Promise.all(Array.from({ length: 8 }, () => other(t, layout)));
+      for (const { go } of all) go();
+      const said = await Promise.all(all.map((each) => each.said));
+      assert.equal(said.filter((each) => each === 'won').length, 1, said.join('\n'));
+      const winner = all[said.indexOf('won')]?.process.pid;
+      assert.equal(ownerOf(layout).pid, winner);
+      for (const each of said) assert.match(each, /^(won|WorkspaceHeldError: .* is held by .*)$/);
+    });
+
+  it('leaves the lock of another machine to its heartbeat', async (t) => {
+    const layout = place(t);
+    const dead = await deadLock(t, layout);
+    const foreign = JSON.stringify({ ...dead, host: 'another-machine', boot: 'another' });
+    writeFileSync(layout.owner, foreign);
+    const now = Date.now() / 1000;
+    utimesSync(`${layout.lock}.lock`, now, now);
+    await assert.rejects(lockWorkspace(layout, IGNORE), {
+      name: 'WorkspaceHeldError',
+      message: /held by process \d+ on another-machine, since/,
+    });
+    assert.equal(readFileSync(layout.owner, 'utf8'), foreign);
+    assert.ok(existsSync(`${layout.lock}.lock`));
+    utimesSync(`${layout.lock}.lock`, now - 60, now - 60);
+    await lock(t, layout);
+    assert.equal(ownerOf(layout).pid, process.pid);
+  });
+
+  it('goes on where the owner file is torn or gone, but not past a living lock', async (t) => {
+    for (const text of ['{"pid": 1', '']) {
+      const layout = place(t);
+      writeFileSync(layout.owner, text);
+      await lock(t, layout);
+      writeFileSync(layout.owner, text);
+      await assert.rejects(lockWorkspace(layout, IGNORE), /held by another process/);
+    }
+  });
+});
