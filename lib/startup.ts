@@ -2,6 +2,7 @@ import { settingsOf } from '../store/globals.ts';
 import { isInside } from '../store/inside.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
 import type { Config } from './config.ts';
+import { createAutocommit } from './history/autocommit.ts';
 import { followUp } from './proof/gate.ts';
 import { createProviders, type Providers } from './providers/providers.ts';
 import type { Log, Service, VersionInfo } from './service.ts';
@@ -24,7 +25,7 @@ export interface Running {
 
 /**
  * Opens the workspace and starts all that works on it, in this order: the files as they are, with the events of what
- * changed while no daemon ran; deliveries; what sessions left behind. Throws WorkspaceHeldError.
+ * changed while no daemon ran; deliveries; commits; what sessions left behind. Throws WorkspaceHeldError.
  */
 export const startService = async (
   config: Config,
@@ -51,8 +52,13 @@ export const startService = async (
     engine: createEngine(clock),
     dispatcher: createDispatcher({ store, log, version: version.version }),
   };
-  const changed = (): void => service.dispatcher.changed();
+  const autocommit = createAutocommit(service);
+  const changed = (): void => {
+    service.dispatcher.changed();
+    autocommit.globalsChanged();
+  };
   service.dispatcher.start();
+  autocommit.start();
   await recoverSessions(service);
   const attention = open.watch(() => {
     changed();
@@ -67,6 +73,7 @@ export const startService = async (
     close: async () => {
       await service.engine.close();
       await service.dispatcher.close();
+      await autocommit.close();
       await open.close();
     },
   };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { changing } from './changing.ts';
 import { memoryDir } from './layout.ts';
-import type { Store } from './store.ts';
+import { announce, type Store } from './store.ts';
 import { listTexts, readText, type TextFile, writeText } from './text-file.ts';
 
 /** The memory files of a Work item, planning files included, by name. Undefined when there is no such Work item. */
@@ -26,9 +26,11 @@ export const writeMemory = (
   file: { filename: string; content: string },
   ifMatch?: string,
 ): Promise<{ created: boolean } | undefined> =>
-  changing(store, caseId, ({ dir }) => {
+  changing(store, caseId, async ({ dir }) => {
     const path = { dir: memoryDir(join(store.layout.root, dir)), filename: file.filename };
-    return writeText(store.layout, path, file.content, ifMatch);
+    const written = await writeText(store.layout, path, file.content, ifMatch);
+    announce(store, caseId);
+    return written;
   });
 
 const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {

@@ -87,6 +87,7 @@ const tell = async (store: Store, item: Item): Promise<void> => {
   const events = compare(item.id, item.seen, now, store.clock());
   await store.journal.append({ seen: { id: item.id, state: now }, events });
   item.seen = now;
+  announce(store, item.id);
 };
 
 interface Fix {

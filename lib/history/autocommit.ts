@@ -1,0 +1,128 @@
+import { settingsOf } from '../../store/globals.ts';
+import { shared } from '../../store/timing.ts';
+import type { Service } from '../service.ts';
+import { commitChanges, type Due, type Told, tellAll } from './commit-changes.ts';
+
+export interface Autocommit {
+  /** From now on each change is committed while the setting `autocommit` is true; first what is uncommitted already. */
+  start(): void;
+  /** Settings, webhooks, or anything else that is no Work item's may have changed. */
+  globalsChanged(): void;
+  /** Waits for a commit that is being made. What is not committed yet is found by the next start. */
+  close(): Promise<void>;
+}
+
+export interface AutocommitPace {
+  /** From the last change of several to their commit, in milliseconds. */
+  settle_ms: number;
+  /** A change waits no longer than this, however many follow. */
+  longest_ms: number;
+  /** When git is busy: the first pause, which doubles, and the longest. */
+  retry_ms: number;
+  longest_retry_ms: number;
+}
+
+export const PACE: AutocommitPace = {
+  settle_ms: 200,
+  longest_ms: 2000,
+  retry_ms: 2000,
+  longest_retry_ms: 30_000,
+};
+
+/**
+ * Keeps the workspace's git history, if the settings want it: a commit for each settled change, on the branch that is
+ * checked out. Leaves alone what the operator has staged, and waits while a merge, a rebase or the like is under way.
+ * Runs no hook of the repository.
+ */
+export const createAutocommit = (service: Service, pace = PACE): Autocommit => {
+  const { store, log } = service;
+  let told: Told = new Map();
+  let due = nothing();
+  let obstacle: string | undefined;
+  let on = false;
+
+  const commit = shared(async () => {
+    const taken = due;
+    due = nothing();
+    const found = await attempt(service, told, taken);
+    if (found !== undefined && found.why !== obstacle)
+      log.warn(found, 'Changes are not committed for now');
+    obstacle = found?.why;
+    if (found === undefined) return rhythm.calm();
+    due = { ids: new Set([...taken.ids, ...due.ids]), all: taken.all || due.all };
+    if (on) rhythm.later();
+  });
+  let making: Promise<void> = Promise.resolve();
+  const rhythm = createRhythm(pace, () => {
+    making = commit();
+  });
+  const caseChanged = (id: string): void => {
+    if (!on) return;
+    due.ids.add(id);
+    rhythm.soon();
+  };
+  const globalsChanged = (): void => {
+    const wanted = settingsOf(store.globals).autocommit === true;
+    if (wanted && !on) told = tellAll(store);
+    on = wanted;
+    due.all = on;
+    if (on) rhythm.soon();
+  };
+  return {
+    start: () => {
+      store.listeners.add(caseChanged);
+      globalsChanged();
+    },
+    globalsChanged,
+    close: async () => {
+      on = false;
+      store.listeners.delete(caseChanged);
+      rhythm.stop();
+      await making;
+    },
+  };
+};
+
+const nothing = () => ({ ids: new Set<string>(), all: false });
+
+interface Obstacle {
+  why: string;
+  err?: unknown;
+}
+
+const attempt = async (service: Service, told: Told, due: Due): Promise<Obstacle | undefined> => {
+  try {
+    const why = await commitChanges(service, told, due);
+    return why === undefined ? undefined : { why };
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error), err: error };
+  }
+};
+
+/** When to try: soon after a change, and after a failure later and later. */
+const createRhythm = (pace: AutocommitPace, run: () => void) => {
+  let timer: NodeJS.Timeout | undefined;
+  let since: number | undefined;
+  let pause = pace.retry_ms;
+  const wake = (ms: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      since = undefined;
+      run();
+    }, ms);
+  };
+  return {
+    soon: () => {
+      since ??= performance.now();
+      wake(Math.max(0, Math.min(pace.settle_ms, since + pace.longest_ms - performance.now())));
+    },
+    later: () => {
+      wake(pause);
+      pause = Math.min(2 * pause, pace.longest_retry_ms);
+    },
+    calm: () => {
+      pause = pace.retry_ms;
+    },
+    stop: () => clearTimeout(timer),
+  };
+};

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { changeCase, setState } from '../../../lib/cases/change.ts';
+import { createCase } from '../../../lib/cases/create.ts';
+import { createAutocommit } from '../../../lib/history/autocommit.ts';
+import type { Service } from '../../../lib/service.ts';
+import { writeMemory } from '../../../store/memory.ts';
+import { openStore } from '../../../store/open.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import {
+  gitIn,
+  makeRepository,
+  temporaryDirectory,
+  testGit,
+  writeFiles,
+} from '../../helpers/repository.ts';
+
+const PACE = { settle_ms: 20, longest_ms: 200, retry_ms: 20, longest_retry_ms: 40 };
+const IGNORED = '.dossier/\n*.lock/\n';
+
+interface Wanted {
+  /** The repository; the workspace is `folder` in it. */
+  root?: string;
+  folder?: string;
+  settings?: string;
+}
+
+/** A workspace in a repository, with a daemon's autocommit on it. */
+const keep = async (t: TestContext, { root, folder = '', settings }: Wanted = {}) => {
+  const top = root ?? makeRepository(t, { files: { '.gitignore': IGNORED } }).root;
+  const workspace = join(top, folder);
+  writeFiles(workspace, { 'workspace.md': settings ?? '---\nautocommit: true\n---\n' });
+  const open = await openStore(workspace, {
+    clock: () => new Date(),
+    follow: () => undefined,
+    report: (error, what) => assert.fail(`${what}: ${error}`),
+  });
+  const logged: string[] = [];
+  const { store } = open;
+  const service = {
+    store,
+    config: {},
+    clock: store.clock,
+    git: testGit(t),
+    log: { warn: ({ why }: { why: string }) => logged.push(why) },
+  } as unknown as Service;
+  const autocommit = createAutocommit(service, PACE);
+  autocommit.start();
+  let ended = false;
+  const end = async (): Promise<void> => {
+    if (ended) return;
+    ended = true;
+    await autocommit.close();
+    await open.close();
+  };
+  t.after(end);
+  const git = gitIn(top);
+  const subjects = (): string[] => git('log', '--format=%s').trim().split('\n');
+  return { ...open, end, top, workspace, service, autocommit, logged, git, subjects };
+};
+
+/** Resolves when the newest commit says this. */
+const newest = ({ subjects }: { subjects: () => string[] }, subject: string): Promise<void> =>
+  eventually(() => assert.equal(subjects()[0], subject));
+
+const bug = (service: Service) => createCase(service, { title: 'Fix login', type: 'bug' });
+
+describe('autocommit', () => {
+  it('commits each settled change of a Work item, and says what it was', async (t) => {
+    const kept = await keep(t);
+    const { service, git, workspace } = kept;
+    await newest(kept, 'workspace: settings');
+    const { id, path } = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    await setState(service, id, { state: 'INVESTIGATING' });
+    await newest(kept, 'case Fix login: state OPEN to INVESTIGATING');
+    await writeMemory(service.store, id, { filename: 'notes.md', content: 'one\n' });
+    await newest(kept, 'case Fix login: memory');
+    await changeCase(service, id, { description: 'Told at length' });
+    await newest(kept, 'case Fix login: case.md');
+    assert.equal(git('status', '--porcelain'), '');
+    assert.equal(
+      git('show', `HEAD:${path}/case.md`),
+      readFileSync(join(workspace, path, 'case.md'), 'utf8'),
+    );
+  });
+
+  it('commits a removed and a moved Work item', async (t) => {
+    const kept = await keep(t);
+    const { service, git, workspace, watch, autocommit } = kept;
+    const attention = watch(autocommit.globalsChanged);
+    await newest(kept, 'workspace: settings');
+    const one = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    const moved = join(dirname(one.path), 'moved-by-hand');
+    renameSync(join(workspace, one.path), join(workspace, moved));
+    await attention.sweepNow();
+    await newest(kept, `case Fix login: moved to ${moved}`);
+    rmSync(join(workspace, moved), { recursive: true });
+    await attention.sweepNow();
+    await newest(kept, 'case Fix login: removed');
+    assert.equal(git('ls-files', 'cases'), '');
+    assert.equal(git('status', '--porcelain'), '');
+  });
+
+  it('commits settings and webhooks', async (t) => {
+    const kept = await keep(t);
+    const { workspace, autocommit } = kept;
+    await newest(kept, 'workspace: settings');
+    writeFiles(workspace, { 'webhooks/one.md': 'anything' });
+    autocommit.globalsChanged();
+    await newest(kept, 'workspace: webhooks');
+  });
+
+  it('leaves alone what the operator has staged, in the item too', async (t) => {
+    const kept = await keep(t);
+    const { service, git, top, workspace } = kept;
+    await newest(kept, 'workspace: settings');
+    const { id, path } = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    writeFiles(top, { 'mine.txt': 'staged', 'new.txt': 'neither' });
+    git('add', 'mine.txt');
+    const draft = join(workspace, path, 'memory/draft.md');
+    writeFiles(workspace, { [`${path}/memory/draft.md`]: 'staged half\n' });
+    git('add', draft);
+    writeFileSync(draft, 'staged half\nand more\n');
+    await setState(service, id, { state: 'INVESTIGATING' });
+    await newest(kept, 'case Fix login: state OPEN to INVESTIGATING');
+    assert.deepEqual(git('show', '--name-only', '--format=').trim().split('\n'), [
+      `${path}/case.md`,
+    ]);
+    assert.equal(git('show', `:${path}/memory/draft.md`), 'staged half\n');
+    assert.deepEqual(git('status', '--porcelain').trimEnd().split('\n'), [
+      `AM ${path}/memory/draft.md`,
+      'A  mine.txt',
+      '?? new.txt',
+    ]);
+  });
+
+  for (const name of ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'rebase-merge/onto', 'index.lock']) {
+    it(`waits while there is a ${name}`, async (t) => {
+      const kept = await keep(t);
+      const { service, top, git, subjects, logged } = kept;
+      await newest(kept, 'workspace: settings');
+      const head = git('rev-parse', 'HEAD');
+      writeFiles(join(top, '.git'), { [name]: name === 'index.lock' ? '' : head });
+      await bug(service);
+      const [file] = name.split('/');
+      await eventually(() => assert.match(logged.join(), new RegExp(`in the middle .*${file}`)));
+      assert.deepEqual(subjects(), ['workspace: settings', 'start']);
+      assert.equal(logged.length, 1);
+      rmSync(join(top, '.git', file as string), { recursive: true });
+      await newest(kept, 'case Fix login: created');
+    });
+  }
+
+  it('makes no commit that is on no branch', async (t) => {
+    const kept = await keep(t);
+    const { service, git, subjects, logged } = kept;
+    await newest(kept, 'workspace: settings');
+    git('checkout', '--quiet', '--detach');
+    await bug(service);
+    await eventually(() => assert.deepEqual(logged, ['no branch is checked out']));
+    assert.equal(subjects().length, 2);
+    git('checkout', '--quiet', 'main');
+    await newest(kept, 'case Fix login: created');
+  });
+
+  it('commits what is uncommitted when it starts, each Work item by itself', async (t) => {
+    const off = await keep(t, { settings: '---\nautocommit: false\n---\n' });
+    await bug(off.service);
+    await createCase(off.service, { title: 'Second', type: 'chore' });
+    assert.deepEqual(off.subjects(), ['start']);
+    await off.end();
+    const kept = await keep(t, { root: off.top });
+    await eventually(() =>
+      assert.deepEqual(kept.subjects().toSorted(), [
+        'case Fix login: created',
+        'case Second: created',
+        'start',
+        'workspace: settings',
+      ]),
+    );
+  });
+
+  it('does nothing unless the settings want it', async (t) => {
+    const { service, autocommit, subjects, git } = await keep(t, {
+      settings: '---\nprovider: manual\n---\n',
+    });
+    await bug(service);
+    autocommit.globalsChanged();
+    await autocommit.close();
+    assert.deepEqual(subjects(), ['start']);
+    assert.match(git('status', '--porcelain'), /\?\? cases\//);
+  });
+
+  it('commits in a folder of a larger repository only what is in the workspace', async (t) => {
+    const kept = await keep(t, { folder: 'deep/space' });
+    const { service, git, top } = kept;
+    writeFiles(top, { 'elsewhere.txt': 'not mine' });
+    await newest(kept, 'workspace: settings');
+    const { path } = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    assert.equal(git('show', '--name-only', '--format=').trim(), `deep/space/${path}/case.md`);
+    assert.equal(git('status', '--porcelain').trim(), '?? elsewhere.txt');
+  });
+
+  it('commits as the user that git knows, else as Dossier, and as the first commit too', async (t) => {
+    const known = await keep(t);
+    await newest(known, 'workspace: settings');
+    assert.equal(
+      known.git('log', '-1', '--format=%an %ce').trim(),
+      'Test Operator operator@example.com',
+    );
+    const root = temporaryDirectory(t);
+    gitIn(root)('init', '--quiet', '--initial-branch=main');
+    writeFiles(root, { '.gitignore': IGNORED });
+    const unknown = await keep(t, { root });
+    await eventually(() => assert.equal(unknown.subjects()[0], 'workspace: .gitignore, settings'));
+    assert.equal(
+      unknown.git('log', '-1', '--format=%an <%ae> %cn').trim(),
+      'Dossier <dossier@localhost> Dossier',
+    );
+  });
+
+  it('runs no hook of the repository', async (t) => {
+    const { root } = makeRepository(t, { files: { '.gitignore': IGNORED } });
+    writeFiles(join(root, '.git/hooks'), { 'pre-commit': '#!/bin/sh\ntouch ran; exit 1\n' });
+    chmodSync(join(root, '.git/hooks/pre-commit'), 0o755);
+    const kept = await keep(t, { root });
+    await newest(kept, 'workspace: settings');
+    assert.equal(existsSync(join(root, 'ran')), false);
+  });
+
+  it('says once that there is no repository, and begins when there is one', async (t) => {
+    const root = temporaryDirectory(t);
+    const kept = await keep(t, { root });
+    await bug(kept.service);
+    await eventually(() => assert.match(kept.logged.join(), /no git repository/));
+    kept.git('init', '--quiet', '--initial-branch=main');
+    await eventually(() => assert.equal(kept.subjects().length, 2));
+    assert.equal(kept.logged.length, 1);
+  });
+
+  it('takes names that mean something to git as they are', async (t) => {
+    const kept = await keep(t);
+    const { service, workspace, git } = kept;
+    await newest(kept, 'workspace: settings');
+    const { id, path } = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    const names = ['memory/-x.md', 'memory/a *[b].md', 'memory/ünï.md', 'memory/:(top)y.md'];
+    for (const name of names) writeFiles(workspace, { [`${path}/${name}`]: name });
+    await setState(service, id, { state: 'IMPLEMENTING' });
+    await newest(kept, 'case Fix login: state OPEN to IMPLEMENTING, memory');
+    assert.equal(git('status', '--porcelain'), '');
+  });
+});
