@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Case } from '../../store/records/case.ts';
+import { type TinyDisk, tinyDisk } from '../helpers/tiny-disk.ts';
+import { assertProblem, fingerprint, told, type WithCase, withCase } from '../helpers/work-item.ts';
+
+const LONG = 'x'.repeat(200_000);
+
+/** A workspace on a small disk of its own, with a description that takes some room. */
+const onTinyDisk = async (t: TestContext): Promise<(WithCase & { disk: TinyDisk }) | undefined> => {
+  const disk = tinyDisk(t, 8192);
+  if (disk === undefined) return undefined;
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = disk.dir;
+  try {
+    return { ...(await withCase(t, { description: `old ${LONG}` })), disk };
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+    t.after(disk.unmount);
+  }
+};
+
+/** Eight changes, each done or refused; the title of the last that was done. */
+const writeUntilFull = async ({
+  call,
+  at,
+  read,
+  events,
+}: WithCase): Promise<string | undefined> => {
+  const old = read('case.md');
+  const titles: string[] = [];
+  for (const n of [0, 1, 2, 3, 4, 5, 6, 7]) {
+    const body = { title: `title ${n}`, description: `${n} ${LONG}` };
+    const answer = await call<Case>('PUT', at, body);
+    if (answer.status === 200) titles.push(body.title);
+    else assertProblem(answer, 507, 'disk_full');
+    const text = read('case.md');
+    assert.ok(text === old || text.endsWith(`${LONG}\n`), 'the file is whole');
+    const shown = (await call<Case>('GET', at)).body;
+    assert.deepEqual(
+      [shown.title, shown.problems],
+      [titles.at(-1) ?? 'Tax is off by one', undefined],
+    );
+  }
+  assert.deepEqual(
+    told(events),
+    titles.map(() => 'case_updated'),
+  );
+  return titles.at(-1);
+};
+
+describe('a full disk', () => {
+  it('refuses every write with 507, and leaves each old file whole', async (t) => {
+    const work = await onTinyDisk(t);
+    if (work === undefined) return;
+    const { call, at, disk, running, events } = work;
+    await call('PUT', `${at}/memory/notes.md`, 'old notes');
+    const { body: proof } = await call<{ id: string }>('POST', `${at}/proof`, {
+      type: 'log',
+      content: 'ok',
+    });
+    events.length = 0;
+    const before = fingerprint(running.workspace);
+    disk.leave(0);
+    for (const [method, path, body] of [
+      ['PUT', at, { title: 'new' }],
+      ['PUT', at, { description: `new ${LONG}` }],
+      ['PUT', `${at}/state`, { state: 'BLOCKED' }],
+      ['PUT', `${at}/memory/notes.md`, 'new notes'],
+      ['PUT', `${at}/memory/other.md`, 'new notes'],
+      ['POST', '/cases', { title: 'new', type: 'bug' }],
+      ['POST', `${at}/proof`, { type: 'log', content: 'new' }],
+      ['POST', `${at}/proof/checklist`, { description: 'd', type: 'log', required: true }],
+      ['PUT', `${at}/proof/${proof.id}/verify`, undefined],
+    ] as const)
+      assertProblem(await call(method, path, body), 507, 'disk_full');
+    assert.deepEqual(fingerprint(running.workspace), before);
+    assert.deepEqual(readdirSync(join(running.workspace, '.dossier/tmp')), []);
+    assert.deepEqual(events, []);
+    assert.equal((await call<Case>('GET', at)).status, 200, 'reading goes on');
+    disk.free();
+    assert.equal((await call('PUT', at, { title: 'new' })).status, 200, 'and so does writing');
+    assert.deepEqual(told(events), ['case_updated']);
+  });
+
+  for (const kib of [4, 8, 60, 120, 196, 200, 208, 300, 400, 460, 700])
+    it(`writes all of a record or nothing, with ${kib} KiB left`, async (t) => {
+      const work = await onTinyDisk(t);
+      if (work === undefined) return;
+      const { call, at, disk, running, events } = work;
+      disk.leave(kib);
+      const title = (await writeUntilFull(work)) ?? 'Tax is off by one';
+      const before = told(events);
+      disk.free();
+      await running.restart();
+      assert.equal((await call<Case>('GET', at)).body.title, title);
+      assert.deepEqual(told(events), before, 'a restart adds none');
+      assert.ok(!running.logged.some(({ message }) => /damaged/.test(message)));
+    });
+
+  it('keeps a change by hand that it cannot note yet, and tells it once there is room', async (t) => {
+    const work = await onTinyDisk(t);
+    if (work === undefined) return;
+    const { call, at, disk, running, read, events, dir } = work;
+    disk.leave(0);
+    const offset = readFileSync(join(dir, 'case.md')).indexOf('Tax');
+    // In place, for there is no room for another file: three letters over three.
+    const file = openSync(join(dir, 'case.md'), 'r+');
+    writeSync(file, 'Fax', offset);
+    closeSync(file);
+    assert.equal((await call<Case>('GET', at)).body.title, 'Fax is off by one');
+    disk.free();
+    await running.restart();
+    assert.match(read('case.md'), /^title: Fax is off by one$/m);
+    assert.deepEqual(told(events), ['case_updated']);
+    assert.ok(existsSync(dir));
+  });
+});
