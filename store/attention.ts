@@ -9,7 +9,7 @@ import { reconcile } from './reconcile.ts';
 import type { Store } from './store.ts';
 import { sweep } from './sweep.ts';
 import { everySoOften, shared } from './timing.ts';
-import { gitMark, inodeOf, isGitBusy, watchLimit, watchWorkspace } from './watch.ts';
+import { gitMark, inodeOf, isGitBusy, type Watcher, watchLimit, watchWorkspace } from './watch.ts';
 
 export interface Pace extends HintPace {
   sweep_ms: number;
@@ -103,9 +103,11 @@ const watchAgain = (
   hint: (dir: string) => void,
   failed: (error: unknown) => void,
 ) => {
-  const { layout } = store;
+  const { layout, items } = store;
+  const watchNow = (): Watcher => watchWorkspace(layout, [...items.byDir.keys()], { hint, failed });
   let inode = inodeOf(layout.root);
-  let watcher = watchWorkspace(layout, { hint, failed });
+  let watcher = watchNow();
+  store.watch = (dir, kind) => watcher.place(dir, kind);
   return {
     ready: watcher.ready,
     check: async (): Promise<void> => {
@@ -113,7 +115,7 @@ const watchAgain = (
       if (now === inode || now === 0) return;
       inode = now;
       await watcher.close();
-      watcher = watchWorkspace(layout, { hint, failed });
+      watcher = watchNow();
       await watcher.ready;
     },
     close: () => watcher.close(),

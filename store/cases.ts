@@ -2,14 +2,16 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changing, untilDone } from './changing.ts';
 import { createDirectory, removeDirectory } from './durable.ts';
+import { entryOfNew } from './entry.ts';
 import { StoreError } from './errors.ts';
 import { bodyOfText } from './front-matter.ts';
-import { answerOf, caseOf, type Item, readItem, recordOf } from './item.ts';
+import { answerOf, caseOf, type Item, newItem, recordOf } from './item.ts';
 import { type Filter, inOrder, matches, putItem } from './items.ts';
 import { CASE_FILE, caseFile } from './layout.ts';
 import { forget } from './missing.ts';
 import { caseDirName, monthOf } from './names.ts';
-import { freshItem, reconcileInTurn } from './reconcile.ts';
+import { parseCase } from './read-case.ts';
+import { freshItem, reconcileInTurn, tell } from './reconcile.ts';
 import { type Edit, editRecord, unreadable } from './record-file.ts';
 import type { Case, CaseMatter } from './records/case.ts';
 import { renderFrontMatter } from './splice.ts';
@@ -50,15 +52,17 @@ export const createCase = (store: Store, { matter, description }: NewCase): Prom
       caseDirName(matter.title, matter.id),
     );
     const path = join(store.layout.root, dir);
-    await createDirectory(store.layout, path, {
-      [CASE_FILE]: renderFrontMatter({ ...matter }, bodyOfText(description, '\n')),
-    });
-    const files = readItem(store.layout.root, dir);
-    if (files?.case.value === undefined)
+    const text = renderFrontMatter({ ...matter }, bodyOfText(description, '\n'));
+    // Read before it is written: what could not be read back is not written at all.
+    const value = parseCase(text);
+    await createDirectory(store.layout, path, { [CASE_FILE]: text });
+    const entry = entryOfNew(caseFile(path), text, value);
+    if (entry === undefined)
       throw new StoreError('file_busy', `${dir} was changed or removed while it was made`);
-    const item: Item = { id: matter.id, dir, files, seen: undefined, answer: undefined };
+    const item = newItem(matter.id, dir, entry);
     putItem(store.items, item);
-    await reconcileInTurn(store, item);
+    store.watch(dir, 'item');
+    await tell(store, item);
     return recordOf(item);
   });
 

@@ -85,6 +85,12 @@ const acquire = async (layout: Layout, onCompromised: () => void): Promise<() =>
   }
 };
 
+/** The daemon that holds the workspace now, as far as can be told; undefined when none does. */
+export const holderOf = (layout: Layout): Owner | undefined => {
+  const owner = readOwner(layout)?.owner;
+  return owner === undefined || judge(owner) === 'dead' ? undefined : owner;
+};
+
 const held = ({ root }: Layout, owner: Owner | undefined): WorkspaceHeldError => {
   const who =
     owner === undefined

@@ -6,12 +6,15 @@ import { fileProblem, Problem } from './problem.ts';
 import { reconcile, reconcileInTurn } from './reconcile.ts';
 import { editRecord } from './record-file.ts';
 import type { Store } from './store.ts';
-import { walkItems } from './walk.ts';
+import { walk } from './walk.ts';
 
 /** Finds Work items that were made, copied or moved by hand under `from`, relative to the workspace. */
 export const discover = async (store: Store, from = 'cases'): Promise<void> => {
   const known = (dir: string): boolean => store.items.byDir.has(dir);
-  for (const dir of walkItems(store.layout.root, from, known)) await meet(store, dir);
+  for (const { dir, kind } of walk(store.layout.root, from, known)) {
+    store.watch(dir, kind);
+    if (kind === 'item') await meet(store, dir);
+  }
 };
 
 /** Looks at a directory that holds a case.md: a known item, a new one, one that moved here, or one that cannot be. */

@@ -75,13 +75,23 @@ export const createDirectory = async (
       Object.entries(files).map(([name, text]) => writeSynced(join(temporary, name), text)),
     );
     await syncDirectory(temporary);
-    makeDirectory(dirname(target));
-    renameSync(temporary, target);
+    moveTo(temporary, target);
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
     throw error;
   }
   await syncDirectory(dirname(target));
+};
+
+// The directory above is nearly always there.
+const moveTo = (from: string, target: string): void => {
+  try {
+    renameSync(from, target);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    makeDirectory(dirname(target));
+    renameSync(from, target);
+  }
 };
 
 /** Takes a directory out of the tree by one rename into the trash; what is removed later is never half there. */

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from './durable.ts';
 import { isRecordName, sha256 } from './names.ts';
@@ -35,8 +35,8 @@ export const readEntry = <T>(
 ): Entry<T> | undefined => {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
-  const look = { signature: signatureOf(stats), written_at: stats.mtimeMs };
-  if (before !== undefined && isSame(before, look.signature)) return before;
+  if (before !== undefined && before.gone_at === undefined && isSame(before, stats)) return before;
+  const look = { signature: isYoung(stats) ? '' : signatureOf(stats), written_at: stats.mtimeMs };
   try {
     return parsed(readRegular(path, stats), look, before, parse);
   } catch (error) {
@@ -44,11 +44,22 @@ export const readEntry = <T>(
   }
 };
 
-const isSame = ({ signature, gone_at }: Entry<unknown>, now: string): boolean =>
-  signature !== '' && signature === now && gone_at === undefined;
+/** Whether a file is still the one that was read. */
+export const isSame = ({ signature }: Entry<unknown>, now: Stats): boolean =>
+  signature !== '' && signature === signatureOf(now);
 
-export const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
-  Date.now() - mtimeMs < RACY_MS ? '' : `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+const isYoung = ({ mtimeMs }: Stats): boolean => Date.now() - mtimeMs < RACY_MS;
+
+const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
+  `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+
+/** The entry of a file that this process has just made: nobody else can have written it before this. */
+export const entryOfNew = <T>(path: string, text: string, value: T): Entry<T> | undefined => {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.size !== Buffer.byteLength(text)) return undefined;
+  const look = { signature: signatureOf(stats), written_at: stats.mtimeMs };
+  return { ...look, sha: sha256(text), value, problem: undefined };
+};
 
 const readRegular = (path: string, stats: Stats): Buffer => {
   if (stats.isSymbolicLink())
@@ -109,6 +120,8 @@ export const namesIn = (dir: string): string[] =>
   listDirectory(dir).filter(isRecordName).toSorted();
 
 export const listDirectory = (dir: string): string[] => {
+  // Most folders of most Work items are not there: an error for each would be the costly way to learn it.
+  if (!existsSync(dir)) return [];
   try {
     return readdirSync(dir);
   } catch (error) {

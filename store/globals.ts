@@ -21,10 +21,16 @@ const parseSettings = (text: string): Settings => {
   return check(source.data, source);
 };
 
+/** Reads workspace.md if it changed since `before`; undefined when there is none. Writes nothing. */
+export const readSettings = (
+  layout: Layout,
+  before?: Entry<Settings>,
+): Entry<Settings> | undefined => readEntry(layout.settings, before, parseSettings);
+
 /** Reads them again; a setting that is wrong is a problem, and the last good ones hold. True when something changed. */
 export const refreshGlobals = async (layout: Layout, globals: Globals): Promise<boolean> => {
   const { settings } = globals;
-  globals.settings = readEntry(layout.settings, settings, parseSettings);
+  globals.settings = readSettings(layout, settings);
   const changed = await refreshWebhooks(layout, globals);
   return changed || globals.settings !== settings;
 };

@@ -36,6 +36,15 @@ export interface Known {
   seen?: Seen | undefined;
 }
 
+/** A Work item whose directory holds nothing but the case.md that was just made. */
+export const newItem = (id: string, dir: string, entry: Entry<CaseFile>): Item => ({
+  id,
+  dir,
+  files: { case: entry, proofs: new Map(), checklist: undefined, webhooks: new Map() },
+  seen: undefined,
+  answer: undefined,
+});
+
 /** Reads what changed since it was last read. Undefined when the directory holds no case.md. */
 export const readItem = (root: string, dir: string, known?: Known): ItemFiles | undefined => {
   const path = join(root, dir);

@@ -82,6 +82,7 @@ const emptyStore = (
   turns: createTurns(),
   missing: new Set(),
   lookLater: () => undefined,
+  watch: () => undefined,
   globals: { settings: undefined, webhooks: new Map() },
   readOnly: false,
   listeners: new Set(),

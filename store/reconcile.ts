@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { compare } from './compare.ts';
-import { type Entry, signatureOf } from './entry.ts';
+import { type Entry, isSame } from './entry.ts';
 import { caseOf, type Item, type ItemFiles, readItem, sameFiles, seenOf } from './item.ts';
 import { touch } from './items.ts';
 import { caseFile, proofDir, webhooksDir } from './layout.ts';
@@ -50,11 +50,7 @@ export const freshItem = async (store: Store, id: string): Promise<Item | undefi
 
 const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
   const stats = lstatSync(caseFile(join(layout.root, dir)), { throwIfNoEntry: false });
-  return (
-    stats !== undefined &&
-    files.case.signature !== '' &&
-    files.case.signature === signatureOf(stats)
-  );
+  return stats !== undefined && isSame(files.case, stats);
 };
 
 const readAgain = (store: Store, item: Item): boolean => {
@@ -81,7 +77,8 @@ const withoutCase = (root: string, { dir, files }: Item): ItemFiles | undefined 
   return { ...files, case: { ...files.case, signature: '', problem } };
 };
 
-const tell = async (store: Store, item: Item): Promise<void> => {
+/** Tells what is there now and was not told yet. */
+export const tell = async (store: Store, item: Item): Promise<void> => {
   const now = seenOf(item);
   if (isDeepStrictEqual(item.seen, now)) return;
   const events = compare(item.id, item.seen, now, store.clock());

@@ -6,6 +6,7 @@ import type { Journal } from './journal.ts';
 import type { Layout } from './layout.ts';
 import type { Changes } from './splice.ts';
 import type { Turns } from './turns.ts';
+import type { PlaceKind } from './watch.ts';
 
 /** The workspace, opened by this process alone. */
 export interface Store {
@@ -20,6 +21,8 @@ export interface Store {
   readonly missing: Set<string>;
   /** Asks for a decision about the missing ones, once the grace period is over. */
   lookLater: () => void;
+  /** A place to be watched from now on. Does nothing until somebody watches. */
+  watch: (dir: string, kind: PlaceKind) => void;
   readonly globals: Globals;
   /** Another process took the workspace's lock: nothing is written until it is ours again. */
   readOnly: boolean;

@@ -4,7 +4,7 @@ import { refreshGlobals } from './globals.ts';
 import { readItem, sameFiles } from './item.ts';
 import { reconcile } from './reconcile.ts';
 import type { Store } from './store.ts';
-import { walkItems } from './walk.ts';
+import { walk } from './walk.ts';
 
 const SLICE_MS = 4;
 const IN_FLIGHT = 256;
@@ -18,9 +18,10 @@ export const sweep = async (store: Store): Promise<void> => {
   const found = new Set<string>();
   const work: Promise<void>[] = [];
   let since = performance.now();
-  for (const dir of walkItems(store.layout.root)) {
-    found.add(dir);
-    if (differs(store, dir)) work.push(meet(store, dir));
+  for (const { dir, kind } of walk(store.layout.root)) {
+    store.watch(dir, kind);
+    if (kind === 'item') found.add(dir);
+    if (kind === 'item' && differs(store, dir)) work.push(meet(store, dir));
     if (work.length >= IN_FLIGHT) await Promise.all(work.splice(0));
     if (performance.now() - since > SLICE_MS) {
       await nextTurn();

@@ -5,34 +5,39 @@ import { CASE_FILE } from './layout.ts';
 
 const DEEPEST = 6;
 
+/** A directory met on the way: a Work item (it holds a case.md) or a folder of further ones. */
+export interface Place {
+  dir: string;
+  kind: 'item' | 'folder';
+}
+
 /**
- * The directories of all Work items, relative to the workspace: each that holds a case.md, anywhere under `from`.
- * Nothing below one is another, links are not followed, and names that begin with a dot are no one's. Those that
- * `skip` knows are left out unread.
+ * All Work items and the folders they are in, relative to the workspace, anywhere under `from`. Nothing below a Work
+ * item is another, links are not followed, and names that begin with a dot are no one's. Those that `skip` knows are
+ * left out unread.
  */
-export const walkItems = function* (
+export const walk = function* (
   root: string,
   from = 'cases',
   skip: (dir: string) => boolean = () => false,
-): Generator<string> {
+): Generator<Place> {
   const entries = readEntries(join(root, from));
-  if (entries.some(({ name }) => name === CASE_FILE)) {
-    yield from;
-    return;
-  }
-  if (from.split('/').length > DEEPEST) return;
+  if (entries === undefined) return;
+  const kind = entries.some(({ name }) => name === CASE_FILE) ? 'item' : 'folder';
+  yield { dir: from, kind };
+  if (kind === 'item' || from.split('/').length > DEEPEST) return;
   for (const entry of entries) {
     const dir = posix.join(from, entry.name);
     if (entry.isDirectory() && !entry.name.startsWith('.') && !skip(dir))
-      yield* walkItems(root, dir, skip);
+      yield* walk(root, dir, skip);
   }
 };
 
-const readEntries = (path: string): Dirent[] => {
+const readEntries = (path: string): Dirent[] | undefined => {
   try {
     return readdirSync(path, { withFileTypes: true });
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return [];
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return undefined;
     throw error;
   }
 };

@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, lstatSync, mkdirSync, opendirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFile, hasCode } from './durable.ts';
 import type { Layout } from './layout.ts';
@@ -36,11 +36,20 @@ export const makeWorkspaceFiles = async (layout: Layout): Promise<string[]> => {
   return made;
 };
 
-/** Makes the directory of a workspace; answers why it cannot be one, in words that follow its path. */
-export const whyNoWorkspace = (root: string): string | undefined => {
-  try {
-    mkdirSync(root, { recursive: true });
+/** Makes the directory of a workspace if need be; answers why it cannot be one, in words that follow its path. */
+export const makeWorkspace = (root: string): string | undefined =>
+  explained(() => mkdirSync(root, { recursive: true })) ?? whyNoWorkspace(root);
+
+/** Why a directory cannot be a workspace, in words that follow its path; undefined when it can. Writes nothing. */
+export const whyNoWorkspace = (root: string): string | undefined =>
+  explained(() => {
+    opendirSync(root).closeSync();
     accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
+  });
+
+const explained = (attempt: () => unknown): string | undefined => {
+  try {
+    attempt();
     return undefined;
   } catch (error) {
     const known = WHY_NOT.find(([code]) => hasCode(error, code));
@@ -51,8 +60,8 @@ export const whyNoWorkspace = (root: string): string | undefined => {
 
 const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
   ['EEXIST', 'is a file, not a directory'],
-  ['ENOTDIR', 'is below a file, so it cannot be a directory'],
-  ['ENOENT', 'cannot be made there'],
+  ['ENOTDIR', 'is a file, or below one'],
+  ['ENOENT', 'cannot be made'],
   ['EACCES', 'cannot be written by this user'],
   ['EPERM', 'cannot be written by this user'],
   ['EROFS', 'is on a file system that is mounted read-only'],

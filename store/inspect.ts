@@ -1,0 +1,29 @@
+import { lstatSync } from 'node:fs';
+import { problemsOf, readItem } from './item.ts';
+import type { Layout } from './layout.ts';
+import type { FileProblem } from './problem.ts';
+import { walk } from './walk.ts';
+
+export interface Inspection {
+  items: number;
+  /** Files that cannot be used as the record they should be. */
+  problems: FileProblem[];
+  /** So many directories the daemon wants to watch. */
+  watches: number;
+}
+
+/** Reads every Work item of a workspace that another process may have open: takes no lock and writes nothing. */
+export const inspectWorkspace = ({ root }: Layout): Inspection => {
+  const problems: FileProblem[] = [];
+  let items = 0;
+  for (const { dir, kind } of walk(root)) {
+    const files = kind === 'item' ? readItem(root, dir) : undefined;
+    if (files === undefined) continue;
+    items += 1;
+    problems.push(...problemsOf({ id: '', dir, files, seen: undefined, answer: undefined }));
+  }
+  return { items, problems, watches: items * 4 + 64 };
+};
+
+export const isThere = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false }) !== undefined;
