@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
@@ -69,7 +69,8 @@ export const createDirectory = async (
   files: Record<string, string>,
 ): Promise<void> => {
   const temporary = join(layout.tmp, randomUUID());
-  mkdirSync(temporary);
+  // Making a directory may wait for the disk, as a sync does: not on the event loop.
+  await mkdir(temporary);
   try {
     await Promise.all(
       Object.entries(files).map(([name, text]) => writeSynced(join(temporary, name), text)),

@@ -16,7 +16,7 @@ export const load = async (
   count: number,
 ): Promise<Load> => {
   const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
-  await many(pool, path, Math.ceil(count / 10));
+  await many(pool, path, Math.ceil(count / 4));
   const [from, cpu] = [performance.now(), cpuOf(pid)];
   await many(pool, path, count);
   const result = {

@@ -19,6 +19,14 @@ export const benchReads = async (): Promise<Row[]> => {
     '--log-level',
     'silent',
   ]);
+  // Both warm: neither is measured while its code is still being compiled.
+  for (const [server, path] of [
+    [dossier, `/cases/${workspace.ids[0]}`],
+    [dossier, '/cases'],
+    [bare, '/one'],
+    [bare, '/thousand'],
+  ] as const)
+    await load(server, path, LISTS * 10);
   const one = await alternate(
     ROUNDS,
     () => load(dossier, `/cases/${workspace.ids[0]}`, ONES),

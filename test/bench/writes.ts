@@ -10,7 +10,7 @@ import type { Row } from './report.ts';
 import { makeWorkspace } from './workspaces.ts';
 
 const ROUNDS = 5;
-const WRITES = 400;
+const WRITES = 800;
 const AT_ONCE = 8;
 
 /** POST /cases, against a bare loop that makes the same things durable; and with many items against few. */
@@ -20,6 +20,7 @@ export const benchWrites = async (): Promise<Row[]> => {
     startServer(DOSSIER, ['--workspace', root, '--port', '0', '--log-level', 'silent']);
   const small = await start(few.root);
   const large = await start(many.root);
+  for (const server of [small, large]) await post(server);
   const [posts, floor] = await alternate(ROUNDS, () => post(small), bareWrites);
   const [atMany, atFew] = await alternate(
     ROUNDS,
