@@ -1,2 +1,40 @@
+import { readSettings } from '../../store/globals.ts';
+import { layoutOf } from '../../store/layout.ts';
+import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
-export const doctor = async (_config: Config): Promise<number> => 0;
+import { cleanEnvironment } from '../tools/environment.ts';
+import { createGit } from '../tools/git.ts';
+import { createSandbox } from '../tools/sandbox.ts';
+import { machine } from './doctor-machine.ts';
+import { providers } from './doctor-providers.ts';
+import { workspace } from './doctor-workspace.ts';
+import type { Finding, Patient } from './finding.ts';
+
+/**
+ * Says what is there, what is missing and what to install. Takes no lock and writes nothing, so it works beside a
+ * running daemon. Answers 1 when something is missing that Dossier cannot do without.
+ */
+export const doctor = async (
+  config: Config,
+  say: (line: string) => void = (line) => process.stdout.write(`${line}\n`),
+): Promise<number> => {
+  const env = cleanEnvironment(config.env);
+  const layout = layoutOf(config.workspace);
+  const readable = whyNoWorkspace(layout.root) === undefined;
+  const settings = readable ? readSettings(layout) : undefined;
+  const sandbox = createSandbox(settings?.value?.sandbox ?? 'auto', env);
+  const patient: Patient = { config, env, layout, settings, sandbox, git: createGit({ env }) };
+  const findings: Finding[] = [];
+  for (const examine of [machine, workspace, providers]) {
+    for await (const finding of examine(patient)) {
+      findings.push(finding);
+      say(lineOf(finding));
+    }
+  }
+  const missing = findings.filter(({ verdict }) => verdict === 'missing').length;
+  say(missing === 0 ? 'Nothing that is needed is missing.' : `${missing} of these need your hand.`);
+  return missing === 0 ? 0 : 1;
+};
+
+const lineOf = ({ verdict, about, detail }: Finding): string =>
+  `${verdict.padEnd(8)}${about.padEnd(14)}${detail}`;

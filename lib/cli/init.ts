@@ -1,2 +1,58 @@
+import { layoutOf } from '../../store/layout.ts';
+import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
-export const init = async (_config: Config): Promise<number> => 0;
+import { cleanEnvironment } from '../tools/environment.ts';
+import { createGit, type Git } from '../tools/git.ts';
+import { commitOnly, hasIdentity, homeOf, uncommitted } from '../tools/git-commit.ts';
+import { headCommit } from '../tools/git-repository.ts';
+import { checkWorkspace } from './places.ts';
+
+type Say = (line: string) => void;
+
+const OURS = ['workspace.md', '.gitignore'];
+
+/** Makes a workspace, and a git repository of it unless it is in one. Changes nothing that is there: run it twice. */
+export const init = async (config: Config, say: Say = toStandardOutput): Promise<number> => {
+  checkWorkspace(config);
+  const { workspace, env } = config;
+  say(`The workspace is ${workspace}`);
+  const made = await makeWorkspaceFiles(layoutOf(workspace));
+  for (const name of OURS)
+    say(made.includes(name) ? `Made ${name}` : `${name} is there; left as it is`);
+  const git = createGit({ env: cleanEnvironment(env) });
+  if (git.program === undefined)
+    say('git is not installed: install it, then run dossier init again');
+  else await makeRepository(git, workspace, say);
+  say('Next: dossier doctor, then dossier serve --repo DIR');
+  return 0;
+};
+
+const toStandardOutput: Say = (line) => process.stdout.write(`${line}\n`);
+
+const makeRepository = async (git: Git, workspace: string, say: Say): Promise<void> => {
+  const before = await homeOf(git, workspace);
+  if (before !== undefined && before.prefix !== '') {
+    say(`It is part of the git repository ${before.repository.path}; committing is left to you`);
+    return;
+  }
+  if (before === undefined) await git.run(workspace, ['init', '--quiet']);
+  say(before === undefined ? 'Made a git repository' : 'The git repository is there');
+  await commitFirst(git, workspace, say);
+};
+
+// A repository that has commits is the operator's: theirs to commit to.
+const commitFirst = async (git: Git, workspace: string, say: Say): Promise<void> => {
+  const home = await homeOf(git, workspace);
+  if (home === undefined || (await headCommit(git, workspace)) !== undefined) return;
+  if (!(await hasIdentity(git, workspace))) {
+    say('git does not know who you are, so nothing is committed. Tell it, then commit by hand:');
+    say('  git config --global user.name "Your Name"');
+    say('  git config --global user.email you@example.com');
+    return;
+  }
+  await git.turn(home.repository.common_dir, async (run) => {
+    const { changed } = await uncommitted(run, home.repository, OURS);
+    await commitOnly(run, home.repository, { changed, message: 'workspace: made' });
+  });
+  say(`Committed ${OURS.join(' and ')}`);
+};

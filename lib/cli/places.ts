@@ -1,4 +1,4 @@
-import { whyNoWorkspace } from '../../store/workspace-files.ts';
+import { makeWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
 import { cleanEnvironment } from '../tools/environment.ts';
@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts';
 
 /** Makes the workspace's directory if need be. Throws a Refusal when it cannot be one. */
 export const checkWorkspace = ({ workspace }: Config): void => {
-  const why = whyNoWorkspace(workspace);
+  const why = makeWorkspace(workspace);
   if (why !== undefined)
     throw new Refusal(`${workspace} ${why}. Give another directory with --workspace.`);
 };

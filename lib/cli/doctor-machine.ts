@@ -1,0 +1,41 @@
+import { findProgram } from '../tools/find-program.ts';
+import { type Finding, missing, note, ok, type Patient } from './finding.ts';
+
+/** The programs of this machine. */
+export const machine = async function* (patient: Patient): AsyncGenerator<Finding> {
+  yield node(process.versions.node);
+  yield await git(patient);
+  yield sandbox(patient);
+  yield gh(patient);
+};
+
+export const node = (version: string): Finding =>
+  isAtLeast(version, [20, 19])
+    ? ok('node', version)
+    : missing('node', `${version} is too old: install 20.19 or newer`);
+
+const git = async ({ git: { program, run } }: Patient): Promise<Finding> => {
+  if (program === undefined) return missing('git', 'not installed: install git 2.39 or newer');
+  const { stdout } = await run('/', ['version'], { read: true });
+  const version = /\d+(?:\.\d+)+/.exec(stdout.toString('utf8'))?.[0] ?? 'unknown';
+  return isAtLeast(version, [2, 39])
+    ? ok('git', `${version} (${program})`)
+    : missing('git', `${version} is too old: install 2.39 or newer`);
+};
+
+const isAtLeast = (version: string, [major, minor]: readonly [number, number]): boolean => {
+  const [first = 0, second = 0] = version.split('.').map(Number);
+  return first > major || (first === major && second >= minor);
+};
+
+const sandbox = ({ sandbox: { kind, reason } }: Patient): Finding =>
+  kind === 'bubblewrap'
+    ? ok('bubblewrap', 'works: in Plan mode the system itself keeps an agent from writing')
+    : note('bubblewrap', `${reason} Without it, what Plan mode changed is found and undone after.`);
+
+const gh = ({ env }: Patient): Finding => {
+  const program = findProgram('gh', env);
+  return program === undefined
+    ? note('gh', 'not installed; optional')
+    : ok('gh', `${program} (optional)`);
+};

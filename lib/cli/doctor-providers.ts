@@ -1,0 +1,27 @@
+import { isInside } from '../../store/inside.ts';
+import type { ProviderInfo } from '../providers/provider.ts';
+import { createProviders } from '../providers/providers.ts';
+import { type Finding, missing, note, ok, type Patient } from './finding.ts';
+
+/** Who could plan and work. Only the one that the settings name has to be there. */
+export const providers = async function* (patient: Patient): AsyncGenerator<Finding> {
+  const { config, settings, sandbox } = patient;
+  const known = createProviders((settings?.value ?? {}) as Parameters<typeof createProviders>[0], {
+    env: config.env,
+    sandbox,
+    isInside,
+  });
+  if (known.get(known.chosen) === undefined)
+    yield missing('provider', `the settings name ${known.chosen}, and there is none of that name`);
+  for (const info of await known.list()) yield finding(info, info.id === known.chosen);
+};
+
+const finding = (
+  { id, available, reason = '', version, isolation }: ProviderInfo,
+  chosen: boolean,
+): Finding => {
+  const role = chosen ? ', runs new sessions' : '';
+  if (available)
+    return ok('provider', `${id}${version ? ` ${version}` : ''} (${isolation}${role})`);
+  return (chosen ? missing : note)('provider', `${id}: ${reason}`);
+};

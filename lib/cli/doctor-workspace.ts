@@ -1,0 +1,94 @@
+import { resolve } from 'node:path';
+import { holderOf } from '../../store/daemon-lock.ts';
+import { inspectWorkspace, isThere } from '../../store/inspect.ts';
+import { fileProblem } from '../../store/problem.ts';
+import { watchLimit } from '../../store/watch.ts';
+import { whyNoWorkspace } from '../../store/workspace-files.ts';
+import { homeOf } from '../tools/git-commit.ts';
+import { findRepository } from '../tools/git-repository.ts';
+import { type Finding, missing, note, ok, type Patient } from './finding.ts';
+
+/** The workspace, and the repositories that its Work items are worked on in. */
+export const workspace = async function* (patient: Patient): AsyncGenerator<Finding> {
+  const { root } = patient.layout;
+  if (!isThere(root)) {
+    yield note('workspace', `${root} is not there yet: dossier init makes it`);
+  } else {
+    const why = whyNoWorkspace(root);
+    if (why !== undefined) return yield missing('workspace', `${root} ${why}`);
+    yield ok('workspace', root);
+    yield daemon(patient);
+    yield settings(patient);
+    yield* records(patient);
+    yield await history(patient);
+  }
+  yield* repositories(patient);
+};
+
+const daemon = ({ layout }: Patient): Finding => {
+  const holder = holderOf(layout);
+  if (holder === undefined) return ok('daemon', 'none runs on this workspace');
+  const where = holder.url === undefined ? '' : `, listening on ${holder.url}`;
+  return ok('daemon', `process ${holder.pid} on ${holder.host}, since ${holder.since}${where}`);
+};
+
+const settings = ({ settings: entry }: Patient): Finding => {
+  if (entry === undefined)
+    return note('settings', 'no workspace.md: dossier init makes one, the defaults hold');
+  if (entry.problem === undefined) return ok('settings', 'workspace.md');
+  const { line, message } = fileProblem('workspace.md', entry.problem);
+  return missing('settings', `workspace.md${line === undefined ? '' : `:${line}`}: ${message}`);
+};
+
+const records = function* ({ layout }: Patient): Generator<Finding> {
+  const { items, problems, watches } = inspectWorkspace(layout);
+  yield ok('Work items', String(items));
+  for (const { file, line, message } of problems)
+    yield note('file', `${file}${line === undefined ? '' : `:${line}`}: ${message}`);
+  yield inotify(watches, watchLimit());
+};
+
+export const inotify = (wanted: number, limit: number | undefined): Finding => {
+  if (limit === undefined) return ok('inotify', 'this system has no limit');
+  if (limit >= wanted)
+    return ok('inotify', `${limit} watches, of which about ${wanted} are wanted`);
+  return note(
+    'inotify',
+    `only ${limit} watches, and about ${wanted} are wanted: without them changes made by hand are seen after 10 s. ` +
+      `Raise it: sysctl fs.inotify.max_user_watches=${Math.max(524_288, 2 * wanted)}`,
+  );
+};
+
+const history = async ({ git, layout }: Patient): Promise<Finding> => {
+  if (git.program === undefined) return note('history', 'not kept without git');
+  const home = await homeOf(git, layout.root);
+  return home === undefined
+    ? note('history', 'the workspace is in no git repository: dossier init makes it one')
+    : ok('history', `in the git repository ${home.repository.path}`);
+};
+
+const repositories = async function* (patient: Patient): AsyncGenerator<Finding> {
+  const { config, settings: entry, git } = patient;
+  const named = { ...entry?.value?.projects, ...(config.repo && { default: config.repo }) };
+  if (Object.keys(named).length === 0)
+    yield note(
+      'repository',
+      'none is named: sessions need --repo DIR, or projects in workspace.md',
+    );
+  if (git.program === undefined) return;
+  for (const [project, path] of Object.entries(named))
+    yield await repository(patient, project, path);
+};
+
+const repository = async (
+  { git, layout }: Patient,
+  project: string,
+  named: string,
+): Promise<Finding> => {
+  const path = resolve(layout.root, named);
+  const found = await findRepository(git, path).catch((error: Error) => error);
+  if (found instanceof Error) return missing('repository', `${project}: ${found.message}`);
+  return found === undefined
+    ? missing('repository', `${project}: ${path} is not a git repository: run git init there`)
+    : ok('repository', `${project}: ${found.root}`);
+};

@@ -1,0 +1,39 @@
+import type { Entry } from '../../store/entry.ts';
+import type { Layout } from '../../store/layout.ts';
+import type { Settings } from '../../store/records/settings.ts';
+import type { Config } from '../config.ts';
+import type { Environment } from '../tools/environment.ts';
+import type { Git } from '../tools/git.ts';
+import type { Sandbox } from '../tools/sandbox.ts';
+
+/** One line of what the doctor says. `missing`: Dossier cannot do without it; `note`: it can, and this is the price. */
+export interface Finding {
+  verdict: 'ok' | 'missing' | 'note';
+  about: string;
+  detail: string;
+}
+
+/** What is looked at. */
+export interface Patient {
+  config: Config;
+  env: Environment;
+  layout: Layout;
+  /** Undefined where there is no workspace.md. */
+  settings: Entry<Settings> | undefined;
+  sandbox: Sandbox;
+  git: Git;
+}
+
+export const ok = (about: string, detail: string): Finding => ({ verdict: 'ok', about, detail });
+
+export const missing = (about: string, detail: string): Finding => ({
+  verdict: 'missing',
+  about,
+  detail,
+});
+
+export const note = (about: string, detail: string): Finding => ({
+  verdict: 'note',
+  about,
+  detail,
+});

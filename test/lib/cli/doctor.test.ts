@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { doctor } from '../../../lib/cli/doctor.ts';
+import { node } from '../../../lib/cli/doctor-machine.ts';
+import { inotify } from '../../../lib/cli/doctor-workspace.ts';
+import { readConfig } from '../../../lib/config.ts';
+import { findProgram } from '../../../lib/tools/find-program.ts';
+import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
+import { openRoot } from '../../helpers/workspace.ts';
+
+/** Only git and a shell are on the PATH: what else this machine has is out of the way. */
+const onlyGit = (t: TestContext): string => {
+  const bin = temporaryDirectory(t);
+  for (const name of ['git', 'sh', 'bash']) {
+    const program = findProgram(name, { PATH: process.env.PATH ?? '' });
+    if (program !== undefined) symlinkSync(program, join(bin, name));
+  }
+  return bin;
+};
+
+const run = async (PATH: string, ...args: string[]): Promise<{ code: number; said: string }> => {
+  const { config } = readConfig(['doctor', ...args], { HOME: '/nonexistent', PATH });
+  const said: string[] = [];
+  const code = await doctor(config, (line) => said.push(line));
+  return { code, said: said.join('\n') };
+};
+
+describe('doctor', () => {
+  it('finds nothing missing where git is, and says what optional things would give', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const { root } = makeRepository(t);
+    const { code, said } = await run(onlyGit(t), '--workspace', workspace, '--repo', root);
+    assert.equal(code, 0, said);
+    assert.match(said, /^ok {6}node/m);
+    assert.match(said, /^ok {6}git {11}\d+\.\d+/m);
+    assert.match(said, /^note {4}bubblewrap .*install the package bubblewrap/m);
+    assert.match(said, /^note {4}gh .*optional/m);
+    assert.match(said, new RegExp(`^ok {6}repository +default: ${root}$`, 'm'));
+    assert.match(said, /^ok {6}provider +runbook \(\w+, runs new sessions\)$/m);
+    assert.match(said, /^note {4}provider +claude: .*Install the npm package/m);
+    assert.match(said, /Nothing that is needed is missing/);
+  });
+
+  it('writes nothing', async (t) => {
+    const workspace = temporaryDirectory(t);
+    await run(onlyGit(t), '--workspace', workspace);
+    await run(onlyGit(t), '--workspace', join(workspace, 'not-there'));
+    assert.deepEqual(readdirSync(workspace), []);
+  });
+
+  it('misses git, and says which', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const { code, said } = await run('/nonexistent', '--workspace', workspace);
+    assert.equal(code, 1);
+    assert.match(said, /^missing git +not installed: install git 2\.39 or newer$/m);
+    assert.match(said, /1 of these need your hand/);
+  });
+
+  it('misses a repository that is none, and a workspace that is a file', async (t) => {
+    const dir = temporaryDirectory(t);
+    writeFileSync(join(dir, 'file'), '');
+    const { code, said } = await run(
+      onlyGit(t),
+      ...['--workspace', join(dir, 'file'), '--repo', dir],
+    );
+    assert.equal(code, 1);
+    assert.match(said, /^missing workspace .*file is a file/m);
+    const other = await run(onlyGit(t), '--workspace', join(dir, 'space'), '--repo', dir);
+    assert.match(other.said, /^missing repository +default: .* is not a git repository/m);
+  });
+
+  it('tells settings that are wrong, with the line, and a provider that is not there', async (t) => {
+    const workspace = temporaryDirectory(t);
+    writeFiles(workspace, { 'workspace.md': '---\nprovider: manual\nmax_sessions: many\n---\n' });
+    const wrong = await run(onlyGit(t), '--workspace', workspace);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.said, /^missing settings +workspace\.md:3: /m);
+    writeFiles(workspace, { 'workspace.md': '---\nprovider: qwen\n---\n' });
+    const { code, said } = await run(onlyGit(t), '--workspace', workspace);
+    assert.equal(code, 1);
+    assert.match(said, /^missing provider +qwen: qwen is not installed/m);
+  });
+
+  it('names the files that cannot be read', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const file = 'cases/2026-01/broken/case.md';
+    writeFiles(workspace, { [file]: '---\ntitle: [\n---\n' });
+    const { code, said } = await run(onlyGit(t), '--workspace', workspace);
+    assert.equal(code, 0);
+    assert.match(said, new RegExp(`^note {4}file +${file}:\\d+: `, 'm'));
+  });
+
+  it('works beside a daemon, and says which', async (t) => {
+    const workspace = temporaryDirectory(t);
+    mkdirSync(workspace, { recursive: true });
+    const open = await openRoot(workspace);
+    t.after(() => open.close());
+    open.lock.tell('http://127.0.0.1:4321');
+    const { code, said } = await run(onlyGit(t), '--workspace', workspace);
+    assert.equal(code, 0);
+    assert.match(
+      said,
+      new RegExp(
+        `^ok {6}daemon +process ${process.pid} .*listening on http://127.0.0.1:4321$`,
+        'm',
+      ),
+    );
+  });
+});
+
+describe('what the doctor thinks of numbers', () => {
+  for (const [version, verdict] of [
+    ['18.20.0', 'missing'],
+    ['20.18.9', 'missing'],
+    ['20.19.0', 'ok'],
+    ['24.1.0', 'ok'],
+  ]) {
+    it(`finds node ${version} ${verdict}`, () =>
+      assert.equal(node(version as string).verdict, verdict));
+  }
+
+  for (const [wanted, limit, verdict] of [
+    [100, 100, 'ok'],
+    [100, 99, 'note'],
+    [100, undefined, 'ok'],
+  ] as const) {
+    it(`finds ${limit} watches for ${wanted} ${verdict}`, () => {
+      assert.equal(inotify(wanted, limit).verdict, verdict);
+    });
+  }
+});
