@@ -9,6 +9,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Client, createClient } from './demo/client.ts';
 import { type Mailbox, openMailbox } from './demo/mailbox.ts';
@@ -204,9 +205,32 @@ const NOTES_ON_FILES = {
   'session.md': 'who did what, and when',
 };
 
+interface Commit {
+  commit: string;
+  message: string;
+}
+
+// Without locks of its own: the daemon is to find the repository free.
+const git = (dir: string, ...args: string[]): string =>
+  execFileSync('git', ['--no-optional-locks', '-C', dir, ...args], { encoding: 'utf8' }).trimEnd();
+
+const LONGEST_MS = 10_000;
+
+const showHistory = async ({ api, workspace }: Play): Promise<void> => {
+  heading("In the workspace's own git repository: each settled change is a commit");
+  for (const end = Date.now() + LONGEST_MS; Date.now() < end; await pause(50))
+    if (git(workspace, 'status', '--porcelain') === '') break;
+  const path = '/cases/:id/history';
+  const commits = await api.call<Commit[]>({ method: 'GET', path });
+  for (const { commit, message } of commits) say(`  ${commit.slice(0, 8)} ${message}`);
+};
+
+const read = async <T>(api: Client, path: string): Promise<T> =>
+  (await fetch(api.urlOf(path))).json() as Promise<T>;
+
 const showFiles = async ({ api, workspace, repository }: Play): Promise<void> => {
   heading('On disk: the workspace is the database');
-  const { path } = (await (await fetch(api.urlOf('/cases/:id'))).json()) as Item;
+  const { path } = await read<Item>(api, '/cases/:id');
   const dir = join(workspace, path);
   say(`workspace/${path}/`);
   showText(treeOf(dir, NOTES_ON_FILES));
@@ -214,8 +238,7 @@ const showFiles = async ({ api, workspace, repository }: Play): Promise<void> =>
   showText(readFileSync(join(dir, 'case.md'), 'utf8'));
 
   heading('In the repository: main is as it was, the work is on a branch of its own');
-  const git = ['-C', repository, 'worktree', 'list'];
-  const worktrees = execFileSync('git', git, { encoding: 'utf8' }).trimEnd().split('\n');
+  const worktrees = git(repository, 'worktree', 'list').split('\n');
   for (const line of worktrees) {
     const [where = '', , branch] = line.split(/\s+/);
     say(`${branch} in ${relative(join(repository, '..'), where)}`);
@@ -262,6 +285,7 @@ const run = async (): Promise<void> => {
     say(`A sample repository, a workspace and a daemon (${stage.url}) in ${stage.root}`);
     await play(all);
     await showFiles(all);
+    await showHistory(all);
     if (values.keep) {
       await showMore(all);
       stage.leave();

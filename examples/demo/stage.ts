@@ -35,6 +35,7 @@ export const openStage = async (dir: string | undefined): Promise<Stage> => {
   const workspace = join(root, 'workspace');
   try {
     makeRepository(repository);
+    makeWorkspace(workspace);
     const daemon = await startDaemon(root, ['--workspace', workspace, '--repo', repository]);
     const close = async (): Promise<void> => {
       await stop(daemon.child);
@@ -62,6 +63,8 @@ const makeRoot = (dir: string | undefined): { root: string; remove: () => void }
   return { root, remove };
 };
 
+const DOSSIER = fileURLToPath(new URL('../../dossier.js', import.meta.url));
+
 const SAMPLE = {
   'README.md': '# Greet\n\n`sh greet.sh NAME` says hello.\n',
   'greet.sh': '#!/bin/sh\necho "Hello, world!"\n',
@@ -88,7 +91,13 @@ const makeRepository = (path: string): void => {
   git('commit', '--quiet', '--message', 'Say hello');
 };
 
-const DOSSIER = fileURLToPath(new URL('../../dossier.js', import.meta.url));
+// A git repository of its own, and each change a commit: so that there is a history to look at.
+const makeWorkspace = (path: string): void => {
+  execFileSync(process.execPath, [DOSSIER, 'init', '--workspace', path], { stdio: 'pipe' });
+  const settings = join(path, 'workspace.md');
+  const text = readFileSync(settings, 'utf8');
+  writeFileSync(settings, text.replace('#autocommit: false', 'autocommit: true'));
+};
 
 const PATIENCE_MS = 20_000;
 
