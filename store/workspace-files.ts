@@ -1,5 +1,5 @@
-import { accessSync, constants, lstatSync, mkdirSync, opendirSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, lstatSync, mkdirSync, opendirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createFile, hasCode } from './durable.ts';
 import type { Layout } from './layout.ts';
 import { SETTINGS_TEXT } from './settings-text.ts';
@@ -38,7 +38,18 @@ export const makeWorkspaceFiles = async (layout: Layout): Promise<string[]> => {
 
 /** Makes the directory of a workspace if need be; answers why it cannot be one, in words that follow its path. */
 export const makeWorkspace = (root: string): string | undefined =>
-  explained(() => mkdirSync(root, { recursive: true })) ?? whyNoWorkspace(root);
+  explained(() => makeAll(root)) ?? whyNoWorkspace(root);
+
+// Not mkdir's own `recursive`: it never comes back where the system answers ENOENT to the mkdir itself, as in /proc.
+const makeAll = (path: string): void => {
+  if (existsSync(path)) return;
+  makeAll(dirname(path));
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+};
 
 /** Why a directory cannot be a workspace, in words that follow its path; undefined when it can. Writes nothing. */
 export const whyNoWorkspace = (root: string): string | undefined =>
@@ -59,7 +70,6 @@ const explained = (attempt: () => unknown): string | undefined => {
 };
 
 const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
-  ['EEXIST', 'is a file, not a directory'],
   ['ENOTDIR', 'is a file, or below one'],
   ['ENOENT', 'cannot be made'],
   ['EACCES', 'cannot be written by this user'],

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
+import { filesOf } from '../helpers/workspace.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the command to its end. */
+const dossier = async (t: TestContext, ...args: string[]): Promise<Ended> => {
+  const child = spawn(process.execPath, [DOSSIER, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => child.kill('SIGKILL'));
+  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => stream.toArray());
+  const [code, signal] = await once(child, 'exit');
+  const text = async (parts: Promise<Buffer[]> | undefined) =>
+    Buffer.concat((await parts) ?? []).toString();
+  return { code, signal, stdout: await text(stdout), stderr: await text(stderr) };
+};
+
+const health = async (url: string): Promise<unknown> => (await fetch(`${url}/health`)).json();
+
+/** One sentence or two for the operator, on one line, and no stack. */
+const assertSentence = ({ stderr, stdout }: Ended, pattern: RegExp): void => {
+  assert.match(stderr, pattern);
+  assert.match(stderr, /^dossier: [^\n]*\.\n$/);
+  assert.equal(stdout, '');
+};
+
+describe('dossier', () => {
+  it('says in one line where it listens, and answers there', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const { root } = makeRepository(t);
+    const args = ['serve', '--workspace', workspace, '--repo', root, '--port', '0'];
+    const child = spawn(process.execPath, [DOSSIER, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    child.stderr.resume();
+    const output = child.stdout.toArray();
+    const [first] = await once(child.stdout, 'data');
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(String(first))?.[0] ?? '';
+    assert.deepEqual(await health(url), { status: 'ok' });
+    const { version, commit } = (await (await fetch(`${url}/version`)).json()) as Record<
+      string,
+      string
+    >;
+    const { version: packaged } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    assert.equal(version, packaged);
+    assert.match(commit ?? '', /^[0-9a-f]{40}$/);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    assert.equal(
+      Buffer.concat(await output)
+        .toString()
+        .split('\n').length,
+      2,
+    );
+  });
+
+  it('makes settings and a .gitignore where there are none, and never a second time', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const first = await startDaemon(t, ['--workspace', workspace]);
+    assert.deepEqual([...filesOf(workspace).keys()].toSorted(), ['.gitignore', 'workspace.md']);
+    assert.match(first.errors(), /"made":\[/);
+    await first.end('SIGTERM');
+    writeFileSync(join(workspace, 'workspace.md'), '---\nprovider: manual\n---\n');
+    const second = await startDaemon(t, ['--workspace', workspace]);
+    await second.end('SIGTERM');
+    assert.equal(filesOf(workspace).get('workspace.md'), '---\nprovider: manual\n---\n');
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`ends with 0 on ${signal}, and changes nothing on disk`, async (t) => {
+      const workspace = temporaryDirectory(t);
+      const daemon = await startDaemon(t, ['--workspace', workspace]);
+      const body = JSON.stringify({ title: 'One', type: 'task' });
+      const headers = { 'content-type': 'application/json' };
+      await fetch(`${daemon.url}/cases`, { method: 'POST', headers, body });
+      const before = filesOf(workspace);
+      assert.equal(before.size, 3);
+      assert.deepEqual(await daemon.end(signal), { code: 0, signal: null });
+      assert.deepEqual(filesOf(workspace), before);
+      assert.equal(existsSync(join(workspace, '.dossier/owner.json')), false);
+    });
+  }
+
+  it('ends at once when it is asked a second time', async (t) => {
+    const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t)]);
+    const { host, port } = new URL(daemon.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    t.after(() => socket.destroy());
+    // A request whose body does not come keeps a polite stop waiting for two seconds.
+    const head = ['POST /cases HTTP/1.1', `Host: ${host}`, 'Content-Type: application/json'];
+    socket.write([...head, 'Content-Length: 10', 'Expect: 100-continue', '', ''].join('\r\n'));
+    assert.match(String(await once(socket, 'data')), /100 Continue/);
+    const ended = daemon.end('SIGTERM');
+    const asking = new AbortController();
+    void ended.finally(() => asking.abort());
+    for await (const _ of every(50, asking.signal)) daemon.process.kill('SIGTERM');
+    assert.deepEqual(await ended, { code: 143, signal: null });
+  });
+
+  it('refuses a workspace that another daemon has, and names its process', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const first = await startDaemon(t, ['--workspace', workspace]);
+    const second = await dossier(t, '--workspace', workspace, '--port', '0');
+    assert.equal(second.code, 1);
+    assertSentence(second, new RegExp(`process ${first.process.pid} .*${first.url}`));
+    assert.deepEqual(await health(first.url), { status: 'ok' });
+  });
+
+  it('takes over at once from one that was killed', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const first = await startDaemon(t, ['--workspace', workspace]);
+    assert.deepEqual(await first.end('SIGKILL'), { code: null, signal: 'SIGKILL' });
+    const next = await startDaemon(t, ['--workspace', workspace]);
+    assert.deepEqual(await health(next.url), { status: 'ok' });
+  });
+
+  it('ends with 1 and frees the workspace after an error that nobody caught', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const fault = 'process.on("SIGUSR2", () => Promise.reject(new Error("nobody catches this")))';
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` };
+    const daemon = await startDaemon(t, ['--workspace', workspace], env);
+    assert.deepEqual(await daemon.end('SIGUSR2'), { code: 1, signal: null });
+    await eventually(() =>
+      assert.match(daemon.errors(), /"message":"nobody catches this","stack"/),
+    );
+    assert.equal(existsSync(join(workspace, '.dossier/owner.json')), false);
+  });
+
+  it('refuses with one sentence what cannot be', async (t) => {
+    const dir = temporaryDirectory(t);
+    writeFileSync(join(dir, 'file'), '');
+    mkdirSync(join(dir, 'space'));
+    const taken = createServer().listen(0, '127.0.0.1');
+    t.after(() => taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const space = ['--workspace', join(dir, 'space')];
+    for (const [args, pattern] of [
+      [['--workspace', join(dir, 'file')], /file is a file/],
+      [['--workspace', join(dir, 'file/below')], /below is a file, or below one/],
+      [['--workspace', '/proc/nothing/here'], /cannot be made/],
+      [[...space, '--host', '0.0.0.0'], /0\.0\.0\.0 can be reached from other machines/],
+      [[...space, '--port', String(port)], new RegExp(`Port ${port} is taken`)],
+      [[...space, '--repo', dir], /is not a git repository/],
+      [[...space, '--repo', join(dir, 'nowhere')], /is not a git repository/],
+    ] as const) {
+      const ended = await dossier(t, ...args, '--log-level', 'silent');
+      assert.equal(ended.code, 1, args.join(' '));
+      assertSentence(ended, pattern);
+    }
+  });
+
+  it('answers 2 to what it does not understand', async (t) => {
+    const space = ['--workspace', temporaryDirectory(t)];
+    for (const [args, pattern] of [
+      [['--prot', '1'], /--prot/],
+      [['--port', 'many'], /port has to be a number/],
+      [['--port', '65536'], /port has to be a number/],
+      [['fly'], /no command fly/],
+      [['serve', 'more'], /no further words/],
+      [['--log-level', 'loud'], /log level/],
+    ] as const) {
+      const ended = await dossier(t, ...space, ...args);
+      assert.equal(ended.code, 2, args.join(' '));
+      assertSentence(ended, pattern);
+    }
+  });
+
+  it('tells its help and its version', async (t) => {
+    const help = await dossier(t, '--help');
+    assert.deepEqual([help.code, help.stderr], [0, '']);
+    for (const word of ['serve', 'init', 'doctor', '--workspace', '--repo', '--port', '--dev'])
+      assert.ok(help.stdout.includes(word), word);
+    assert.equal((await dossier(t, 'help')).stdout, help.stdout);
+    assert.match(
+      (await dossier(t, '--version')).stdout,
+      /^dossier \d+\.\d+\.\d+ \([0-9a-f]{12}\)\n$/,
+    );
+  });
+
+  it('leaves no process behind when npm start is ended', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const args = ['start', '--silent', '--', '--workspace', workspace, '--port', '0'];
+    const npm = spawn('npm', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+    t.after(() => npm.kill('SIGKILL'));
+    npm.stderr.resume();
+    const [line] = await once(npm.stdout, 'data');
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(String(line))?.[0] ?? '';
+    const { pid } = JSON.parse(readFileSync(join(workspace, '.dossier/owner.json'), 'utf8'));
+    assert.deepEqual(await health(url), { status: 'ok' });
+    npm.kill('SIGTERM');
+    await once(npm, 'exit');
+    await eventually(() => assert.throws(() => process.kill(pid, 0)));
+    await assert.rejects(health(url));
+  });
+});
+
+const every = async function* (ms: number, signal: AbortSignal): AsyncGenerator<void> {
+  while (!signal.aborted) {
+    await pause(ms);
+    yield;
+  }
+};
