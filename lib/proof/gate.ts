@@ -68,6 +68,8 @@ export const gateOf = (item: Item, head?: string): Gate => {
  */
 export const followUp = (item: Item): Changes | undefined => {
   if (stateOf(item) !== 'VERIFYING' || !gateOf(item).satisfied) return undefined;
+  // A proof by hand is told, and what it lacks written, before anything follows from it.
+  if (proofsOf(item).some(({ file }) => file.adopt !== undefined)) return undefined;
   const { outcome = null } = caseOf(item).matter;
   return { ...moveTo({ state: 'VERIFYING', outcome }, 'RESOLVED') };
 };
