@@ -22,7 +22,8 @@ const info = {
 };
 
 await build({
-  entryPoints: { dossier: 'lib/main.ts' },
+  // The watching thread's file has to lie beside the chunk that starts it.
+  entryPoints: { dossier: 'lib/main.ts', 'chunks/watch-worker': 'store/watch-worker.ts' },
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
   bundle: true,

@@ -4,12 +4,14 @@ import { hasCode } from './durable.ts';
 import { GRACE_MS } from './entry.ts';
 import { refreshGlobals } from './globals.ts';
 import { collectHints, type HintPace } from './hints.ts';
+import { CASE_FILE } from './layout.ts';
 import { decideMissing } from './missing.ts';
 import { reconcile } from './reconcile.ts';
 import type { Store } from './store.ts';
+import { gitMark, inodeOf, isGitBusy, watchLimit } from './surroundings.ts';
 import { sweep } from './sweep.ts';
 import { everySoOften, shared } from './timing.ts';
-import { gitMark, inodeOf, isGitBusy, type Watcher, watchLimit, watchWorkspace } from './watch.ts';
+import { type Watcher, watchWorkspace } from './watch.ts';
 
 export interface Pace extends HintPace {
   sweep_ms: number;
@@ -129,10 +131,14 @@ const placesOf = (store: Store, dirs: string[]): Set<string> => {
     let place = dir;
     while (place !== '.' && !store.items.byDir.has(place)) place = posix.dirname(place);
     if (place !== '.') places.add(place);
-    else if (dir === 'cases' || dir.startsWith('cases/')) places.add(dir);
+    else if (dir === 'cases' || dir.startsWith('cases/')) places.add(directoryOf(dir));
   }
   return places;
 };
+
+// A case.md is what makes a directory a Work item.
+const directoryOf = (path: string): string =>
+  posix.basename(path) === CASE_FILE ? posix.dirname(path) : path;
 
 const lookAt = async (store: Store, dir: string): Promise<void> => {
   const item = store.items.byDir.get(dir);

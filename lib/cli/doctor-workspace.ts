@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { holderOf } from '../../store/daemon-lock.ts';
 import { inspectWorkspace, isThere } from '../../store/inspect.ts';
 import { fileProblem } from '../../store/problem.ts';
-import { watchLimit } from '../../store/watch.ts';
+import { watchLimit } from '../../store/surroundings.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { homeOf } from '../tools/git-commit.ts';
 import { findRepository } from '../tools/git-repository.ts';

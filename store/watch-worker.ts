@@ -1,0 +1,32 @@
+/** The thread that watches: see watch.ts. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { WatchOrder, WatchReport, WatchTask } from './watch.ts';
+import { watchPlaces } from './watch-places.ts';
+
+const { root, items } = workerData as WatchTask;
+const send = (report: WatchReport): void => parentPort?.postMessage(report);
+
+let hints: string[] = [];
+
+const flush = (): void => {
+  send({ hints });
+  hints = [];
+};
+
+const places = watchPlaces(root, items, {
+  // All that came in one turn of the loop goes over in one message.
+  hint: (path) => {
+    if (hints.length === 0) setImmediate(flush);
+    hints.push(path);
+  },
+  // An error that is sent over keeps its message only.
+  failed: (error) => {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    send({ failed: { code, message } });
+  },
+});
+parentPort?.on('message', (orders: WatchOrder[]) => {
+  for (const { dir, kind } of orders) places.place(dir, kind);
+});
+await places.ready;
+send({ ready: true });
