@@ -67,7 +67,7 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
     sweepNow().catch((error) => store.report(error, 'comparing the workspace'));
   };
   const regular = everySoOften(() => (blind ? pace.blind_sweep_ms : pace.sweep_ms), sweepSoon);
-  store.lookLater = () => decideLater(store);
+  store.lookLater = () => decideLater(store, () => closed);
   return {
     ready: watching.ready.then(sweepNow),
     sweepNow,
@@ -150,9 +150,10 @@ const lookAt = async (store: Store, dir: string): Promise<void> => {
 const GIT_CHECKS = 100;
 
 // While git is at work a directory may be gone only until the next file is written.
-const decideLater = (store: Store, checks = GIT_CHECKS): void => {
+const decideLater = (store: Store, isClosed: () => boolean, checks = GIT_CHECKS): void => {
   const decide = (): void => {
-    if (isGitBusy(store.layout) && checks > 0) decideLater(store, checks - 1);
+    if (isClosed()) return;
+    if (isGitBusy(store.layout) && checks > 0) decideLater(store, isClosed, checks - 1);
     else decideMissing(store).catch((error) => store.report(error, 'looking for moved Work items'));
   };
   setTimeout(decide, GRACE_MS + 10).unref();

@@ -56,8 +56,9 @@ export const createSender = (timeoutMs = TIMEOUT_MS): Sender => {
 // Loaded with the first delivery: a workspace without webhooks starts without it. As many connections as are needed: how
 // many deliveries are in flight is limited elsewhere, and none may wait behind another's silence.
 const makeAgent = async (timeoutMs: number): Promise<Agent> => {
-  const { Agent } = await import('undici');
-  return new Agent({ connect: { timeout: timeoutMs } });
+  // A CommonJS package: bundled, it has no export but the default one.
+  const { default: undici } = await import('undici');
+  return new undici.Agent({ connect: { timeout: timeoutMs } });
 };
 
 const post = async (
