@@ -1,0 +1,547 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { Compile } from 'typebox/compile';
+import type { Route } from '../../lib/http/route.ts';
+import { sections } from '../../routes/index.ts';
+import type { Case } from '../../store/records/case.ts';
+import type { Proof } from '../../store/records/proof.ts';
+import type { Session } from '../../store/records/session.ts';
+import type { NewWebhook } from '../../store/records/webhook.ts';
+import type { Worktree } from '../../store/records/worktree.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { type Answered, type Running, startForTest } from '../helpers/service.ts';
+
+/** A row of the interface document: method and path in its notation, and what it says the call does. */
+interface Row {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  path: string;
+  does: string;
+  /** Makes the call the row is about. */
+  call: () => Promise<Answered<unknown>>;
+  status: number;
+  /** That it did what the row says. */
+  check?: (answer: Answered<never>) => void | Promise<void>;
+}
+
+let running: Running;
+const endings: (() => unknown)[] = [];
+const file = { after: (end: () => unknown) => endings.push(end) } as unknown as TestContext;
+before(async () => {
+  running = await startForTest(file);
+});
+after(async () => {
+  for (const end of endings) await end();
+});
+
+const HOOK = 'http://127.0.0.1:9/hook';
+
+const call = <T = unknown>(method: string, path: string, body?: unknown, headers = {}) =>
+  running.call<T>(method, path, body, headers);
+
+const made = async <T>(path: string, body: object): Promise<T> => {
+  const answer = await call<T>('POST', path, body);
+  assert.equal(answer.status, 201, answer.text);
+  return answer.body;
+};
+
+const newCase = (): Promise<Case> =>
+  made('/cases', {
+    title: 'A row',
+    type: 'bug',
+    description: '```sh\necho done > done.txt\n```\n',
+  });
+
+const get = async <T>(path: string): Promise<T> => (await call<T>('GET', path)).body;
+
+/** Made once, when a row first wants it. */
+const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let value: Promise<T> | undefined;
+  return () => {
+    value ??= make();
+    return value;
+  };
+};
+
+const item = once(newCase);
+const at = async (): Promise<string> => `/cases/${(await item()).id}`;
+
+/** A session whose plan waits for the operator. */
+const session = once(async () => {
+  const { id } = await newCase();
+  const { id: sid } = await made<Session>(`/cases/${id}/sessions`, { type: 'implementing' });
+  const path = `/cases/${id}/sessions/${sid}`;
+  await eventually(async () => assert.equal((await get<Session>(path)).status, 'plan_ready'));
+  return { id, sid, path };
+});
+
+const worktree = once(async () => {
+  const { id } = await newCase();
+  return made<Worktree>('/api/worktrees', { case_id: id });
+});
+const proof = once(async () =>
+  made<Proof>(`${await at()}/proof`, { type: 'test-log', content: 'ok' }),
+);
+const webhook = once(() =>
+  made<NewWebhook>('/webhooks', { url: HOOK, events: ['*'], secret: 's' }),
+);
+const caseWebhook = once(async () => made<NewWebhook>(`${await at()}/webhooks`, { url: HOOK }));
+
+const WORK_ITEMS: Row[] = [
+  {
+    method: 'GET',
+    path: '/cases',
+    does: 'lists Work items, by state and outcome',
+    call: async () => {
+      await item();
+      return call('GET', '/cases?state=OPEN');
+    },
+    status: 200,
+    check: async ({ body }: Answered<Case[]>) => {
+      const { id } = await item();
+      assert.ok(body.some((each) => each.id === id));
+      assert.deepEqual(await get('/cases?state=OPEN&outcome=resolved'), []);
+    },
+  },
+  {
+    method: 'POST',
+    path: '/cases',
+    does: 'creates a Work item',
+    call: () => call('POST', '/cases', { title: 'Made', type: 'bug' }),
+    status: 201,
+    check: async ({ body }: Answered<Case>) =>
+      assert.deepEqual(await get(`/cases/${body.id}`), body),
+  },
+  {
+    method: 'GET',
+    path: '/cases/:id',
+    does: 'returns the Work item',
+    call: async () => call('GET', await at()),
+    status: 200,
+    check: async ({ body }: Answered<Case>) => assert.equal(body.id, (await item()).id),
+  },
+  {
+    method: 'PUT',
+    path: '/cases/:id',
+    does: 'updates title or description',
+    call: async () => call('PUT', await at(), { title: 'Another title' }),
+    status: 200,
+    check: ({ body }: Answered<Case>) => assert.equal(body.title, 'Another title'),
+  },
+  {
+    method: 'DELETE',
+    path: '/cases/:id',
+    does: 'deletes the Work item',
+    call: async () =>
+      call('DELETE', `/cases/${(await made<Case>('/cases', { title: 'Goes', type: 'bug' })).id}`),
+    status: 204,
+    check: async () =>
+      assert.ok(!(await get<Case[]>('/cases')).some(({ title }) => title === 'Goes')),
+  },
+  {
+    method: 'PUT',
+    path: '/cases/:id/state',
+    does: 'sets the state directly',
+    call: async () => call('PUT', `${await at()}/state`, { state: 'VERIFYING' }),
+    status: 200,
+    check: ({ body }: Answered<Case>) => assert.equal(body.state, 'VERIFYING'),
+  },
+];
+
+const SESSIONS: Row[] = [
+  {
+    method: 'GET',
+    path: '/cases/:id/sessions',
+    does: 'lists the sessions of the Work item',
+    call: async () => call('GET', `/cases/${(await session()).id}/sessions`),
+    status: 200,
+    check: async ({ body }: Answered<Session[]>) =>
+      assert.deepEqual(
+        body.map(({ id }) => id),
+        [(await session()).sid],
+      ),
+  },
+  {
+    method: 'POST',
+    path: '/cases/:id/sessions',
+    does: 'creates a session, in Plan mode',
+    call: async () =>
+      call('POST', `/cases/${(await newCase()).id}/sessions`, { type: 'implementing' }),
+    status: 201,
+    check: ({ body }: Answered<Session>) =>
+      assert.deepEqual([body.type, body.mode], ['implementing', 'plan']),
+  },
+  {
+    method: 'GET',
+    path: '/cases/:id/sessions/:sid',
+    does: 'returns one session',
+    call: async () => call('GET', (await session()).path),
+    status: 200,
+    check: async ({ body }: Answered<Session>) => {
+      assert.deepEqual([body.id, body.status], [(await session()).sid, 'plan_ready']);
+    },
+  },
+  {
+    method: 'POST',
+    path: '/cases/:id/sessions/:sid/approve',
+    does: 'approves the plan and moves the session to Work mode',
+    call: async () => call('POST', `${(await session()).path}/approve`),
+    status: 200,
+    check: async ({ body }: Answered<Session>) => {
+      assert.equal(body.mode, 'work');
+      assert.equal((await call('POST', `${(await session()).path}/approve`)).status, 409);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/cases/:id/sessions/:sid/stream',
+    does: 'streams the execution events until complete',
+    call: async () => call('GET', `${(await session()).path}/stream`),
+    status: 200,
+    check: async ({ text }: Answered<string>) => {
+      const told = [...text.matchAll(/^event: (.*)$/gm)].map(([, name]) => name);
+      assert.ok(told.includes('plan_ready') && told.includes('diff'), told.join());
+      assert.equal(told.at(-1), 'complete');
+      const numbers = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+      assert.deepEqual(
+        numbers,
+        numbers.toSorted((a, b) => a - b),
+      );
+      const path = `${(await session()).path}/stream`;
+      const polled = await call<object[]>('GET', path, undefined, { accept: 'application/json' });
+      assert.equal(polled.body.length, told.length);
+    },
+  },
+];
+
+const MEMORY: Row[] = [
+  {
+    method: 'GET',
+    path: '/cases/:id/memory/:filename',
+    does: 'returns raw Markdown text',
+    call: async () => {
+      await call('PUT', `${await at()}/memory/notes.md`, '# Notes\n');
+      return call('GET', `${await at()}/memory/notes.md`);
+    },
+    status: 200,
+    check: ({ text, headers }: Answered<string>) => {
+      assert.deepEqual(
+        [text, headers['content-type']],
+        ['# Notes\n', 'text/markdown; charset=utf-8'],
+      );
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/cases/:id/memory/:filename',
+    does: 'takes raw Markdown text',
+    call: async () => call('PUT', `${await at()}/memory/other.md`, '# Other\n'),
+    status: 200,
+    check: async () =>
+      assert.equal((await call('GET', `${await at()}/memory/other.md`)).text, '# Other\n'),
+  },
+];
+
+const PROOF: Row[] = [
+  {
+    method: 'GET',
+    path: '/cases/:id/proof',
+    does: 'lists the proofs',
+    call: async () => {
+      await proof();
+      return call('GET', `${await at()}/proof`);
+    },
+    status: 200,
+    check: async ({ body }: Answered<Proof[]>) => assert.deepEqual(body, [await proof()]),
+  },
+  {
+    method: 'POST',
+    path: '/cases/:id/proof',
+    does: 'attaches a proof and emits proof_created',
+    call: async () => call('POST', `${await at()}/proof`, { type: 'log', content: 'seen' }),
+    status: 201,
+    check: ({ body }: Answered<Proof>) => {
+      const last = running.events.at(-1);
+      assert.equal(last?.event_type, 'proof_created');
+      assert.deepEqual(last?.payload, {
+        case_id: body.case_id,
+        proof_id: body.id,
+        proof_type: 'log',
+      });
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/cases/:id/proof/:pid/verify',
+    does: 'marks the proof verified',
+    call: async () => call('PUT', `${await at()}/proof/${(await proof()).id}/verify`),
+    status: 200,
+    check: ({ body }: Answered<Proof>) => assert.equal(body.verified, true),
+  },
+  {
+    method: 'POST',
+    path: '/cases/:id/proof/checklist',
+    does: 'adds to the checklist',
+    call: async () =>
+      call('POST', `${await at()}/proof/checklist`, {
+        description: 'A log',
+        type: 'log',
+        required: true,
+      }),
+    status: 201,
+    check: async ({ body }: Answered<object>) =>
+      assert.deepEqual(await get(`${await at()}/proof/checklist`), [body]),
+  },
+];
+
+const WORKTREES: Row[] = [
+  {
+    method: 'POST',
+    path: '/api/worktrees',
+    does: 'creates a worktree for a Work item',
+    call: async () => call('POST', '/api/worktrees', { case_id: (await newCase()).id }),
+    status: 201,
+    check: ({ body }: Answered<Worktree>) =>
+      assert.match(running.repository.git('worktree', 'list'), new RegExp(body.path)),
+  },
+  {
+    method: 'DELETE',
+    path: '/api/cases/:id/worktree',
+    does: 'detaches and deletes the worktree',
+    call: async () => {
+      const { id } = await newCase();
+      await made('/api/worktrees', { case_id: id });
+      const answer = await call('DELETE', `/api/cases/${id}/worktree`);
+      assert.deepEqual(await get(`/api/worktrees/${id}/health`), { exists: false });
+      return answer;
+    },
+    status: 204,
+  },
+  {
+    method: 'GET',
+    path: '/api/worktrees/:case_id/health',
+    does: 'tells git status and lock state',
+    call: async () => call('GET', `/api/worktrees/${(await worktree()).case_id}/health`),
+    status: 200,
+    check: ({ body }: Answered<{ exists: boolean; dirty: boolean; lock: { locked: boolean } }>) =>
+      assert.deepEqual([body.exists, body.dirty, body.lock.locked], [true, false, false]),
+  },
+  {
+    method: 'GET',
+    path: '/api/worktrees/:case_id/status',
+    does: 'tells the current status',
+    call: async () => call('GET', `/api/worktrees/${(await worktree()).case_id}/status`),
+    status: 200,
+    check: async ({ body }: Answered<Worktree & { files: object[] }>) =>
+      assert.deepEqual([body.path, body.files], [(await worktree()).path, []]),
+  },
+];
+
+const WEBHOOKS: Row[] = [
+  {
+    method: 'POST',
+    path: '/webhooks',
+    does: 'registers a global webhook',
+    call: () => call('POST', '/webhooks', { url: HOOK, events: ['proof_created'], secret: 'mine' }),
+    status: 201,
+    check: ({ body }: Answered<NewWebhook>) =>
+      assert.deepEqual([body.url, body.events, body.secret], [HOOK, ['proof_created'], 'mine']),
+  },
+  {
+    method: 'GET',
+    path: '/webhooks',
+    does: 'lists global webhooks, without their secrets',
+    call: async () => {
+      await webhook();
+      return call('GET', '/webhooks');
+    },
+    status: 200,
+    check: async ({ body, text }: Answered<{ id: string }[]>) => {
+      const { id } = await webhook();
+      assert.ok(body.some((each) => each.id === id));
+      assert.doesNotMatch(text, /secret/);
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/webhooks/:id',
+    does: 'removes a global webhook',
+    call: async () => call('DELETE', `/webhooks/${(await webhook()).id}`),
+    status: 204,
+    check: async () =>
+      assert.equal((await call('GET', `/webhooks/${(await webhook()).id}`)).status, 404),
+  },
+  {
+    method: 'POST',
+    path: '/cases/:id/webhooks',
+    does: 'registers a webhook of one Work item, by its url alone',
+    call: async () => call('POST', `${await at()}/webhooks`, { url: HOOK }),
+    status: 201,
+    check: ({ body }: Answered<NewWebhook>) => assert.equal(body.url, HOOK),
+  },
+  {
+    method: 'GET',
+    path: '/cases/:id/webhooks',
+    does: 'lists the webhooks of the Work item',
+    call: async () => {
+      await caseWebhook();
+      return call('GET', `${await at()}/webhooks`);
+    },
+    status: 200,
+    check: async ({ body }: Answered<{ id: string }[]>) => {
+      const { id } = await caseWebhook();
+      assert.ok(body.some((each) => each.id === id));
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/cases/:id/webhooks/:webhook_id',
+    does: 'removes a webhook of the Work item',
+    call: async () => call('DELETE', `${await at()}/webhooks/${(await caseWebhook()).id}`),
+    status: 204,
+    check: async () => {
+      const path = `${await at()}/webhooks/${(await caseWebhook()).id}`;
+      assert.equal((await call('GET', path)).status, 404);
+    },
+  },
+];
+
+const SYSTEM: Row[] = [
+  {
+    method: 'GET',
+    path: '/health',
+    does: 'returns status ok',
+    call: () => call('GET', '/health'),
+    status: 200,
+    check: ({ body }: Answered<object>) => assert.deepEqual(body, { status: 'ok' }),
+  },
+  {
+    method: 'GET',
+    path: '/version',
+    does: 'returns version and build info',
+    call: () => call('GET', '/version'),
+    status: 200,
+    check: ({ body }: Answered<{ version: string }>) =>
+      assert.match(body.version, /^\d+\.\d+\.\d+/),
+  },
+];
+
+const TABLE: Record<string, Row[]> = {
+  'Work items': WORK_ITEMS,
+  Sessions: SESSIONS,
+  Memory: MEMORY,
+  Proof: PROOF,
+  Worktrees: WORKTREES,
+  'Webhook registration': WEBHOOKS,
+  System: SYSTEM,
+};
+
+const inBraces = (path: string): string => path.replaceAll(/:([a-z_]+)/g, '{$1}');
+
+const declared = ({ method, path }: Row): Route | undefined =>
+  sections
+    .flatMap(({ routes }) => routes)
+    .find((route) => route.method === method && route.path === inBraces(path));
+
+interface Operation {
+  summary?: string;
+  parameters?: { name?: string; in?: string }[];
+  responses: Record<string, { $ref?: string; content?: Record<string, object> }>;
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    responses: Record<string, { content: Record<string, { schema: object }> }>;
+    schemas: Record<string, unknown>;
+  };
+}
+
+const document = once(() => get<Document>('/openapi.json'));
+
+const assertShape = (row: Row, { response, produces }: Route, answer: Answered<unknown>): void => {
+  if (row.status === 204) assert.equal(answer.text, '');
+  if (response === undefined) return;
+  const type = produces ?? 'application/json';
+  assert.ok(
+    String(answer.headers['content-type']).startsWith(type),
+    answer.headers['content-type'] as string,
+  );
+  if (type !== 'application/json') return;
+  const schema = Compile(response);
+  assert.ok(
+    schema.Check(answer.body),
+    `${answer.text}\n${JSON.stringify(schema.Errors(answer.body))}`,
+  );
+};
+
+for (const [section, rows] of Object.entries(TABLE))
+  describe(`the interface, ${section}`, () => {
+    for (const row of rows)
+      it(`${row.method} ${row.path} ${row.does}`, async () => {
+        const route = declared(row);
+        assert.ok(route, 'it is declared');
+        const operation = (await document()).paths[inBraces(row.path)]?.[row.method.toLowerCase()];
+        assert.ok(operation, 'it is in the OpenAPI document');
+        assert.ok(operation.responses[String(row.status)], 'with this status');
+        const answer = await row.call();
+        assert.equal(answer.status, row.status, answer.text);
+        assertShape(row, route, answer);
+        if (row.status === 201) assert.match(String(answer.headers.location), /^\//);
+        await row.check?.(answer as Answered<never>);
+      });
+  });
+
+describe('GET /openapi.json', () => {
+  const operations = async (): Promise<[string, Operation][]> =>
+    Object.entries((await document()).paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]): [string, Operation] => [
+        `${method} ${path}`,
+        operation,
+      ]),
+    );
+
+  it('gives every operation a summary, a success, and the problems it can answer', async () => {
+    const { components } = await document();
+    for (const [name, { summary, responses }] of await operations()) {
+      assert.match(summary ?? '', /^[A-Z].{8,}[^.]$/, name);
+      const statuses = Object.keys(responses);
+      assert.ok(
+        statuses.some((status) => status.startsWith('2')),
+        name,
+      );
+      for (const status of ['400', '401', '403', '500'])
+        assert.ok(statuses.includes(status), `${name} ${status}`);
+      for (const status of statuses.filter((each) => each >= '400')) {
+        const reference = responses[status]?.$ref?.split('/').at(-1) ?? '';
+        const content = components.responses[reference]?.content['application/problem+json'];
+        assert.match(
+          JSON.stringify(content),
+          /#\/components\/schemas\/Problem/,
+          `${name} ${status}`,
+        );
+      }
+    }
+    assert.ok(components.schemas.Problem);
+  });
+
+  it('describes every parameter of a path', async () => {
+    for (const [name, { parameters = [] }] of await operations()) {
+      const wanted = [...name.matchAll(/\{([a-z_]+)\}/g)].map(([, each]) => each);
+      const found = parameters.filter((each) => each.in === 'path').map((each) => each.name);
+      assert.deepEqual(found.toSorted(), wanted.toSorted(), name);
+    }
+  });
+
+  it('leads nowhere that is not in it', async () => {
+    const text = JSON.stringify(await document());
+    const whole = JSON.parse(text) as Record<string, unknown>;
+    for (const [, path = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const found = path
+        .split('/')
+        .reduce<unknown>(
+          (part, step) => (part as Record<string, unknown> | undefined)?.[step],
+          whole,
+        );
+      assert.ok(found, path);
+    }
+  });
+});
