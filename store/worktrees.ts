@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
 import { createFile, hasCode, removeFile } from './durable.ts';
 import type { Layout } from './layout.ts';
@@ -45,8 +45,9 @@ export const inWorktreeTurn = <T>(
 
 /** The directory that worktrees are made in, without links, made when it is not there. */
 export const worktreesHome = (layout: Layout, root = layout.worktrees): string => {
-  mkdirSync(root, { recursive: true });
-  return realpathSync(root);
+  const home = resolve(layout.root, root);
+  mkdirSync(home, { recursive: true });
+  return realpathSync(home);
 };
 
 /** What a path leads to: a directory, nothing, or something else: no directory, or one behind a link. */

@@ -22,8 +22,8 @@ export interface Launch {
 
 /** Starts a program of a run in its worktree, under the sandbox's view for its phase. Throws when it cannot be wrapped. */
 export const launch = (spec: RunSpec, program: Launch, deps: ProviderDeps): Program => {
-  const { cwd, phase, writable, hidden, run_marker, limits } = spec;
-  const view = { cwd, phase, writable, hidden, state: program.state ?? [] };
+  const { cwd, phase, writable, kept, hidden, run_marker, limits } = spec;
+  const view = { cwd, phase, writable, readable: kept, hidden, state: program.state ?? [] };
   const { onBytes } = program;
   return startProgram({
     argv: deps.sandbox.wrap(program.argv, view),

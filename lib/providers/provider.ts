@@ -41,6 +41,8 @@ export interface RunSpec {
   run_marker: string;
   /** Directories a Work turn may write besides the worktree (the repository's common git directory). */
   writable: string[];
+  /** Paths inside the writable ones that stay as they are (the repository's hooks and settings: git runs what they name). */
+  kept: string[];
   /** Directories no agent may see (the daemon's own .dossier, less this worktree). */
   hidden: string[];
   /** `idle_ms`: a program silent for so long has failed. `output_bytes`: as has one that wrote more than this in all. */

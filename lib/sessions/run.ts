@@ -41,6 +41,7 @@ export const runTurn = async (
       prompt,
       run_marker: matter.run_marker ?? session.id,
       writable: phase === 'work' ? [worktree.common_dir] : [],
+      kept: [`${worktree.common_dir}/hooks`, `${worktree.common_dir}/config`],
       hidden: [layout.dossier],
       limits: { idle_ms: IDLE_MS, output_bytes: OUTPUT_BYTES },
       awaitPlan: (signal) => awaitPlan(service.store, dir, signal),

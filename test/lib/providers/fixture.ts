@@ -49,6 +49,7 @@ export const specFor = (
   run_marker: randomUUID(),
   writable: [],
   hidden: [],
+  kept: [],
   limits: { idle_ms: 60_000, output_bytes: 256 * 1024 * 1024 },
   awaitPlan: () => Promise.reject(new Error('not a manual run')),
   ...rest,
