@@ -59,10 +59,15 @@ export const watchWorkspace = (
       if (report.ready === true) resolve();
     });
   });
+  let closed = false;
   return {
-    ready: ready.then(() => worker.unref()),
+    // Not while it is being ended: waiting for that is what keeps the process from ending first.
+    ready: ready.then(() => {
+      if (!closed) worker.unref();
+    }),
     place: (dir, kind) => orders({ dir, kind }),
     close: async () => {
+      closed = true;
       await worker.terminate();
     },
   };
