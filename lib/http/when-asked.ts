@@ -1,8 +1,8 @@
 import type { Server, ServerRoute } from '@hapi/hapi';
 
 /**
- * Gives hapi each route when its path is first asked for. hapi takes about a millisecond to accept one, which is most
- * of a start; a running daemon is asked for a few of them.
+ * Gives hapi each route when its path is first asked for, and the rest once the server has started, one in each turn of
+ * the event loop. hapi takes about a millisecond to accept one: all of them at once would be most of a start.
  */
 export const addWhenAsked = <R extends { path: string }>(
   hapi: Server,
@@ -10,11 +10,18 @@ export const addWhenAsked = <R extends { path: string }>(
   make: (route: R) => ServerRoute,
 ): void => {
   let waiting = routes.map((route) => ({ route, pattern: patternOf(route.path) }));
+  const add = (chosen: typeof waiting): void => {
+    waiting = waiting.filter((one) => !chosen.includes(one));
+    hapi.route(chosen.map(({ route }) => make(route)));
+  };
+  const addRest = (): void => {
+    if (waiting.length === 0) return;
+    add(waiting.slice(0, 1));
+    setImmediate(addRest);
+  };
+  hapi.ext('onPostStart', addRest);
   hapi.ext('onRequest', ({ path }, h) => {
-    const asked = waiting.filter(({ pattern }) => pattern.test(path));
-    if (asked.length === 0) return h.continue;
-    waiting = waiting.filter(({ pattern }) => !pattern.test(path));
-    hapi.route(asked.map(({ route }) => make(route)));
+    if (waiting.length > 0) add(waiting.filter(({ pattern }) => pattern.test(path)));
     return h.continue;
   });
 };

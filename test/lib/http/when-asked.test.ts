@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { server } from '@hapi/hapi';
 import { addWhenAsked } from '../../../lib/http/when-asked.ts';
+import { eventually } from '../../helpers/eventually.ts';
 
 const serve = (...paths: string[]) => {
   const hapi = server();
@@ -15,7 +16,7 @@ const serve = (...paths: string[]) => {
     },
   );
   const ask = async (url: string): Promise<string> => (await hapi.inject(url)).payload;
-  return { ask, made };
+  return { hapi, ask, made };
 };
 
 describe('addWhenAsked', () => {
@@ -39,6 +40,13 @@ describe('addWhenAsked', () => {
     for (const url of ['/a', '/a/x/y']) assert.equal(await ask(url), '/a/{rest*}');
     for (const url of ['/b', '/b/1']) assert.equal(await ask(url), '/b/{id?}');
     assert.equal(await ask('/c.json'), '/c.{kind}');
+  });
+
+  it('makes the rest once the server has started', async (t) => {
+    const { hapi, made } = serve('/a', '/b', '/c');
+    t.after(() => hapi.stop());
+    await hapi.start();
+    await eventually(() => assert.deepEqual(made.toSorted(), ['/a', '/b', '/c']));
   });
 
   it('leaves what is not there to hapi', async () => {
