@@ -27,7 +27,10 @@ const COMMANDS: readonly Command[] = ['serve', 'init', 'doctor', 'help', 'versio
 const DEFAULT_PORT = 4870;
 
 /** The command and its configuration: flags win over the environment. Throws UsageError with what is wrong. */
-export const readConfig = (argv = process.argv.slice(2), env = process.env): { command: Command; config: Config } => {
+export const readConfig = (
+  argv = process.argv.slice(2),
+  env = process.env,
+): { command: Command; config: Config } => {
   const { values, positionals } = parse(argv);
   return { command: commandOf(values, positionals), config: Object.freeze(configOf(values, env)) };
 };
@@ -57,8 +60,10 @@ const commandOf = (values: Values, [name = 'serve', ...more]: string[]): Command
   if (values.help === true) return 'help';
   if (values.version === true) return 'version';
   const command = COMMANDS.find((known) => known === name);
-  if (command === undefined) throw new UsageError(`There is no command ${name}; there are ${COMMANDS.join(', ')}`);
-  if (more.length > 0) throw new UsageError(`${command} takes no further words, and was given ${more.join(' ')}`);
+  if (command === undefined)
+    throw new UsageError(`There is no command ${name}; there are ${COMMANDS.join(', ')}`);
+  if (more.length > 0)
+    throw new UsageError(`${command} takes no further words, and was given ${more.join(' ')}`);
   return command;
 };
 

@@ -32,7 +32,7 @@ export const meet = async (store: Store, dir: string): Promise<void> => {
 // A directory that was made by hand gets what it lacks before it is known by an id.
 const adopted = async (store: Store, dir: string): Promise<ItemFiles | undefined> => {
   const { root } = store.layout;
-  const files = readItem(root, dir);
+  const files = readItem(root, dir, { seen: store.formerly.get(dir) });
   const changes = files?.case.value?.adopt;
   if (files === undefined || changes === undefined) return files;
   await editRecord(store.layout, caseFile(join(root, dir)), () => ({ changes }));

@@ -31,7 +31,8 @@ export interface Item {
 }
 
 export interface Known {
-  id: string;
+  /** Undefined while nobody knows yet whose directory it is. */
+  id?: string;
   files?: ItemFiles;
   seen?: Seen | undefined;
 }

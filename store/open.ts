@@ -56,6 +56,7 @@ export const openStore = async (
   const journal = await openJournal(layout.journal);
   const store = emptyStore({ layout, journal, clock, follow, report });
   await sweep(store);
+  store.formerly.clear();
   await forgetAbsent(store);
   let attention: Attention | undefined;
   return {
@@ -81,6 +82,7 @@ const emptyStore = (
   items: createItems(),
   turns: createTurns(),
   missing: new Set(),
+  formerly: new Map([...given.journal.seen.values()].map((seen) => [seen.dir, seen])),
   lookLater: () => undefined,
   watch: () => undefined,
   globals: { settings: undefined, webhooks: new Map() },

@@ -2,7 +2,7 @@ import { StoreError } from './errors.ts';
 import type { Globals } from './globals.ts';
 import type { Item } from './item.ts';
 import type { Items } from './items.ts';
-import type { Journal } from './journal.ts';
+import type { Journal, Seen } from './journal.ts';
 import type { Layout } from './layout.ts';
 import type { Changes } from './splice.ts';
 import type { Turns } from './turns.ts';
@@ -19,6 +19,8 @@ export interface Store {
   follow: (item: Item) => Changes | undefined;
   /** Work items whose directory is not where it was. */
   readonly missing: Set<string>;
+  /** What was last told of each directory before this start: a file that is still the same is not parsed again. */
+  readonly formerly: Map<string, Seen>;
   /** Asks for a decision about the missing ones, once the grace period is over. */
   lookLater: () => void;
   /** A place to be watched from now on. Does nothing until somebody watches. */

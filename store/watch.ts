@@ -52,7 +52,7 @@ export const watchWorkspace = (
   const worker = new Worker(WORKER, { workerData, env: {}, execArgv: [] });
   const orders = ordersTo(worker);
   const ready = new Promise<void>((resolve) => {
-    worker.once('error', () => resolve());
+    worker.once('exit', () => resolve());
     worker.on('error', failed).on('message', (report: WatchReport) => {
       for (const path of report.hints ?? []) hint(path);
       if (report.failed !== undefined) failed(Object.assign(new Error(), report.failed));
@@ -68,6 +68,8 @@ export const watchWorkspace = (
     place: (dir, kind) => orders({ dir, kind }),
     close: async () => {
       closed = true;
+      // Else the process could end before the thread has, and before whatever waits for this.
+      worker.ref();
       await worker.terminate();
     },
   };
