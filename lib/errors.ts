@@ -5,6 +5,7 @@
 export const ERRORS = {
   bad_request: { status: 400, title: 'The request is not valid' },
   unauthorized: { status: 401, title: 'The credential is not valid' },
+  not_operator: { status: 403, title: 'Only the operator decides this' },
   not_local: { status: 403, title: 'Only this machine may call the API' },
   not_found: { status: 404, title: 'No such resource' },
   route_not_found: { status: 404, title: 'No such endpoint' },

@@ -1,7 +1,9 @@
 import type { Store } from '../store/store.ts';
 import type { Config } from './config.ts';
+import type { Log } from './log.ts';
 import type { Providers } from './providers/providers.ts';
 import type { Engine } from './sessions/engine.ts';
+import type { Connection } from './tools/caller.ts';
 import type { Git } from './tools/git.ts';
 import type { Dispatcher } from './webhooks/dispatcher.ts';
 
@@ -18,14 +20,8 @@ export interface Service {
   /** The sessions that are going on. */
   readonly engine: Engine;
   readonly dispatcher: Dispatcher;
-}
-
-/** The part of a pino logger that is used. */
-export interface Log {
-  debug(details: object, message: string): void;
-  info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
+  /** Whether a connection to the API is held by a process of a session that runs now. */
+  readonly comesFromAgent: (connection: Connection) => Promise<boolean>;
 }
 
 /** What is running. */

@@ -3,12 +3,15 @@ import { isInside } from '../store/inside.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
 import type { Config } from './config.ts';
 import { createAutocommit } from './history/autocommit.ts';
+import type { Log } from './log.ts';
 import { followUp } from './proof/gate.ts';
 import { createProviders, type Providers } from './providers/providers.ts';
-import type { Log, Service, VersionInfo } from './service.ts';
-import { createEngine } from './sessions/engine.ts';
+import type { Service, VersionInfo } from './service.ts';
+import { attendSessions } from './sessions/attend.ts';
+import { createEngine, type Engine } from './sessions/engine.ts';
 import { wakeQueue } from './sessions/launch.ts';
 import { recoverSessions } from './sessions/recover.ts';
+import { comesFromRun } from './tools/caller.ts';
 import { cleanEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git.ts';
 import { createSandbox } from './tools/sandbox.ts';
@@ -40,18 +43,7 @@ export const startService = async (
   });
   if (open.damaged > 0)
     log.warn({ lines: open.damaged }, 'Lines of the journal were damaged and left out');
-  const { store } = open;
-  const service: Service = {
-    config,
-    version,
-    log,
-    clock,
-    store,
-    git: createGit({ env: cleanEnvironment(config.env, {}) }),
-    providers: providersOf(config, () => settingsOf(store.globals)),
-    engine: createEngine(clock),
-    dispatcher: createDispatcher({ store, log, version: version.version }),
-  };
+  const service = compose({ config, version, log, clock, store: open.store });
   const autocommit = createAutocommit(service);
   const changed = (): void => {
     service.dispatcher.changed();
@@ -60,6 +52,7 @@ export const startService = async (
   service.dispatcher.start();
   autocommit.start();
   await recoverSessions(service);
+  attendSessions(service);
   const attention = open.watch(() => {
     changed();
     wakeQueue(service).catch((error: unknown) =>
@@ -78,6 +71,24 @@ export const startService = async (
     },
   };
 };
+
+const compose = (
+  given: Pick<Service, 'config' | 'version' | 'log' | 'clock' | 'store'>,
+): Service => {
+  const { config, version, log, store } = given;
+  const engine = createEngine(store);
+  return {
+    ...given,
+    git: createGit({ env: cleanEnvironment(config.env, {}) }),
+    providers: providersOf(config, () => settingsOf(store.globals)),
+    engine,
+    dispatcher: createDispatcher({ store, log, version: version.version }),
+    comesFromAgent: (connection) => comesFromRun(connection, markersOf(engine)),
+  };
+};
+
+const markersOf = ({ live }: Engine): string[] =>
+  [...live.values()].map(({ run_marker }) => run_marker);
 
 const reportTo =
   (log: Log) =>

@@ -88,6 +88,7 @@ export const caseRoutes = [
   route({
     method: 'DELETE',
     path: '/cases/{id}',
+    operatorOnly: true,
     summary: 'Delete a Work item and all that belongs to it; there is no way back',
     description:
       'Its own worktree goes too. Uncommitted or unpushed work there is refused, unless `force` is true: then it is kept under a recovery ref of the repository first.',
@@ -107,6 +108,7 @@ export const caseRoutes = [
   route({
     method: 'PUT',
     path: '/cases/{id}/state',
+    operatorOnly: true,
     summary: 'Set the state of a Work item, past sessions and the proof gate',
     description:
       'The compatibility path for scripts. The same state again changes nothing and makes no event.',

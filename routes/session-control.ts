@@ -7,6 +7,7 @@ export const sessionControlRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/session/resume',
+    operatorOnly: true,
     summary: "Go on with the Work item's paused session",
     params: CasePath,
     response: Session,
@@ -16,6 +17,7 @@ export const sessionControlRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/session/abort',
+    operatorOnly: true,
     summary: "Abort the Work item's active session; this cannot be undone",
     params: CasePath,
     response: Session,

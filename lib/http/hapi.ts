@@ -2,6 +2,7 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import type { Service } from '../service.ts';
 import { readBytes } from './bytes.ts';
 import { inputReader } from './input.ts';
+import { refuseAgents } from './operator-only.ts';
 import { type ErrorLog, problemOf } from './problem.ts';
 import { Answer, type EventSource, type Route } from './route.ts';
 import { isStream } from './schema.ts';
@@ -18,6 +19,7 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
     path: route.path,
     options: route.method === 'GET' ? {} : { payload: UNREAD },
     handler: async (request, h) => {
+      if (route.operatorOnly === true) await refuseAgents(request, service);
       const { params, query, raw } = request;
       const payload = await bodyOf(route, request);
       const input = read({ params, query, headers: raw.req.headers, payload });

@@ -28,6 +28,7 @@ const possibleErrors = (route: Route): ErrorCode[] => {
     ...(route.body ? BODY : []),
     ...(route.method === 'GET' ? [] : WRITE),
     ...(route.conditional && route.method !== 'GET' ? (['precondition_failed'] as const) : []),
+    ...(route.operatorOnly ? (['not_operator'] as const) : []),
     ...(route.errors ?? []),
   ]);
   return CODES.filter((code) => possible.has(code));

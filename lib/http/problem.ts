@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
-import type { Log } from '../service.ts';
+import type { Log } from '../log.ts';
 
 export type ErrorLog = Pick<Log, 'error'>;
 

@@ -71,6 +71,8 @@ export interface Route<
   produces?: 'application/json' | 'text/markdown' | 'text/x-diff' | 'text/event-stream';
   /** Default: 200, or 204 without a response schema. */
   status?: 200 | 201 | 202 | 204;
+  /** A decision of the operator's: no process of an agent's run may make the call. */
+  operatorOnly?: boolean;
   /** The operation honours If-Match. */
   conditional?: boolean;
   errors?: readonly ErrorCode[];

@@ -39,7 +39,11 @@ export const sweep = async (marker: string, groups: readonly number[] = []): Pro
 
 /** Whether any process of the run is alive. Always false where there is no /proc to ask. */
 export const alive = async (marker: string): Promise<boolean> =>
-  hasProc() && (await carriers(marker)).length > 0;
+  (await processesOf(marker)).length > 0;
+
+/** The processes of a run, by what they carry or whose children they are. None where there is no /proc to ask. */
+export const processesOf = async (marker: string): Promise<number[]> =>
+  hasProc() ? carriers(marker) : [];
 
 /**
  * The process groups of `root` and its descendants, for hosts without /proc; empty where /proc makes it needless.

@@ -4,7 +4,7 @@ import type { DeliveryLine } from '../../store/records/delivery.ts';
 import { secretOf } from '../../store/secrets.ts';
 import type { Store } from '../../store/store.ts';
 import { disableRegistration, type Registration } from '../../store/webhooks.ts';
-import type { Log } from '../service.ts';
+import type { Log } from '../log.ts';
 import type { Answer, Sender } from './deliver.ts';
 import { nextAttemptAt } from './schedule.ts';
 import { signatures } from './sign.ts';

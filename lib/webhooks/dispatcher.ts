@@ -3,7 +3,7 @@ import type { EventRecord } from '../../store/records/event.ts';
 import { secretIds } from '../../store/secrets.ts';
 import type { Store } from '../../store/store.ts';
 import { allRegistrationsReadable, registrationsOf } from '../../store/webhooks.ts';
-import type { Log } from '../service.ts';
+import type { Log } from '../log.ts';
 import { attempt, type Desk, deliveryId } from './attempt.ts';
 import { createSender } from './deliver.ts';
 import { hurry, saveLane, stopLane, waiting, wake } from './lane.ts';
