@@ -11,7 +11,7 @@ export const sessionControlRoutes = [
     summary: "Go on with the Work item's paused session",
     params: CasePath,
     response: Session,
-    errors: ['not_found', 'invalid_state', 'plan_changed'],
+    errors: ['not_found', 'lock_held', 'unreadable_record', 'invalid_state', 'plan_changed'],
     handler: ({ params }, service) => resumeSession(service, params.id),
   }),
   route({
@@ -21,7 +21,7 @@ export const sessionControlRoutes = [
     summary: "Abort the Work item's active session; this cannot be undone",
     params: CasePath,
     response: Session,
-    errors: ['not_found', 'invalid_state'],
+    errors: ['not_found', 'unreadable_record', 'invalid_state'],
     handler: ({ params }, service) => abortSession(service, params.id),
   }),
 ];

@@ -102,7 +102,15 @@ export const sessionRoutes = [
     params: SessionPath,
     body: Type.Optional(Type.Object({ plan_sha256: Type.Optional(Sha256) })),
     response: Session,
-    errors: ['not_found', 'work_mode_active', 'plan_not_ready', 'plan_empty', 'plan_changed'],
+    errors: [
+      'not_found',
+      'lock_held',
+      'unreadable_record',
+      'work_mode_active',
+      'plan_not_ready',
+      'plan_empty',
+      'plan_changed',
+    ],
     handler: ({ params, body }, service) =>
       approvePlan(service, params.id, params.sid, body?.plan_sha256),
   }),

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { hasCode } from './durable.ts';
 
 const CHUNK = 65_536;
@@ -6,14 +6,40 @@ const CHUNK = 65_536;
 /** A file of JSON lines, opened to add to it; a last line that a crash tore is cut off. */
 export const openLines = (path: string): number => {
   const descriptor = openSync(path, 'a+', 0o644);
-  ftruncateSync(descriptor, wholeLines(descriptor));
+  ftruncateSync(descriptor, afterNewline(descriptor, fstatSync(descriptor).size));
   return descriptor;
 };
 
-const wholeLines = (descriptor: number): number => {
-  let end = fstatSync(descriptor).size;
+/** Adds whole lines. Throws when the disk takes only a part: whoever opens the file again cuts that part off. */
+export const addLines = (descriptor: number, text: string): void => {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+};
+
+/** The value of the last whole line that is JSON. Reads the end of the file only. */
+export const lastLine = <T>(path: string): T | undefined => {
+  const descriptor = openIfThere(path);
+  if (descriptor === undefined) return undefined;
+  try {
+    let end = afterNewline(descriptor, fstatSync(descriptor).size);
+    while (end > 0) {
+      const start = afterNewline(descriptor, end - 1);
+      const line = Buffer.alloc(end - start);
+      readSync(descriptor, line, 0, line.length, start);
+      const [value] = parseLine<T>(line.toString('utf8'));
+      if (value !== undefined) return value;
+      end = start;
+    }
+    return undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+// The place after the last newline before `end`; 0 when there is none.
+const afterNewline = (descriptor: number, before: number): number => {
   const buffer = Buffer.alloc(CHUNK);
-  while (end > 0) {
+  for (let end = before; end > 0; ) {
     const from = Math.max(0, end - CHUNK);
     const read = readSync(descriptor, buffer, 0, end - from, from);
     const newline = buffer.subarray(0, read).lastIndexOf(10);

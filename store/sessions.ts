@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createDirectory } from './durable.ts';
 import { listDirectory } from './entry.ts';
 import { planFile, sessionFile, sessionsDir } from './layout.ts';
@@ -19,6 +19,12 @@ export interface KeptSession {
   matter: SessionMatter;
   session: Session;
 }
+
+/** The session's directory this moment: its Work item may have been moved by hand since it was read. */
+export const whereIs = (store: Store, { session, dir }: KeptSession): string => {
+  const folder = folderOf(store, session.case_id);
+  return folder === undefined ? dir : join(folder, basename(dir));
+};
 
 /** Undefined when there is no such session. Throws `unreadable_record` when its file cannot be read. */
 export const readSession = (store: Store, caseId: string, id: string): KeptSession | undefined => {

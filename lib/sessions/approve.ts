@@ -5,7 +5,7 @@ import type { TextFile } from '../../store/text-file.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { decide } from './decide.ts';
-import { goToWork } from './launch.ts';
+import { goToWork, holdingLock } from './launch.ts';
 import { keptSession } from './read.ts';
 import { startWork } from './rules.ts';
 
@@ -16,13 +16,15 @@ export const approvePlan = async (
   id: string,
   seen?: string,
 ): Promise<Session> => {
-  const { dir } = await keptSession(service, caseId, id);
+  const kept = await keptSession(service, caseId, id);
   const run_marker = randomUUID();
   let plan: TextFile | undefined;
-  const approved = await decide(service, caseId, id, (session, matter) => {
-    plan = readPlan(service.store, dir);
-    return startWork({ plan, seen, run_marker })(session, matter);
-  });
+  const approved = await holdingLock(service, kept, () =>
+    decide(service, caseId, id, (session, matter) => {
+      plan = readPlan(service.store, kept.dir);
+      return startWork({ plan, seen, run_marker })(session, matter);
+    }),
+  );
   if (approved === undefined || plan === undefined) throw notFound('session', id);
   goToWork(service, approved, plan.content);
   return approved.session;

@@ -5,39 +5,45 @@ import { type KeptSession, listSessions } from '../../store/sessions.ts';
 import { getCase } from '../cases/read.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { decide } from './decide.ts';
-import { endStream } from './end.ts';
-import { goToPlan, goToWork, wakeQueue } from './launch.ts';
+import { decide, decided } from './decide.ts';
+import { stopLive } from './engine.ts';
+import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
 import { keptSession } from './read.ts';
 import { abort } from './rules.ts';
 
 /** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
 export const abortSession = async (service: Service, caseId: string): Promise<Session> => {
-  const { session, matter } = await activeSession(service, caseId);
+  const { engine } = service;
+  const { id } = (await activeSession(service, caseId)).session;
   const rule = abort(service.clock().toISOString());
-  rule(session, matter);
-  // Dead first, free then: the next session must not meet what this one left running.
-  const live = service.engine.live.get(session.id);
-  await live?.run?.kill();
-  await live?.finished;
-  const aborted = await decide(service, caseId, session.id, rule);
-  if (aborted === undefined) throw notFound('session', session.id);
-  endStream(service, aborted);
-  await wakeQueue(service);
-  return aborted.session;
+  // Dead first, free then: the next session must not meet what this one left running. An approval may come between.
+  for (;;) {
+    const live = engine.live.get(id);
+    if (live !== undefined) await stopLive(live);
+    const aborted = await decide(service, caseId, id, (session, matter) =>
+      engine.live.has(id) ? undefined : rule(session, matter),
+    );
+    if (aborted === undefined) throw notFound('session', id);
+    if (aborted.session.status !== 'aborted') continue;
+    await wakeQueue(service);
+    return aborted.session;
+  }
 };
 
 /** Goes on with a session that the daemon's end interrupted: the same mode, the same approved plan, what is there already kept. */
 export const resumeSession = async (service: Service, caseId: string): Promise<Session> => {
-  const { session, dir } = await activeSession(service, caseId);
+  const active = await activeSession(service, caseId);
+  const { session, dir } = active;
   const plan = readPlan(service.store, dir);
-  const resumed = await decide(service, caseId, session.id, (current) => {
-    if (current.status !== 'paused') throw notNow(current, 'resume');
-    if (current.mode === 'plan')
-      return { status: 'planning', run_marker: randomUUID(), error: null };
-    if (plan?.sha256 !== current.plan_sha256) throw approvedPlanChanged();
-    return { status: 'working', run_marker: randomUUID(), error: null };
-  });
+  const run_marker = randomUUID();
+  const resumed = await holdingLock(service, active, () =>
+    decide(service, caseId, session.id, (current) => {
+      if (current.status !== 'paused') throw notNow(current, 'resume');
+      if (current.mode === 'plan') return { status: 'planning', run_marker, error: null };
+      if (plan?.sha256 !== current.plan_sha256) throw approvedPlanChanged();
+      return { status: 'working', run_marker, error: null };
+    }),
+  );
   if (resumed === undefined) throw notFound('session', session.id);
   if (resumed.session.mode === 'plan') goToPlan(service, resumed);
   else goToWork(service, resumed, plan?.content ?? '');
@@ -56,6 +62,7 @@ const notNow = ({ status }: Session, what: string): ServiceError =>
 /** The session that holds the lock, or the oldest that has not ended. 422 when there is none. */
 const activeSession = async (service: Service, caseId: string): Promise<KeptSession> => {
   await getCase(service, caseId);
+  await decided(service, caseId);
   const open = (listSessions(service.store, caseId) ?? []).filter(
     ({ session }) => !isEnded(session.status),
   );

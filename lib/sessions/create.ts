@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readCase } from '../../store/cases.ts';
 import type { Session } from '../../store/records/session.ts';
 import { createSession as keepSession, readSession } from '../../store/sessions.ts';
+import { update } from '../cases/change.ts';
 import { isClosed } from '../cases/moves.ts';
 import { repositoryOf } from '../cases/project.ts';
 import { notFound, ServiceError } from '../errors.ts';
@@ -36,10 +37,16 @@ export const createSession = async (
     provider: checkProvider(service, provider),
     created_at: service.clock().toISOString(),
   };
+  await checkFollows(service, caseId);
   const kept = await keepSession(service.store, caseId, matter);
   if (kept === undefined) throw notFound('Work item', caseId);
   await begin(service, caseId, matter.id);
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;
+};
+
+// A session takes its Work item along: 409 `unreadable_record` while that cannot be written.
+const checkFollows = async (service: Service, caseId: string): Promise<void> => {
+  await update(service, caseId, () => undefined);
 };
 
 const checkRepository = (service: Service, project: string): void => {

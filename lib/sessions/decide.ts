@@ -1,5 +1,6 @@
 import { type KeptSession, type SessionRule, updateSession } from '../../store/sessions.ts';
 import type { Service } from '../service.ts';
+import { interrupt } from './rules.ts';
 import { settle } from './settle.ts';
 
 /**
@@ -14,9 +15,22 @@ export const decide = (
 ): Promise<KeptSession | undefined> =>
   service.engine.decisions.take(caseId, async () => {
     const kept = await updateSession(service.store, caseId, id, rule);
-    if (kept !== undefined) await settle(service, kept);
+    if (kept === undefined) return undefined;
+    await settle(service, kept).catch((error: unknown) => holdBack(service, kept, error));
     return kept;
   });
+
+// What does not run must not look as if it did: whoever wanted it to run is told the error, and resumes it later.
+const holdBack = async (
+  { store, engine }: Service,
+  { session }: KeptSession,
+  error: unknown,
+): Promise<never> => {
+  const { case_id, id } = session;
+  const why = error instanceof Error ? error.message : String(error);
+  if (!engine.live.has(id)) await updateSession(store, case_id, id, interrupt(why));
+  throw error;
+};
 
 /** Resolves when no decision about the Work item's sessions is half done. */
 export const decided = ({ engine }: Service, caseId: string): Promise<void> =>

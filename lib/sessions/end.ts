@@ -17,22 +17,5 @@ export const endFailed = async (
 ): Promise<void> => {
   const at = service.clock().toISOString();
   const rule = fail({ at, error, ...(summary !== undefined && { summary }) });
-  const failed = await decide(service, session.case_id, session.id, rule);
-  if (failed?.session.status === 'failed') endStream(service, failed);
-};
-
-/** The last events of a session that has ended. */
-export const endStream = (service: Service, kept: KeptSession): void => {
-  const { id, status, error } = kept.session;
-  const transcript = service.engine.transcript(id, kept.dir);
-  if (error !== null) transcript.append('error', { message: error });
-  noteStatus(service, kept);
-  transcript.append('complete', { status, error });
-  transcript.sync();
-};
-
-export const noteStatus = ({ engine }: Service, { session, dir }: KeptSession): void => {
-  engine
-    .transcript(session.id, dir)
-    .append('status', { status: session.status, mode: session.mode });
+  await decide(service, session.case_id, session.id, rule);
 };

@@ -1,3 +1,5 @@
+import { type KeptSession, whereIs } from '../../store/sessions.ts';
+import type { Store } from '../../store/store.ts';
 import { openTranscript, type Transcript } from '../../store/transcript.ts';
 import { createTurns, type Turns } from '../../store/turns.ts';
 import type { Run } from '../providers/provider.ts';
@@ -6,8 +8,16 @@ import type { Run } from '../providers/provider.ts';
 export interface LiveRun {
   case_id: string;
   session_id: string;
+  /** In the environment of each of its processes. */
+  run_marker: string;
   /** Undefined while its worktree is prepared. */
   run: Run | undefined;
+  /** Somebody ends it: what has not started yet does not start. */
+  stopping: boolean;
+  /** The permission requests that wait for the operator. */
+  asking: Set<string>;
+  /** Settles when the Work item has followed what the agent asked so far. */
+  followed: Promise<unknown>;
   /** Settles when everything that follows from its end is done. */
   finished: Promise<void>;
 }
@@ -17,31 +27,54 @@ export interface Engine {
   readonly live: Map<string, LiveRun>;
   /** Per Work item: one decision about its sessions at a time, with all that follows from it. */
   readonly decisions: Turns;
+  /** One start at a time, whatever Work item: so the limit holds. */
+  readonly starts: Turns;
   /** The daemon is stopping: runs end, and their records are left as they are. */
   closing: boolean;
-  transcript(id: string, dir: string): Transcript;
-  /** Drops the transcripts that nobody writes to. */
+  /** The events of a session. One that goes on is shared by all who ask, until it is let go. */
+  transcript(kept: KeptSession): Transcript;
+  /** Nothing is added to the session's events any more: who reads them is let go, once they have all. */
+  letGo(id: string): void;
+  /** Ends what runs, and resolves when none of it is alive. */
   close(): Promise<void>;
 }
 
-export const createEngine = (clock: () => Date): Engine => {
+export const createEngine = (store: Store): Engine => {
   const transcripts = new Map<string, Transcript>();
   const live = new Map<string, LiveRun>();
+  const starts = createTurns();
   const engine: Engine = {
     live,
+    starts,
     decisions: createTurns(),
     closing: false,
-    transcript: (id, dir) => {
-      const open = transcripts.get(id) ?? openTranscript(dir, clock);
-      transcripts.set(id, open);
-      return open;
+    transcript: (kept) => {
+      const { id } = kept.session;
+      const known = transcripts.get(id);
+      if (known !== undefined) return known;
+      const opened = openTranscript(() => whereIs(store, kept), store.clock);
+      if (!opened.complete) transcripts.set(id, opened);
+      return opened;
+    },
+    letGo: (id) => {
+      transcripts.get(id)?.end();
+      transcripts.delete(id);
     },
     close: async () => {
       engine.closing = true;
-      await Promise.all([...live.values()].map(({ run }) => run?.kill()));
-      await Promise.all([...live.values()].map(({ finished }) => finished));
+      await starts.idle(START);
+      await Promise.all([...live.values()].map(stopLive));
       for (const transcript of transcripts.values()) transcript.sync();
     },
   };
   return engine;
+};
+
+export const START = 'start';
+
+/** Ends a run, whatever it is at, and resolves when none of its processes is alive and its end is dealt with. */
+export const stopLive = async (live: LiveRun): Promise<void> => {
+  live.stopping = true;
+  await live.run?.kill();
+  await live.finished;
 };

@@ -2,12 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { readCase } from '../../store/cases.ts';
 import { settingsOf } from '../../store/globals.ts';
 import { acquireLock, readLock, releaseLock } from '../../store/locks.ts';
+import type { Case } from '../../store/records/case.ts';
+import type { LockMatter } from '../../store/records/lock.ts';
+import { isEnded } from '../../store/records/session.ts';
 import { type KeptSession, listSessions, readSession } from '../../store/sessions.ts';
+import { update } from '../cases/change.ts';
+import { isClosed } from '../cases/moves.ts';
+import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
 import { decide } from './decide.ts';
 import { endFailed } from './end.ts';
-import type { LiveRun } from './engine.ts';
+import { type LiveRun, START } from './engine.ts';
 import { planTurn } from './plan-turn.ts';
 import { startPlanning } from './rules.ts';
 import { workTurn } from './work-turn.ts';
@@ -18,39 +24,85 @@ const MAX_SESSIONS = 4;
 export const wakeQueue = async (service: Service): Promise<void> => {
   const waiting = [...service.store.journal.runs].filter(([, { status }]) => status === 'queued');
   for (const [id, { case_id }] of waiting) {
-    const item = await readCase(service.store, case_id);
-    // After a failure the queue waits for the operator; a session made then is the operator's answer, and starts by itself.
-    if (item !== undefined && item.state !== 'BLOCKED') await begin(service, case_id, id);
+    // One that cannot start keeps no other from it.
+    await wake(service, case_id, id).catch((error: unknown) =>
+      service.log.error({ err: error, session_id: id }, 'A session that waits could not start'),
+    );
   }
 };
 
+// After a failure the queue waits for the operator; a session made then is the operator's answer, and starts by itself.
+const wake = async (service: Service, caseId: string, id: string): Promise<void> => {
+  const item = await readCase(service.store, caseId);
+  if (item === undefined || item.state === 'BLOCKED' || isClosed(item.state)) return;
+  await begin(service, caseId, id);
+};
+
 /** Takes the lock and starts Plan mode, if the lock is free and it is this session's turn. True when it has started. */
-export const begin = async (service: Service, caseId: string, id: string): Promise<boolean> => {
-  const { store, engine } = service;
-  if (engine.closing || engine.live.size >= limitOf(service) || !isNext(service, caseId, id))
-    return false;
-  const item = await readCase(store, caseId);
+export const begin = (service: Service, caseId: string, id: string): Promise<boolean> =>
+  service.engine.starts.take(START, async () => {
+    const { engine } = service;
+    const full = engine.live.size >= limitOf(service);
+    if (engine.closing || full || !isNext(service, caseId, id)) return false;
+    // What cannot be written cannot follow its session either: this throws before anything is begun.
+    const item = await update(service, caseId, () => undefined);
+    if (!(await acquireLock(service.store, caseId, lockOf(service, id)))) return false;
+    return plan(service, item, id).finally(() => releaseUnlessBegun(service, caseId, id));
+  });
+
+const plan = async (service: Service, item: Case, id: string): Promise<boolean> => {
   const at = service.clock().toISOString();
-  if (
-    item === undefined ||
-    !(await acquireLock(store, caseId, { kind: 'session', session_id: id, acquired_at: at }))
-  )
-    return false;
   const start = { at, run_marker: randomUUID(), case_state_before: item.state };
-  const kept = await decide(service, caseId, id, startPlanning(start));
-  if (kept?.session.status !== 'planning') {
-    await releaseLock(store, caseId, ({ session_id }) => session_id === id);
-    return false;
-  }
-  go(service, kept, (current) => planTurn(service, current));
+  const kept = await decide(service, item.id, id, startPlanning(start));
+  if (kept?.session.status !== 'planning') return false;
+  goToPlan(service, kept);
   return true;
+};
+
+const lockOf = ({ clock }: Service, id: string): LockMatter => ({
+  kind: 'session',
+  session_id: id,
+  acquired_at: clock().toISOString(),
+});
+
+// A session that did not begin holds nothing.
+const releaseUnlessBegun = async (
+  { store }: Service,
+  caseId: string,
+  id: string,
+): Promise<void> => {
+  const status = readSession(store, caseId, id)?.session.status ?? 'queued';
+  if (status !== 'queued' && !isEnded(status)) return;
+  await releaseLock(store, caseId, ({ session_id }) => session_id === id);
+};
+
+/**
+ * Runs work for a session that has been begun and waits. It holds the lock already, unless somebody deleted that by
+ * hand: then it is taken again, or 409 `lock_held` where another was quicker.
+ */
+export const holdingLock = async <T>(
+  service: Service,
+  { session: { id, case_id, status } }: KeptSession,
+  work: () => Promise<T>,
+): Promise<T> => {
+  const { store } = service;
+  if (status !== 'plan_ready' && status !== 'paused') return work();
+  const isOurs = (): boolean => readLock(store, case_id)?.holder?.session_id === id;
+  if (!isOurs() && !(await acquireLock(store, case_id, lockOf(service, id))) && !isOurs())
+    throw new ServiceError(
+      'lock_held',
+      'Somebody else holds the session lock now. Let them end, or abort, then try again.',
+    );
+  return work().finally(() => releaseUnlessBegun(service, case_id, id));
 };
 
 const limitOf = ({ store }: Service): number =>
   settingsOf(store.globals).max_sessions ?? MAX_SESSIONS;
 
 const isNext = ({ store, engine }: Service, caseId: string, id: string): boolean => {
-  if (readLock(store, caseId)?.locked !== false || engine.live.has(id)) return false;
+  if (readLock(store, caseId)?.locked !== false) return false;
+  // A lock that was deleted by hand frees the lock, not the worktree.
+  if ([...engine.live.values()].some(({ case_id }) => case_id === caseId)) return false;
   const queued = (listSessions(store, caseId) ?? []).filter(
     ({ session }) => session.status === 'queued',
   );
@@ -70,7 +122,17 @@ const go = (
   turn: (kept: KeptSession) => Promise<void>,
 ): void => {
   const { id: session_id, case_id } = kept.session;
-  const live: LiveRun = { session_id, case_id, run: undefined, finished: Promise.resolve() };
+  const { run_marker = session_id } = kept.matter;
+  const live: LiveRun = {
+    session_id,
+    case_id,
+    run_marker,
+    run: undefined,
+    stopping: false,
+    asking: new Set(),
+    followed: Promise.resolve(),
+    finished: Promise.resolve(),
+  };
   service.engine.live.set(session_id, live);
   live.finished = turn(kept)
     .catch((error: unknown) => giveUp(service, kept, error))

@@ -1,5 +1,5 @@
 import { readCase } from '../../store/cases.ts';
-import type { Session } from '../../store/records/session.ts';
+import { isEnded, type Session } from '../../store/records/session.ts';
 import { readDiff, readPlan, writePlan } from '../../store/session-texts.ts';
 import {
   type KeptSession,
@@ -72,8 +72,11 @@ export const getDiff = async (service: Service, caseId: string, id: string): Pro
 
 /** The session's events: those so far, and as they come. */
 export const getStream = async (service: Service, caseId: string, id: string) => {
-  const { dir } = await keptSession(service, caseId, id);
-  const transcript = service.engine.transcript(id, dir);
+  const kept = await keptSession(service, caseId, id);
+  const { engine } = service;
+  const transcript = engine.transcript(kept);
+  // Ended, whatever its events say: somebody may have cut the file, or ended the session by hand.
+  if (isEnded(kept.session.status) && !engine.live.has(id)) engine.letGo(id);
   return {
     open: (after: number, signal: AbortSignal) => transcript.follow(after, signal),
     soFar: async (after: number) => transcript.soFar(after),

@@ -3,10 +3,10 @@ import { forgetRun, type KeptSession, readSession } from '../../store/sessions.t
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
 import { decide } from './decide.ts';
-import { endStream, noteStatus } from './end.ts';
 import { wakeQueue } from './launch.ts';
-import { interrupt } from './rules.ts';
+import { INTERRUPTED, interrupt } from './rules.ts';
 import { settle } from './settle.ts';
+import { noteStatus } from './stream.ts';
 
 /**
  * What a former life of the daemon left: processes are ended, half-done follow-ups are done, sessions that ran are
@@ -30,14 +30,13 @@ const recover = async (service: Service, caseId: string, id: string): Promise<vo
   if (found.matter.run_marker !== undefined) await sweep(found.matter.run_marker);
   const told = service.store.journal.runs.get(id)?.status;
   await settle(service, found);
-  if (isEnded(found.session.status)) return endStream(service, found);
-  const kept = (await decide(service, caseId, id, interrupt)) ?? found;
+  if (isEnded(found.session.status)) return;
+  const kept = (await decide(service, caseId, id, interrupt(INTERRUPTED))) ?? found;
   if (kept.session.status !== told) noteInterrupted(service, kept);
 };
 
 const noteInterrupted = (service: Service, kept: KeptSession): void => {
-  const { session, dir } = kept;
-  if (session.error !== null)
-    service.engine.transcript(session.id, dir).append('error', { message: session.error });
+  const { error } = kept.session;
+  if (error !== null) service.engine.transcript(kept).append('error', { message: error });
   noteStatus(service, kept);
 };

@@ -10,6 +10,7 @@ export const startPlanning =
     session.status !== 'queued'
       ? undefined
       : {
+          mode: 'plan',
           status: 'planning',
           started_at: start.at,
           run_marker: start.run_marker,
@@ -121,13 +122,14 @@ export const abort =
     );
   };
 
-/** The daemon stopped while the session ran. Nothing goes on by itself: the operator resumes or aborts. */
-export const interrupt: SessionRule = ({ status }) =>
-  status === 'planning' || status === 'working'
-    ? { status: 'paused', error: INTERRUPTED }
-    : undefined;
+/** A session that should run does not. Nothing goes on by itself: the operator resumes or aborts. */
+export const interrupt =
+  (error: string): SessionRule =>
+  ({ status }) =>
+    status === 'planning' || status === 'working' ? { status: 'paused', error } : undefined;
 
-const INTERRUPTED =
+/** An ended daemon's sessions, as the next one finds them. */
+export const INTERRUPTED =
   'The daemon stopped while the session ran. What was done so far is in the worktree.';
 
 const native = (id: string | undefined): { native_session_id?: string } =>

@@ -1,11 +1,19 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { awaitPlan } from '../../store/session-texts.ts';
-import type { KeptSession } from '../../store/sessions.ts';
+import { type KeptSession, whereIs } from '../../store/sessions.ts';
 import { update } from '../cases/change.ts';
 import { moveTo, unblock } from '../cases/moves.ts';
 import { ServiceError } from '../errors.ts';
-import type { Phase, PromptParts, RunEvent, RunResult } from '../providers/provider.ts';
+import type {
+  Phase,
+  PromptParts,
+  Provider,
+  RunEvent,
+  RunResult,
+  RunSpec,
+} from '../providers/provider.ts';
 import type { Service } from '../service.ts';
+import type { LiveRun } from './engine.ts';
 
 const IDLE_MS = 15 * 60_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -17,61 +25,82 @@ export interface Turn {
   prompt: PromptParts;
 }
 
-/** Runs the provider for one turn and writes what it tells into the transcript. Never rejects for what the agent does. */
-export const runTurn = async (
-  service: Service,
-  { kept, phase, worktree, prompt }: Turn,
-): Promise<RunResult> => {
-  const { session, matter, dir } = kept;
-  const provider = service.providers().get(session.provider);
+/**
+ * Runs the provider for one turn and writes what it tells into the transcript. Never rejects for what the agent does;
+ * rejects when what it tells cannot be kept: nobody works unseen.
+ */
+export const runTurn = async (service: Service, turn: Turn): Promise<RunResult> => {
+  const { session } = turn.kept;
+  const provider = providerOf(service, session.provider);
   const live = service.engine.live.get(session.id);
-  if (provider === undefined)
-    throw new ServiceError(
-      'provider_failed',
-      `There is no provider ${session.provider} in the settings.`,
-    );
-  if (live === undefined || service.engine.closing) return { outcome: 'cancelled' };
-  const { layout } = service.store;
-  live.run = provider.start(
-    {
-      session_id: session.id,
-      phase,
-      cwd: worktree.path,
-      session_dir: dir,
-      prompt,
-      run_marker: matter.run_marker ?? session.id,
-      writable: phase === 'work' ? [worktree.common_dir] : [],
-      kept: [`${worktree.common_dir}/hooks`, `${worktree.common_dir}/config`],
-      hidden: [layout.dossier],
-      limits: { idle_ms: IDLE_MS, output_bytes: OUTPUT_BYTES },
-      awaitPlan: (signal) => awaitPlan(service.store, dir, signal),
-      ...(matter.native_session_id !== undefined && {
-        native_session_id: matter.native_session_id,
-      }),
-    },
-    (event) => tell(service, kept, event),
-  );
-  return live.run.done;
+  if (live === undefined || live.stopping || service.engine.closing)
+    return { outcome: 'cancelled' };
+  let lost: { error: unknown } | undefined;
+  const run = provider.start(specOf(service, turn), (event) => {
+    try {
+      service.engine.transcript(turn.kept).append(event.type, { ...event.data });
+    } catch (error) {
+      lost ??= { error };
+      live.run?.kill().catch(() => undefined);
+    }
+    follow(service, live, event);
+  });
+  live.run = run;
+  if (lost !== undefined) await run.kill();
+  const result = await run.done;
+  await live.followed;
+  if (lost !== undefined) throw lost.error;
+  return result;
 };
 
-const tell = (service: Service, { session, dir }: KeptSession, event: RunEvent): void => {
-  service.engine.transcript(session.id, dir).append(event.type, { ...event.data });
-  followPermission(service, session.case_id, event).catch((error: unknown) => {
+const providerOf = (service: Service, name: string): Provider => {
+  const provider = service.providers().get(name);
+  if (provider !== undefined) return provider;
+  throw new ServiceError('provider_failed', `There is no provider ${name} in the settings.`);
+};
+
+const specOf = ({ store }: Service, { kept, phase, worktree, prompt }: Turn): RunSpec => {
+  const { session, matter } = kept;
+  return {
+    session_id: session.id,
+    phase,
+    cwd: worktree.path,
+    session_dir: whereIs(store, kept),
+    prompt,
+    run_marker: matter.run_marker ?? session.id,
+    writable: phase === 'work' ? [worktree.common_dir] : [],
+    kept: [`${worktree.common_dir}/hooks`, `${worktree.common_dir}/config`],
+    hidden: [store.layout.dossier],
+    limits: { idle_ms: IDLE_MS, output_bytes: OUTPUT_BYTES },
+    awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
+    ...(matter.native_session_id !== undefined && {
+      native_session_id: matter.native_session_id,
+    }),
+  };
+};
+
+const follow = (service: Service, live: LiveRun, event: RunEvent): void => {
+  const followed = followPermission(service, live, event).catch((error: unknown) => {
     service.log.error(
-      { err: error, session_id: session.id },
+      { err: error, session_id: live.session_id },
       'The Work item could not follow a permission request',
     );
   });
+  if (event.type.startsWith('permission_')) live.followed = live.followed.then(() => followed);
 };
 
-// An agent that asks the operator blocks the Work item, and the answer takes it back to where it was.
+// An agent that asks the operator blocks the Work item; when nothing is open any more it goes back to where it was. A
+// run that is being ended leaves it: where it goes then is for whoever ends the run.
 const followPermission = async (
   service: Service,
-  caseId: string,
+  { case_id, asking, stopping }: LiveRun,
   event: RunEvent,
 ): Promise<void> => {
-  if (event.type === 'permission_request')
-    await update(service, caseId, (current) => moveTo(current, 'BLOCKED'));
-  if (event.type === 'permission_resolved' && event.data.by === 'operator')
-    await update(service, caseId, unblock);
+  if (event.type === 'permission_request') {
+    asking.add(event.data.request_id);
+    await update(service, case_id, (current) => moveTo(current, 'BLOCKED'));
+  }
+  if (event.type !== 'permission_resolved' || !asking.delete(event.data.request_id)) return;
+  if (asking.size > 0 || stopping || service.engine.closing) return;
+  await update(service, case_id, unblock);
 };

@@ -6,13 +6,15 @@ import { isUntold, type KeptSession, tellSession } from '../../store/sessions.ts
 import { update } from '../cases/change.ts';
 import { isClosed, moveTo } from '../cases/moves.ts';
 import type { Service } from '../service.ts';
+import { endStream } from './stream.ts';
 
 /**
- * Does what follows from a session's record: the Work item's state, the lock, the events, in this order. The record
+ * Does what follows from a session's record: the Work item's state, the lock, the end of its stream, the events, in this order. The record
  * decides and is written first; this can be repeated, and after a crash the start does repeat it.
  */
-export const settle = async (service: Service, { session, matter }: KeptSession): Promise<void> => {
+export const settle = async (service: Service, kept: KeptSession): Promise<void> => {
   const { store } = service;
+  const { session, matter } = kept;
   if (!isUntold(store, session)) return;
   if ((await readCase(store, session.case_id)) !== undefined) {
     await update(service, session.case_id, (current) => {
@@ -22,6 +24,7 @@ export const settle = async (service: Service, { session, matter }: KeptSession)
   }
   if (isEnded(session.status)) {
     await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
+    endStream(service, kept);
   }
   await tellSession(store, session);
 };

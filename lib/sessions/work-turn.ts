@@ -1,14 +1,15 @@
 import { writeSessionFile } from '../../store/session-texts.ts';
-import type { KeptSession } from '../../store/sessions.ts';
+import { type KeptSession, whereIs } from '../../store/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
 import { worktreeDiff } from '../worktrees/diff.ts';
 import { decide } from './decide.ts';
-import { endFailed, endStream, noteStatus, stopped } from './end.ts';
+import { endFailed, stopped } from './end.ts';
 import { promptFor } from './prompt.ts';
 import { complete } from './rules.ts';
 import { runTurn } from './run.ts';
+import { noteStatus } from './stream.ts';
 import { summaryOf } from './summary.ts';
 
 /** Work mode: the approved plan, this text and no other, is executed, and yields a diff. */
@@ -39,12 +40,13 @@ export const workTurn = async (
 };
 
 // Also of work that failed: what was done so far is in the worktree, and nobody should have to look for it.
-const keepDiff = async (service: Service, { session, dir }: KeptSession): Promise<string> => {
+const keepDiff = async (service: Service, kept: KeptSession): Promise<string> => {
+  const { session } = kept;
   const worktree = await ensureWorktree(service, session.case_id);
   const base = session.base_commit ?? worktree.base_commit;
   const { patch, ...counts } = await worktreeDiff(service, { ...worktree, base_commit: base });
-  await writeSessionFile(service.store, dir, 'diff.patch', patch);
-  service.engine.transcript(session.id, dir).append('diff', { ...counts });
+  await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
+  service.engine.transcript(kept).append('diff', { ...counts });
   return summaryOf(session, counts);
 };
 
@@ -55,11 +57,6 @@ const endCompleted = async (
 ): Promise<void> => {
   const { usage = session.usage, native_session_id } = result;
   const at = service.clock().toISOString();
-  const done = await decide(
-    service,
-    session.case_id,
-    session.id,
-    complete({ at, summary, usage, native_session_id }),
-  );
-  if (done?.session.status === 'completed') endStream(service, done);
+  const rule = complete({ at, summary, usage, native_session_id });
+  await decide(service, session.case_id, session.id, rule);
 };

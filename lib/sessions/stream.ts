@@ -1,0 +1,20 @@
+import type { KeptSession } from '../../store/sessions.ts';
+import type { Untold } from '../../store/transcript.ts';
+import type { Service } from '../service.ts';
+
+/** The last events of a session that has ended; written once, however often this is called. */
+export const endStream = ({ engine }: Service, kept: KeptSession): void => {
+  const { id, status, mode, error } = kept.session;
+  const transcript = engine.transcript(kept);
+  if (!transcript.complete) {
+    const why: Untold[] = error === null ? [] : [['error', { message: error }]];
+    transcript.appendAll([...why, ['status', { status, mode }], ['complete', { status, error }]]);
+    transcript.sync();
+  }
+  engine.letGo(id);
+};
+
+export const noteStatus = ({ engine }: Service, kept: KeptSession): void => {
+  const { status, mode } = kept.session;
+  engine.transcript(kept).append('status', { status, mode });
+};
