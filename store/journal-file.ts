@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { constants, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { hasCode, syncDirectory } from './durable.ts';
 
@@ -34,11 +34,13 @@ export const openJournalFile = async (
   for (const old of names.slice(0, -1)) rmSync(join(dir, old));
   const name = names.at(-1) ?? fileName(1);
   const { lines, end, damaged } = readLines(join(dir, name));
-  const handle = await open(join(dir, name), names.length === 0 ? 'w+' : 'r+', 0o600);
+  const handle = await open(join(dir, name), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   await handle.truncate(end);
   await syncDirectory(dir);
   return { file: journalFile(dir, name, handle, end), lines, damaged };
 };
+
+const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
 const fileName = (number: number): string => `${String(number).padStart(8, '0')}.ndjson`;
 
@@ -97,7 +99,7 @@ const journalFile = (
   const reserve = async (bytes: number): Promise<void> => {
     if (filled - end >= bytes) return;
     const room = bytes + ROOM;
-    await handle.write(Buffer.alloc(room), 0, room, filled);
+    await writeAll(handle, Buffer.alloc(room), filled);
     await handle.sync();
     filled += room;
   };
@@ -109,8 +111,9 @@ const journalFile = (
     reserve,
     append: async (lines) => {
       const bytes = encode(lines);
-      await reserve(bytes.length);
-      await handle.write(bytes, 0, bytes.length, end);
+      // With a zero behind them: what an append that failed left there is never read.
+      await reserve(bytes.length + 1);
+      await writeAll(handle, Buffer.concat([bytes, ZERO]), end);
       await handle.datasync();
       end += bytes.length;
     },
@@ -118,11 +121,11 @@ const journalFile = (
       const next = fileName(Number.parseInt(name, 10) + 1);
       const temporary = join(dir, `${next}.tmp`);
       const { fresh, bytes } = await writeFresh(temporary, lines);
-      await rename(temporary, join(dir, next));
-      await syncDirectory(dir);
-      await handle.close();
-      rmSync(join(dir, name), { force: true });
+      await moveDurably(fresh, temporary, join(dir, next));
+      const old = { name, handle };
       [name, handle, end, filled] = [next, fresh, bytes, bytes];
+      await old.handle.close();
+      rmSync(join(dir, old.name), { force: true });
     },
     get bytes() {
       return end;
@@ -132,6 +135,28 @@ const journalFile = (
       await handle.close();
     },
   };
+};
+
+const ZERO = Buffer.alloc(1);
+
+// The system may write less than it was given: where the disk is nearly full it does, and says so only at the next try.
+const writeAll = async (handle: FileHandle, bytes: Buffer, position: number): Promise<void> => {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+};
+
+// The newest file is the one that counts: one that is not used must not stay.
+const moveDurably = async (fresh: FileHandle, from: string, to: string): Promise<void> => {
+  try {
+    await rename(from, to);
+    await syncDirectory(dirname(to));
+  } catch (error) {
+    for (const path of [from, to]) rmSync(path, { force: true });
+    await fresh.close();
+    throw error;
+  }
 };
 
 const writeFresh = async (
@@ -158,7 +183,7 @@ const writeChunks = async (handle: FileHandle, lines: Iterable<string>): Promise
   let chunk: string[] = [];
   const flush = async () => {
     const bytes = encode(chunk);
-    await handle.write(bytes, 0, bytes.length, at);
+    await writeAll(handle, bytes, at);
     at += bytes.length;
     chunk = [];
   };

@@ -139,5 +139,6 @@ const linesOf = function* (state: State): Generator<Line> {
   for (const [id, seen] of state.seen) yield { seen: { id, state: seen } };
   for (const [id, run] of state.runs) yield { run: { id, state: run } };
   for (const [id, seq] of state.cursors) yield { cursor: { id, seq } };
-  for (const event of state.events) yield { events: [event] };
+  // A copy: while these lines are written, receivers release events.
+  for (const event of [...state.events]) yield { events: [event] };
 };
