@@ -1,4 +1,4 @@
-import { posix } from 'node:path';
+import { join, posix } from 'node:path';
 import { discover, meet } from './discover.ts';
 import { hasCode } from './durable.ts';
 import { GRACE_MS } from './entry.ts';
@@ -6,12 +6,13 @@ import { refreshGlobals } from './globals.ts';
 import { collectHints, type HintPace } from './hints.ts';
 import { CASE_FILE } from './layout.ts';
 import { decideMissing } from './missing.ts';
+import { isDirectory } from './plain-path.ts';
 import { reconcile } from './reconcile.ts';
 import type { Store } from './store.ts';
-import { gitMark, inodeOf, isGitBusy, watchLimit } from './surroundings.ts';
+import { gitMark, isGitBusy, markOf, watchLimit } from './surroundings.ts';
 import { sweep } from './sweep.ts';
 import { everySoOften, shared } from './timing.ts';
-import { type Watcher, watchWorkspace } from './watch.ts';
+import { ENDED, type Watcher, watchWorkspace } from './watch.ts';
 
 export interface Pace extends HintPace {
   sweep_ms: number;
@@ -50,10 +51,11 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
     overflowed: () => sweepSoon(),
   });
   const watching = watchAgain(store, hints.hint, (error) => {
-    if (hasCode(error, 'ENOSPC', 'EMFILE', 'ENFILE') && !blind) {
+    const noMore = hasCode(error, ENDED) ? NOBODY_WATCHES : noWatches(store);
+    if (hasCode(error, 'ENOSPC', 'EMFILE', 'ENFILE', ENDED) && !blind) {
       blind = true;
       regular.restart();
-      store.report(error, noWatches(store));
+      store.report(error, noMore);
     }
     hints.lost();
   });
@@ -67,7 +69,7 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
     sweepNow().catch((error) => store.report(error, 'comparing the workspace'));
   };
   const regular = everySoOften(() => (blind ? pace.blind_sweep_ms : pace.sweep_ms), sweepSoon);
-  store.lookLater = () => decideLater(store, () => closed);
+  store.lookLater = decideLater(store, () => closed);
   return {
     ready: watching.ready.then(sweepNow),
     sweepNow,
@@ -107,15 +109,16 @@ const watchAgain = (
 ) => {
   const { layout, items } = store;
   const watchNow = (): Watcher => watchWorkspace(layout, [...items.byDir.keys()], { hint, failed });
-  let inode = inodeOf(layout.root);
+  let mark = markOf(layout.root);
   let watcher = watchNow();
   store.watch = (dir, kind) => watcher.place(dir, kind);
   return {
     ready: watcher.ready,
     check: async (): Promise<void> => {
-      const now = inodeOf(layout.root);
-      if (now === inode || now === 0) return;
-      inode = now;
+      const now = markOf(layout.root);
+      if (now === mark) return;
+      mark = now;
+      if (now === '') return;
       await watcher.close();
       watcher = watchNow();
       await watcher.ready;
@@ -141,23 +144,33 @@ const directoryOf = (path: string): string =>
   posix.basename(path) === CASE_FILE ? posix.dirname(path) : path;
 
 const lookAt = async (store: Store, dir: string): Promise<void> => {
-  const item = store.items.byDir.get(dir);
-  if (item === undefined) return discover(store, dir);
-  if (item.files.case.problem?.code === 'wrong_id') return meet(store, dir);
-  return reconcile(store, item.id);
+  if (store.items.byDir.has(dir)) return meet(store, dir);
+  if (isDirectory(join(store.layout.root, dir))) return discover(store, dir);
+  // A whole folder may be gone, and nobody hinted at what was in it.
+  const below = [...store.items.byDir.values()].filter((item) => item.dir.startsWith(`${dir}/`));
+  await Promise.all(below.map(({ id }) => reconcile(store, id)));
 };
 
 const GIT_CHECKS = 100;
 
-// While git is at work a directory may be gone only until the next file is written.
-const decideLater = (store: Store, isClosed: () => boolean, checks = GIT_CHECKS): void => {
-  const decide = (): void => {
+// One decision for all that vanish together. While git is at work a directory may be gone only until the next file is
+// written.
+const decideLater = (store: Store, isClosed: () => boolean): (() => void) => {
+  let timer: NodeJS.Timeout | undefined;
+  const later = (checks: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => decide(checks), GRACE_MS + 10).unref();
+  };
+  const decide = (checks: number): void => {
     if (isClosed()) return;
-    if (isGitBusy(store.layout) && checks > 0) decideLater(store, isClosed, checks - 1);
+    if (isGitBusy(store.layout) && checks > 0) later(checks - 1);
     else decideMissing(store).catch((error) => store.report(error, 'looking for moved Work items'));
   };
-  setTimeout(decide, GRACE_MS + 10).unref();
+  return () => later(GIT_CHECKS);
 };
+
+const NOBODY_WATCHES =
+  'The thread that watches the files has ended. Changes made by hand are now found every 10 s instead of at once';
 
 const noWatches = ({ items }: Store): string => {
   const needed = items.byId.size * 4 + 64;

@@ -1,7 +1,7 @@
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from './errors.ts';
 import type { Item } from './item.ts';
+import { isPlainDirectory } from './plain-path.ts';
 import { reconcileInTurn } from './reconcile.ts';
 import { readyToWrite, type Store } from './store.ts';
 
@@ -20,8 +20,8 @@ export const changing = <T>(
     if (item === undefined) return undefined;
     await readyToWrite(store);
     await reconcileInTurn(store, item);
-    const stats = lstatSync(join(store.layout.root, item.dir), { throwIfNoEntry: false });
-    if (stats?.isDirectory() === true) return work(item);
+    const { root } = store.layout;
+    if (isPlainDirectory(root, join(root, item.dir))) return work(item);
     throw new StoreError('file_busy', `${item.dir} was moved or removed a moment ago; try again`);
   });
 

@@ -112,8 +112,12 @@ const readOwner = ({ owner }: Layout): { owner: Owner; text: string } | undefine
   }
 };
 
-const writeOwner = ({ owner }: Layout, value: Owner): void =>
-  writeFileSync(owner, `${JSON.stringify(value)}\n`, { mode: 0o600 });
+// By rename: nobody reads half of it, and nothing is written through a link.
+const writeOwner = ({ owner }: Layout, value: Owner): void => {
+  const temporary = `${owner}.${randomUUID()}`;
+  writeFileSync(temporary, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(temporary, owner);
+};
 
 // Whoever moves the dead owner's own bytes away may remove its lock; a newer owner's file is put back.
 const bury = (layout: Layout, judged: string): void => {

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { type Item, type ItemFiles, readItem } from './item.ts';
 import { moveItem, putItem } from './items.ts';
 import { caseFile } from './layout.ts';
-import { fileProblem, Problem } from './problem.ts';
+import { fileProblem, notAdopted, Problem } from './problem.ts';
 import { reconcile, reconcileInTurn } from './reconcile.ts';
-import { editRecord } from './record-file.ts';
+import { amendRecord } from './record-file.ts';
 import type { Store } from './store.ts';
 import { walk } from './walk.ts';
 
@@ -20,13 +20,14 @@ export const discover = async (store: Store, from = 'cases'): Promise<void> => {
 /** Looks at a directory that holds a case.md: a known item, a new one, one that moved here, or one that cannot be. */
 export const meet = async (store: Store, dir: string): Promise<void> => {
   const known = store.items.byDir.get(dir);
-  if (known !== undefined && known.files.case.problem?.code !== 'wrong_id')
-    return reconcile(store, known.id);
+  if (known !== undefined) await reconcile(store, known.id);
+  if (known !== undefined && known.files.case.problem?.code !== 'wrong_id') return;
   const files = await adopted(store, dir);
   const id = files?.case.value?.matter.id;
   if (files === undefined || id === undefined) return estrange(store, dir, files?.case.problem);
-  if (known === undefined) await store.turns.take(id, () => settleDown(store, dir, id, files));
-  else if (store.items.byId.has(id)) await changePlaces(store, known, dir, id);
+  const now = store.items.byDir.get(dir);
+  if (now === undefined) await store.turns.take(id, () => settleDown(store, dir, id, files));
+  else if (now.id !== id && store.items.byId.has(id)) await changePlaces(store, now, dir, id);
 };
 
 // A directory that was made by hand gets what it lacks before it is known by an id.
@@ -35,7 +36,12 @@ const adopted = async (store: Store, dir: string): Promise<ItemFiles | undefined
   const files = readItem(root, dir, { seen: store.formerly.get(dir) });
   const changes = files?.case.value?.adopt;
   if (files === undefined || changes === undefined) return files;
-  await editRecord(store.layout, caseFile(join(root, dir)), () => ({ changes }));
+  const fix = { sha: files.case.sha, changes };
+  try {
+    await amendRecord(store.layout, caseFile(join(root, dir)), fix);
+  } catch (error) {
+    return { ...files, case: { ...files.case, value: undefined, problem: notAdopted(error) } };
+  }
   return readItem(root, dir);
 };
 
@@ -58,7 +64,7 @@ const settleDown = async (
   const first = other?.dir ?? seen?.dir;
   if (first !== undefined && first !== dir && holds(store, first, id))
     return estrange(store, dir, duplicate(first));
-  const item = other ?? { id, dir, files, seen, answer: undefined };
+  const item = other ?? { id, dir, files, seen, told: undefined, answer: undefined };
   if (other === undefined) putItem(store.items, item);
   else moveItem(store.items, other, dir);
   await reconcileInTurn(store, item);

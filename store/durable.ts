@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  lchownSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+} from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
+import { assertNoLinks, statsAt } from './plain-path.ts';
 
 /**
  * Writes that a power cut cannot tear: temporary file in `.dossier/tmp`, fsync, rename, fsync of the directory. Each
@@ -18,8 +28,11 @@ export const replaceFile = async (
   const temporary = await writeTemporary(layout, bytes);
   try {
     // From here to the rename nothing waits: an editor has microseconds, and what it saved then is in `.dossier/undo`.
-    if (!stillHolds(target, expected)) return false;
+    assertNoLinks(layout.root, dirname(target));
+    const before = statsAt(target);
+    if (!stillHolds(target, before, expected)) return false;
     keepForUndo(layout, target);
+    keepOwner(temporary, before);
     renameSync(temporary, target);
   } finally {
     rmSync(temporary, { force: true });
@@ -35,6 +48,7 @@ export const createFile = async (
   bytes: Buffer | string,
   mode = 0o644,
 ): Promise<boolean> => {
+  assertNoLinks(layout.root, dirname(target));
   makeDirectory(dirname(target));
   const temporary = await writeTemporary(layout, bytes, mode);
   try {
@@ -51,6 +65,7 @@ export const createFile = async (
 
 /** Removes a file and keeps it in `.dossier/undo`; false when there is none. */
 export const removeFile = async (layout: Layout, target: string): Promise<boolean> => {
+  assertNoLinks(layout.root, dirname(target));
   try {
     keepForUndo(layout, target);
     rmSync(target);
@@ -68,6 +83,7 @@ export const createDirectory = async (
   target: string,
   files: Record<string, string>,
 ): Promise<void> => {
+  assertNoLinks(layout.root, dirname(target));
   const temporary = join(layout.tmp, randomUUID());
   // Making a directory may wait for the disk, as a sync does: not on the event loop.
   await mkdir(temporary);
@@ -97,6 +113,7 @@ const moveTo = (from: string, target: string): void => {
 
 /** Takes a directory out of the tree by one rename into the trash; what is removed later is never half there. */
 export const removeDirectory = async (layout: Layout, target: string): Promise<string> => {
+  assertNoLinks(layout.root, dirname(target));
   const trash = join(layout.trash, `${basename(target)}-${randomUUID()}`);
   renameSync(target, trash);
   await syncDirectory(dirname(target));
@@ -156,12 +173,21 @@ const withHandle = async <T>(
   }
 };
 
-const stillHolds = (target: string, expected: Buffer): boolean => {
-  const stats = lstatSync(target, { throwIfNoEntry: false });
+const stillHolds = (target: string, stats: Stats | undefined, expected: Buffer): stats is Stats => {
   if (stats === undefined || stats.size !== expected.length) return false;
   if (!stats.isFile())
     throw new StoreError('unsafe_path', `${basename(target)} is not a regular file`);
   return readFileSync(target).equals(expected);
+};
+
+// Who may read a file is the operator's choice, also of one that is replaced. Only root can give a file away.
+const keepOwner = (path: string, { mode, uid, gid }: Stats): void => {
+  try {
+    lchownSync(path, uid, gid);
+  } catch (error) {
+    if (!hasCode(error, 'EPERM')) throw error;
+  }
+  chmodSync(path, mode & 0o7777);
 };
 
 const keepForUndo = (layout: Layout, target: string): void => {

@@ -1,7 +1,8 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
+import { readdirSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from './durable.ts';
 import { isRecordName, sha256 } from './names.ts';
+import { isDirectory, statsAt } from './plain-path.ts';
 import { Problem } from './problem.ts';
 import { decodeText } from './text.ts';
 
@@ -33,7 +34,7 @@ export const readEntry = <T>(
   before: Entry<T> | undefined,
   parse: Parse<T>,
 ): Entry<T> | undefined => {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = statsAt(path);
   if (stats === undefined) return undefined;
   if (before !== undefined && before.gone_at === undefined && isSame(before, stats)) return before;
   const look = { signature: isYoung(stats) ? '' : signatureOf(stats), written_at: stats.mtimeMs };
@@ -55,7 +56,7 @@ const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
 
 /** The entry of a file that this process has just made: nobody else can have written it before this. */
 export const entryOfNew = <T>(path: string, text: string, value: T): Entry<T> | undefined => {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = statsAt(path);
   if (stats === undefined || stats.size !== Buffer.byteLength(text)) return undefined;
   const look = { signature: signatureOf(stats), written_at: stats.mtimeMs };
   return { ...look, sha: sha256(text), value, problem: undefined };
@@ -121,7 +122,8 @@ export const namesIn = (dir: string): string[] =>
 
 export const listDirectory = (dir: string): string[] => {
   // Most folders of most Work items are not there: an error for each would be the costly way to learn it.
-  if (!existsSync(dir)) return [];
+  // A link is no folder of ours, wherever it leads.
+  if (!isDirectory(dir)) return [];
   try {
     return readdirSync(dir);
   } catch (error) {

@@ -3,9 +3,9 @@ import { type Entry, readEntry, readFolder } from './entry.ts';
 import { parseFrontMatter } from './front-matter.ts';
 import type { Layout } from './layout.ts';
 import { checkerOf } from './parse.ts';
-import { type FileProblem, fileProblem } from './problem.ts';
+import { type FileProblem, fileProblem, notAdopted } from './problem.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
-import { editRecord } from './record-file.ts';
+import { amendRecord } from './record-file.ts';
 import { Settings } from './records/settings.ts';
 
 /** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
@@ -50,10 +50,15 @@ const sameNames = (a: Map<string, Entry<unknown>>, b: Map<string, Entry<unknown>
 
 const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Promise<boolean> => {
   let adopted = false;
-  for (const [name, { value }] of webhooks) {
-    const changes = value?.adopt;
-    if (changes === undefined) continue;
-    adopted = await editRecord(layout, join(layout.webhooks, name), () => ({ changes }));
+  for (const [name, entry] of webhooks) {
+    const changes = entry.value?.adopt;
+    if (changes === undefined || entry.problem !== undefined) continue;
+    const fix = { sha: entry.sha, changes };
+    adopted = await amendRecord(layout, join(layout.webhooks, name), fix).catch((error) => {
+      // Without a signature it is read, and tried, again.
+      Object.assign(entry, { signature: '', problem: notAdopted(error) });
+      return adopted;
+    });
   }
   return adopted;
 };

@@ -24,7 +24,7 @@ export const collectHints = (pace: HintPace, { busy, settled, overflowed }: Hint
   let last = 0;
 
   const flush = (): void => {
-    if (busy() && Date.now() - last < pace.git_ms) {
+    if (busy() && performance.now() - last < pace.git_ms) {
       timer = setTimeout(flush, pace.settle_ms);
       return;
     }
@@ -42,7 +42,7 @@ export const collectHints = (pace: HintPace, { busy, settled, overflowed }: Hint
   return {
     hint: (dir: string): void => {
       dirty.add(dir);
-      last = Date.now();
+      last = performance.now();
       count += 1;
       if (count > pace.burst) lost();
       timer ??= setTimeout(flush, pace.settle_ms);

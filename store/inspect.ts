@@ -20,7 +20,9 @@ export const inspectWorkspace = ({ root }: Layout): Inspection => {
     const files = kind === 'item' ? readItem(root, dir) : undefined;
     if (files === undefined) continue;
     items += 1;
-    problems.push(...problemsOf({ id: '', dir, files, seen: undefined, answer: undefined }));
+    problems.push(
+      ...problemsOf({ id: '', dir, files, seen: undefined, told: undefined, answer: undefined }),
+    );
   }
   return { items, problems, watches: items * 4 + 64 };
 };

@@ -26,6 +26,8 @@ export interface Item {
   files: ItemFiles;
   /** What was last told of it; undefined until its first line in the journal. */
   seen: Seen | undefined;
+  /** The files as they were when nothing was left to tell. */
+  told: ItemFiles | undefined;
   /** The answer to GET, ready to send; made when first asked for. */
   answer: { body: Buffer; etag: string } | undefined;
 }
@@ -43,6 +45,7 @@ export const newItem = (id: string, dir: string, entry: Entry<CaseFile>): Item =
   dir,
   files: { case: entry, proofs: new Map(), checklist: undefined, webhooks: new Map() },
   seen: undefined,
+  told: undefined,
   answer: undefined,
 });
 

@@ -4,6 +4,7 @@ import lockfile from 'proper-lockfile';
 import { createFile, makeDirectory, syncDirectory } from './durable.ts';
 import { sessionLockFile, sessionsDir } from './layout.ts';
 import { checkerOf } from './parse.ts';
+import { assertNoLinks } from './plain-path.ts';
 import { readable, readRegularFile } from './record-file.ts';
 import { type Lock, LockMatter } from './records/lock.ts';
 import { renderFrontMatter } from './splice.ts';
@@ -72,6 +73,7 @@ const inFolder = async <T>(
   const dir = dirOf(store, caseId);
   if (dir === undefined) return absent;
   const folder = sessionsDir(dir);
+  assertNoLinks(store.layout.root, folder);
   makeDirectory(folder);
   const release = await lockfile.lock(folder, {
     ...GUARD,

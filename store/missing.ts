@@ -1,8 +1,9 @@
-import { lstatSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { discover } from './discover.ts';
 import type { Item } from './item.ts';
 import { dropItem } from './items.ts';
+import { isPlainDirectory } from './plain-path.ts';
 import { announce, type Store } from './store.ts';
 
 /**
@@ -11,6 +12,8 @@ import { announce, type Store } from './store.ts';
  */
 export const decideMissing = async (store: Store): Promise<void> => {
   const ids = [...store.missing];
+  // A disk that is not there for a while, a workspace that is put elsewhere: nobody deleted anything.
+  if (!existsSync(store.layout.root)) return store.missing.clear();
   await discover(store);
   await Promise.all(ids.map((id) => store.turns.take(id, () => decide(store, id))));
 };
@@ -18,8 +21,8 @@ export const decideMissing = async (store: Store): Promise<void> => {
 const decide = async (store: Store, id: string): Promise<void> => {
   const item = store.items.byId.get(id);
   if (item === undefined || !store.missing.delete(id)) return;
-  const stats = lstatSync(join(store.layout.root, item.dir), { throwIfNoEntry: false });
-  if (stats === undefined) await forget(store, item);
+  const { root } = store.layout;
+  if (!isPlainDirectory(root, join(root, item.dir))) await forget(store, item);
 };
 
 /** Takes a Work item that is no longer on disk out of the index and the journal. There is no event for it. */

@@ -1,11 +1,13 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type Attention, type Pace, payAttention } from './attention.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
+import { StoreError } from './errors.ts';
 import type { Item } from './item.ts';
 import { createItems } from './items.ts';
 import { openJournal } from './journal.ts';
 import { type Layout, layoutOf } from './layout.ts';
+import { isDirectory, statsAt } from './plain-path.ts';
 import type { Changes } from './splice.ts';
 import type { Store } from './store.ts';
 import { sweep } from './sweep.ts';
@@ -91,7 +93,7 @@ const emptyStore = (
 });
 
 const makePrivateDirectories = (layout: Layout): void => {
-  mkdirSync(layout.cases, { recursive: true });
+  makePlainDirectory(layout, layout.cases, 0o777);
   for (const path of [
     layout.dossier,
     layout.tmp,
@@ -100,9 +102,30 @@ const makePrivateDirectories = (layout: Layout): void => {
     layout.secrets,
     layout.deliveries,
     layout.worktrees,
+    layout.journal,
   ]) {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makePlainDirectory(layout, path, 0o700);
+    refuseLinks(layout, path);
   }
+};
+
+const makePlainDirectory = ({ root }: Layout, path: string, mode: number): void => {
+  if (statsAt(path) === undefined) mkdirSync(path, { recursive: true, mode });
+  if (isDirectory(path)) return;
+  throw new StoreError(
+    'unsafe_path',
+    `${relative(root, path)} has to be a directory, not a link or a file`,
+  );
+};
+
+// Whoever made the workspace may have put links here, to have files elsewhere written or emptied.
+const refuseLinks = ({ root, dossier }: Layout, dir: string): void => {
+  const link = readdirSync(dir, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
+  if (link === undefined) return;
+  throw new StoreError(
+    'unsafe_path',
+    `${relative(root, join(dir, link.name))} is a symbolic link; ${relative(root, dossier)}/ may hold none. Remove it`,
+  );
 };
 
 // What a former life left half made (temporary files) or half removed.

@@ -16,6 +16,10 @@ export class Problem extends Error {
   }
 }
 
+/** A file made by hand could not be given what it lacks. */
+export const notAdopted = (error: unknown): Problem =>
+  new Problem('not_adopted', error instanceof Error ? error.message : String(error));
+
 /** A Problem as it is told: with the file, relative to the workspace. */
 export interface FileProblem {
   file: string;

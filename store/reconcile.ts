@@ -1,13 +1,14 @@
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { compare } from './compare.ts';
 import { type Entry, isSame } from './entry.ts';
 import { caseOf, type Item, type ItemFiles, readItem, sameFiles, seenOf } from './item.ts';
 import { touch } from './items.ts';
+import type { Seen } from './journal.ts';
 import { caseFile, proofDir, webhooksDir } from './layout.ts';
+import { isPlainDirectory, statsAt } from './plain-path.ts';
 import { Problem } from './problem.ts';
-import { editRecord } from './record-file.ts';
+import { amendRecord } from './record-file.ts';
 import type { Changes } from './splice.ts';
 import { announce, type Store } from './store.ts';
 
@@ -28,6 +29,8 @@ const ROUNDS = 5;
 export const reconcileInTurn = async (store: Store, item: Item): Promise<void> => {
   for (let round = 0; round < ROUNDS; round += 1) {
     if (!readAgain(store, item)) return expectBack(store, item);
+    // The journal and the files are another process's now. What changes meanwhile is told when they are ours again.
+    if (store.readOnly) return;
     await tell(store, item);
     if (!(await settle(store, item))) return;
   }
@@ -49,14 +52,14 @@ export const freshItem = async (store: Store, id: string): Promise<Item | undefi
 };
 
 const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
-  const stats = lstatSync(caseFile(join(layout.root, dir)), { throwIfNoEntry: false });
+  const stats = statsAt(caseFile(join(layout.root, dir)));
   return stats !== undefined && isSame(files.case, stats);
 };
 
 const readAgain = (store: Store, item: Item): boolean => {
   const { root } = store.layout;
-  const files = readItem(root, item.dir, item) ?? withoutCase(root, item);
-  if (files === undefined) return false;
+  if (!isPlainDirectory(root, join(root, item.dir))) return false;
+  const files = readItem(root, item.dir, item) ?? withoutCase(item);
   store.missing.delete(item.id);
   if (sameFiles(files, item.files)) return true;
   item.files = files;
@@ -66,9 +69,7 @@ const readAgain = (store: Store, item: Item): boolean => {
 };
 
 // The directory stands, case.md does not: a fault to mend, not a deletion.
-const withoutCase = (root: string, { dir, files }: Item): ItemFiles | undefined => {
-  if (lstatSync(join(root, dir), { throwIfNoEntry: false })?.isDirectory() !== true)
-    return undefined;
+const withoutCase = ({ files }: Item): ItemFiles => {
   if (files.case.problem?.code === 'missing_file') return files;
   const problem = new Problem(
     'missing_file',
@@ -79,8 +80,13 @@ const withoutCase = (root: string, { dir, files }: Item): ItemFiles | undefined 
 
 /** Tells what is there now and was not told yet. */
 export const tell = async (store: Store, item: Item): Promise<void> => {
+  const { files } = item;
   const now = seenOf(item);
-  if (isDeepStrictEqual(item.seen, now)) return;
+  if (!isDeepStrictEqual(item.seen, now)) await append(store, item, now);
+  item.told = files;
+};
+
+const append = async (store: Store, item: Item, now: Seen): Promise<void> => {
   const events = compare(item.id, item.seen, now, store.clock());
   await store.journal.append({ seen: { id: item.id, state: now }, events });
   item.seen = now;
@@ -89,14 +95,16 @@ export const tell = async (store: Store, item: Item): Promise<void> => {
 
 interface Fix {
   path: string;
+  /** Of the file that they were worked out from. */
+  sha: string;
   changes: Changes;
 }
 
 /** Writes what hand-made files lack and what follows from the records. True when something was written. */
 const settle = async (store: Store, item: Item): Promise<boolean> => {
   const fixes = [...adoptions(store, item), ...followUps(store, item)];
-  for (const { path, changes } of fixes) {
-    await editRecord(store.layout, path, () => ({ changes })).catch((error) =>
+  for (const { path, ...fix } of fixes) {
+    await amendRecord(store.layout, path, fix).catch((error) =>
       store.report(error, `mending ${path}`),
     );
   }
@@ -116,13 +124,13 @@ const adoptions = ({ layout }: Store, item: Item): Fix[] => {
   ];
 };
 
-const adoption = (path: string, { value, problem }: Entry<{ adopt?: Changes }>): Fix[] =>
-  value?.adopt === undefined || problem !== undefined ? [] : [{ path, changes: value.adopt }];
+const adoption = (path: string, { sha, value, problem }: Entry<{ adopt?: Changes }>): Fix[] =>
+  value?.adopt === undefined || problem !== undefined ? [] : [{ path, sha, changes: value.adopt }];
 
 const followUps = (store: Store, item: Item): Fix[] => {
   if (item.files.case.problem !== undefined || caseOf(item).adopt !== undefined) return [];
   const changes = store.follow(item);
   return changes === undefined
     ? []
-    : [{ path: caseFile(join(store.layout.root, item.dir)), changes }];
+    : [{ path: caseFile(join(store.layout.root, item.dir)), sha: item.files.case.sha, changes }];
 };

@@ -1,10 +1,11 @@
-import { lstatSync, readFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import { hasCode, replaceFile } from './durable.ts';
 import { StoreError } from './errors.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
 import type { Layout } from './layout.ts';
 import { sha256 } from './names.ts';
+import { assertNoLinks, statsAt } from './plain-path.ts';
 import { Problem } from './problem.ts';
 import { type Changes, spliceFrontMatter } from './splice.ts';
 import { decodeText } from './text.ts';
@@ -50,6 +51,14 @@ export const editRecord = async (
   );
 };
 
+/** Makes changes that were worked out from the record with that hash, and none when it is another by now. */
+export const amendRecord = (
+  layout: Layout,
+  path: string,
+  { sha, changes }: { sha: string; changes: Changes },
+): Promise<boolean> =>
+  editRecord(layout, path, (current) => (current.sha === sha ? { changes } : undefined));
+
 const editedText = (
   source: FrontMatter,
   { changes = {}, yaml, body = source.body }: Edit,
@@ -61,7 +70,8 @@ const editedText = (
 
 /** The bytes of a regular file, never through a link. Undefined when there is none. */
 export const readRegularFile = (root: string, path: string): Buffer | undefined => {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  assertNoLinks(root, dirname(path));
+  const stats = statsAt(path);
   if (stats === undefined) return undefined;
   if (!stats.isFile())
     throw new StoreError(

@@ -44,7 +44,7 @@ export const readyToWrite = async (store: Store): Promise<void> => {
   if (store.readOnly) {
     throw new StoreError(
       'read_only',
-      'Another process holds the workspace now; nothing was written. Stop it, then try again',
+      'Another process holds the workspace now; nothing was written. Stop one of them, and start this one again',
     );
   }
   await store.journal.reserve();

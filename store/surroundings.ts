@@ -1,21 +1,25 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from './durable.ts';
 import type { Layout } from './layout.ts';
+import { statsAt } from './plain-path.ts';
 
-/** The inode of the workspace: when it changes, another directory took its place and the watcher is deaf. */
-export const inodeOf = (path: string): number =>
-  lstatSync(path, { throwIfNoEntry: false })?.ino ?? 0;
+/**
+ * Tells a directory from another at the same path, for which its watcher is deaf; empty when there is none. With its
+ * birth, as file systems give the inode of what was removed to what is made next.
+ */
+export const markOf = (path: string): string => {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? '' : `${stats.ino} ${stats.birthtimeMs}`;
+};
 
 /** git is in the middle of changing many files: what is seen now is not what it will be. */
 export const isGitBusy = ({ root }: Layout): boolean =>
-  lstatSync(join(root, '.git', 'index.lock'), { throwIfNoEntry: false }) !== undefined;
+  statsAt(join(root, '.git', 'index.lock')) !== undefined;
 
 /** Changes when git wrote its index or moved HEAD. */
 export const gitMark = ({ root }: Layout): string =>
-  ['HEAD', 'index']
-    .map((name) => lstatSync(join(root, '.git', name), { throwIfNoEntry: false })?.mtimeMs ?? 0)
-    .join(' ');
+  ['HEAD', 'index'].map((name) => statsAt(join(root, '.git', name))?.mtimeMs ?? 0).join(' ');
 
 /** How to get more inotify watches, with the numbers that hold now. Undefined where there is no such limit. */
 export const watchLimit = (): number | undefined => {

@@ -17,11 +17,14 @@ export const sweep = async (store: Store): Promise<void> => {
   await refreshGlobals(store.layout, store.globals);
   const found = new Set<string>();
   const work: Promise<void>[] = [];
+  const failed: Failure[] = [];
   let since = performance.now();
   for (const { dir, kind } of walk(store.layout.root)) {
     store.watch(dir, kind);
     if (kind === 'item') found.add(dir);
-    if (kind === 'item' && differs(store, dir)) work.push(meet(store, dir));
+    // Caught at once: what failed for one Work item keeps none of the others from being looked at.
+    if (kind === 'item')
+      work.push(compareAt(store, dir).catch((error) => void failed.push({ dir, error })));
     if (work.length >= IN_FLIGHT) await Promise.all(work.splice(0));
     if (performance.now() - since > SLICE_MS) {
       await nextTurn();
@@ -30,13 +33,27 @@ export const sweep = async (store: Store): Promise<void> => {
   }
   await Promise.all(work);
   await checkAbsent(store, found);
+  const [first] = failed;
+  if (first !== undefined)
+    store.report(first.error, `comparing ${failed.length} Work items, the first in ${first.dir}`);
+};
+
+interface Failure {
+  dir: string;
+  error: unknown;
+}
+
+const compareAt = async (store: Store, dir: string): Promise<void> => {
+  if (differs(store, dir)) await meet(store, dir);
 };
 
 const differs = (store: Store, dir: string): boolean => {
   const item = store.items.byDir.get(dir);
   if (item === undefined) return true;
   const files = readItem(store.layout.root, dir, item);
-  return item.seen === undefined || files === undefined || !sameFiles(files, item.files);
+  // What could not be told when it was seen (a full disk) is told now.
+  const isTold = item.told === item.files && item.files.case.problem?.code !== 'wrong_id';
+  return !isTold || files === undefined || !sameFiles(files, item.files);
 };
 
 const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {

@@ -1,10 +1,10 @@
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFile, replaceFile } from './durable.ts';
 import { listDirectory } from './entry.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import { etagOf, isMarkdownName, sha256 } from './names.ts';
+import { statsAt } from './plain-path.ts';
 import { readRegularFile } from './record-file.ts';
 
 /** A Markdown text that is not a record: a memory file, a plan. */
@@ -31,8 +31,7 @@ export const listTexts = (layout: Layout, dir: string): TextFile[] =>
     .toSorted()
     .flatMap((filename) => readText(layout, dir, filename) ?? []);
 
-const isFile = (path: string): boolean =>
-  lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
 
 const TRIES = 5;
 

@@ -2,6 +2,7 @@ import { type Dirent, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { hasCode } from './durable.ts';
 import { CASE_FILE } from './layout.ts';
+import { isPlainDirectory } from './plain-path.ts';
 
 const DEEPEST = 6;
 
@@ -21,6 +22,14 @@ export const walk = function* (
   from = 'cases',
   skip: (dir: string) => boolean = () => false,
 ): Generator<Place> {
+  if (isPlainDirectory(root, join(root, from))) yield* walkBelow(root, from, skip);
+};
+
+const walkBelow = function* (
+  root: string,
+  from: string,
+  skip: (dir: string) => boolean,
+): Generator<Place> {
   const entries = readEntries(join(root, from));
   if (entries === undefined) return;
   const kind = entries.some(({ name }) => name === CASE_FILE) ? 'item' : 'folder';
@@ -29,7 +38,7 @@ export const walk = function* (
   for (const entry of entries) {
     const dir = posix.join(from, entry.name);
     if (entry.isDirectory() && !entry.name.startsWith('.') && !skip(dir))
-      yield* walk(root, dir, skip);
+      yield* walkBelow(root, dir, skip);
   }
 };
 

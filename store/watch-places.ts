@@ -1,7 +1,7 @@
 import { type FSWatcher as PlainWatcher, watch as watchPlain } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
-import { inodeOf } from './surroundings.ts';
+import { markOf } from './surroundings.ts';
 import type { PlaceKind, WatchEvents } from './watch.ts';
 
 export interface Places {
@@ -16,8 +16,8 @@ export const watchPlaces = (
   items: readonly string[],
   { hint, failed }: WatchEvents,
 ): Places => {
-  const seen = new Map(items.map((dir): [string, number] => [dir, inodeOf(join(root, dir))]));
-  const folders = new Map<string, number>();
+  const seen = new Map(items.map((dir): [string, string] => [dir, markOf(join(root, dir))]));
+  const folders = new Map<string, string>();
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
   const chokidar = watchItems(root, seen, { tell, failed });
   const watchFolder = folderWatcher({ tell, failed });
@@ -25,11 +25,11 @@ export const watchPlaces = (
     ready: whenReady(chokidar),
     place: (dir, kind) => {
       const path = join(root, dir);
-      const inode = inodeOf(path);
+      const mark = markOf(path);
       const known = kind === 'item' ? seen : folders;
-      if (inode === 0 || known.get(dir) === inode) return;
+      if (mark === '' || known.get(dir) === mark) return;
       const again = known.has(dir);
-      known.set(dir, inode);
+      known.set(dir, mark);
       if (kind === 'folder') watchFolder(path);
       else watchItem(chokidar, path, again);
       // What happened before the watch stood.
@@ -52,7 +52,7 @@ interface Ears {
 
 const watchItems = (
   root: string,
-  items: ReadonlyMap<string, number>,
+  items: ReadonlyMap<string, string>,
   { tell, failed }: Ears,
 ): FSWatcher =>
   watch([root, ...[...items.keys()].map((dir) => join(root, dir))], {
@@ -71,7 +71,7 @@ const TOP = new Set(['', '.git', 'webhooks']);
 // Memory and what is inside sessions make no events: watches are a limited good.
 const INSIDE = new Set(['proof', 'sessions', 'webhooks']);
 
-const isWatched = (path: string, items: ReadonlyMap<string, number>): boolean =>
+const isWatched = (path: string, items: ReadonlyMap<string, string>): boolean =>
   TOP.has(path) || items.has(path) || (INSIDE.has(basename(path)) && items.has(dirname(path)));
 
 const watchedOf = (details: unknown): string | undefined =>

@@ -36,6 +36,9 @@ export interface WatchReport {
   failed?: { code: string; message: string };
 }
 
+/** The code of the error that tells that nothing is watched any more. */
+export const ENDED = 'watching_ended';
+
 // Beside this file when compiled, and beside the chunk that this file is in when bundled.
 const WORKER = new URL('./watch-worker.js', import.meta.url);
 
@@ -51,15 +54,22 @@ export const watchWorkspace = (
   const workerData: WatchTask = { root, items };
   const worker = new Worker(WORKER, { workerData, env: {}, execArgv: [] });
   const orders = ordersTo(worker);
+  let closed = false;
   const ready = new Promise<void>((resolve) => {
-    worker.once('exit', () => resolve());
-    worker.on('error', failed).on('message', (report: WatchReport) => {
+    let crash: unknown;
+    worker.once('exit', () => {
+      resolve();
+      if (!closed) failed(Object.assign(new Error(ENDED, { cause: crash }), { code: ENDED }));
+    });
+    worker.on('error', (error) => {
+      crash = error;
+    });
+    worker.on('message', (report: WatchReport) => {
       for (const path of report.hints ?? []) hint(path);
       if (report.failed !== undefined) failed(Object.assign(new Error(), report.failed));
       if (report.ready === true) resolve();
     });
   });
-  let closed = false;
   return {
     // Not while it is being ended: waiting for that is what keeps the process from ending first.
     ready: ready.then(() => {
