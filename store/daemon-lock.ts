@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { hasCode } from './durable.ts';
 import type { Layout } from './layout.ts';
@@ -40,17 +41,17 @@ const UPDATE_MS = 5_000;
  * is dead is taken over at once; of several that try, one wins.
  */
 export const lockWorkspace = async (layout: Layout, events: LockEvents): Promise<DaemonLock> => {
-  const judged = readOwner(layout);
-  if (judged !== undefined && judge(judged.owner) === 'alive') throw held(layout, judged.owner);
-  if (judged !== undefined && judge(judged.owner) === 'dead') bury(layout, judged.text);
   const owner = describeSelf();
+  const before = succeed(layout, owner);
   let release = await acquire(layout, () => compromised());
-  writeOwner(layout, owner);
+  if (before !== undefined) writeOwner(layout, owner);
+  else if (!claim(layout, owner)) throw held(layout, readOwner(layout.owner));
+  clearLine(layout);
 
   const compromised = (): void => {
     events.lost();
     const retry = setInterval(() => {
-      if (readOwner(layout)?.owner.token !== owner.token) return;
+      if (readOwner(layout.owner)?.token !== owner.token) return;
       acquire(layout, compromised).then((again) => {
         clearInterval(retry);
         release = again;
@@ -63,7 +64,7 @@ export const lockWorkspace = async (layout: Layout, events: LockEvents): Promise
   return {
     tell: (url) => writeOwner(layout, { ...owner, url }),
     release: async () => {
-      if (readOwner(layout)?.owner.token === owner.token) rmSync(layout.owner, { force: true });
+      if (readOwner(layout.owner)?.token === owner.token) rmSync(layout.owner, { force: true });
       await release().catch(ignore);
     },
   };
@@ -80,14 +81,14 @@ const acquire = async (layout: Layout, onCompromised: () => void): Promise<() =>
       onCompromised,
     });
   } catch (error) {
-    if (hasCode(error, 'ELOCKED')) throw held(layout, readOwner(layout)?.owner);
+    if (hasCode(error, 'ELOCKED')) throw held(layout, readOwner(layout.owner));
     throw error;
   }
 };
 
 /** The daemon that holds the workspace now, as far as can be told; undefined when none does. */
 export const holderOf = (layout: Layout): Owner | undefined => {
-  const owner = readOwner(layout)?.owner;
+  const owner = readOwner(layout.owner);
   return owner === undefined || judge(owner) === 'dead' ? undefined : owner;
 };
 
@@ -102,38 +103,78 @@ const held = ({ root }: Layout, owner: Owner | undefined): WorkspaceHeldError =>
   );
 };
 
-const readOwner = ({ owner }: Layout): { owner: Owner; text: string } | undefined => {
+/**
+ * Whose place this process takes: an owner that nobody can judge from here, or a dead one, whose lock is then gone. A
+ * dead owner has one successor ever, the one that makes the file named after its token; should that one die before it
+ * is the owner, its own token names the next. Undefined where nobody was. Throws when somebody lives.
+ */
+const succeed = (layout: Layout, self: Owner): Owner | undefined => {
+  const first = readOwner(layout.owner);
+  for (let last = first; last !== undefined; ) {
+    const state = judge(last);
+    if (state === 'unknown') return first;
+    if (state === 'alive') throw held(layout, last);
+    const place = `${layout.owner}.${last.token}`;
+    if (makeOwner(layout, place, self)) return takeOver(layout, first, place);
+    last = readOwner(place);
+  }
+  // The line was cleared meanwhile: that is done by a new owner only.
+  if (first !== undefined) throw held(layout, readOwner(layout.owner));
+  return undefined;
+};
+
+const takeOver = (layout: Layout, dead: Owner | undefined, place: string): Owner | undefined => {
+  const now = readOwner(layout.owner);
+  if (now?.token === dead?.token) {
+    rmSync(`${layout.lock}.lock`, { recursive: true, force: true });
+    return dead;
+  }
+  rmSync(place, { force: true });
+  throw held(layout, now);
+};
+
+// A file that cannot be read is of nobody; one that was made meanwhile is of whoever was first.
+const claim = (layout: Layout, self: Owner): boolean => {
+  if (readOwner(layout.owner) === undefined) rmSync(layout.owner, { force: true });
+  return makeOwner(layout, layout.owner, self);
+};
+
+const clearLine = ({ dossier, owner }: Layout): void => {
+  const start = `${basename(owner)}.`;
+  for (const name of readdirSync(dossier))
+    if (name.startsWith(start)) rmSync(join(dossier, name), { force: true });
+};
+
+const readOwner = (path: string): Owner | undefined => {
   try {
-    const text = readFileSync(owner, 'utf8');
-    return { owner: JSON.parse(text) as Owner, text };
+    return JSON.parse(readFileSync(path, 'utf8')) as Owner;
   } catch (error) {
     if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return undefined;
     throw error;
   }
 };
 
-// By rename: nobody reads half of it, and nothing is written through a link.
-const writeOwner = ({ owner }: Layout, value: Owner): void => {
-  const temporary = `${owner}.${randomUUID()}`;
-  writeFileSync(temporary, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });
-  renameSync(temporary, owner);
+const writeOwner = (layout: Layout, value: Owner): void =>
+  renameSync(writeBeside(layout, value), layout.owner);
+
+/** One of several that make the same file wins; it is there with all that it says. */
+const makeOwner = (layout: Layout, path: string, value: Owner): boolean => {
+  const written = writeBeside(layout, value);
+  try {
+    linkSync(written, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  } finally {
+    rmSync(written, { force: true });
+  }
 };
 
-// Whoever moves the dead owner's own bytes away may remove its lock; a newer owner's file is put back.
-const bury = (layout: Layout, judged: string): void => {
-  const grave = `${layout.owner}.${randomUUID()}`;
-  try {
-    renameSync(layout.owner, grave);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return;
-    throw error;
-  }
-  if (readFileSync(grave, 'utf8') === judged) {
-    rmSync(`${layout.lock}.lock`, { recursive: true, force: true });
-    rmSync(grave);
-  } else {
-    renameSync(grave, layout.owner);
-  }
+const writeBeside = ({ dossier }: Layout, value: Owner): string => {
+  const path = join(dossier, `daemon.${randomUUID()}`);
+  writeFileSync(path, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });
+  return path;
 };
 
 const describeSelf = (): Owner => ({

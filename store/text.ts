@@ -33,13 +33,21 @@ const lineAt = (bytes: Uint8Array, offset: number): { line: number; column: numb
   return { line, column: offset - start + 1 };
 };
 
-// All three markers, in order: a text that merely quotes one of them is not a merge left open.
-const CONFLICT = /^<<<<<<< .*\n(?:.*\n)*?=======\r?\n(?:.*\n)*?>>>>>>> /m;
-
 const withoutConflict = (text: string): string => {
   if (!text.includes('\n>>>>>>> ')) return text;
-  const found = CONFLICT.exec(text);
-  if (found === null) return text;
-  const line = text.slice(0, found.index).split('\n').length;
+  const line = openMerge(text.split('\n'));
+  if (line === undefined) return text;
   throw new Problem('conflict_markers', 'git left a merge conflict open here', { line, column: 1 });
 };
+
+// All three markers, in order: a text that merely quotes one of them is not a merge left open. Line by line, for a
+// regular expression tries every pair of them, which in a long log takes minutes.
+const openMerge = (lines: string[]): number | undefined => {
+  const start = lines.findIndex((line) => line.startsWith('<<<<<<< '));
+  const middle = after(lines, start, (line) => /^=======\r?$/.test(line));
+  const end = after(lines, middle, (line) => line.startsWith('>>>>>>> '));
+  return end < 0 ? undefined : start + 1;
+};
+
+const after = (lines: string[], from: number, isIt: (line: string) => boolean): number =>
+  from < 0 ? -1 : lines.findIndex((line, at) => at > from && isIt(line));

@@ -1,4 +1,4 @@
-import { type FSWatcher as PlainWatcher, watch as watchPlain } from 'node:fs';
+import { existsSync, type FSWatcher as PlainWatcher, watch as watchPlain } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { markOf } from './surroundings.ts';
@@ -32,8 +32,12 @@ export const watchPlaces = (
       known.set(dir, mark);
       if (kind === 'folder') watchFolder(path);
       else watchItem(chokidar, path, again);
-      // What happened before the watch stood.
-      setTimeout(() => hint(dir), SETTLED_MS).unref();
+      // What happened before the watch stood: chokidar overlooks for good what is made between its reading and its
+      // watching.
+      setTimeout(() => {
+        hint(dir);
+        if (kind === 'item') chokidar.add(insideOf(path));
+      }, SETTLED_MS).unref();
     },
   };
 };
@@ -44,6 +48,9 @@ const watchItem = (chokidar: FSWatcher, path: string, again: boolean): void => {
 };
 
 const SETTLED_MS = 300;
+
+const insideOf = (path: string): string[] =>
+  [...INSIDE].map((name) => join(path, name)).filter((each) => existsSync(each));
 
 interface Ears {
   tell: (path: string) => void;
@@ -63,7 +70,11 @@ const watchItems = (
   })
     // The name of the entry spares reading the whole directory.
     .on('raw', (_event, name, details) => tell(join(watchedOf(details) ?? root, name ?? '')))
-    .on('addDir', tell)
+    .on('addDir', (path) => {
+      tell(path);
+      // chokidar tells of a new directory before it watches it, and never of what is saved there in between.
+      setTimeout(() => tell(path), SETTLED_MS).unref();
+    })
     .on('unlinkDir', tell)
     .on('error', failed);
 

@@ -23,7 +23,8 @@ export type StateName = State | 'PLANNING';
 export const Title = Type.String({
   minLength: 1,
   maxLength: 200,
-  pattern: '^[^\\r\\n]*\\S[^\\r\\n]*$',
+  // A lookahead, for two open ends would be tried in every pairing.
+  pattern: '^(?=[^\\r\\n]*\\S)[^\\r\\n]+$',
   description: 'One line',
 });
 export const Description = Type.String({
