@@ -473,6 +473,14 @@ describe('a text that only looks like trouble', () => {
     assert.deepEqual(running.events, []);
   });
 
+  it('is judged at once, also a log of twenty thousand merges', async (t) => {
+    const { call, at } = await withCase(t);
+    const content = `\n>>>>>>> x\n${'<<<<<<< a\n'.repeat(20_000)}${'=======\n'.repeat(20_000)}`;
+    const answer = await call<{ content: string }>('POST', `${at}/proof`, { type: 'log', content });
+    assert.equal(answer.status, 201);
+    assert.equal(answer.body.content, content);
+  });
+
   it('is a title to change to, too', async (t) => {
     const { call, at } = await withCase(t);
     for (const title of TITLES) {
