@@ -2,7 +2,7 @@
  * A small agent for the tests, started as `node acp-agent.js <behaviour>`. It speaks the Agent Client Protocol over
  * its standard input and output, and does one thing each: what an agent may do to a client, well or badly.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -81,6 +81,13 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
       turn,
       attempt(() => writeFileSync(join(turn.cwd, 'a.txt'), 'scribbled\n')),
     );
+    return END;
+  },
+  // The same by its shell, and by git.
+  'shell-scribble': async (turn) => {
+    const script = 'echo by shell >> a.txt; echo new > new.txt; git add new.txt; exit 0';
+    spawnSync('sh', ['-c', script], { cwd: turn.cwd });
+    await say(turn, 'The plan.');
     return END;
   },
   permission: async (turn) => {
