@@ -1,0 +1,148 @@
+/** Sessions with an agent that does one thing each: what an agent may do to the engine, well or badly. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { alive } from '../../lib/tools/process-tree.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { gitIn } from '../helpers/repository.ts';
+import { newestSession } from '../helpers/service.ts';
+import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
+
+const agentAt = async (
+  t: TestContext,
+  behaviour: string,
+  sandbox: 'auto' | 'off' = 'off',
+): Promise<SessionTest> => {
+  const options = withAgent(t, behaviour, sandbox);
+  mkdirSync(join(options.env?.HOME ?? '', '.test-agent'));
+  return withCase(t, 'Change a.txt.', options);
+};
+
+const worktreeOf = ({ running, item }: SessionTest): string =>
+  join(running.workspace, '.dossier/worktrees', basename(item.path));
+
+describe('an agent that writes in Plan mode', () => {
+  for (const [behaviour, trace] of [
+    ['scribble', /\+scribbled/],
+    ['shell-scribble', /\+by shell[\s\S]*\+new/],
+  ] as const) {
+    it(`fails the session and is undone, with a patch kept (${behaviour}, no sandbox)`, async (t) => {
+      const it = await agentAt(t, behaviour);
+      const session = await it.start();
+      const failed = await it.until(session.id, 'failed');
+      assert.match(failed.error ?? '', /^plan_mode_violation: .*a\.txt/);
+      const tree = worktreeOf(it);
+      assert.equal(readFileSync(join(tree, 'a.txt'), 'utf8'), 'one\n');
+      assert.equal(gitIn(tree)('status', '--porcelain'), '');
+      const patch = join(newestSession(it.running, it.item), 'plan-mode-violation.patch');
+      assert.match(readFileSync(patch, 'utf8'), trace);
+      assert.equal(await it.state(), 'BLOCKED');
+      const refs = it.running.repository.git('for-each-ref', '--format=%(refname)', 'refs/dossier');
+      assert.match(refs, /^refs\/dossier\/undone\/[-\w]+\n$/);
+    });
+
+    it(`cannot, in a sandbox (${behaviour})`, async (t) => {
+      const it = await agentAt(t, behaviour, 'auto');
+      const session = await it.start();
+      await it.until(session.id, 'plan_ready');
+      assert.deepEqual(readdirSync(worktreeOf(it)).toSorted(), ['.git', 'a.txt']);
+      assert.equal(readFileSync(join(worktreeOf(it), 'a.txt'), 'utf8'), 'one\n');
+      const refs = it.running.repository.git('for-each-ref', '--format=%(refname)', 'refs/dossier');
+      assert.equal(refs, '');
+    });
+  }
+});
+
+describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
+  const asking = async (t: TestContext) => {
+    const it = await agentAt(t, 'permission');
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    const { data } = await it.untilEvent(id, 'permission_request');
+    await eventually(async () => assert.equal(await it.state(), 'BLOCKED'));
+    return { it, id, request: String(data.request_id) };
+  };
+
+  it('answers what the Work item waits for, which then goes on', async (t) => {
+    const { it, id, request } = await asking(t);
+    const file = readFileSync(join(it.running.workspace, it.item.path, 'case.md'), 'utf8');
+    assert.match(file, /^blocked_from: IMPLEMENTING$/m);
+    const permissions = `/sessions/${id}/permissions`;
+    const unknown = await it.post(`${permissions}/nothing`, { option_id: 'yes' });
+    assert.deepEqual([unknown.status, unknown.body.code], [404, 'not_found']);
+    const option = await it.post(`${permissions}/${request}`, { option_id: 'perhaps' });
+    assert.deepEqual([option.status, option.body.code], [404, 'not_found']);
+    const answers = await Promise.all([
+      it.post(`${permissions}/${request}`, { option_id: 'yes' }),
+      it.post(`${permissions}/${request}`, { option_id: 'no' }),
+    ]);
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 404]);
+    await it.until(id, 'completed');
+    const moves = it.running.events.flatMap(({ event_type, payload }) =>
+      event_type === 'case_state_changed' ? [payload.new_state] : [],
+    );
+    assert.deepEqual(moves, ['PLANNING', 'IMPLEMENTING', 'BLOCKED', 'IMPLEMENTING', 'VERIFYING']);
+    const { data } = await it.untilEvent(id, 'permission_resolved');
+    assert.equal(data.by, 'policy');
+  });
+
+  it('is no longer open after an abort', async (t) => {
+    const { it, id, request } = await asking(t);
+    assert.equal((await it.control('abort')).status, 200);
+    const late = await it.post(`/sessions/${id}/permissions/${request}`, { option_id: 'yes' });
+    assert.equal(late.status, 404);
+    assert.equal(await it.state(), 'OPEN');
+  });
+
+  it('is closed by a stop, which leaves the Work item as it was', async (t) => {
+    const { it, id } = await asking(t);
+    await it.running.restart();
+    assert.equal((await it.until(id, 'paused')).mode, 'work');
+    assert.equal(await it.state(), 'BLOCKED');
+    assert.equal((await it.control('resume')).status, 200);
+    await eventually(async () => {
+      const asked = (await it.eventsOf(id)).filter(({ event }) => event === 'permission_request');
+      assert.equal(asked.length, 2);
+    });
+    assert.equal((await it.control('abort')).status, 200);
+  });
+});
+
+describe('a session whose agent does not do its work', () => {
+  for (const [behaviour, why] of [
+    ['crash', /7|out of luck/],
+    ['silent', /without saying or doing anything/],
+    ['refusal', /refused/],
+    ['error', /holiday/],
+  ] as const) {
+    it(`fails with a sentence (${behaviour})`, async (t) => {
+      const it = await agentAt(t, behaviour);
+      const { id } = await it.start();
+      const failed = await it.until(id, 'failed');
+      assert.match(failed.error ?? '', why);
+      assert.equal(await it.state(), 'BLOCKED');
+      const events = await it.eventsOf(id);
+      assert.deepEqual(
+        events.slice(-3).map(({ event }) => event),
+        ['error', 'status', 'complete'],
+      );
+    });
+  }
+
+  for (const behaviour of ['hang', 'deaf', 'stubborn']) {
+    it(`is aborted with every process of it (${behaviour})`, async (t) => {
+      const it = await agentAt(t, behaviour);
+      const { id } = await it.start();
+      await it.untilEvent(id, 'message');
+      const marker = it.running.service.engine.live.get(id)?.run_marker ?? '';
+      assert.equal(await alive(marker), true);
+      const aborted = await it.control('abort');
+      assert.deepEqual([aborted.status, aborted.body.status], [200, 'aborted']);
+      assert.equal(await alive(marker), false);
+      assert.equal(await it.state(), 'OPEN');
+      assert.equal((await it.eventsOf(id)).at(-1)?.event, 'complete');
+    });
+  }
+});
