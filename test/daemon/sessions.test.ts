@@ -1,0 +1,116 @@
+/** A real process with a session in Work mode, killed or stopped, and started again on the same files. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { type Daemon, startDaemon } from '../helpers/daemon.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { processesNaming } from '../helpers/processes.ts';
+import { openReceiver, type TestReceiver } from '../helpers/receiver.ts';
+import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
+import { clientOf, type HttpClient } from '../helpers/stream.ts';
+
+interface Place {
+  receiver: TestReceiver;
+  client: () => HttpClient;
+  daemon: () => Daemon;
+  again: () => Promise<void>;
+  /** A file that lets the work go on. */
+  sign: string;
+  caseId: string;
+  at: string;
+  sessionFile: () => string;
+}
+
+const working = async (t: TestContext): Promise<Place> => {
+  const repository = await makeRepository(t);
+  const [workspace, signs] = [temporaryDirectory(t), temporaryDirectory(t)];
+  const sign = join(signs, 'go');
+  // In the sandbox there is another /tmp.
+  writeFileSync(join(workspace, 'workspace.md'), '---\nsandbox: off\n---\n');
+  const receiver = await openReceiver(t);
+  const args = ['--workspace', workspace, '--repo', repository.root];
+  let daemon = await startDaemon(t, args);
+  let client = clientOf(daemon.url);
+  await client.post('/webhooks', { url: receiver.url });
+  const loop = `while ! test -e "${sign}"; do sleep 0.02; done`;
+  const item = await client.post('/cases', {
+    title: 'Wait',
+    type: 'chore',
+    description: `\`\`\`sh\nsetsid sh -c 'while :; do : "${signs}"; sleep 1; done' &\n${loop}\necho done > done.txt\n\`\`\`\n`,
+  });
+  const caseId = String(item.id);
+  const { id } = await client.post(`/cases/${caseId}/sessions`, { type: 'implementing' });
+  const at = `/cases/${caseId}/sessions/${id}`;
+  await eventually(async () => assert.equal((await client.get(at)).status, 'plan_ready'));
+  await client.post(`${at}/approve`);
+  await eventually(() => assert.ok(processesNaming(signs).length >= 2));
+  const sessions = join(workspace, String(item.path), 'sessions');
+  return {
+    receiver,
+    client: () => client,
+    daemon: () => daemon,
+    again: async () => {
+      daemon = await startDaemon(t, args);
+      client = clientOf(daemon.url);
+    },
+    ...{ sign, caseId, at },
+    sessionFile: () => {
+      const name = readdirSync(sessions).find((each) => /^\d{4}-/.test(each)) ?? '';
+      return join(sessions, name, 'session.md');
+    },
+  };
+};
+
+// Told apart by their ids: a delivery may come again, an event may not.
+const told = ({ received }: TestReceiver, type: string): number =>
+  new Set(
+    received
+      .filter(({ headers }) => headers['x-service-event'] === type)
+      .map(({ headers }) => headers['webhook-id']),
+  ).size;
+
+describe('a session in Work mode when its daemon ends', () => {
+  it('is paused after a kill, with nothing of it alive, and goes on when the operator says so', async (t) => {
+    const place = await working(t);
+    await place.daemon().end('SIGKILL');
+    await place.again();
+    assert.deepEqual(processesNaming(place.sign.replace(/\/go$/, '')), []);
+    const { at, caseId } = place;
+    const paused = await place.client().get(at);
+    assert.deepEqual([paused.status, paused.mode], ['paused', 'work']);
+    assert.equal((await place.client().get(`/cases/${caseId}`)).state, 'IMPLEMENTING');
+    writeFileSync(place.sign, '');
+    await place.client().post(`/api/cases/${caseId}/session/resume`);
+    await eventually(async () => assert.equal((await place.client().get(at)).status, 'completed'));
+    await eventually(() => assert.equal(told(place.receiver, 'session_completed'), 1));
+    assert.equal(told(place.receiver, 'session_started'), 1);
+  });
+
+  it('is left as it was by a stop', async (t) => {
+    const place = await working(t);
+    const before = readFileSync(place.sessionFile(), 'utf8');
+    assert.deepEqual(await place.daemon().end('SIGTERM'), { code: 0, signal: null });
+    assert.equal(readFileSync(place.sessionFile(), 'utf8'), before);
+    assert.deepEqual(processesNaming(place.sign.replace(/\/go$/, '')), []);
+    await place.again();
+    assert.equal((await place.client().get(place.at)).status, 'paused');
+  });
+
+  it('has its follow-ups done once, when the record says that it ended and nothing else does', async (t) => {
+    const place = await working(t);
+    await place.daemon().end('SIGKILL');
+    const file = place.sessionFile();
+    writeFileSync(file, readFileSync(file, 'utf8').replace('status: working', 'status: completed'));
+    for (const _ of [1, 2]) {
+      await place.again();
+      assert.equal((await place.client().get(`/cases/${place.caseId}`)).state, 'VERIFYING');
+      await eventually(() => assert.equal(told(place.receiver, 'session_completed'), 1));
+      await place.daemon().end('SIGKILL');
+    }
+    assert.equal(told(place.receiver, 'agent_completed'), 2);
+    const events = readFileSync(join(file, '../events.ndjson'), 'utf8');
+    assert.equal(events.match(/"event":"complete"/g)?.length, 1);
+    assert.ok(!readdirSync(join(file, '../..')).includes('lock.md'));
+  });
+});

@@ -1,0 +1,150 @@
+/** What happens to sessions at the same moment, and to their Work item by hand. */
+import assert from 'node:assert/strict';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { alive } from '../../lib/tools/process-tree.ts';
+import type { Case } from '../../store/records/case.ts';
+import type { Session } from '../../store/records/session.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { newestSession } from '../helpers/service.ts';
+import { withCase } from '../helpers/sessions.ts';
+
+const FOREVER = '```sh\nsleep 300\n```\n';
+
+describe('an abort', () => {
+  it('leaves nothing running, whatever is approved at the same moment', async (t) => {
+    const it = await withCase(t, FOREVER);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    const [approved, aborted] = await Promise.all([
+      it.post(`/sessions/${id}/approve`),
+      it.control('abort'),
+    ]);
+    assert.ok([200, 422].includes(approved.status), approved.text);
+    assert.equal(aborted.body.status, 'aborted');
+    assert.equal(it.running.service.engine.live.size, 0);
+    assert.equal((await it.until(id, 'aborted')).status, 'aborted');
+  });
+
+  it('does not wait for a run that has not begun', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start({ provider: 'manual' });
+    assert.equal((await it.control('abort')).body.status, 'aborted');
+    assert.equal(it.running.service.engine.live.size, 0);
+    assert.equal((await it.eventsOf(id)).at(-1)?.event, 'complete');
+  });
+});
+
+describe('the queue', () => {
+  it('lets no more sessions run than max_sessions, however many come at once', async (t) => {
+    const { running } = await withCase(t, '', { settings: 'max_sessions: 2' });
+    const { call } = running;
+    const items = await Promise.all(
+      [1, 2, 3, 4, 5].map((n) => call<Case>('POST', '/cases', { title: `No ${n}`, type: 'bug' })),
+    );
+    const sessions = await Promise.all(
+      items.map(({ body }) =>
+        call<Session>('POST', `/cases/${body.id}/sessions`, {
+          type: 'implementing',
+          provider: 'manual',
+        }),
+      ),
+    );
+    const waiting = sessions.filter(({ body }) => body.status === 'queued');
+    assert.equal(waiting.length, 3);
+    assert.equal(running.service.engine.live.size, 2);
+  });
+
+  it('waits while the Work item is blocked, and goes on when it no longer is', async (t) => {
+    const it = await withCase(t, '```sh\nexit 1\n```\n');
+    const first = await it.start();
+    await it.until(first.id, 'plan_ready');
+    const second = await it.start();
+    await it.post(`/sessions/${first.id}/approve`);
+    await it.until(first.id, 'failed');
+    await eventually(() => assert.equal(it.running.service.engine.live.size, 0));
+    await it.until(second.id, 'queued');
+    await it.running.call('PUT', `${it.at}/state`, { state: 'OPEN' });
+    await it.until(second.id, 'plan_ready');
+  });
+
+  it('starts nothing beside a run whose lock was deleted by hand, and the lock is asked for again', async (t) => {
+    const it = await withCase(t);
+    const first = await it.start({ provider: 'manual' });
+    const lock = join(newestSession(it.running, it.item), '../lock.md');
+    rmSync(lock);
+    const second = await it.start();
+    assert.equal(second.status, 'queued');
+    await it.running.call('PUT', `${it.at}/sessions/${first.id}/plan`, 'Do it by hand.');
+    await it.until(first.id, 'plan_ready');
+    await it.until(second.id, 'plan_ready');
+    const refused = await it.post(`/sessions/${first.id}/approve`);
+    assert.deepEqual([refused.status, refused.body.code], [409, 'lock_held']);
+    rmSync(lock);
+    assert.equal((await it.post(`/sessions/${first.id}/approve`)).status, 200);
+    assert.match(readFileSync(lock, 'utf8'), new RegExp(first.id));
+  });
+});
+
+describe('a Work item that is changed by hand while its session works', () => {
+  it('takes its run with it when it is removed', async (t) => {
+    const it = await withCase(t, FOREVER, { watch: true });
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/approve`);
+    await it.untilEvent(id, 'tool_call');
+    const { engine, store } = it.running.service;
+    const marker = engine.live.get(id)?.run_marker ?? '';
+    assert.equal(await alive(marker), true);
+    rmSync(join(it.running.workspace, it.item.path), { recursive: true });
+    await eventually(() => assert.equal(store.journal.runs.has(id), false));
+    assert.equal(engine.live.size, 0);
+    assert.equal(await alive(marker), false);
+  });
+
+  it('keeps the session when it is moved', async (t) => {
+    const it = await withCase(
+      t,
+      '```sh\nuntil test -e ../go; do sleep 0.02; done\necho x > x\n```\n',
+      {
+        watch: true,
+        settings: 'sandbox: off',
+      },
+    );
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/approve`);
+    await it.untilEvent(id, 'tool_call');
+    const { workspace } = it.running;
+    const moved = join(dirname(it.item.path), 'by-hand');
+    renameSync(join(workspace, it.item.path), join(workspace, moved));
+    await eventually(async () => {
+      const { body } = await it.running.call<Case>('GET', it.at);
+      assert.equal(body.path, moved);
+    });
+    writeFileSync(join(workspace, '.dossier/worktrees/go'), '');
+    await it.until(id, 'completed');
+    const dir = newestSession(it.running, { path: moved });
+    assert.match(readFileSync(join(dir, 'diff.patch'), 'utf8'), /\+x/);
+    assert.equal((await it.eventsOf(id)).at(-1)?.event, 'complete');
+    assert.throws(() => readFileSync(join(workspace, it.item.path, 'case.md')), /ENOENT/);
+  });
+
+  it('is followed up once its record can be read again', async (t) => {
+    const it = await withCase(t, FOREVER, { watch: true });
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    const file = join(it.running.workspace, it.item.path, 'case.md');
+    const good = readFileSync(file, 'utf8');
+    writeFileSync(file, good.replace('title:', 'title: "'));
+    const aborted = await it.control('abort');
+    assert.deepEqual([aborted.status, aborted.body.code], [409, 'unreadable_record']);
+    const refused = await it.post('/sessions', { type: 'implementing' });
+    assert.deepEqual([refused.status, refused.body.code], [409, 'unreadable_record']);
+    writeFileSync(file, good);
+    await eventually(async () => assert.equal(await it.state(), 'OPEN'));
+    await eventually(async () => assert.equal((await it.eventsOf(id)).at(-1)?.event, 'complete'));
+    await it.until((await it.start()).id, 'plan_ready');
+  });
+});

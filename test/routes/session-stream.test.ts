@@ -1,0 +1,69 @@
+/** The stream as a client reads it: over a socket, live. */
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { startDaemon } from '../helpers/daemon.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { processesNaming } from '../helpers/processes.ts';
+import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
+import { clientOf, openStream } from '../helpers/stream.ts';
+
+// Work goes on as far as the test lets it: a file is the sign.
+const waitingPlan = (dir: string): string =>
+  ['first', 'second']
+    .map((name) => `\`\`\`sh\nuntil test -e "${join(dir, name)}"; do sleep 0.02; done\n\`\`\`\n`)
+    .join('\n');
+
+const working = async (t: TestContext) => {
+  const repository = await makeRepository(t);
+  const signs = temporaryDirectory(t);
+  const workspace = temporaryDirectory(t);
+  // In the sandbox there is another /tmp.
+  writeFileSync(join(workspace, 'workspace.md'), '---\nsandbox: off\n---\n');
+  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', repository.root]);
+  const client = clientOf(daemon.url);
+  const item = await client.post('/cases', {
+    title: 'Wait',
+    type: 'chore',
+    description: waitingPlan(signs),
+  });
+  const { id } = await client.post(`/cases/${item.id}/sessions`, { type: 'implementing' });
+  const at = `/cases/${item.id}/sessions/${id}`;
+  await eventually(async () => assert.equal((await client.get(at)).status, 'plan_ready'));
+  await client.post(`${at}/approve`);
+  const sign = (name: string): void => writeFileSync(join(signs, name), '');
+  return { url: `${daemon.url}${at}/stream`, sign, signs, workspace, item };
+};
+
+describe('GET /cases/{id}/sessions/{sid}/stream over a socket', () => {
+  it('tells events while they happen, to each reader, goes on after a cut, and ends', async (t) => {
+    const { url, sign } = await working(t);
+    const [one, two] = [await openStream(t, url), await openStream(t, url)];
+    const running = (event: string, data: Record<string, unknown>): boolean =>
+      event === 'tool_call' && data.status === 'in_progress';
+    const cut = await one.until(running);
+    one.leave();
+    sign('first');
+    const again = await openStream(t, url, { 'last-event-id': String(cut.id) });
+    const next = await again.until(running);
+    assert.ok(next.id > cut.id);
+    sign('second');
+    const [rest, whole] = [await again.toEnd(), await two.toEnd()];
+    assert.deepEqual(
+      whole.map(({ id }) => id),
+      whole.map((_, index) => index + 1),
+    );
+    assert.deepEqual(rest, whole.slice(cut.id));
+    assert.equal(whole.at(-1)?.event, 'complete');
+  });
+
+  it('ends for its readers when the Work item is removed by hand', async (t) => {
+    const { url, signs, workspace, item } = await working(t);
+    const reader = await openStream(t, url);
+    await reader.until((event) => event === 'tool_call');
+    rmSync(join(workspace, String(item.path)), { recursive: true });
+    await reader.toEnd();
+    await eventually(() => assert.deepEqual(processesNaming(signs), []));
+  });
+});
