@@ -66,7 +66,7 @@ export const sessionRoutes = [
     params: SessionPath,
     response: Type.String(),
     produces: 'text/markdown',
-    errors: ['not_found'],
+    errors: ['not_found', 'unreadable_record'],
     handler: async ({ params }, service) => {
       const { content, sha256 } = await getPlan(service, params.id, params.sid);
       return markdown(content, sha256.slice(0, 32));
@@ -83,7 +83,7 @@ export const sessionRoutes = [
     response: Type.String(),
     produces: 'text/markdown',
     conditional: true,
-    errors: ['not_found', 'invalid_state', 'precondition_failed', 'file_busy'],
+    errors: ['not_found', 'unreadable_record', 'invalid_state', 'precondition_failed', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) => {
       const { content, sha256 } = await putPlan(service, params.id, params.sid, {
         content: body,
@@ -121,7 +121,7 @@ export const sessionRoutes = [
     summary: 'Say that manual work is done',
     params: SessionPath,
     response: Session,
-    errors: ['not_found', 'invalid_state'],
+    errors: ['not_found', 'unreadable_record', 'invalid_state'],
     handler: ({ params }, service) => finishSession(service, params.id, params.sid),
   }),
   route({
@@ -132,7 +132,7 @@ export const sessionRoutes = [
     params: Type.Object({ id: Id, sid: Id, request_id: Type.String({ minLength: 1 }) }),
     body: Type.Object({ option_id: Type.String({ minLength: 1 }) }),
     response: Session,
-    errors: ['not_found'],
+    errors: ['not_found', 'unreadable_record'],
     handler: ({ params, body }, service) =>
       answerPermission(service, params.id, params.sid, {
         request_id: params.request_id,
@@ -146,7 +146,7 @@ export const sessionRoutes = [
     params: SessionPath,
     response: Type.String(),
     produces: 'text/x-diff',
-    errors: ['not_found'],
+    errors: ['not_found', 'unreadable_record'],
     handler: async ({ params }, service) =>
       diff((await getDiff(service, params.id, params.sid)).toString('utf8')),
   }),
@@ -156,7 +156,7 @@ export const sessionRoutes = [
     summary: "Follow a session's execution events; the stream ends after `complete`",
     params: SessionPath,
     produces: 'text/event-stream',
-    errors: ['not_found'],
+    errors: ['not_found', 'unreadable_record'],
     handler: ({ params }, service) => getStream(service, params.id, params.sid),
   }),
 ];

@@ -1,0 +1,85 @@
+/** Every error that the session endpoints declare and no other test meets. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { newestSession } from '../helpers/service.ts';
+import { type Problem, withCase } from '../helpers/sessions.ts';
+
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+
+describe('the errors of sessions', () => {
+  it('are 404 for a Work item and a session that are not there', async (t) => {
+    const { running, at } = await withCase(t);
+    const answer = { option_id: 'yes' };
+    for (const base of [`/cases/${NOBODY}/sessions/${NOBODY}`, `${at}/sessions/${NOBODY}`]) {
+      for (const [method, path, body] of [
+        ['GET', ''],
+        ['GET', '/plan'],
+        ['PUT', '/plan', 'A plan.'],
+        ['POST', '/approve'],
+        ['POST', '/finish'],
+        ['POST', '/permissions/one', answer],
+        ['GET', '/diff'],
+        ['GET', '/stream'],
+      ] as const) {
+        const { status, body: problem } = await running.call<Problem>(method, base + path, body);
+        assert.deepEqual([status, problem.code], [404, 'not_found'], `${method} ${base}${path}`);
+      }
+    }
+    for (const [method, path] of [
+      ['GET', `/cases/${NOBODY}/sessions`],
+      ['POST', `/api/cases/${NOBODY}/session/resume`],
+      ['POST', `/api/cases/${NOBODY}/session/abort`],
+    ] as const)
+      assert.equal((await running.call(method, path)).status, 404, path);
+    const made = await running.call('POST', `/cases/${NOBODY}/sessions`, { type: 'implementing' });
+    assert.equal(made.status, 404);
+  });
+
+  it('say what the session is when something is not valid now', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    for (const answer of [await it.control('resume'), await it.post(`/sessions/${id}/finish`)]) {
+      assert.deepEqual([answer.status, answer.body.code], [422, 'invalid_state']);
+      assert.match(answer.body.detail, /plan_ready/);
+    }
+    const diff = await it.running.call<Problem>('GET', `${it.at}/sessions/${id}/diff`);
+    assert.equal(diff.status, 404);
+    const plan = `${it.at}/sessions/${id}/plan`;
+    const stale = await it.running.call<Problem>('PUT', plan, 'Other.', { 'if-match': '"old"' });
+    assert.deepEqual([stale.status, stale.body.code], [412, 'precondition_failed']);
+    assert.equal((await it.control('abort')).status, 200);
+    for (const what of ['abort', 'resume'] as const)
+      assert.equal((await it.control(what)).status, 422);
+  });
+
+  it('name the file that cannot be read', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    writeFileSync(join(newestSession(it.running, it.item), 'session.md'), `---\nid: ${id}\n: :\n`);
+    for (const answer of [
+      await it.running.call<Problem>('GET', `${it.at}/sessions/${id}`),
+      await it.post(`/sessions/${id}/approve`),
+    ]) {
+      assert.deepEqual([answer.status, answer.body.code], [409, 'unreadable_record']);
+      assert.match(answer.body.detail, /session\.md/);
+    }
+  });
+
+  it('refuse to resume with another plan than the approved one', async (t) => {
+    const it = await withCase(t, '```sh\nsleep 300\n```\n');
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/approve`);
+    await it.untilEvent(id, 'tool_call');
+    await it.running.restart();
+    await it.until(id, 'paused');
+    writeFileSync(join(newestSession(it.running, it.item), 'plan.md'), '```sh\necho other\n```\n');
+    const refused = await it.control('resume');
+    assert.deepEqual([refused.status, refused.body.code], [409, 'plan_changed']);
+    assert.equal((await it.until(id, 'paused')).mode, 'work');
+  });
+});
