@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { discover, meet } from './discover.ts';
 import { hasCode } from './durable.ts';
@@ -109,13 +110,13 @@ const watchAgain = (
 ) => {
   const { layout, items } = store;
   const watchNow = (): Watcher => watchWorkspace(layout, [...items.byDir.keys()], { hint, failed });
-  let mark = markOf(layout.root);
+  let mark = markOf(statSync(layout.root, { throwIfNoEntry: false }));
   let watcher = watchNow();
   store.watch = (dir, kind) => watcher.place(dir, kind);
   return {
     ready: watcher.ready,
     check: async (): Promise<void> => {
-      const now = markOf(layout.root);
+      const now = markOf(statSync(layout.root, { throwIfNoEntry: false }));
       if (now === mark) return;
       mark = now;
       if (now === '') return;
@@ -144,7 +145,10 @@ const directoryOf = (path: string): string =>
   posix.basename(path) === CASE_FILE ? posix.dirname(path) : path;
 
 const lookAt = async (store: Store, dir: string): Promise<void> => {
-  if (store.items.byDir.has(dir)) return meet(store, dir);
+  if (store.items.byDir.has(dir)) {
+    store.watch(dir, 'item');
+    return meet(store, dir);
+  }
   if (isDirectory(join(store.layout.root, dir))) return discover(store, dir);
   // A whole folder may be gone, and nobody hinted at what was in it.
   const below = [...store.items.byDir.values()].filter((item) => item.dir.startsWith(`${dir}/`));

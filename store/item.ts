@@ -57,6 +57,8 @@ export const readItem = (root: string, dir: string, known?: Known): ItemFiles | 
     seenCase(text, sha, known?.seen) ?? ownCase(parseCase(text), known?.id);
   const entry = readEntry(caseFile(path), before?.case, parse);
   if (entry === undefined) return undefined;
+  // Another Work item's directory: nothing in it is this one's.
+  if (before !== undefined && entry.problem?.code === 'wrong_id') return { ...before, case: entry };
   return {
     case: entry,
     proofs: readFolder(proofDir(path), before?.proofs ?? NONE, parseProof, isProofName),

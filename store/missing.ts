@@ -4,6 +4,7 @@ import { discover } from './discover.ts';
 import type { Item } from './item.ts';
 import { dropItem } from './items.ts';
 import { isPlainDirectory } from './plain-path.ts';
+import { reconcileInTurn } from './reconcile.ts';
 import { announce, type Store } from './store.ts';
 
 /**
@@ -23,6 +24,7 @@ const decide = async (store: Store, id: string): Promise<void> => {
   if (item === undefined || !store.missing.delete(id)) return;
   const { root } = store.layout;
   if (!isPlainDirectory(root, join(root, item.dir))) await forget(store, item);
+  else await reconcileInTurn(store, item);
 };
 
 /** Takes a Work item that is no longer on disk out of the index and the journal. There is no event for it. */

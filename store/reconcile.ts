@@ -32,12 +32,19 @@ export const reconcileInTurn = async (store: Store, item: Item): Promise<void> =
     // The journal and the files are another process's now. What changes meanwhile is told when they are ours again.
     if (store.readOnly) return;
     await tell(store, item);
-    if (!(await settle(store, item))) return;
+    if (!(await settle(store, item)))
+      return hasVanished(item) ? expectBack(store, item) : undefined;
   }
 };
 
-// The directory is gone. It may have been moved, or git is not done yet: whether it was deleted is decided later.
-const expectBack = (store: Store, { id }: Item): void => {
+const hasVanished = ({ files: { proofs, webhooks } }: Item): boolean =>
+  [...proofs.values(), ...webhooks.values()].some(({ gone_at }) => gone_at !== undefined);
+
+// The directory is gone, or a file in it. It may have been moved, or git is not done yet: whether it was deleted is
+// decided later.
+const expectBack = (store: Store, { id, dir }: Item): void => {
+  // What comes back has to be watched anew.
+  store.watch(dir, 'item');
   if (store.missing.has(id)) return;
   store.missing.add(id);
   store.lookLater();

@@ -17,7 +17,7 @@ export interface Store {
   readonly clock: () => Date;
   /** What follows from the records of a Work item: the first write decides, this is the second (also after a crash). */
   follow: (item: Item) => Changes | undefined;
-  /** Work items whose directory is not where it was. */
+  /** Work items whose directory is not where it was, or in which a file has just vanished. */
   readonly missing: Set<string>;
   /** What was last told of each directory before this start: a file that is still the same is not parsed again. */
   readonly formerly: Map<string, Seen>;

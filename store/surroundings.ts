@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from './durable.ts';
 import type { Layout } from './layout.ts';
@@ -8,10 +8,8 @@ import { statsAt } from './plain-path.ts';
  * Tells a directory from another at the same path, for which its watcher is deaf; empty when there is none. With its
  * birth, as file systems give the inode of what was removed to what is made next.
  */
-export const markOf = (path: string): string => {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? '' : `${stats.ino} ${stats.birthtimeMs}`;
-};
+export const markOf = (stats: Stats | undefined): string =>
+  stats?.isDirectory() === true ? `${stats.ino} ${stats.birthtimeMs}` : '';
 
 /** git is in the middle of changing many files: what is seen now is not what it will be. */
 export const isGitBusy = ({ root }: Layout): boolean =>

@@ -1,6 +1,7 @@
 import { existsSync, type FSWatcher as PlainWatcher, watch as watchPlain } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
+import { statsAt } from './plain-path.ts';
 import { markOf } from './surroundings.ts';
 import type { PlaceKind, WatchEvents } from './watch.ts';
 
@@ -16,8 +17,11 @@ export const watchPlaces = (
   items: readonly string[],
   { hint, failed }: WatchEvents,
 ): Places => {
-  const seen = new Map(items.map((dir): [string, string] => [dir, markOf(join(root, dir))]));
+  const seen = new Map(
+    items.map((dir): [string, string] => [dir, markOf(statsAt(join(root, dir)))]),
+  );
   const folders = new Map<string, string>();
+  const inside = new Map<string, string>();
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
   const chokidar = watchItems(root, seen, { tell, failed });
   const watchFolder = folderWatcher({ tell, failed });
@@ -25,32 +29,40 @@ export const watchPlaces = (
     ready: whenReady(chokidar),
     place: (dir, kind) => {
       const path = join(root, dir);
-      const mark = markOf(path);
-      const known = kind === 'item' ? seen : folders;
-      if (mark === '' || known.get(dir) === mark) return;
-      const again = known.has(dir);
-      known.set(dir, mark);
-      if (kind === 'folder') watchFolder(path);
-      else watchItem(chokidar, path, again);
+      if (kind === 'folder') {
+        if (!changeAt(folders, path)) return;
+        watchFolder(path);
+        setTimeout(() => hint(dir), SETTLED_MS).unref();
+        return;
+      }
+      // chokidar does not see that another directory took the place of one.
+      const remade = partsOf(path).filter((part) => changeAt(inside, part));
+      if (changeAt(seen, path, dir)) remade.push(path);
+      if (remade.length === 0) return;
+      chokidar.unwatch(remade);
+      chokidar.add(remade);
       // What happened before the watch stood: chokidar overlooks for good what is made between its reading and its
       // watching.
       setTimeout(() => {
         hint(dir);
-        if (kind === 'item') chokidar.add(insideOf(path));
+        chokidar.add(partsOf(path).filter((part) => existsSync(part)));
       }, SETTLED_MS).unref();
     },
   };
 };
 
-const watchItem = (chokidar: FSWatcher, path: string, again: boolean): void => {
-  if (again) chokidar.unwatch(path);
-  chokidar.add(path);
+/** True when there is a directory, and it is not the one that was there when this was asked last. */
+const changeAt = (known: Map<string, string>, path: string, key = path): boolean => {
+  const mark = markOf(statsAt(path));
+  if (mark === '') known.delete(key);
+  if (mark === '' || mark === known.get(key)) return false;
+  known.set(key, mark);
+  return true;
 };
 
 const SETTLED_MS = 300;
 
-const insideOf = (path: string): string[] =>
-  [...INSIDE].map((name) => join(path, name)).filter((each) => existsSync(each));
+const partsOf = (path: string): string[] => [...INSIDE].map((name) => join(path, name));
 
 interface Ears {
   tell: (path: string) => void;
