@@ -53,11 +53,15 @@ export const execute = async (
   const timer = setTimeout(() => stop('timeout'), options.timeout_ms);
   const stdout = collect(child.stdout, max_bytes, () => stop('output'));
   const stderr = collect(child.stderr, max_bytes, () => stop('output'));
-  const fed = feed(child.stdin, input);
+  let failure: Error | undefined;
+  const fed = feed(child.stdin, input).then((error) => {
+    failure = error;
+  });
   try {
     const { code, signal } = await gone;
     await within(closed, DRAIN_MS);
-    const failure = await fed;
+    // Not for ever: an input that never ends is not ended by its reader's end either (Node 24).
+    await within(fed, DRAIN_MS);
     if (failure !== undefined) throw failure;
     const result = { code, signal, stdout: stdout(), stderr: stderr().toString('utf8') };
     return stopped === undefined ? result : { ...result, stopped };
