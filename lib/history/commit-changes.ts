@@ -1,3 +1,4 @@
+import { CASE_FILE } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
 import type { Service } from '../service.ts';
 import type { Run } from '../tools/git.ts';
@@ -48,6 +49,8 @@ const commitIn = async (run: Run, home: Home, work: Work): Promise<string | unde
   const { branch, changed } = await uncommitted(run, home.repository, paths);
   if (branch === null) return 'no branch is checked out';
   for (const [id, files] of byItem(work, home, changed)) {
+    // Known only since the pictures were taken: its own commit follows.
+    if (id !== '' && !work.told.has(id) && now.get(id) === undefined) continue;
     const message =
       id === '' ? workspaceMessage(files) : caseMessage(work.told.get(id), now.get(id), files);
     const inTree = files.map((file) => ({ ...file, path: home.prefix + file.path }));
@@ -92,8 +95,13 @@ const byItem = (work: Work, { prefix }: Home, changed: readonly Changed[]) => {
   const before = new Map([...told].map(([id, { dir }]) => [dir, id]));
   const running = unsettled(store);
   const groups = new Map<string, Changed[]>();
+  const made = changed
+    .map(({ path }) => path.slice(prefix.length))
+    .filter(isUnknownCase(store, before));
   for (const file of changed) {
     const path = file.path.slice(prefix.length);
+    // Made this moment: it is committed by its own name as soon as it is known.
+    if (made.some((each) => path.startsWith(each.slice(0, -CASE_FILE.length)))) continue;
     const dir = dirOf(path, (each) => store.items.byDir.has(each) || before.has(each));
     const id = store.items.byDir.get(dir)?.id ?? before.get(dir) ?? '';
     if (store.missing.has(id)) continue;
@@ -102,6 +110,14 @@ const byItem = (work: Work, { prefix }: Home, changed: readonly Changed[]) => {
   }
   return groups;
 };
+
+const isUnknownCase =
+  ({ items }: Store, before: ReadonlyMap<string, string>) =>
+  (path: string): boolean => {
+    if (!path.startsWith('cases/') || !path.endsWith(`/${CASE_FILE}`)) return false;
+    const dir = path.slice(0, -CASE_FILE.length - 1);
+    return !items.byDir.has(dir) && !items.strangers.has(dir) && !before.has(dir);
+  };
 
 const dirOf = (path: string, isItem: (dir: string) => boolean): string => {
   let dir = path;
