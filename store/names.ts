@@ -35,5 +35,11 @@ const slug = (title: string): string => {
 export const sha256 = (bytes: string | Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex');
 
+/** The same id for the same text every time, in the form of a UUID v4: for what needs an id that nobody wrote down. */
+export const idOfText = (text: string): string => {
+  const hex = sha256(text);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+};
+
 /** The entity tag of a file: the first 32 hex digits of its SHA-256, so that `sha256sum` tells it too. */
 export const etagOf = (sha: string): string => sha.slice(0, 32);

@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type FrontMatter, parseFrontMatter, textOfBody } from './front-matter.ts';
-import { sha256 } from './names.ts';
+import { idOfText, sha256 } from './names.ts';
 import { checkerOf } from './parse.ts';
 import { type ChecklistEntry, ChecklistMatter, ProofMatter } from './records/proof.ts';
 import type { Changes } from './splice.ts';
@@ -71,10 +71,5 @@ const emptyOr = (items: unknown): unknown => (items === null ? [] : items);
 // An item written by hand needs no id: its own words give one that stays.
 const withId = (item: unknown): unknown => {
   if (typeof item !== 'object' || item === null || 'id' in item) return item;
-  return { id: idFrom(JSON.stringify(item)), required: true, ...item };
-};
-
-const idFrom = (text: string): string => {
-  const hex = createHash('sha256').update(text).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  return { id: idOfText(JSON.stringify(item)), required: true, ...item };
 };

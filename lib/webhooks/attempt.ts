@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { appendDelivery } from '../../store/deliveries.ts';
+import { idOfText } from '../../store/names.ts';
 import type { DeliveryLine } from '../../store/records/delivery.ts';
 import { secretOf } from '../../store/secrets.ts';
 import type { Store } from '../../store/store.ts';
@@ -30,10 +30,8 @@ export interface Desk {
 export type Task = Pick<DeliveryLine, 'id' | 'seq' | 'body' | 'attempt'>;
 
 /** The same for an event and a receiver every time, also after a restart. */
-export const deliveryId = (eventId: string, webhookId: string): string => {
-  const hex = createHash('sha256').update(`${eventId} ${webhookId}`).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-};
+export const deliveryId = (eventId: string, webhookId: string): string =>
+  idOfText(`${eventId} ${webhookId}`);
 
 /** Who it goes to, as it is now: the registration may change, or be gone, while a delivery waits. */
 export interface Receiver {
