@@ -1,0 +1,35 @@
+import { type Static, Type } from 'typebox';
+import { Sha256, Time } from './id.ts';
+
+export const MANIFEST_FORMAT = 'dossier-export/1';
+/** The manifest's own name in the archive, where it is the last entry. */
+export const MANIFEST_NAME = 'manifest.json';
+
+const Path = Type.String({
+  minLength: 1,
+  description: 'Relative to the workspace, with slashes',
+});
+
+/** manifest.json: what an export holds, and what of the workspace it could not hold. */
+export const Manifest = Type.Object(
+  {
+    format: Type.Literal(MANIFEST_FORMAT),
+    generated_at: Time,
+    counts: Type.Object({
+      cases: Type.Integer({ minimum: 0 }),
+      sessions: Type.Integer({ minimum: 0 }),
+      files: Type.Integer({ minimum: 0 }),
+    }),
+    files: Type.Array(
+      Type.Object({ path: Path, size: Type.Integer({ minimum: 0 }), sha256: Sha256 }),
+      { description: 'Every file of the archive but this one, sorted by path in code unit order' },
+    ),
+    skipped: Type.Array(Type.Object({ path: Path, reason: Type.String() }), {
+      description: 'What stands in the workspace and cannot be in an archive',
+    }),
+  },
+  { $id: 'Manifest' },
+);
+export type Manifest = Static<typeof Manifest>;
+export type ManifestFile = Manifest['files'][number];
+export type SkippedFile = Manifest['skipped'][number];
