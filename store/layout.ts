@@ -15,6 +15,7 @@ export interface Layout {
   readonly secrets: string;
   readonly deliveries: string;
   readonly worktrees: string;
+  readonly baselines: string;
   readonly tmp: string;
   readonly trash: string;
   readonly undo: string;
@@ -36,6 +37,7 @@ export const layoutOf = (root: string): Layout => {
     secrets: join(dossier, 'secrets'),
     deliveries: join(dossier, 'deliveries'),
     worktrees: join(dossier, 'worktrees'),
+    baselines: join(dossier, 'baselines'),
     tmp: join(dossier, 'tmp'),
     trash: join(dossier, 'trash'),
     undo: join(dossier, 'undo'),

@@ -102,6 +102,7 @@ const makePrivateDirectories = (layout: Layout): void => {
     layout.secrets,
     layout.deliveries,
     layout.worktrees,
+    layout.baselines,
     layout.journal,
   ]) {
     makePlainDirectory(layout, path, 0o700);

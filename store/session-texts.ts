@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFile, replaceFile } from './durable.ts';
 import { StoreError } from './errors.ts';
@@ -53,7 +53,7 @@ export const awaitPlan = async (
 export const readDiff = ({ layout }: Store, dir: string): Buffer | undefined =>
   readRegularFile(layout.root, diffFile(dir));
 
-/** A file beside session.md that the daemon makes: diff.patch, or what a Plan turn changed and had undone. */
+/** diff.patch, beside session.md. */
 export const writeSessionFile = async (
   { layout }: Store,
   dir: string,
@@ -65,4 +65,19 @@ export const writeSessionFile = async (
   const before = readRegularFile(layout.root, path);
   if (before === undefined) await createFile(layout, path, bytes);
   else await replaceFile(layout, path, before, bytes);
+};
+
+/** Makes a file beside session.md and answers its name: with a number where another stands already, which is kept. */
+export const keepSessionFile = async (
+  { layout }: Store,
+  dir: string,
+  name: string,
+  bytes: Buffer,
+): Promise<string> => {
+  checkThere(dir);
+  const { name: stem, ext } = parse(name);
+  for (let number = 1; ; number += 1) {
+    const wanted = number === 1 ? name : `${stem}-${number}${ext}`;
+    if (await createFile(layout, join(dir, wanted), bytes)) return wanted;
+  }
 };

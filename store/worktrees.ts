@@ -1,10 +1,10 @@
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
 import { createFile, hasCode, removeFile } from './durable.ts';
+import { checkedBy, readJson } from './json-file.ts';
 import type { Layout } from './layout.ts';
 import { Problem } from './problem.ts';
-import { readRegularFile, unreadable } from './record-file.ts';
 import { WorktreeRecord } from './records/worktree.ts';
 import { readyToWrite, type Store } from './store.ts';
 
@@ -14,14 +14,7 @@ import { readyToWrite, type Store } from './store.ts';
  */
 export const readWorktree = ({ layout }: Store, caseId: string): WorktreeRecord | undefined => {
   const path = recordFile(layout, caseId);
-  const bytes = readRegularFile(layout.root, path);
-  if (bytes === undefined) return undefined;
-  try {
-    return check(JSON.parse(bytes.toString('utf8')), caseId);
-  } catch (error) {
-    if (error instanceof Problem) throw unreadable(relative(layout.root, path), error);
-    throw unreadable(relative(layout.root, path), new Problem('not_json', 'It is not JSON'));
-  }
+  return readJson(layout, path, (value) => check(value, caseId));
 };
 
 /** False when there is a record already: of two that save at once, one wins. */
@@ -75,11 +68,7 @@ let validator: Validator | undefined;
 
 const check = (value: unknown, caseId: string): WorktreeRecord => {
   validator ??= Compile(WorktreeRecord);
-  if (!validator.Check(value)) {
-    const [error] = validator.Errors(value);
-    throw new Problem('not_a_record', `${error?.instancePath || '/'} ${error?.message ?? ''}`);
-  }
-  const record = value as WorktreeRecord;
+  const record = checkedBy<WorktreeRecord>(validator, value);
   if (record.case_id === caseId) return record;
   throw new Problem('not_a_record', '/case_id names another Work item');
 };

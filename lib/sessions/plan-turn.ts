@@ -1,12 +1,11 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { readPlan, writePlan, writeSessionFile } from '../../store/session-texts.ts';
+import { readPlan, writePlan } from '../../store/session-texts.ts';
 import { type KeptSession, updateSession, whereIs } from '../../store/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { headCommit } from '../tools/git-repository.ts';
-import { restore } from '../tools/git-restore.ts';
-import { dropSnapshot, type Snapshot, snapshot } from '../tools/git-snapshot.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
+import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
 import { promptFor } from './prompt.ts';
@@ -15,19 +14,21 @@ import { runTurn } from './run.ts';
 import { noteStatus } from './stream.ts';
 
 /**
- * Plan mode: the agent reads and proposes. The worktree is compared with how it was: whatever changed is undone, kept as
- * a patch, and fails the session.
+ * Plan mode: the agent reads and proposes. The worktree is compared with how it was, by this daemon or, should it die,
+ * by the next: whatever changed is undone, kept as a patch, and fails the session.
  */
 export const planTurn = async (service: Service, kept: KeptSession): Promise<void> => {
   noteStatus(service, kept);
+  const former = await undoInterrupted(service, kept);
+  if (former !== undefined) return endFailed(service, kept, former);
   const worktree = await ensureWorktree(service, kept.session.case_id);
-  const before = await snapshot(service.git, worktree);
+  const baseline = await keepBaseline(service, kept, worktree);
   let violation: string | undefined;
   let result: RunResult;
   try {
     result = await propose(service, kept, worktree);
   } finally {
-    violation = await undoChanges(service, kept, { worktree, before });
+    violation = await undoChanges(service, kept, worktree, baseline);
   }
   if (stopped(service, result)) return;
   if (violation !== undefined) return endFailed(service, kept, violation);
@@ -47,23 +48,6 @@ const propose = async (
   const prompt = await promptFor(service, case_id);
   return runTurn(service, { kept, phase: 'plan', worktree, prompt });
 };
-
-const undoChanges = async (
-  service: Service,
-  kept: KeptSession,
-  { worktree, before }: { worktree: WorktreeRecord; before: Snapshot },
-): Promise<string | undefined> => {
-  const { undone, patch, kept_ref } = await restore(service.git, worktree, before);
-  await dropSnapshot(service.git, worktree, before);
-  if (!undone.changed) return undefined;
-  await writeSessionFile(service.store, whereIs(service.store, kept), VIOLATION, patch);
-  const files = undone.files.map(({ path }) => path);
-  const what = files.length > 0 ? files.slice(0, 5).join(', ') : 'its git state';
-  service.engine.transcript(kept).append('error', { code: 'plan_mode_violation', files, kept_ref });
-  return `plan_mode_violation: the agent changed the worktree in Plan mode (${what}). It was undone; a patch of it is in ${VIOLATION}.`;
-};
-
-const VIOLATION = 'plan-mode-violation.patch';
 
 const keepPlan = async (
   service: Service,

@@ -1,10 +1,16 @@
 import { isEnded } from '../../store/records/session.ts';
-import { forgetRun, type KeptSession, readSession } from '../../store/sessions.ts';
+import {
+  forgetRun,
+  type KeptSession,
+  readSession,
+  type SessionRule,
+} from '../../store/sessions.ts';
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
+import { undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';
 import { wakeQueue } from './launch.ts';
-import { INTERRUPTED, interrupt } from './rules.ts';
+import { fail, INTERRUPTED, interrupt } from './rules.ts';
 import { settle } from './settle.ts';
 import { noteStatus } from './stream.ts';
 
@@ -31,9 +37,24 @@ const recover = async (service: Service, caseId: string, id: string): Promise<vo
   const told = service.store.journal.runs.get(id)?.status;
   await settle(service, found);
   if (isEnded(found.session.status)) return;
-  const kept = (await decide(service, caseId, id, interrupt(INTERRUPTED))) ?? found;
+  const kept = (await decide(service, caseId, id, await ruleFor(service, found))) ?? found;
   if (kept.session.status !== told) noteInterrupted(service, kept);
 };
+
+// A Plan turn is compared with what it began with, also when its daemon did not live to do it.
+const ruleFor = async (service: Service, found: KeptSession): Promise<SessionRule> => {
+  try {
+    const violation = await undoInterrupted(service, found);
+    if (violation === undefined) return interrupt(INTERRUPTED);
+    return fail({ at: service.clock().toISOString(), error: violation });
+  } catch (error) {
+    service.log.error({ err: error, session_id: found.session.id }, NOT_COMPARED);
+    const why = error instanceof Error ? error.message : String(error);
+    return interrupt(`${NOT_COMPARED}: ${why} It is compared when the session is resumed.`);
+  }
+};
+
+const NOT_COMPARED = 'The worktree could not be compared with how it was before Plan mode';
 
 const noteInterrupted = (service: Service, kept: KeptSession): void => {
   const { error } = kept.session;

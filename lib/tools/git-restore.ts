@@ -15,22 +15,31 @@ import {
 import { blobOf, putFiles, removeFiles } from './git-working-files.ts';
 import { isTampered } from './git-worktree.ts';
 
-export interface Restored {
+export interface Found {
   /** What had changed since the snapshot. */
   undone: Comparison;
   /** The working files' part of it as a patch. */
   patch: Buffer;
   /** The whole state as it was found, commits and index included, is kept under this ref; null when nothing changed. */
   kept_ref: string | null;
+}
+
+export interface Restored extends Found {
   /** What still differs: nothing, unless a repository was made inside the worktree or the like. */
   left: Comparison;
 }
 
 /**
  * Puts a worktree back exactly as the snapshot has it, and only what differs: HEAD, its branch, the index with its
- * flags, working files with their modes, untracked ones too. What is undone is kept first. Ignored files stay.
+ * flags, working files with their modes, untracked ones too. What is undone is kept first, and told to `beforeUndoing`:
+ * whoever dies after that finds it noted. Ignored files stay.
  */
-export const restore = (git: Git, worktree: Worktree, before: Snapshot): Promise<Restored> =>
+export const restore = (
+  git: Git,
+  worktree: Worktree,
+  before: Snapshot,
+  beforeUndoing: (found: Found) => Promise<void> = async () => undefined,
+): Promise<Restored> =>
   git.turn(worktree.common_dir, async (run) => {
     const now = { run };
     const tampered = !before.tampered && (await isTampered(worktree));
@@ -44,6 +53,7 @@ export const restore = (git: Git, worktree: Worktree, before: Snapshot): Promise
       await run(worktree, ['update-ref', '-d', after.ref]);
       return { undone, patch, kept_ref: null, left: found };
     }
+    await beforeUndoing({ undone, patch, kept_ref: after.ref });
     await putBack(now, worktree, pair);
     const last = await takePicture(now, worktree);
     const left = await difference(now, worktree, { before, after: last });

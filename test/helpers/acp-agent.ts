@@ -90,6 +90,14 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await say(turn, 'The plan.');
     return END;
   },
+  // Does all that, commits, and goes on until it is killed.
+  'scribble-on': async (turn) => {
+    const script =
+      'echo by shell >> a.txt; echo new > new.txt; git add new.txt; git -c user.name=a -c user.email=a@b commit -qm sly; echo staged > staged.txt; git add staged.txt; git checkout -qb elsewhere; exit 0';
+    spawnSync('sh', ['-c', script], { cwd: turn.cwd });
+    await say(turn, 'Scribbled.');
+    return new Promise(() => setInterval(() => {}, 1000));
+  },
   permission: async (turn) => {
     const command = { rawInput: { command: 'npm test' } };
     await say(

@@ -1,0 +1,92 @@
+import { readBaseline, removeBaseline, saveBaseline } from '../../store/baselines.ts';
+import type { Baseline } from '../../store/records/baseline.ts';
+import type { WorktreeRecord } from '../../store/records/worktree.ts';
+import { keepSessionFile } from '../../store/session-texts.ts';
+import { type KeptSession, whereIs } from '../../store/sessions.ts';
+import type { Service } from '../service.ts';
+import { type Found, restore } from '../tools/git-restore.ts';
+import { dropSnapshot, snapshot } from '../tools/git-snapshot.ts';
+import { findWorktree } from '../worktrees/read.ts';
+
+/** Keeps on disk how the worktree is before the agent of a Plan turn starts: whoever dies, it is compared with this. */
+export const keepBaseline = async (
+  service: Service,
+  { session }: KeptSession,
+  worktree: WorktreeRecord,
+): Promise<Baseline> => {
+  const baseline: Baseline = {
+    case_id: session.case_id,
+    session_id: session.id,
+    worktree_created_at: worktree.created_at,
+    violated: false,
+    before: await snapshot(service.git, worktree),
+  };
+  await saveBaseline(service.store.layout, baseline);
+  return baseline;
+};
+
+/**
+ * Puts the worktree back as it was before the Plan turn; whatever changed is kept as a patch in the session's directory.
+ * Answers what there was to undo, as a sentence; undefined when nothing changed.
+ */
+export const undoChanges = async (
+  service: Service,
+  kept: KeptSession,
+  worktree: WorktreeRecord,
+  baseline: Baseline,
+): Promise<string | undefined> => {
+  const { git, store, log } = service;
+  let violation: string | undefined;
+  await restore(git, worktree, baseline.before, async (found) => {
+    violation = sentence(found);
+    // Undone all the same: the ref has all of it.
+    await note(service, kept, { baseline, found }).catch((error: unknown) =>
+      log.error({ err: error, session_id: kept.session.id }, violation ?? ''),
+    );
+  });
+  await removeBaseline(store.layout, baseline.case_id);
+  await dropSnapshot(git, worktree, baseline.before);
+  return violation ?? (baseline.violated ? INTERRUPTED_UNDO : undefined);
+};
+
+const sentence = ({ undone, kept_ref }: Found): string => {
+  const files = undone.files.map(({ path }) => path);
+  const what = files.length > 0 ? files.slice(0, 5).join(', ') : 'its git state';
+  return `plan_mode_violation: the worktree was changed in Plan mode (${what}). It was undone: ${PATCH} has the files, ${kept_ref} has all.`;
+};
+
+const note = async (
+  { store, engine }: Service,
+  kept: KeptSession,
+  { baseline, found }: { baseline: Baseline; found: Found },
+): Promise<void> => {
+  const { undone, patch, kept_ref } = found;
+  await keepSessionFile(store, whereIs(store, kept), PATCH, patch);
+  const files = undone.files.map(({ path }) => path);
+  engine.transcript(kept).append('error', { code: 'plan_mode_violation', files, kept_ref });
+  await saveBaseline(store.layout, { ...baseline, violated: true });
+};
+
+const PATCH = 'plan-mode-violation.patch';
+const INTERRUPTED_UNDO = `plan_mode_violation: the worktree was changed in Plan mode. It was undone: ${PATCH} has the files.`;
+
+/**
+ * The same for a Plan turn that ended with its daemon: nobody compared then. What was changed by hand since is undone,
+ * and kept, too. A worktree that was made after that turn is left alone.
+ */
+export const undoInterrupted = async (
+  service: Service,
+  kept: KeptSession,
+): Promise<string | undefined> => {
+  const { layout } = service.store;
+  const { case_id, id } = kept.session;
+  const baseline = readBaseline(layout, case_id);
+  if (baseline === undefined) return undefined;
+  const worktree = findWorktree(service, case_id);
+  if (worktree?.created_at !== baseline.worktree_created_at) {
+    await removeBaseline(layout, case_id);
+    return undefined;
+  }
+  const violation = await undoChanges(service, kept, worktree, baseline);
+  return baseline.session_id === id ? violation : undefined;
+};

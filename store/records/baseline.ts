@@ -1,0 +1,35 @@
+import { type Static, Type } from 'typebox';
+import { Id, Sha256, Time } from './id.ts';
+
+const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
+const OidOrNull = Type.Union([Oid, Type.Null()]);
+const Texts = Type.Array(Type.String());
+
+/** What a worktree was when a Plan turn began, as git keeps it. */
+const Before = Type.Object({
+  ref: Type.String({ pattern: '^refs/dossier/snapshots/[0-9a-f-]+$' }),
+  commit: Oid,
+  head: OidOrNull,
+  branch: Type.Union([Type.String({ pattern: '^refs/' }), Type.Null()]),
+  index: Sha256,
+  index_blob: OidOrNull,
+  files: Oid,
+  staged: Type.Array(Oid),
+  permissions: Type.Record(Type.String(), Type.Integer()),
+  repositories: Texts,
+  operations: Texts,
+  settings: Sha256,
+  tampered: Type.Boolean(),
+});
+
+/** A Plan turn that is not compared yet: of this machine only, there from before its agent starts until it is undone. */
+export const Baseline = Type.Object({
+  case_id: Id,
+  session_id: Id,
+  /** Of the worktree's record: another worktree was not changed by this turn. */
+  worktree_created_at: Time,
+  /** A change was found and is being undone. */
+  violated: Type.Boolean(),
+  before: Before,
+});
+export type Baseline = Static<typeof Baseline>;

@@ -1,0 +1,116 @@
+/** A real process, killed while an agent without a sandbox writes in Plan mode, and started again on the same files. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { startDaemon } from '../helpers/daemon.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { gitIn, makeRepository, temporaryDirectory } from '../helpers/repository.ts';
+import { withAgent } from '../helpers/sessions.ts';
+import { clientOf } from '../helpers/stream.ts';
+
+/** A session in Plan mode whose agent has done what it does; its daemon is dead. */
+const killedInPlanMode = async (t: TestContext, behaviour: string, word: RegExp) => {
+  const { settings, env = {}, files = {} } = withAgent(t, behaviour);
+  const repository = await makeRepository(t, { files });
+  const workspace = temporaryDirectory(t);
+  mkdirSync(join(env.HOME ?? '', '.test-agent'));
+  writeFileSync(join(workspace, 'workspace.md'), `---\n${settings}\n---\n`);
+  const args = ['--workspace', workspace, '--repo', repository.root];
+  const daemon = await startDaemon(t, args, env);
+  const client = clientOf(daemon.url);
+  const task = { title: 'Think', type: 'chore', description: 'Change a.txt.' };
+  const { id: caseId, path } = await client.post('/cases', task);
+  const { id } = await client.post(`/cases/${caseId}/sessions`, { type: 'implementing' });
+  const sessions = join(workspace, String(path), 'sessions');
+  const dir = (): string =>
+    join(sessions, readdirSync(sessions).find((each) => /^\d{4}-/.test(each)) ?? '');
+  await eventually(() => assert.match(readFileSync(join(dir(), 'events.ndjson'), 'utf8'), word));
+  const git = gitIn(join(workspace, '.dossier/worktrees', basename(String(path))));
+  const found = git('rev-parse', '--git-dir').trim();
+  await daemon.end('SIGKILL');
+  return {
+    ...{ repository, workspace, git, dir, caseId },
+    gitDir: found,
+    baseline: join(workspace, '.dossier/baselines', `${caseId}.json`),
+    again: async () => {
+      const next = await startDaemon(t, args, env);
+      const { get, post } = clientOf(next.url);
+      return {
+        errors: next.errors,
+        session: () => get(`/cases/${caseId}/sessions/${id}`),
+        item: () => get(`/cases/${caseId}`),
+        resume: () => post(`/api/cases/${caseId}/session/resume`),
+      };
+    },
+  };
+};
+
+const assertAsBefore = (git: ReturnType<typeof gitIn>, workspace: string): void => {
+  assert.equal(git('status', '--porcelain', '--branch').trim(), `## ${branchIn(workspace)}`);
+  assert.equal(git('log', '--format=%s').trim(), 'start');
+  assert.equal(git('show', 'HEAD:a.txt'), 'one\n');
+};
+
+const branchIn = (workspace: string): string => {
+  const dir = join(workspace, '.dossier/worktrees');
+  const name = readdirSync(dir).find((each) => each.endsWith('.json')) ?? '';
+  return (JSON.parse(readFileSync(join(dir, name), 'utf8')) as { branch: string }).branch;
+};
+
+describe('a daemon that is killed in Plan mode', () => {
+  it('undoes at the next start what the agent changed, keeps it, and fails the session', async (t) => {
+    const it = await killedInPlanMode(t, 'scribble-on', /Scribbled/);
+    assert.match(it.git('status', '--porcelain'), /staged\.txt/);
+    const { session, item } = await it.again();
+    assertAsBefore(it.git, it.workspace);
+    const { status, error } = await session();
+    assert.equal(status, 'failed');
+    assert.match(String(error), /^plan_mode_violation: .*a\.txt.*plan-mode-violation\.patch/);
+    assert.equal((await item()).state, 'BLOCKED');
+    const patch = readFileSync(join(it.dir(), 'plan-mode-violation.patch'), 'utf8');
+    assert.match(patch, /\+by shell[\s\S]*\+new[\s\S]*\+staged/);
+    const refs = it.repository.git('for-each-ref', '--format=%(refname)', 'refs/dossier');
+    assert.match(
+      refs,
+      /^refs\/dossier\/undone\/[-\w]+\n$/,
+      'its commit is kept, the snapshot is not',
+    );
+    assert.match(it.repository.git('log', '--format=%s', refs.trim()), /^sly$/m);
+    assert.deepEqual(readdirSync(join(it.workspace, '.dossier/baselines')), []);
+  });
+
+  it('pauses the session of an agent that changed nothing', async (t) => {
+    const it = await killedInPlanMode(t, 'stubborn', /Working on it/);
+    const { session } = await it.again();
+    assert.equal((await session()).status, 'paused');
+    assertAsBefore(it.git, it.workspace);
+    assert.ok(!readdirSync(it.dir()).includes('plan-mode-violation.patch'));
+    assert.equal(it.repository.git('for-each-ref', 'refs/dossier'), '');
+    assert.deepEqual(readdirSync(join(it.workspace, '.dossier/baselines')), []);
+  });
+
+  it('fails the session as well when it died between undoing and saying so', async (t) => {
+    const it = await killedInPlanMode(t, 'stubborn', /Working on it/);
+    const text = readFileSync(it.baseline, 'utf8');
+    writeFileSync(it.baseline, text.replace('"violated":false', '"violated":true'));
+    const { status, error } = await (await it.again()).session();
+    assert.equal(status, 'failed');
+    assert.match(String(error), /^plan_mode_violation/);
+  });
+
+  it('does not lose the comparison when it cannot be made: it is made at the resume', async (t) => {
+    const it = await killedInPlanMode(t, 'scribble-on', /Scribbled/);
+    const lock = join(it.gitDir, 'index.lock');
+    writeFileSync(lock, '');
+    const { session, resume } = await it.again();
+    const paused = await session();
+    assert.equal(paused.status, 'paused');
+    assert.match(String(paused.error), /could not be compared.*index\.lock/);
+    rmSync(lock);
+    await resume();
+    await eventually(async () => assert.equal((await session()).status, 'failed'));
+    assert.match(String((await session()).error), /^plan_mode_violation/);
+    assertAsBefore(it.git, it.workspace);
+  });
+});
