@@ -27,6 +27,7 @@ export interface Journal {
   pending(): readonly EventRecord[];
   /** Events up to `seq` are no longer needed by any receiver. */
   release(seq: number): void;
+  /** Told of events once they are on disk. A listener that throws keeps nobody from anything: it is reported. */
   onEvents(listener: (events: EventRecord[]) => void): void;
   close(): Promise<void>;
 }
@@ -57,14 +58,26 @@ interface Line extends Omit<Entry, 'events'> {
 }
 
 /** Opens the journal of this machine, and cuts a line that a crash left half written. */
-export const openJournal = async (dir: string): Promise<Journal & { damaged: number }> => {
+export const openJournal = async (
+  dir: string,
+  report: Report = raise,
+): Promise<Journal & { damaged: number }> => {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const { file, lines, damaged } = await openJournalFile(dir);
   const state = emptyState();
   for (const line of lines) apply(state, JSON.parse(line) as Line);
-  const journal = journalOf(file, state, lines.length === 0);
+  const journal = journalOf(file, state, { fresh: lines.length === 0, report });
   if (journal.fresh) await journal.append({});
   return Object.assign(journal, { damaged });
+};
+
+type Report = (error: unknown, what: string) => void;
+
+// Out of the journal's way: whoever does not take reports is told by the process as a whole.
+const raise: Report = (error) => {
+  setImmediate(() => {
+    throw error;
+  });
 };
 
 interface State {
@@ -96,13 +109,16 @@ const put = <T>(map: Map<string, T>, id: string, value: T | null): void => {
   else map.set(id, value);
 };
 
-const journalOf = (file: JournalFile, state: State, fresh: boolean): Journal => {
-  const listeners: ((events: EventRecord[]) => void)[] = [];
+const journalOf = (
+  file: JournalFile,
+  state: State,
+  { fresh, report }: { fresh: boolean; report: Report },
+): Journal => {
+  const listeners: Listener[] = [];
   let next = state.last;
   const settle = (line: Line): void => {
     apply(state, line);
-    const { events } = line;
-    if (events !== undefined) for (const listener of listeners) listener(events);
+    tellAll(listeners, line.events ?? [], report);
   };
   const writer = groupCommit(file, settle, () => linesOf(state));
   return {
@@ -132,6 +148,19 @@ const journalOf = (file: JournalFile, state: State, fresh: boolean): Journal => 
       await file.close();
     },
   };
+};
+
+type Listener = (events: EventRecord[]) => void;
+
+// By then the events are on disk: a listener's fault must neither look as if they were not, nor hold up the next line.
+const tellAll = (listeners: readonly Listener[], events: EventRecord[], report: Report): void => {
+  if (events.length === 0) return;
+  for (const listener of listeners)
+    try {
+      listener(events);
+    } catch (error) {
+      report(error, 'telling of events');
+    }
 };
 
 const linesOf = function* (state: State): Generator<Line> {

@@ -55,7 +55,7 @@ export const openStore = async (
   });
   for (const path of [layout.tmp, layout.trash]) emptyDirectory(path);
   pruneUndo(layout);
-  const journal = await openJournal(layout.journal);
+  const journal = await openJournal(layout.journal, report);
   const store = emptyStore({ layout, journal, clock, follow, report });
   await sweep(store);
   store.formerly.clear();

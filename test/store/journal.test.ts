@@ -201,6 +201,31 @@ describe('append', () => {
   });
 });
 
+describe('onEvents', () => {
+  it('tells the others, and of what comes, when a listener throws; and says so', async (t) => {
+    const reported: [unknown, string][] = [];
+    const dir = join(temporaryDirectory(t), 'journal');
+    const journal = await openJournal(dir, (...report) => reported.push(report));
+    t.after(() => journal.close());
+    const heard: number[] = [];
+    const fault = new Error('a listener of the test');
+    journal.onEvents(() => {
+      throw fault;
+    });
+    journal.onEvents((records) => heard.push(...records.map(({ seq }) => seq)));
+    await Promise.all(['a', 'b'].map((id) => append(journal, id)));
+    await append(journal, 'c');
+    assert.deepEqual(
+      [heard, casesOf(journal)],
+      [
+        [1, 2, 3],
+        ['a', 'b', 'c'],
+      ],
+    );
+    assert.deepEqual(reported, Array(3).fill([fault, 'telling of events']));
+  });
+});
+
 describe('release', () => {
   it('drops events that every receiver has, and keeps the count', async (t) => {
     const journal = await openJournal(join(temporaryDirectory(t), 'journal'));
