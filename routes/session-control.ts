@@ -1,9 +1,107 @@
+import { Type } from 'typebox';
+import { created, noContent } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { abortSession, resumeSession } from '../lib/sessions/control.ts';
+import { createSession } from '../lib/sessions/create.ts';
+import { freeLock, lockOf, takeLock } from '../lib/sessions/lock.ts';
+import { pauseSession } from '../lib/sessions/pause.ts';
+import { activeSessions, queuedSessions } from '../lib/sessions/queue.ts';
+import { Id, Word } from '../store/records/id.ts';
+import { Lock } from '../store/records/lock.ts';
 import { Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
 
+const OfCase = Type.Object({ case_id: Id });
+
 export const sessionControlRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/sessions/queue',
+    summary: 'List the sessions that wait for their turn, over all Work items, oldest first',
+    query: Type.Object(PageQuery),
+    response: Type.Array(Session),
+    handler: async ({ query }, service) =>
+      page(await queuedSessions(service), query, '/api/sessions/queue'),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/sessions/queue',
+    summary: 'Create a session that starts in Plan mode when it is its turn',
+    description: 'At once, where the session lock is free and fewer than `max_sessions` run.',
+    body: Type.Object({
+      case_id: Id,
+      type: Type.Optional(Word),
+      provider: Type.Optional(Type.String({ minLength: 1 })),
+    }),
+    response: Session,
+    status: 201,
+    errors: ['not_found', 'invalid_state', 'no_repository', 'unreadable_record'],
+    handler: async ({ body: { case_id, type = 'implementing', ...body } }, service) => {
+      const session = await createSession(service, case_id, { type, ...body });
+      return created(`/cases/${case_id}/sessions/${session.id}`, session);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/sessions/active',
+    summary: 'List the sessions that have begun and not ended, over all Work items, oldest first',
+    query: Type.Object(PageQuery),
+    response: Type.Array(Session),
+    handler: async ({ query }, service) =>
+      page(await activeSessions(service), query, '/api/sessions/active'),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/worktrees/{case_id}/lock',
+    summary: 'Read who holds the session lock of a Work item',
+    params: OfCase,
+    response: Lock,
+    errors: ['not_found'],
+    handler: ({ params }, service) => lockOf(service, params.case_id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/worktrees/{case_id}/lock',
+    operatorOnly: true,
+    summary: 'Take the session lock: no session of the Work item starts while it is held',
+    description:
+      'It lasts until it is released, across restarts, by no clock. The `token` is shown this once; who presents it may write what the lock guards.',
+    params: OfCase,
+    body: Type.Optional(
+      Type.Object({
+        name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\r\\n]*$' })),
+      }),
+    ),
+    response: Type.Object({ ...Lock.properties, token: Type.String() }),
+    status: 201,
+    errors: ['not_found', 'lock_held'],
+    handler: async ({ params: { case_id }, body }, service) =>
+      created(`/api/worktrees/${case_id}/lock`, await takeLock(service, case_id, body?.name)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/worktrees/{case_id}/lock',
+    operatorOnly: true,
+    summary: 'Release the session lock; the next session in the queue starts',
+    description: 'A session that goes on is aborted instead: that releases its lock.',
+    params: OfCase,
+    errors: ['not_found', 'session_active'],
+    handler: async ({ params }, service) => {
+      await freeLock(service, params.case_id);
+      return noContent();
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/session/pause',
+    operatorOnly: true,
+    summary: "Stop the Work item's active session so that it can go on later",
+    params: CasePath,
+    response: Session,
+    errors: ['not_found', 'unreadable_record', 'invalid_state'],
+    handler: ({ params }, service) => pauseSession(service, params.id),
+  }),
   route({
     method: 'POST',
     path: '/api/cases/{id}/session/resume',

@@ -13,6 +13,7 @@ import {
   listSessions,
   putPlan,
 } from '../lib/sessions/read.ts';
+import { revisePlan } from '../lib/sessions/revise.ts';
 import { Id, Sha256, Word } from '../store/records/id.ts';
 import { Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
@@ -113,6 +114,20 @@ export const sessionRoutes = [
     ],
     handler: ({ params, body }, service) =>
       approvePlan(service, params.id, params.sid, body?.plan_sha256),
+  }),
+  route({
+    method: 'POST',
+    path: '/cases/{id}/sessions/{sid}/revise',
+    operatorOnly: true,
+    summary: 'Send the plan back: the agent plans again, from its plan and from this comment',
+    params: SessionPath,
+    body: Type.Object({
+      comment: Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' }),
+    }),
+    response: Session,
+    errors: ['not_found', 'lock_held', 'unreadable_record', 'work_mode_active', 'plan_not_ready'],
+    handler: ({ params, body }, service) =>
+      revisePlan(service, params.id, params.sid, body.comment),
   }),
   route({
     method: 'POST',

@@ -1,5 +1,5 @@
 import { fenceOff } from './fence-off.ts';
-import type { Phase, PromptParts } from './provider.ts';
+import type { PartialWork, Phase, PromptParts } from './provider.ts';
 
 /**
  * The prompt of one turn as Markdown. A Work prompt holds the approved plan word for word in a block that its own
@@ -10,7 +10,9 @@ export const renderPrompt = (phase: Phase, parts: PromptParts): string =>
     `# ${parts.title}`,
     phase === 'plan' ? PLAN_TASK : WORK_TASK,
     ...(phase === 'work' ? ['## The approved plan', fenceOff(parts.plan ?? '', 'markdown')] : []),
+    ...section('The plan you proposed', parts.proposed),
     ...section('What has to change', parts.feedback),
+    ...left(parts.partial),
     ...section(`The Work item (${parts.type})`, parts.description),
     ...parts.memory.flatMap(({ filename, content }) => section(`From \`${filename}\``, content)),
   ].join('\n\n');
@@ -26,6 +28,25 @@ const WORK_TASK = [
   'The operator has approved the plan below. Carry out exactly this plan and nothing else, in the current directory.',
   'It may differ from what was proposed: the text below is what counts. Where it cannot be carried out as written,',
   'stop and say why instead of doing something different. Everything after the plan is background, not a task.',
+].join('\n');
+
+// Not the whole diff: the agent can look for itself.
+const left = (partial: PartialWork | undefined): string[] => {
+  if (partial === undefined) return [];
+  const files = partial.files.slice(0, MOST_FILES);
+  const more = partial.files.length - files.length;
+  return [
+    '## What is done already',
+    STOPPED,
+    fenceOff([...files, ...(more > 0 ? [`and ${more} more`] : [])].join('\n'), 'text'),
+  ];
+};
+
+const MOST_FILES = 200;
+
+const STOPPED = [
+  'You were stopped in the middle of this plan. Go on where you stopped; do not begin again, and do not undo what is',
+  'there. Changed so far, as git tells it:',
 ].join('\n');
 
 const section = (heading: string, text: string | undefined): string[] =>

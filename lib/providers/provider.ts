@@ -25,6 +25,18 @@ export interface PromptParts {
   plan?: string;
   /** What the operator or reviewers want changed. */
   feedback?: string;
+  /** The plan that the feedback is about, in Plan mode only. */
+  proposed?: string;
+  /** Work mode only, when a run of this plan was stopped before. */
+  partial?: PartialWork;
+}
+
+/** What a run that was stopped left behind. */
+export interface PartialWork {
+  /** The worktree's changed files, as `git status --short` names them. */
+  files: string[];
+  /** The ids of the tool calls that were completed. */
+  done: string[];
 }
 
 export interface RunSpec {

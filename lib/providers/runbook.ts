@@ -57,7 +57,9 @@ const runBlocks = async (state: Work): Promise<RunResult> => {
     const text = 'The approved plan holds no shell block, so nothing was run.';
     state.tell({ type: 'message', data: { text } });
   }
+  const done = new Set(state.spec.prompt.partial?.done);
   for (const [at, block] of blocks.entries()) {
+    if (done.has(idOf(at + 1))) continue;
     const failure = await runBlock(state, block, at + 1);
     if (state.stopped) return { outcome: 'cancelled' };
     if (failure !== undefined) {
@@ -67,6 +69,9 @@ const runBlocks = async (state: Work): Promise<RunResult> => {
   return { outcome: 'completed' };
 };
 
+// What a run that was stopped has finished is not run again.
+const idOf = (number: number): string => `block-${number}`;
+
 // Resolves with what went wrong, if anything did.
 const runBlock = async (
   state: Work,
@@ -74,7 +79,7 @@ const runBlock = async (
   number: number,
 ): Promise<string | undefined> => {
   const title = firstLine(block.script);
-  const base = { tool_call_id: `block-${number}`, title, kind: 'execute' } as const;
+  const base = { tool_call_id: idOf(number), title, kind: 'execute' } as const;
   const output = createCappedOutput(TOLD_OUTPUT);
   if (state.stopped) return undefined;
   state.tell({ type: 'tool_call', data: { ...base, status: 'in_progress' } });

@@ -26,6 +26,6 @@ export const approvePlan = async (
     }),
   );
   if (approved === undefined || plan === undefined) throw notFound('session', id);
-  goToWork(service, approved, plan.content);
+  goToWork(service, approved, { plan: plan.content, goesOn: false });
   return approved.session;
 };

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { isEnded, type Session } from '../../store/records/session.ts';
+import type { Session } from '../../store/records/session.ts';
 import { readPlan } from '../../store/session-texts.ts';
-import { type KeptSession, listSessions } from '../../store/sessions.ts';
-import { getCase } from '../cases/read.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { decide, decided } from './decide.ts';
+import { activeSession } from './active.ts';
+import { decide } from './decide.ts';
 import { stopLive } from './engine.ts';
 import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
 import { keptSession } from './read.ts';
-import { abort } from './rules.ts';
+import { abort, notNow } from './rules.ts';
 
 /** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
 export const abortSession = async (service: Service, caseId: string): Promise<Session> => {
@@ -46,7 +45,7 @@ export const resumeSession = async (service: Service, caseId: string): Promise<S
   );
   if (resumed === undefined) throw notFound('session', session.id);
   if (resumed.session.mode === 'plan') goToPlan(service, resumed);
-  else goToWork(service, resumed, plan?.content ?? '');
+  else goToWork(service, resumed, { plan: plan?.content ?? '', goesOn: true });
   return resumed.session;
 };
 
@@ -55,22 +54,6 @@ const approvedPlanChanged = (): ServiceError =>
     'plan_changed',
     'plan.md is no longer what was approved. Put the approved text back, or abort the session and plan anew.',
   );
-
-const notNow = ({ status }: Session, what: string): ServiceError =>
-  new ServiceError('invalid_state', `The session is ${status}; there is nothing to ${what}.`);
-
-/** The session that holds the lock, or the oldest that has not ended. 422 when there is none. */
-const activeSession = async (service: Service, caseId: string): Promise<KeptSession> => {
-  await getCase(service, caseId);
-  await decided(service, caseId);
-  const open = (listSessions(service.store, caseId) ?? []).filter(
-    ({ session }) => !isEnded(session.status),
-  );
-  const active = open.find(({ session }) => session.status !== 'queued') ?? open[0];
-  if (active === undefined)
-    throw new ServiceError('invalid_state', 'The Work item has no active session.');
-  return active;
-};
 
 /** Manual work only: the operator says that it is done. */
 export const finishSession = async (

@@ -2,7 +2,7 @@ import { type KeptSession, whereIs } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { openTranscript, type Transcript } from '../../store/transcript.ts';
 import { createTurns, type Turns } from '../../store/turns.ts';
-import type { Run } from '../providers/provider.ts';
+import type { Run, RunResult } from '../providers/provider.ts';
 
 /** A session whose agent runs in this process. */
 export interface LiveRun {
@@ -12,10 +12,15 @@ export interface LiveRun {
   run_marker: string;
   /** Undefined while its worktree is prepared. */
   run: Run | undefined;
+  /** It has its place among the `max_sessions` that run at once; until then it waits. */
+  entered: boolean;
+  enter: () => void;
   /** Somebody ends it: what has not started yet does not start. */
   stopping: boolean;
   /** The permission requests that wait for the operator. */
   asking: Set<string>;
+  /** How its newest turn ended: what a paused session is to remember of it. */
+  result: RunResult | undefined;
   /** Settles when the Work item has followed what the agent asked so far. */
   followed: Promise<unknown>;
   /** Settles when everything that follows from its end is done. */
@@ -72,9 +77,18 @@ export const createEngine = (store: Store): Engine => {
 
 export const START = 'start';
 
+/** Lets the agent put its own session in order and ends its run; resolves as stopLive does. */
+export const cancelLive = async (live: LiveRun): Promise<void> => {
+  live.stopping = true;
+  live.enter();
+  await live.run?.cancel();
+  await live.finished;
+};
+
 /** Ends a run, whatever it is at, and resolves when none of its processes is alive and its end is dealt with. */
 export const stopLive = async (live: LiveRun): Promise<void> => {
   live.stopping = true;
+  live.enter();
   await live.run?.kill();
   await live.finished;
 };

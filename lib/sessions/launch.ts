@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { readCase } from '../../store/cases.ts';
-import { settingsOf } from '../../store/globals.ts';
 import { acquireLock, readLock, releaseLock } from '../../store/locks.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { LockMatter } from '../../store/records/lock.ts';
@@ -14,14 +13,15 @@ import { sweep } from '../tools/process-tree.ts';
 import { decide } from './decide.ts';
 import { endFailed } from './end.ts';
 import { type LiveRun, START } from './engine.ts';
+import { fillPlaces, noPlaceLeft, takePlace } from './places.ts';
 import { planTurn } from './plan-turn.ts';
 import { startPlanning } from './rules.ts';
-import { workTurn } from './work-turn.ts';
-
-const MAX_SESSIONS = 4;
+import { noteWaiting } from './stream.ts';
+import { type Work, workTurn } from './work-turn.ts';
 
 /** Starts what waits and may start: per Work item first come first served, over all at most `max_sessions` at once. */
 export const wakeQueue = async (service: Service): Promise<void> => {
+  fillPlaces(service);
   const waiting = [...service.store.journal.runs].filter(([, { status }]) => status === 'queued');
   for (const [id, { case_id }] of waiting) {
     // One that cannot start keeps no other from it.
@@ -42,8 +42,7 @@ const wake = async (service: Service, caseId: string, id: string): Promise<void>
 export const begin = (service: Service, caseId: string, id: string): Promise<boolean> =>
   service.engine.starts.take(START, async () => {
     const { engine } = service;
-    const full = engine.live.size >= limitOf(service);
-    if (engine.closing || full || !isNext(service, caseId, id)) return false;
+    if (engine.closing || noPlaceLeft(service) || !isNext(service, caseId, id)) return false;
     // What cannot be written cannot follow its session either: this throws before anything is begun.
     const item = await update(service, caseId, () => undefined);
     if (!(await acquireLock(service.store, caseId, lockOf(service, id)))) return false;
@@ -96,9 +95,6 @@ export const holdingLock = async <T>(
   return work().finally(() => releaseUnlessBegun(service, case_id, id));
 };
 
-const limitOf = ({ store }: Service): number =>
-  settingsOf(store.globals).max_sessions ?? MAX_SESSIONS;
-
 const isNext = ({ store, engine }: Service, caseId: string, id: string): boolean => {
   if (readLock(store, caseId)?.locked !== false) return false;
   // A lock that was deleted by hand frees the lock, not the worktree.
@@ -110,8 +106,8 @@ const isNext = ({ store, engine }: Service, caseId: string, id: string): boolean
 };
 
 /** Executes the approved plan. Only approve and resume come here, with a session that is in Work mode already. */
-export const goToWork = (service: Service, kept: KeptSession, plan: string): void =>
-  go(service, kept, (current) => workTurn(service, current, plan));
+export const goToWork = (service: Service, kept: KeptSession, work: Work): void =>
+  go(service, kept, (current) => workTurn(service, current, work));
 
 export const goToPlan = (service: Service, kept: KeptSession): void =>
   go(service, kept, (current) => planTurn(service, current));
@@ -128,13 +124,17 @@ const go = (
     case_id,
     run_marker,
     run: undefined,
+    entered: false,
+    enter: () => undefined,
     stopping: false,
     asking: new Set(),
+    result: undefined,
     followed: Promise.resolve(),
     finished: Promise.resolve(),
   };
   service.engine.live.set(session_id, live);
-  live.finished = turn(kept)
+  live.finished = takePlace(service, live, () => noteWaiting(service, kept))
+    .then(() => turn(kept))
     .catch((error: unknown) => giveUp(service, kept, error))
     .finally(() => service.engine.live.delete(session_id))
     .then(() => wakeQueue(service))

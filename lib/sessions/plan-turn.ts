@@ -1,7 +1,7 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { readPlan, writePlan } from '../../store/session-texts.ts';
 import { type KeptSession, updateSession, whereIs } from '../../store/sessions.ts';
-import type { RunResult } from '../providers/provider.ts';
+import type { PromptParts, RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { headCommit } from '../tools/git-repository.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
@@ -45,8 +45,18 @@ const propose = async (
   const { case_id, id } = kept.session;
   const base_commit = (await headCommit(service.git, worktree)) ?? null;
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
-  const prompt = await promptFor(service, case_id);
+  const prompt = await promptFor(service, case_id, revisionOf(service, kept));
   return runTurn(service, { kept, phase: 'plan', worktree, prompt });
+};
+
+// A plan that was sent back: what the operator said of it, and how it stood.
+const revisionOf = (
+  { store }: Service,
+  kept: KeptSession,
+): Pick<PromptParts, 'feedback' | 'proposed'> => {
+  const { feedback } = kept.matter;
+  if (feedback === undefined || feedback === null) return {};
+  return { feedback, proposed: readPlan(store, whereIs(store, kept))?.content ?? '' };
 };
 
 const keepPlan = async (

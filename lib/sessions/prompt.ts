@@ -3,11 +3,11 @@ import { listMemory } from '../../store/memory.ts';
 import type { PromptParts } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 
-/** What an agent is told of a Work item. In Work mode the approved plan is part of it, word for word. */
+/** What an agent is told of a Work item; `turn` is what belongs to this turn: in Work mode the approved plan, word for word. */
 export const promptFor = async (
   { store }: Service,
   caseId: string,
-  plan?: string,
+  turn: Omit<PromptParts, 'title' | 'type' | 'description' | 'memory'>,
 ): Promise<PromptParts> => {
   const item = await readCase(store, caseId);
   const { title = '', type = '', description = '' } = item ?? {};
@@ -15,5 +15,5 @@ export const promptFor = async (
     filename,
     content,
   }));
-  return { title, type, description, memory, ...(plan !== undefined && { plan }) };
+  return { title, type, description, memory, ...turn };
 };

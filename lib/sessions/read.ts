@@ -52,15 +52,19 @@ export const putPlan = async (
   plan: { content: string; ifMatch: string | undefined },
 ): Promise<TextFile> => {
   const { dir, session } = await keptSession(service, caseId, id);
-  if (session.status !== 'planning' && session.status !== 'plan_ready') {
-    throw new ServiceError(
-      'invalid_state',
-      `The session is ${session.status}: its plan is no longer written. Create a new session for another plan.`,
-    );
-  }
+  const byHand = session.status === 'planning' && session.provider === 'manual';
+  if (!byHand && session.status !== 'plan_ready') throw noPlanNow(session);
   await writePlan(service.store, dir, plan.content, plan.ifMatch);
   return getPlan(service, caseId, id);
 };
+
+const noPlanNow = ({ status, provider }: Session): ServiceError =>
+  new ServiceError(
+    'invalid_state',
+    status === 'planning'
+      ? `${provider} is still planning, and its plan would replace this one. Wait for plan_ready, then write yours.`
+      : `The session is ${status}: its plan is no longer written. Create a new session for another plan.`,
+  );
 
 /** What the session changed, as a patch, once Work mode has ended. */
 export const getDiff = async (service: Service, caseId: string, id: string): Promise<Buffer> => {

@@ -2,6 +2,7 @@ import type { State } from '../../store/records/case.ts';
 import { isEnded, type Session, type Usage } from '../../store/records/session.ts';
 import type { SessionChange, SessionRule } from '../../store/sessions.ts';
 import { ServiceError } from '../errors.ts';
+import type { RunResult } from '../providers/provider.ts';
 
 /** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
 export const startPlanning =
@@ -19,10 +20,15 @@ export const startPlanning =
 
 export const planReady =
   (result: { usage: Usage | null; native_session_id: string | undefined }): SessionRule =>
-  ({ status }) =>
+  ({ status }, { feedback }) =>
     status !== 'planning'
       ? undefined
-      : { status: 'plan_ready', usage: result.usage, ...native(result.native_session_id) };
+      : {
+          status: 'plan_ready',
+          ...(feedback !== undefined && { feedback: null }),
+          usage: result.usage,
+          ...native(result.native_session_id),
+        };
 
 /**
  * The operator gate: nothing else in the service leaves Plan mode. The approval binds to the plan's hash: `seen` is the
@@ -81,6 +87,15 @@ const planChanged = (sha256: string): ServiceError =>
     },
   );
 
+/** The operator wants another plan: the comment stays with the session until its next plan is there. */
+export const sendBack =
+  (revision: { comment: string; run_marker: string }): SessionRule =>
+  (session) => {
+    if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
+    if (session.status !== 'plan_ready') throw planNotReady(session);
+    return { status: 'planning', feedback: revision.comment, run_marker: revision.run_marker };
+  };
+
 export const complete =
   (end: {
     at: string;
@@ -122,11 +137,26 @@ export const abort =
     );
   };
 
+/** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
+export const pause = (session: Session, result: RunResult | undefined): SessionChange => {
+  if (session.status !== 'planning' && session.status !== 'working') throw notNow(session, 'pause');
+  return {
+    status: 'paused',
+    error: null,
+    ...(result?.usage !== undefined && { usage: result.usage }),
+    ...native(result?.native_session_id),
+  };
+};
+
 /** A session that should run does not. Nothing goes on by itself: the operator resumes or aborts. */
 export const interrupt =
   (error: string): SessionRule =>
   ({ status }) =>
     status === 'planning' || status === 'working' ? { status: 'paused', error } : undefined;
+
+/** What is asked of a session means nothing in its status. */
+export const notNow = ({ status }: Pick<Session, 'status'>, what: string): ServiceError =>
+  new ServiceError('invalid_state', `The session is ${status}; there is nothing to ${what}.`);
 
 /** An ended daemon's sessions, as the next one finds them. */
 export const INTERRUPTED =

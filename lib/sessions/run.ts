@@ -48,6 +48,7 @@ export const runTurn = async (service: Service, turn: Turn): Promise<RunResult> 
   live.run = run;
   if (lost !== undefined) await run.kill();
   const result = await run.done;
+  live.result = result;
   await live.followed;
   if (lost !== undefined) throw lost.error;
   return result;
@@ -100,7 +101,7 @@ const followPermission = async (
     asking.add(event.data.request_id);
     await update(service, case_id, (current) => moveTo(current, 'BLOCKED'));
   }
-  if (event.type !== 'permission_resolved' || !asking.delete(event.data.request_id)) return;
-  if (asking.size > 0 || stopping || service.engine.closing) return;
+  if (event.type !== 'permission_resolved' || stopping || service.engine.closing) return;
+  if (!asking.delete(event.data.request_id) || asking.size > 0) return;
   await update(service, case_id, unblock);
 };

@@ -14,6 +14,12 @@ export const endStream = ({ engine }: Service, kept: KeptSession): void => {
   engine.letGo(id);
 };
 
+/** It may run, and waits for another one to end: `max_sessions` run already. */
+export const noteWaiting = ({ engine }: Service, kept: KeptSession): void => {
+  const { status, mode } = kept.session;
+  engine.transcript(kept).append('status', { status, mode, waits_for: 'max_sessions' });
+};
+
 export const noteStatus = ({ engine }: Service, kept: KeptSession): void => {
   const { status, mode } = kept.session;
   engine.transcript(kept).append('status', { status, mode });

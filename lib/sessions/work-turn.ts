@@ -6,27 +6,32 @@ import { ensureWorktree } from '../worktrees/create.ts';
 import { worktreeDiff } from '../worktrees/diff.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
+import { partialWork } from './partial.ts';
 import { promptFor } from './prompt.ts';
 import { complete } from './rules.ts';
 import { runTurn } from './run.ts';
 import { noteStatus } from './stream.ts';
 import { summaryOf } from './summary.ts';
 
+export interface Work {
+  plan: string;
+  /** A run before this one was stopped in the middle. */
+  goesOn: boolean;
+}
+
 /** Work mode: the approved plan, this text and no other, is executed, and yields a diff. */
 export const workTurn = async (
   service: Service,
   kept: KeptSession,
-  plan: string,
+  { plan, goesOn }: Work,
 ): Promise<void> => {
   const { case_id } = kept.session;
   noteStatus(service, kept);
   const worktree = await ensureWorktree(service, case_id);
-  const result = await runTurn(service, {
-    kept,
-    phase: 'work',
-    worktree,
-    prompt: await promptFor(service, case_id, plan),
-  });
+  const partial = goesOn ? await partialWork(service, kept, worktree) : undefined;
+  const given = { plan, ...(partial !== undefined && { partial }) };
+  const prompt = await promptFor(service, case_id, given);
+  const result = await runTurn(service, { kept, phase: 'work', worktree, prompt });
   if (stopped(service, result)) return;
   const summary = await keepDiff(service, kept);
   if (result.outcome === 'completed') await endCompleted(service, kept, { result, summary });

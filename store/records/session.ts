@@ -53,6 +53,8 @@ export const SessionMatter = Type.Object({
   ended_at: Type.Optional(OrNull(Time)),
   usage: Type.Optional(Type.Union([Type.Null(), Usage])),
   error: Type.Optional(text),
+  /** What the operator wanted changed in the plan, until there is another. */
+  feedback: Type.Optional(text),
   /** Where the Work item was before this session. */
   case_state_before: Type.Optional(State),
   /** The agent's own name for its session, to resume it. */

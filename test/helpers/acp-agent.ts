@@ -118,6 +118,11 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await turn.cancelled;
     return END;
   },
+  'hang-on-feedback': async (turn) => {
+    await say(turn, turn.prompt);
+    if (turn.prompt.includes('What has to change')) await turn.cancelled;
+    return END;
+  },
   deaf: async (turn) => {
     await say(turn, 'Working on it.');
     return new Promise(() => setInterval(() => {}, 1000));

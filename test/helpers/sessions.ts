@@ -25,7 +25,7 @@ export interface SessionTest extends Running {
   item: Case;
   /** `/cases/<id>` */
   at: string;
-  control: (what: 'abort' | 'resume') => Promise<Answered<Session & Problem>>;
+  control: (what: 'abort' | 'resume' | 'pause') => Promise<Answered<Session & Problem>>;
   post: (path: string, body?: unknown) => Promise<Answered<Session & Problem>>;
   start: (body?: object) => Promise<Session>;
   until: (id: string, status: string) => Promise<Session>;

@@ -18,6 +18,7 @@ describe('the errors of sessions', () => {
         ['GET', '/plan'],
         ['PUT', '/plan', 'A plan.'],
         ['POST', '/approve'],
+        ['POST', '/revise', { comment: 'No.' }],
         ['POST', '/finish'],
         ['POST', '/permissions/one', answer],
         ['GET', '/diff'],
@@ -30,18 +31,28 @@ describe('the errors of sessions', () => {
     for (const [method, path] of [
       ['GET', `/cases/${NOBODY}/sessions`],
       ['POST', `/api/cases/${NOBODY}/session/resume`],
+      ['POST', `/api/cases/${NOBODY}/session/pause`],
+      ['GET', `/api/worktrees/${NOBODY}/lock`],
+      ['POST', `/api/worktrees/${NOBODY}/lock`],
+      ['DELETE', `/api/worktrees/${NOBODY}/lock`],
       ['POST', `/api/cases/${NOBODY}/session/abort`],
     ] as const)
       assert.equal((await running.call(method, path)).status, 404, path);
     const made = await running.call('POST', `/cases/${NOBODY}/sessions`, { type: 'implementing' });
     assert.equal(made.status, 404);
+    const queued = await running.call('POST', '/api/sessions/queue', { case_id: NOBODY });
+    assert.equal(queued.status, 404);
   });
 
   it('say what the session is when something is not valid now', async (t) => {
     const it = await withCase(t);
     const { id } = await it.start();
     await it.until(id, 'plan_ready');
-    for (const answer of [await it.control('resume'), await it.post(`/sessions/${id}/finish`)]) {
+    for (const answer of [
+      await it.control('resume'),
+      await it.control('pause'),
+      await it.post(`/sessions/${id}/finish`),
+    ]) {
       assert.deepEqual([answer.status, answer.body.code], [422, 'invalid_state']);
       assert.match(answer.body.detail, /plan_ready/);
     }
@@ -51,7 +62,7 @@ describe('the errors of sessions', () => {
     const stale = await it.running.call<Problem>('PUT', plan, 'Other.', { 'if-match': '"old"' });
     assert.deepEqual([stale.status, stale.body.code], [412, 'precondition_failed']);
     assert.equal((await it.control('abort')).status, 200);
-    for (const what of ['abort', 'resume'] as const)
+    for (const what of ['abort', 'resume', 'pause'] as const)
       assert.equal((await it.control(what)).status, 422);
   });
 

@@ -1,0 +1,29 @@
+import type { WorktreeRecord } from '../../store/records/worktree.ts';
+import type { KeptSession } from '../../store/sessions.ts';
+import type { TranscriptEvent } from '../../store/transcript.ts';
+import type { PartialWork } from '../providers/provider.ts';
+import type { Service } from '../service.ts';
+import { status } from '../tools/git-status.ts';
+
+/** What a Work run that was stopped has done so far, so that the next goes on where it stopped. */
+export const partialWork = async (
+  service: Service,
+  kept: KeptSession,
+  worktree: WorktreeRecord,
+): Promise<PartialWork> => {
+  const { files } = await status(service.git, worktree);
+  return {
+    files: files.map(({ code, path }) => `${code} ${path}`),
+    done: doneCalls(service.engine.transcript(kept).soFar(0)),
+  };
+};
+
+const doneCalls = (events: readonly TranscriptEvent[]): string[] => {
+  const began = events.findIndex(({ event, data }) => event === 'status' && data.mode === 'work');
+  if (began === -1) return [];
+  const done = events
+    .slice(began)
+    .filter(({ event, data }) => event === 'tool_call' && data.status === 'completed')
+    .map(({ data }) => String(data.tool_call_id));
+  return [...new Set(done)];
+};

@@ -1,0 +1,44 @@
+import type { Session } from '../../store/records/session.ts';
+import type { KeptSession } from '../../store/sessions.ts';
+import { update } from '../cases/change.ts';
+import { unblock } from '../cases/moves.ts';
+import { notFound } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { activeSession } from './active.ts';
+import { decide } from './decide.ts';
+import { cancelLive, type LiveRun } from './engine.ts';
+import { notNow, pause } from './rules.ts';
+import { noteStatus } from './stream.ts';
+
+/**
+ * Stops the Work item's active session so that it can go on later: the agent's turn is cancelled, its own session and
+ * the worktree stay as they are. No process of it is alive when this resolves; a stopped process would hold its
+ * memory, and its model's connection would time out.
+ */
+export const pauseSession = async (service: Service, caseId: string): Promise<Session> => {
+  const { session } = await activeSession(service, caseId);
+  if (session.status !== 'planning' && session.status !== 'working') throw notNow(session, 'pause');
+  // What was approved or resumed at this moment runs again: it is ended, too.
+  for (;;) {
+    const live = service.engine.live.get(session.id);
+    if (live !== undefined) await cancelLive(live);
+    const kept = await keepPaused(service, session, live);
+    if (kept.session.status === 'paused') return kept.session;
+  }
+};
+
+const keepPaused = async (
+  service: Service,
+  { case_id, id }: Session,
+  live: LiveRun | undefined,
+): Promise<KeptSession> => {
+  const kept = await decide(service, case_id, id, (current) =>
+    service.engine.live.has(id) ? undefined : pause(current, live?.result),
+  );
+  if (kept === undefined) throw notFound('session', id);
+  if (kept.session.status !== 'paused') return kept;
+  noteStatus(service, kept);
+  // What the agent asked leave for is asked no more.
+  if (live !== undefined && live.asking.size > 0) await update(service, case_id, unblock);
+  return kept;
+};

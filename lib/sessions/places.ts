@@ -1,0 +1,36 @@
+import { settingsOf } from '../../store/globals.ts';
+import type { Service } from '../service.ts';
+import type { LiveRun } from './engine.ts';
+
+const MAX_SESSIONS = 4;
+
+/** True while as many sessions run, or wait to run, as `max_sessions` in the settings says. */
+export const noPlaceLeft = (service: Service): boolean =>
+  service.engine.live.size >= limitOf(service);
+
+/**
+ * Resolves when the run may begin: of those that the operator approved or resumed no more than `max_sessions` run at
+ * once either, first come first served. A run that is being ended waits no longer. `waits` is called if it has to.
+ */
+export const takePlace = (service: Service, live: LiveRun, waits: () => void): Promise<void> => {
+  const entered = new Promise<void>((resolve) => {
+    live.enter = () => {
+      live.entered = true;
+      resolve();
+    };
+  });
+  fillPlaces(service);
+  if (!live.entered) waits();
+  return entered;
+};
+
+/** Lets in who waits, as far as there is room: called when a run has ended, and when the settings changed. */
+export const fillPlaces = (service: Service): void => {
+  const runs = [...service.engine.live.values()];
+  const room = limitOf(service) - runs.filter(({ entered }) => entered).length;
+  for (const { enter } of runs.filter(({ entered }) => !entered).slice(0, Math.max(0, room)))
+    enter();
+};
+
+const limitOf = ({ store }: Service): number =>
+  settingsOf(store.globals).max_sessions ?? MAX_SESSIONS;

@@ -1,0 +1,280 @@
+/** Pause, revise, the queue and the session lock: what the operator does to sessions. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { alive } from '../../lib/tools/process-tree.ts';
+import { sha256 } from '../../store/names.ts';
+import type { Case } from '../../store/records/case.ts';
+import type { Lock } from '../../store/records/lock.ts';
+import type { Session } from '../../store/records/session.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { newestSession } from '../helpers/service.ts';
+import { type Problem, type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
+
+const LONG = [
+  ['```sh', 'echo first >> done.txt', '```'],
+  ['```sh', 'echo second >> done.txt', '[ -e go ] || sleep 300', '```'],
+]
+  .map((lines) => `${lines.join('\n')}\n`)
+  .join('\n');
+
+const worktreeOf = ({ running, item }: SessionTest): string =>
+  join(running.workspace, '.dossier/worktrees', basename(item.path));
+
+const working = async (t: TestContext) => {
+  const it = await withCase(t, LONG);
+  const { id } = await it.start();
+  await it.until(id, 'plan_ready');
+  assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+  const done = join(worktreeOf(it), 'done.txt');
+  await eventually(() => assert.match(readFileSync(done, 'utf8'), /second/));
+  return { it, id, done };
+};
+
+const agentAt = async (t: TestContext, behaviour: string): Promise<SessionTest> => {
+  const options = withAgent(t, behaviour);
+  mkdirSync(join(options.env?.HOME ?? '', '.test-agent'));
+  return withCase(t, 'Change a.txt.', options);
+};
+
+describe('POST /api/cases/{id}/session/pause', () => {
+  it('ends every process, keeps what was done, and resume goes on where it stopped', async (t) => {
+    const { it, id, done } = await working(t);
+    const marker = it.running.service.engine.live.get(id)?.run_marker ?? '';
+    assert.equal(await alive(marker), true);
+    const paused = await it.control('pause');
+    assert.deepEqual([paused.status, paused.body.status], [200, 'paused'], paused.text);
+    assert.equal(await alive(marker), false);
+    assert.equal(it.running.service.engine.live.size, 0);
+    const lock = await it.running.call<Lock>('GET', `/api/worktrees/${it.item.id}/lock`);
+    assert.equal(lock.body.holder?.session_id, id);
+    writeFileSync(join(worktreeOf(it), 'go'), '');
+    assert.equal((await it.control('resume')).status, 200);
+    await it.until(id, 'completed');
+    // The block that was done is not run again; the one that was interrupted is.
+    assert.equal(readFileSync(done, 'utf8'), 'first\nsecond\nsecond\n');
+  });
+
+  it('stops an agent in Plan mode, which plans anew when it is resumed', async (t) => {
+    const it = await agentAt(t, 'hang');
+    const { id } = await it.start();
+    await it.untilEvent(id, 'message');
+    assert.equal((await it.control('pause')).body.status, 'paused');
+    assert.equal(await it.state(), 'INVESTIGATING');
+    assert.equal((await it.control('resume')).body.status, 'planning');
+    assert.equal((await it.control('abort')).body.status, 'aborted');
+  });
+
+  it('withdraws what the agent asked, and the Work item is blocked no more', async (t) => {
+    const it = await agentAt(t, 'permission');
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/approve`);
+    const { data } = await it.untilEvent(id, 'permission_request');
+    await eventually(async () => assert.equal(await it.state(), 'BLOCKED'));
+    assert.equal((await it.control('pause')).status, 200);
+    assert.equal(await it.state(), 'IMPLEMENTING');
+    const resolved = (await it.eventsOf(id)).find(
+      (each) => each.event === 'permission_resolved' && each.data.request_id === data.request_id,
+    );
+    assert.equal(resolved?.data.option_id, null);
+    assert.equal((await it.control('abort')).status, 200);
+  });
+
+  it('has one winner, of it and an abort', async (t) => {
+    const { it, id } = await working(t);
+    const [paused, aborted] = await Promise.all([it.control('pause'), it.control('abort')]);
+    assert.equal(aborted.body.status, 'aborted');
+    assert.ok([200, 422].includes(paused.status), paused.text);
+    await it.until(id, 'aborted');
+    assert.equal(it.running.service.engine.live.size, 0);
+  });
+});
+
+describe('POST /cases/{id}/sessions/{sid}/revise', () => {
+  it('has the agent plan again, with its plan and the comment', async (t) => {
+    const it = await agentAt(t, 'echo');
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    const revised = await it.post(`/sessions/${id}/revise`, { comment: 'Use tabs, please.' });
+    assert.deepEqual([revised.status, revised.body.status], [200, 'planning'], revised.text);
+    await it.until(id, 'plan_ready');
+    const plan = await it.running.call('GET', `${it.at}/sessions/${id}/plan`);
+    assert.match(
+      plan.text,
+      /The plan you proposed[\s\S]*What has to change[\s\S]*Use tabs, please\./,
+    );
+    const record = readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8');
+    assert.doesNotMatch(record, /Use tabs/);
+  });
+
+  it('is remembered over a restart', async (t) => {
+    const it = await agentAt(t, 'hang-on-feedback');
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/revise`, { comment: 'Use tabs,\nplease.' });
+    const record = join(newestSession(it.running, it.item), 'session.md');
+    assert.match(readFileSync(record, 'utf8'), /Use tabs,\n\s+please\./);
+    await it.running.restart();
+    await it.until(id, 'paused');
+    await it.control('resume');
+    await eventually(async () => {
+      const said = (await it.eventsOf(id)).filter(({ event }) => event === 'message');
+      assert.match(String(said.at(-1)?.data.text), /please\./);
+    });
+    await it.control('abort');
+  });
+
+  it('is refused where there is no plan to send back', async (t) => {
+    const { it, id } = await working(t);
+    const active = await it.post(`/sessions/${id}/revise`, { comment: 'No.' });
+    assert.deepEqual([active.status, active.body.code], [409, 'work_mode_active']);
+    await it.control('abort');
+    const ended = await it.post(`/sessions/${id}/revise`, { comment: 'No.' });
+    assert.deepEqual([ended.status, ended.body.code], [422, 'plan_not_ready']);
+    const empty = await it.post(`/sessions/${id}/revise`, { comment: '  ' });
+    assert.deepEqual([empty.status, empty.body.code], [400, 'bad_request']);
+  });
+
+  it('has one winner, of it and an approval', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    const [approved, revised] = await Promise.all([
+      it.post(`/sessions/${id}/approve`),
+      it.post(`/sessions/${id}/revise`, { comment: 'Again.' }),
+    ]);
+    assert.deepEqual(
+      [approved.status, revised.status].filter((status) => status === 200).length,
+      1,
+    );
+  });
+});
+
+describe('PUT /cases/{id}/sessions/{sid}/plan', () => {
+  it('is refused while an agent plans, whose plan would replace it', async (t) => {
+    const it = await agentAt(t, 'hang');
+    const { id } = await it.start();
+    await it.untilEvent(id, 'message');
+    const path = `${it.at}/sessions/${id}/plan`;
+    const refused = await it.running.call<Problem>('PUT', path, 'Mine.');
+    assert.deepEqual([refused.status, refused.body.code], [422, 'invalid_state']);
+    assert.match(refused.body.detail, /still planning/);
+    await it.control('abort');
+  });
+});
+
+describe('the queue of all Work items', () => {
+  it('lists who waits and who is active, and lets the next go when a lock is released', async (t) => {
+    const it = await withCase(t);
+    const { call } = it.running;
+    const lock = `/api/worktrees/${it.item.id}/lock`;
+    const taken = await call<Lock & { token: string }>('POST', lock, { name: 'Ann' });
+    assert.equal(taken.status, 201, taken.text);
+    const queued = await call<Session>('POST', '/api/sessions/queue', { case_id: it.item.id });
+    assert.deepEqual([queued.status, queued.body.status], [201, 'queued'], queued.text);
+    assert.deepEqual([queued.body.type, queued.body.case_id], ['implementing', it.item.id]);
+    const ids = async (which: string): Promise<string[]> =>
+      (await call<Session[]>('GET', `/api/sessions/${which}`)).body.map(({ id }) => id);
+    assert.deepEqual([await ids('queue'), await ids('active')], [[queued.body.id], []]);
+    assert.equal((await call('DELETE', lock)).status, 204);
+    await it.until(queued.body.id, 'plan_ready');
+    assert.deepEqual([await ids('queue'), await ids('active')], [[], [queued.body.id]]);
+    await it.control('abort');
+    assert.deepEqual([await ids('queue'), await ids('active')], [[], []]);
+  });
+
+  it('goes on in the order of arrival over restarts', async (t) => {
+    const it = await withCase(t);
+    const sessions = [await it.start(), await it.start(), await it.start()];
+    await it.running.restart();
+    const { body } = await it.running.call<Session[]>('GET', '/api/sessions/queue');
+    assert.deepEqual(
+      body.map(({ id }) => id),
+      sessions.slice(1).map(({ id }) => id),
+    );
+  });
+
+  it('lets an approved session wait for its place among max_sessions, and says so', async (t) => {
+    const it = await withCase(t, LONG, { settings: 'max_sessions: 1' });
+    const { call } = it.running;
+    const { body: other } = await call<Case>('POST', '/cases', {
+      title: 'Another',
+      type: 'bug',
+      description: '```sh\necho other > other.txt\n```\n',
+    });
+    const mine = await it.start();
+    await it.until(mine.id, 'plan_ready');
+    const { body: theirs } = await call<Session>('POST', '/api/sessions/queue', {
+      case_id: other.id,
+    });
+    const at = `/cases/${other.id}/sessions/${theirs.id}`;
+    const statusOf = async (): Promise<string> => (await call<Session>('GET', at)).body.status;
+    await eventually(async () => assert.equal(await statusOf(), 'plan_ready'));
+    await it.post(`/sessions/${mine.id}/approve`);
+    await it.untilEvent(mine.id, 'tool_call');
+    assert.equal((await call('POST', `${at}/approve`)).status, 200);
+    const told = await call('GET', `${at}/stream`, undefined, { accept: 'application/json' });
+    assert.match(told.text, /"waits_for":"max_sessions"/);
+    assert.doesNotMatch(told.text, /tool_call/);
+    await it.control('abort');
+    await eventually(async () => assert.equal(await statusOf(), 'completed'));
+  });
+});
+
+describe('the session lock', () => {
+  it('is taken once, told, and released', async (t) => {
+    const { running, item } = await withCase(t);
+    const { call } = running;
+    const path = `/api/worktrees/${item.id}/lock`;
+    assert.deepEqual((await call<Lock>('GET', path)).body, {
+      case_id: item.id,
+      locked: false,
+      holder: null,
+      acquired_at: null,
+    });
+    const none = await call<Problem>('DELETE', path);
+    assert.deepEqual([none.status, none.body.code], [404, 'not_found']);
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map((n) =>
+        call<Lock & { token: string } & Problem>('POST', path, { name: `No ${n}` }),
+      ),
+    );
+    const taken = answers.filter(({ status }) => status === 201);
+    assert.equal(taken.length, 1);
+    const refused = answers.find(({ status }) => status !== 201);
+    assert.deepEqual([refused?.status, refused?.body.code], [409, 'lock_held']);
+    assert.match(refused?.body.detail ?? '', /held by No \d since/);
+    const file = join(running.workspace, item.path, 'sessions/lock.md');
+    const token = taken[0]?.body.token ?? '';
+    assert.match(readFileSync(file, 'utf8'), new RegExp(sha256(token)));
+    assert.doesNotMatch(readFileSync(file, 'utf8'), new RegExp(token));
+    assert.equal((await call('DELETE', path)).status, 204);
+    assert.equal(existsSync(file), false);
+  });
+
+  it('of a session that goes on is released by its abort alone', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    const path = `/api/worktrees/${it.item.id}/lock`;
+    const taken = await it.running.call<Problem>('POST', path);
+    assert.deepEqual([taken.status, taken.body.code], [409, 'lock_held']);
+    assert.match(taken.body.detail, new RegExp(id));
+    const refused = await it.running.call<Problem>('DELETE', path);
+    assert.deepEqual([refused.status, refused.body.code], [409, 'session_active']);
+    await it.control('abort');
+    assert.equal((await it.running.call('POST', path)).status, 201);
+  });
+
+  it('of a session that is gone is released like any other', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    rmSync(newestSession(it.running, it.item), { recursive: true });
+    const path = `/api/worktrees/${it.item.id}/lock`;
+    assert.equal((await it.running.call<Lock>('GET', path)).body.holder?.session_id, id);
+    assert.equal((await it.running.call('DELETE', path)).status, 204);
+  });
+});
