@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { hasCode } from './durable.ts';
 import type { Layout } from './layout.ts';
+import { putNew } from './placing.ts';
 
 /** Who holds the workspace: enough to tell whether that process is still alive, on this boot of this machine. */
 export interface Owner {
@@ -161,11 +162,7 @@ const writeOwner = (layout: Layout, value: Owner): void =>
 const makeOwner = (layout: Layout, path: string, value: Owner): boolean => {
   const written = writeBeside(layout, value);
   try {
-    linkSync(written, path);
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
+    return putNew(written, path);
   } finally {
     rmSync(written, { force: true });
   }

@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  lchownSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  type Stats,
-} from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
-import { assertNoLinks, statsAt } from './plain-path.ts';
+import { keepForUndo, keepOwner, moveToUndo, putNew } from './placing.ts';
+import { assertNoLinks, isDirectory, statsAt } from './plain-path.ts';
 
 /**
  * Writes that a power cut cannot tear: temporary file in `.dossier/tmp`, fsync, rename, fsync of the directory. Each
@@ -25,20 +17,19 @@ export const replaceFile = async (
   expected: Buffer,
   bytes: Buffer | string,
 ): Promise<boolean> => {
-  const temporary = await writeTemporary(layout, bytes);
-  try {
+  const write = (path: string) => writeSynced(path, bytes);
+  const done = await viaTemporary(layout, target, write, (temporary) => {
     // From here to the rename nothing waits: an editor has microseconds, and what it saved then is in `.dossier/undo`.
     assertNoLinks(layout.root, dirname(target));
     const before = statsAt(target);
     if (!stillHolds(target, before, expected)) return false;
-    keepForUndo(layout, target);
+    if (!keepForUndo(layout, target, expected)) return false;
     keepOwner(temporary, before);
     renameSync(temporary, target);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-  await syncDirectory(dirname(target));
-  return true;
+    return true;
+  });
+  if (done) await syncDirectory(dirname(target));
+  return done;
 };
 
 /** Makes a file that must not be there yet; false when it is. */
@@ -50,27 +41,20 @@ export const createFile = async (
 ): Promise<boolean> => {
   assertNoLinks(layout.root, dirname(target));
   makeDirectory(dirname(target));
-  const temporary = await writeTemporary(layout, bytes, mode);
-  try {
-    linkSync(temporary, target);
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-  await syncDirectory(dirname(target));
-  return true;
+  const write = (path: string) => writeSynced(path, bytes, mode);
+  const done = await viaTemporary(layout, target, write, (ready) => putNew(ready, target));
+  if (done) await syncDirectory(dirname(target));
+  return done;
 };
 
 /** Removes a file and keeps it in `.dossier/undo`; false when there is none. */
 export const removeFile = async (layout: Layout, target: string): Promise<boolean> => {
   assertNoLinks(layout.root, dirname(target));
+  if (statsAt(target) === undefined) return false;
   try {
-    keepForUndo(layout, target);
-    rmSync(target);
+    moveToUndo(layout, target);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false;
+    if (hasCode(error, 'ENOENT') && statsAt(target) === undefined) return false;
     throw error;
   }
   await syncDirectory(dirname(target));
@@ -84,21 +68,53 @@ export const createDirectory = async (
   files: Record<string, string>,
 ): Promise<void> => {
   assertNoLinks(layout.root, dirname(target));
-  const temporary = join(layout.tmp, randomUUID());
-  // Making a directory may wait for the disk, as a sync does: not on the event loop.
-  await mkdir(temporary);
-  try {
-    await Promise.all(
-      Object.entries(files).map(([name, text]) => writeSynced(join(temporary, name), text)),
-    );
-    await syncDirectory(temporary);
-    moveTo(temporary, target);
-  } catch (error) {
-    rmSync(temporary, { recursive: true, force: true });
-    throw error;
-  }
+  const write = async (path: string): Promise<void> => {
+    // Making a directory may wait for the disk, as a sync does: not on the event loop.
+    await mkdir(path);
+    const texts = Object.entries(files);
+    await Promise.all(texts.map(([name, text]) => writeSynced(join(path, name), text)));
+    await syncDirectory(path);
+  };
+  await viaTemporary(layout, target, write, (ready) => moveTo(ready, target));
   await syncDirectory(dirname(target));
 };
+
+/**
+ * Writes what is to be put at `target`, and puts it there. It is written in `.dossier/tmp`, where nobody watches; but
+ * beside the target where that is on another file system. What is left of it is removed.
+ */
+const viaTemporary = async <T>(
+  layout: Layout,
+  target: string,
+  write: (path: string) => Promise<void>,
+  put: (ready: string) => T,
+): Promise<T> => {
+  const at = async (path: string): Promise<T> => {
+    try {
+      await write(path);
+      return put(path);
+    } finally {
+      rmSync(path, { recursive: true, force: true });
+    }
+  };
+  if (!apart.has(layout)) {
+    try {
+      return await at(join(layout.tmp, randomUUID()));
+    } catch (error) {
+      if (!hasCode(error, 'EXDEV')) throw error;
+    }
+    apart.add(layout);
+  }
+  makeDirectory(dirname(target));
+  return at(beside(target));
+};
+
+/** Workspaces whose `.dossier` was met on another file system: nothing is renamed from there. */
+const apart = new WeakSet<Layout>();
+
+// Watchers, git and exports ignore such a name.
+const beside = (target: string): string =>
+  join(dirname(target), `.dossier-${randomUUID().slice(0, 8)}.tmp`);
 
 // The directory above is nearly always there.
 const moveTo = (from: string, target: string): void => {
@@ -114,10 +130,22 @@ const moveTo = (from: string, target: string): void => {
 /** Takes a directory out of the tree by one rename into the trash; what is removed later is never half there. */
 export const removeDirectory = async (layout: Layout, target: string): Promise<string> => {
   assertNoLinks(layout.root, dirname(target));
-  const trash = join(layout.trash, `${basename(target)}-${randomUUID()}`);
-  renameSync(target, trash);
+  // Not named after it: the name may be as long as names can be.
+  const trash = takeAway(target, join(layout.trash, randomUUID()));
   await syncDirectory(dirname(target));
   return trash;
+};
+
+const takeAway = (target: string, trash: string): string => {
+  try {
+    renameSync(target, trash);
+    return trash;
+  } catch (error) {
+    if (!hasCode(error, 'EXDEV')) throw error;
+  }
+  const hidden = beside(target);
+  renameSync(target, hidden);
+  return hidden;
 };
 
 export const hasCode = (error: unknown, ...codes: string[]): boolean =>
@@ -125,9 +153,17 @@ export const hasCode = (error: unknown, ...codes: string[]): boolean =>
 
 /** Makes a directory and the ones above it, and tells the disk of each that is new. */
 export const makeDirectory = (path: string): void => {
-  const first = mkdirSync(path, { recursive: true });
-  if (first === undefined) return;
-  for (let made = path; made.length >= first.length; made = dirname(made)) syncSoon(dirname(made));
+  if (isDirectory(path)) return;
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // One level at a time: Node's own way up answers ENOENT for a disk that is read-only.
+    if (hasCode(error, 'EEXIST') && isDirectory(path)) return;
+    if (!hasCode(error, 'ENOENT') || isDirectory(dirname(path))) throw error;
+    makeDirectory(dirname(path));
+    return makeDirectory(path);
+  }
+  syncSoon(dirname(path));
 };
 
 // The caller's own fsync of the file's directory follows; the ones above are only needed for their new names.
@@ -136,22 +172,12 @@ const syncSoon = (path: string): void => {
 };
 
 export const syncDirectory = async (path: string): Promise<void> => {
-  await withHandle(await open(path, 'r'), (handle) => handle.sync());
-};
-
-const writeTemporary = async (
-  layout: Layout,
-  bytes: Buffer | string,
-  mode?: number,
-): Promise<string> => {
-  const path = join(layout.tmp, randomUUID());
-  try {
-    await writeSynced(path, bytes, mode);
-  } catch (error) {
-    rmSync(path, { force: true });
-    throw error;
-  }
-  return path;
+  await withHandle(await open(path, 'r'), async (handle) => {
+    await handle.sync().catch((error: unknown) => {
+      // Some network file systems cannot sync a directory, and need not.
+      if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'EOPNOTSUPP')) throw error;
+    });
+  });
 };
 
 const writeSynced = async (path: string, bytes: Buffer | string, mode = 0o644): Promise<void> => {
@@ -178,20 +204,4 @@ const stillHolds = (target: string, stats: Stats | undefined, expected: Buffer):
   if (!stats.isFile())
     throw new StoreError('unsafe_path', `${basename(target)} is not a regular file`);
   return readFileSync(target).equals(expected);
-};
-
-// Who may read a file is the operator's choice, also of one that is replaced. Only root can give a file away.
-const keepOwner = (path: string, { mode, uid, gid }: Stats): void => {
-  try {
-    lchownSync(path, uid, gid);
-  } catch (error) {
-    if (!hasCode(error, 'EPERM')) throw error;
-  }
-  chmodSync(path, mode & 0o7777);
-};
-
-const keepForUndo = (layout: Layout, target: string): void => {
-  const day = join(layout.undo, new Date().toISOString().slice(0, 10));
-  mkdirSync(day, { recursive: true });
-  linkSync(target, join(day, `${Date.now()}-${randomUUID().slice(0, 8)}-${basename(target)}`));
 };

@@ -15,15 +15,17 @@ export interface TinyDisk {
 }
 
 /**
- * A file system of so many KiB. Undefined, with the reason printed, where this user may not mount one; in CI that is a
- * failure.
+ * A file system of so many KiB, at an empty directory. Undefined, with the reason printed, where this user may not mount
+ * one; in CI that is a failure.
  */
-export const tinyDisk = (t: TestContext, kib: number): TinyDisk | undefined => {
-  const dir = mkdtempSync(join(tmpdir(), 'dossier-disk-'));
+export const tinyDisk = (
+  t: TestContext,
+  kib: number,
+  dir = mkdtempSync(join(tmpdir(), 'dossier-disk-')),
+): TinyDisk | undefined => {
   try {
     mount(dir, kib);
   } catch (error) {
-    rmdirSync(dir);
     const { stderr = String(error) } = error as { stderr?: unknown };
     const reason = `no small disk can be mounted here: ${String(stderr).trim()}`;
     assert.notEqual(process.env.CI, 'true', reason);
