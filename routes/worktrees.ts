@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { created, noContent } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
+import { memoryRoot } from '../lib/memory/memory-root.ts';
 import { createWorktree } from '../lib/worktrees/create.ts';
 import { worktreeOf } from '../lib/worktrees/read.ts';
 import { removeWorktree } from '../lib/worktrees/remove.ts';
@@ -70,6 +71,13 @@ const WorktreeHealth = Type.Object({
   lock: Type.Optional(Lock),
 });
 
+const MemoryRoot = Type.Object({
+  case_id: Id,
+  path: Type.String({ description: "The Work item's memory directory, absolute" }),
+  exists: Type.Boolean({ description: 'It is made when the first memory file is written' }),
+  global_path: Type.String({ description: "The workspace's global memory, absolute" }),
+});
+
 const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
 
 export const worktreeRoutes = [
@@ -109,6 +117,15 @@ export const worktreeRoutes = [
     response: WorktreeHealth,
     errors: ['unreadable_record', 'worktree_tampered', ...GIT],
     handler: ({ params }, service) => worktreeHealth(service, params.case_id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/worktrees/{case_id}/memory-root',
+    summary: "Say where the memory files of a Work item's worktree are",
+    description: 'The same with and without a worktree: memory belongs to the Work item.',
+    params: OfCase,
+    response: MemoryRoot,
+    handler: ({ params }, service) => memoryRoot(service, params.case_id),
   }),
   route({
     method: 'DELETE',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { changing } from './changing.ts';
 import { memoryDir } from './layout.ts';
+import { isDirectory } from './plain-path.ts';
 import { announce, type Store } from './store.ts';
 import { listTexts, readText, type TextFile, writeText } from './text-file.ts';
 
@@ -32,6 +33,15 @@ export const writeMemory = (
     announce(store, caseId);
     return written;
   });
+
+/** The absolute path of a Work item's memory directory, which is made when first needed. */
+export const memoryRootOf = (
+  store: Store,
+  caseId: string,
+): { path: string; exists: boolean } | undefined => {
+  const path = dirOf(store, caseId);
+  return path === undefined ? undefined : { path, exists: isDirectory(path) };
+};
 
 const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {
   const item = items.byId.get(caseId);
