@@ -1,8 +1,12 @@
 import { Type } from 'typebox';
-import { markdown } from '../lib/http/answer.ts';
+import { created, markdown, tagged } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { getMemory, listMemory, putMemory } from '../lib/memory/case-memory.ts';
+import { getGlobal, listGlobal, writeGlobal } from '../lib/memory/global-memory.ts';
+import { getSnapshot, listSnapshots, takeSnapshot } from '../lib/memory/snapshots.ts';
 import { Id, Sha256 } from '../store/records/id.ts';
+import { Snapshot, SnapshotEntry } from '../store/records/snapshot.ts';
 import { CasePath } from './cases.ts';
 
 const FilePath = Type.Object({ id: Id, filename: Type.String() });
@@ -11,6 +15,24 @@ const MemoryFile = Type.Object(
   { filename: Type.String(), size: Type.Integer({ description: 'In bytes' }), sha256: Sha256 },
   { $id: 'MemoryFile' },
 );
+
+const MAX_CONTENT = 1_048_576;
+
+const GlobalWrite = Type.Object({
+  content: Type.String({ maxLength: MAX_CONTENT, description: 'Markdown' }),
+  mode: Type.Enum(['replace', 'append'], {
+    description: 'What is appended begins on a line of its own',
+  }),
+  case_id: Type.Optional(
+    Type.String({
+      format: 'uuid',
+      description: 'Whose session lock guards the write. Without it, that of every Work item',
+    }),
+  ),
+  token: Type.Optional(
+    Type.String({ description: 'Of a lock that you hold yourself: it does not stand in your way' }),
+  ),
+});
 
 export const memoryRoutes = [
   route({
@@ -54,6 +76,78 @@ export const memoryRoutes = [
         ifMatch,
       );
       return markdown(content, sha256.slice(0, 32));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/global-memory',
+    summary: 'List the files of the global memory, by name',
+    description: 'Every session is told what is in them.',
+    response: Type.Array(MemoryFile),
+    handler: (_input, service) => listGlobal(service),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/global-memory/{filename}',
+    summary: 'Read a file of the global memory as it is on disk',
+    params: Type.Object({ filename: Type.String() }),
+    response: Type.String(),
+    produces: 'text/markdown',
+    errors: ['not_found'],
+    handler: ({ params }, service) => {
+      const { content, sha256 } = getGlobal(service, params.filename);
+      return markdown(content, sha256.slice(0, 32));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/global-memory/write',
+    summary: 'Replace memory/global.md, or add to it',
+    description:
+      'Refused while a session, or an operator, holds the session lock of the Work item, or of any where none is named. What the file then holds is told by its size and hash, and may have 1 MiB.',
+    body: GlobalWrite,
+    maxBytes: 6 * MAX_CONTENT + 65_536,
+    response: MemoryFile,
+    conditional: true,
+    errors: ['not_found', 'lock_held', 'precondition_failed', 'too_large', 'file_busy'],
+    handler: async ({ body, ifMatch }, service) => {
+      const file = await writeGlobal(service, body, ifMatch);
+      return tagged(file, file.sha256.slice(0, 32));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/global-memory/snapshot',
+    summary: 'Keep the global memory as it is now, byte for byte',
+    description:
+      'In one Markdown file below memory/snapshots/, which is never written again. 16 MiB at most.',
+    response: Snapshot,
+    status: 201,
+    errors: ['too_large'],
+    handler: async (_input, service) => {
+      const { snapshot, etag } = await takeSnapshot(service);
+      return created(`/api/global-memory/snapshots/${snapshot.id}`, snapshot, etag);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/global-memory/snapshots',
+    summary: 'List the snapshots of the global memory, oldest first',
+    query: Type.Object(PageQuery),
+    response: Type.Array(SnapshotEntry),
+    handler: ({ query }, service) =>
+      page(listSnapshots(service), query, '/api/global-memory/snapshots'),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/global-memory/snapshots/{id}',
+    summary: 'Read a snapshot of the global memory, with its files',
+    params: CasePath,
+    response: Snapshot,
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params }, service) => {
+      const { snapshot, etag } = getSnapshot(service, params.id);
+      return tagged(snapshot, etag);
     },
   }),
 ];

@@ -88,6 +88,8 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
 
 // Settings and global webhook registrations.
 const GLOBAL = /^(workspace\.md$|webhooks(\/|$))/;
+// No record, but the workspace's history keeps it.
+const MEMORY = /^memory(\/|$)/;
 
 const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void) => {
   const { layout, globals } = store;
@@ -97,7 +99,8 @@ const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void)
     if (now !== mark) sweepSoon();
     mark = now;
     const top = dirs.some((dir) => dir === '' || GLOBAL.test(dir));
-    if (top && (await refreshGlobals(layout, globals))) globalsChanged();
+    const changed = top && (await refreshGlobals(layout, globals));
+    if (changed || dirs.some((dir) => MEMORY.test(dir))) globalsChanged();
     await Promise.all([...placesOf(store, dirs)].map((dir) => lookAt(store, dir)));
   };
 };

@@ -89,7 +89,8 @@ const parsed = <T>(
   }
 };
 
-const asProblem = (error: unknown): Problem => {
+/** What kept a file from being read, as it is told. */
+export const asProblem = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
   if (hasCode(error, 'EACCES', 'EPERM'))
     return new Problem('no_permission', 'The daemon may not read this file');

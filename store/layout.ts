@@ -7,6 +7,7 @@ export interface Layout {
   readonly gitignore: string;
   readonly cases: string;
   readonly memory: string;
+  readonly snapshots: string;
   readonly webhooks: string;
   readonly dossier: string;
   readonly lock: string;
@@ -29,6 +30,7 @@ export const layoutOf = (root: string): Layout => {
     gitignore: join(root, '.gitignore'),
     cases: join(root, 'cases'),
     memory: join(root, 'memory'),
+    snapshots: join(root, 'memory', 'snapshots'),
     webhooks: join(root, 'webhooks'),
     dossier,
     lock: join(dossier, 'daemon'),
@@ -43,6 +45,9 @@ export const layoutOf = (root: string): Layout => {
     undo: join(dossier, 'undo'),
   };
 };
+
+/** The file of the global memory that the API writes. */
+export const GLOBAL_MEMORY = 'global.md';
 
 // Inside the directory of one Work item.
 export const CASE_FILE = 'case.md';

@@ -23,12 +23,31 @@ export const readLock = (store: Store, caseId: string): Lock | undefined => {
   return { case_id: caseId, locked: true, holder, acquired_at };
 };
 
+export interface HeldLock {
+  case_id: string;
+  matter: LockMatter;
+}
+
+/**
+ * The session locks that are held now, as their files say; with `caseId`, that of this Work item alone. Costs a read for
+ * each that is held, however many Work items there are. One that was made by hand counts as soon as it is noticed.
+ */
+export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
+  const ids = caseId === undefined ? [...store.held] : [caseId];
+  return ids.flatMap((case_id) => {
+    const dir = dirOf(store, case_id);
+    const matter = dir === undefined ? undefined : readMatter(store, dir);
+    if (matter === undefined) store.held.delete(case_id);
+    return matter === undefined ? [] : [{ case_id, matter }];
+  });
+};
+
 // A lock that cannot be read is held all the same: by whom, nobody can tell.
 const readMatter = ({ layout }: Store, dir: string): LockMatter | undefined => {
   const path = sessionLockFile(dir);
-  const bytes = readRegularFile(layout.root, path);
-  if (bytes === undefined) return undefined;
   try {
+    const bytes = readRegularFile(layout.root, path);
+    if (bytes === undefined) return undefined;
     const source = readable(layout.root, path, bytes);
     return check(source.data, source);
   } catch {
@@ -43,8 +62,18 @@ const readMatter = ({ layout }: Store, dir: string): LockMatter | undefined => {
 /** Takes the lock: one winner. False when it is held. It lasts until it is released, across restarts, by no clock. */
 export const acquireLock = (store: Store, caseId: string, matter: LockMatter): Promise<boolean> =>
   inFolder(store, caseId, false, (dir) =>
-    createFile(store.layout, sessionLockFile(dir), renderFrontMatter({ ...matter }, NOTE)),
+    whileNoLockIsTaken(store, () =>
+      createFile(
+        store.layout,
+        sessionLockFile(dir),
+        renderFrontMatter({ ...matter }, NOTE),
+      ).finally(() => store.held.add(caseId)),
+    ),
   );
+
+/** Runs work during which no session, and nobody else by way of this daemon, takes a session lock. */
+export const whileNoLockIsTaken = <T>(store: Store, work: () => Promise<T>): Promise<T> =>
+  store.turns.take('locks', work);
 
 const NOTE =
   '\nWhile this file is here, no other session of this Work item runs. Deleting it frees the lock.\n';
@@ -59,6 +88,7 @@ export const releaseLock = (
     const matter = readMatter(store, dir);
     if (matter === undefined || !isOurs(matter)) return false;
     rmSync(sessionLockFile(dir), { force: true });
+    store.held.delete(caseId);
     await syncDirectory(sessionsDir(dir));
     return true;
   });

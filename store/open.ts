@@ -84,6 +84,7 @@ const emptyStore = (
   items: createItems(),
   turns: createTurns(),
   missing: new Set(),
+  held: new Set(),
   formerly: new Map([...given.journal.seen.values()].map((seen) => [seen.dir, seen])),
   lookLater: () => undefined,
   watch: () => undefined,

@@ -5,7 +5,7 @@ import { type Entry, isSame } from './entry.ts';
 import { caseOf, type Item, type ItemFiles, readItem, sameFiles, seenOf } from './item.ts';
 import { touch } from './items.ts';
 import type { Seen } from './journal.ts';
-import { caseFile, proofDir, webhooksDir } from './layout.ts';
+import { caseFile, proofDir, sessionLockFile, webhooksDir } from './layout.ts';
 import { isPlainDirectory, statsAt } from './plain-path.ts';
 import { Problem } from './problem.ts';
 import { amendRecord } from './record-file.ts';
@@ -65,6 +65,7 @@ const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
 
 const readAgain = (store: Store, item: Item): boolean => {
   const { root } = store.layout;
+  noteLock(store, item);
   if (!isPlainDirectory(root, join(root, item.dir))) return false;
   const files = readItem(root, item.dir, item) ?? withoutCase(item);
   store.missing.delete(item.id);
@@ -73,6 +74,12 @@ const readAgain = (store: Store, item: Item): boolean => {
   touch(store.items, item);
   announce(store, item.id);
   return true;
+};
+
+/** Sees whether a session lock is there. It makes no event, so that nothing else is compared for it. */
+export const noteLock = ({ layout, held }: Store, { id, dir }: Item): void => {
+  if (statsAt(sessionLockFile(join(layout.root, dir))) === undefined) held.delete(id);
+  else held.add(id);
 };
 
 // The directory stands, case.md does not: a fault to mend, not a deletion.

@@ -19,6 +19,8 @@ export interface Store {
   follow: (item: Item) => Changes | undefined;
   /** Work items whose directory is not where it was, or in which a file has just vanished. */
   readonly missing: Set<string>;
+  /** Work items in whose folder a session lock was when it was last looked at. The file itself says who holds it. */
+  readonly held: Set<string>;
   /** What was last told of each directory before this start: a file that is still the same is not parsed again. */
   readonly formerly: Map<string, Seen>;
   /** Asks for a decision about the missing ones, once the grace period is over. */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { meet } from './discover.ts';
 import { refreshGlobals } from './globals.ts';
 import { readItem, sameFiles } from './item.ts';
-import { reconcile } from './reconcile.ts';
+import { noteLock, reconcile } from './reconcile.ts';
 import type { Store } from './store.ts';
 import { walk } from './walk.ts';
 
@@ -50,6 +50,7 @@ const compareAt = async (store: Store, dir: string): Promise<void> => {
 const differs = (store: Store, dir: string): boolean => {
   const item = store.items.byDir.get(dir);
   if (item === undefined) return true;
+  noteLock(store, item);
   const files = readItem(store.layout.root, dir, item);
   // What could not be told when it was seen (a full disk) is told now.
   const isTold = item.told === item.files && item.files.case.problem?.code !== 'wrong_id';

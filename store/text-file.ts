@@ -26,10 +26,12 @@ export const readText = (layout: Layout, dir: string, filename: string): TextFil
 
 /** The Markdown files of a folder, by name. Directories and links are none. */
 export const listTexts = (layout: Layout, dir: string): TextFile[] =>
+  textNames(dir).flatMap((filename) => readText(layout, dir, filename) ?? []);
+
+export const textNames = (dir: string): string[] =>
   listDirectory(dir)
     .filter((name) => isMarkdownName(name) && isFile(join(dir, name)))
-    .toSorted()
-    .flatMap((filename) => readText(layout, dir, filename) ?? []);
+    .toSorted();
 
 const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
 
@@ -39,24 +41,46 @@ const TRIES = 5;
  * Writes a whole text, atomically; the one it replaces is kept in `.dossier/undo`. With `ifMatch`, only when the file is
  * still the one that was read. Answers whether it was made anew.
  */
-export const writeText = async (
+export const writeText = (
   layout: Layout,
-  path: { dir: string; filename: string },
+  path: TextPath,
   content: string,
   ifMatch?: string,
-): Promise<{ created: boolean }> => {
-  const target = join(path.dir, path.filename);
+): Promise<WrittenText> => editText(layout, path, () => content, ifMatch);
+
+export interface TextPath {
+  dir: string;
+  filename: string;
+}
+
+export interface WrittenText {
+  created: boolean;
+  content: Buffer | string;
+}
+
+/** A rule: from the bytes of the file, undefined when there is none, to what it is to hold. It may throw to refuse. */
+export type TextRule = (before: Buffer | undefined) => Buffer | string;
+
+/** The same for a text that depends on the one before: when somebody saves the file meanwhile, the rule runs again. */
+export const editText = async (
+  layout: Layout,
+  { dir, filename }: TextPath,
+  rule: TextRule,
+  ifMatch?: string,
+): Promise<WrittenText> => {
+  const target = join(dir, filename);
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const before = readRegularFile(layout.root, target);
     checkMatch(before, ifMatch);
+    const content = rule(before);
     if (before === undefined && (await createFile(layout, target, content)))
-      return { created: true };
+      return { created: true, content };
     if (before !== undefined && (await replaceFile(layout, target, before, content)))
-      return { created: false };
+      return { created: false, content };
   }
   throw new StoreError(
     'file_busy',
-    `${path.filename} changed again and again while it was written; try again`,
+    `${filename} changed again and again while it was written; try again`,
   );
 };
 

@@ -90,7 +90,7 @@ const watchItems = (
     .on('unlinkDir', tell)
     .on('error', failed);
 
-const TOP = new Set(['', '.git', 'webhooks']);
+const TOP = new Set(['', '.git', 'memory', 'memory/snapshots', 'webhooks']);
 // Memory and what is inside sessions make no events: watches are a limited good.
 const INSIDE = new Set(['proof', 'sessions', 'webhooks']);
 

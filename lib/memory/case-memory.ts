@@ -39,7 +39,8 @@ export const putMemory = async (
   return kept;
 };
 
-const checkName = (filename: string): void => {
+/** Throws `bad_request` for what is no name of a memory file. */
+export const checkName = (filename: string): void => {
   if (isMarkdownName(filename)) return;
   throw new ServiceError(
     'bad_request',

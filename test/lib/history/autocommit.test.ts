@@ -5,7 +5,10 @@ import { describe, it, type TestContext } from 'node:test';
 import { changeCase, setState } from '../../../lib/cases/change.ts';
 import { createCase } from '../../../lib/cases/create.ts';
 import { createAutocommit } from '../../../lib/history/autocommit.ts';
+import { takeSnapshot } from '../../../lib/memory/snapshots.ts';
 import type { Service } from '../../../lib/service.ts';
+import { PACE as WATCH_PACE } from '../../../store/attention.ts';
+import { editGlobalMemory } from '../../../store/global-memory.ts';
 import { writeMemory } from '../../../store/memory.ts';
 import { openStore } from '../../../store/open.ts';
 import { eventually } from '../../helpers/eventually.ts';
@@ -112,6 +115,22 @@ describe('autocommit', () => {
     writeFiles(workspace, { 'webhooks/one.md': 'anything' });
     autocommit.globalsChanged();
     await newest(kept, 'workspace: webhooks');
+  });
+
+  it('commits the global memory when a watcher hints at it, whoever wrote it', async (t) => {
+    const kept = await keep(t);
+    const { service, git, workspace, watch, autocommit, store } = kept;
+    await newest(kept, 'workspace: settings');
+    // No sweep comes to help.
+    const pace = { ...WATCH_PACE, sweep_ms: 600_000, blind_sweep_ms: 600_000 };
+    await watch(autocommit.globalsChanged, pace).ready;
+    writeFiles(workspace, { 'memory/global.md': 'by hand\n' });
+    await newest(kept, 'workspace: memory');
+    await editGlobalMemory(store, () => 'by the API\n');
+    await eventually(() => assert.equal(git('show', 'HEAD:memory/global.md'), 'by the API\n'));
+    await takeSnapshot(service);
+    const committed = (): string => git('ls-tree', '-r', '--name-only', 'HEAD', 'memory');
+    await eventually(() => assert.match(committed(), /snapshots\/\d{4}-/));
   });
 
   it('leaves alone what the operator has staged, in the item too', async (t) => {

@@ -1,0 +1,37 @@
+import { type Static, Type } from 'typebox';
+import { Id, Sha256, Time } from './id.ts';
+
+/** The front matter of a snapshot of the global memory; the files themselves are in its body. */
+export const SnapshotMatter = Type.Object({
+  id: Id,
+  created_at: Time,
+  files: Type.Integer({ minimum: 0, description: 'How many the body holds' }),
+});
+export type SnapshotMatter = Static<typeof SnapshotMatter>;
+
+export const SnapshotEntry = Type.Object(
+  {
+    ...SnapshotMatter.properties,
+    path: Type.String({ description: 'Its file, relative to the workspace' }),
+    size: Type.Integer({ description: 'Of its file, in bytes' }),
+  },
+  { $id: 'MemorySnapshotEntry' },
+);
+export type SnapshotEntry = Static<typeof SnapshotEntry>;
+
+export const SnapshotFile = Type.Object({
+  filename: Type.String(),
+  content: Type.String(),
+  encoding: Type.Optional(
+    Type.Literal('base64', { description: 'Of `content`, where the file is not UTF-8 text' }),
+  ),
+  sha256: Sha256,
+});
+export type SnapshotFile = Static<typeof SnapshotFile>;
+
+/** The global memory as it was, byte for byte. */
+export const Snapshot = Type.Object(
+  { id: Id, created_at: Time, files: Type.Array(SnapshotFile) },
+  { $id: 'MemorySnapshot' },
+);
+export type Snapshot = Static<typeof Snapshot>;
