@@ -14,6 +14,9 @@ export const renderPrompt = (phase: Phase, parts: PromptParts): string =>
     ...section('What has to change', parts.feedback),
     ...left(parts.partial),
     ...section(`The Work item (${parts.type})`, parts.description),
+    ...parts.global_memory.flatMap(({ filename, content }) =>
+      section(`Of every Work item, from \`${filename}\` of the global memory`, content),
+    ),
     ...parts.memory.flatMap(({ filename, content }) => section(`From \`${filename}\``, content)),
   ].join('\n\n');
 

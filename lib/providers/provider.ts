@@ -21,6 +21,8 @@ export interface PromptParts {
   description: string;
   /** Memory and planning files of the Work item, by file name. */
   memory: { filename: string; content: string }[];
+  /** The files of the workspace's global memory, by file name; of long ones the beginning and the end. */
+  global_memory: { filename: string; content: string }[];
   /** The plan as approved, in Work mode only. This text is what runs. */
   plan?: string;
   /** What the operator or reviewers want changed. */

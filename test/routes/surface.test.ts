@@ -326,6 +326,34 @@ const MEMORY: Row[] = [
     check: async () =>
       assert.equal((await call('GET', `${await at()}/memory/other.md`)).text, '# Other\n'),
   },
+  {
+    method: 'POST',
+    path: '/api/global-memory/write',
+    does: 'writes global memory; guarded by the session lock',
+    call: async () =>
+      call('POST', '/api/global-memory/write', {
+        content: '# Of all\n',
+        mode: 'replace',
+        case_id: (await newCase()).id,
+      }),
+    status: 200,
+    check: async () => {
+      assert.equal((await call('GET', '/api/global-memory/global.md')).text, '# Of all\n');
+      const { id: case_id } = await newCase();
+      await made(`/cases/${case_id}/sessions`, { type: 'implementing' });
+      const held = { content: 'x', mode: 'append', case_id };
+      assert.equal((await call('POST', '/api/global-memory/write', held)).status, 409);
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/global-memory/snapshot',
+    does: 'snapshots the global memory',
+    call: async () => call('POST', '/api/global-memory/snapshot'),
+    status: 201,
+    check: async ({ body, headers }: Answered<{ id: string }>) =>
+      assert.deepEqual(await get(String(headers.location)), body),
+  },
 ];
 
 const PROOF: Row[] = [
@@ -420,6 +448,17 @@ const WORKTREES: Row[] = [
     status: 200,
     check: async ({ body }: Answered<Worktree & { files: object[] }>) =>
       assert.deepEqual([body.path, body.files], [(await worktree()).path, []]),
+  },
+  {
+    method: 'GET',
+    path: '/api/worktrees/:case_id/memory-root',
+    does: 'tells the memory root path of the worktree',
+    call: async () => call('GET', `/api/worktrees/${(await worktree()).case_id}/memory-root`),
+    status: 200,
+    check: async ({ body }: Answered<{ path: string }>) => {
+      const { path } = await get<Case>(`/cases/${(await worktree()).case_id}`);
+      assert.equal(body.path, `${running.workspace}/${path}/memory`);
+    },
   },
 ];
 

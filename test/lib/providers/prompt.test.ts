@@ -9,6 +9,7 @@ const PARTS: PromptParts = {
   type: 'bug',
   description: 'add() subtracts.',
   memory: [{ filename: 'notes.md', content: 'See math.ts.\n' }],
+  global_memory: [],
 };
 
 describe('renderPrompt', () => {
@@ -23,6 +24,18 @@ describe('renderPrompt', () => {
         ['What has to change', 'Add a test.\n'],
         ['The Work item (bug)', 'add() subtracts.\n'],
         ['From `notes.md`', 'See math.ts.\n'],
+      ],
+    );
+  });
+
+  it('tells what of the global memory is of every Work item', () => {
+    const global_memory = [{ filename: 'global.md', content: 'Use tabs.\n' }];
+    assert.deepEqual(
+      readFences(renderPrompt('plan', { ...PARTS, global_memory })).map(({ lead }) => lead),
+      [
+        'The Work item (bug)',
+        'Of every Work item, from `global.md` of the global memory',
+        'From `notes.md`',
       ],
     );
   });

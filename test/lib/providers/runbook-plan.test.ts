@@ -9,6 +9,7 @@ const partsWith = (parts: Partial<PromptParts>): PromptParts => ({
   type: 'chore',
   description: '',
   memory: [],
+  global_memory: [],
   ...parts,
 });
 
