@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs';
 import { join, posix } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { discover, meet } from './discover.ts';
 import { hasCode } from './durable.ts';
 import { GRACE_MS } from './entry.ts';
+import { gitMark, isGitBusy } from './git-work.ts';
 import { refreshGlobals } from './globals.ts';
 import { collectHints, type HintPace } from './hints.ts';
 import { CASE_FILE } from './layout.ts';
@@ -10,7 +12,7 @@ import { decideMissing } from './missing.ts';
 import { isDirectory } from './plain-path.ts';
 import { reconcile } from './reconcile.ts';
 import type { Store } from './store.ts';
-import { gitMark, isGitBusy, markOf, watchLimit } from './surroundings.ts';
+import { markOf, watchLimit } from './surroundings.ts';
 import { sweep } from './sweep.ts';
 import { everySoOften, shared } from './timing.ts';
 import { ENDED, type Watcher, watchWorkspace } from './watch.ts';
@@ -60,7 +62,10 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
     }
     hints.lost();
   });
+  const gitWorks = (since: number): boolean =>
+    !closed && performance.now() - since < pace.git_ms && isGitBusy(layout);
   const sweepNow = shared(async () => {
+    for (const since = performance.now(); gitWorks(since); ) await delay(pace.settle_ms);
     if (closed) return;
     await watching.check();
     await sweep(store);
@@ -70,7 +75,10 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
     sweepNow().catch((error) => store.report(error, 'comparing the workspace'));
   };
   const regular = everySoOften(() => (blind ? pace.blind_sweep_ms : pace.sweep_ms), sweepSoon);
-  store.lookLater = decideLater(store, () => closed);
+  store.lookLater = decideLater(store, {
+    isClosed: () => closed,
+    gitWorks: (since) => gitWorks(Math.max(since, hints.last())),
+  });
   return {
     ready: watching.ready.then(sweepNow),
     sweepNow,
@@ -158,22 +166,37 @@ const lookAt = async (store: Store, dir: string): Promise<void> => {
   await Promise.all(below.map(({ id }) => reconcile(store, id)));
 };
 
-const GIT_CHECKS = 100;
+// However much goes on meanwhile: for a Work item that git moves far apart in time, and no longer.
+const LONGEST_ABSENCE_MS = 30_000;
+
+interface Deciding {
+  isClosed: () => boolean;
+  gitWorks: (since: number) => boolean;
+}
 
 // One decision for all that vanish together. While git is at work a directory may be gone only until the next file is
 // written.
-const decideLater = (store: Store, isClosed: () => boolean): (() => void) => {
+const decideLater = (store: Store, { isClosed, gitWorks }: Deciding): (() => void) => {
   let timer: NodeJS.Timeout | undefined;
-  const later = (checks: number): void => {
+  let first: number | undefined;
+  const later = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => decide(checks), GRACE_MS + 10).unref();
+    timer = setTimeout(decide, GRACE_MS + 10).unref();
   };
-  const decide = (checks: number): void => {
+  const decide = (): void => {
     if (isClosed()) return;
-    if (isGitBusy(store.layout) && checks > 0) later(checks - 1);
-    else decideMissing(store).catch((error) => store.report(error, 'looking for moved Work items'));
+    const since = first ?? 0;
+    if (gitWorks(since) && performance.now() - since < LONGEST_ABSENCE_MS) {
+      later();
+      return;
+    }
+    first = undefined;
+    decideMissing(store).catch((error) => store.report(error, 'looking for moved Work items'));
   };
-  return () => later(GIT_CHECKS);
+  return () => {
+    first ??= performance.now();
+    later();
+  };
 };
 
 const NOBODY_WATCHES =

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { StoreError } from './errors.ts';
+import { gitIsDone } from './git-work.ts';
 import type { Layout } from './layout.ts';
 import { keepForUndo, keepOwner, moveToUndo, putNew } from './placing.ts';
 import { assertNoLinks, isDirectory, statsAt } from './plain-path.ts';
@@ -17,7 +18,10 @@ export const replaceFile = async (
   expected: Buffer,
   bytes: Buffer | string,
 ): Promise<boolean> => {
-  const write = (path: string) => writeSynced(path, bytes);
+  const write = async (path: string): Promise<void> => {
+    await writeSynced(path, bytes);
+    await gitIsDone(layout);
+  };
   const done = await viaTemporary(layout, target, write, (temporary) => {
     // From here to the rename nothing waits: an editor has microseconds, and what it saved then is in `.dossier/undo`.
     assertNoLinks(layout.root, dirname(target));

@@ -1,6 +1,7 @@
-import fs, { existsSync, lstatSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import fs from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import type { CommitObject } from 'isomorphic-git';
+import { findGitDir, linesOf } from './git-dir.ts';
 
 export interface TreeEntry {
   name: string;
@@ -64,37 +65,6 @@ const remembered = <T>(
   known.set(key, found);
   return found;
 };
-
-interface Found {
-  top: string;
-  /** Where HEAD is; a linked worktree has its own, and all else in common. */
-  head_dir: string;
-  gitdir: string;
-}
-
-const findGitDir = (directory: string): Found | undefined => {
-  for (let top = directory; ; top = dirname(top)) {
-    const head_dir = gitDirAt(join(top, '.git'));
-    if (head_dir !== undefined) return { top, head_dir, gitdir: commonDirOf(head_dir) };
-    if (dirname(top) === top) return undefined;
-  }
-};
-
-// In a linked worktree and in a submodule `.git` is a file that says where.
-const gitDirAt = (path: string): string | undefined => {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats?.isFile() !== true) return existsSync(join(path, 'HEAD')) ? path : undefined;
-  const target = /^gitdir: (.*)$/m.exec(readFileSync(path, 'utf8'))?.[1];
-  return target === undefined ? undefined : resolve(dirname(path), target);
-};
-
-const commonDirOf = (gitdir: string): string => {
-  const [common] = linesOf(join(gitdir, 'commondir'));
-  return common === undefined ? gitdir : resolve(gitdir, common);
-};
-
-const linesOf = (path: string): string[] =>
-  existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
 
 const resolveHead = async (
   head_dir: string,

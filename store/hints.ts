@@ -1,7 +1,7 @@
 export interface HintPace {
   /** From the first hint until it is looked at, in milliseconds. */
   settle_ms: number;
-  /** How long to wait for git to finish, counted from the last hint. */
+  /** How long a hint waits for git to finish. */
   git_ms: number;
   /** So many hints without a pause mean that some were lost. */
   burst: number;
@@ -15,23 +15,25 @@ interface HintEvents {
   overflowed: () => void;
 }
 
-/** Collects hints until they settle, so that one save, or one checkout, is looked at once. */
+/**
+ * Collects hints until they settle, so that one save, or one checkout, is looked at once. While git is busy each path
+ * waits, but no longer than `git_ms`: it may have died and left its lock.
+ */
 export const collectHints = (pace: HintPace, { busy, settled, overflowed }: HintEvents) => {
-  const dirty = new Set<string>();
+  // Each path with the time of its first hint.
+  const dirty = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let burstTimer: NodeJS.Timeout | undefined;
   let count = 0;
   let last = 0;
 
   const flush = (): void => {
-    if (busy() && performance.now() - last < pace.git_ms) {
-      timer = setTimeout(flush, pace.settle_ms);
-      return;
-    }
-    timer = undefined;
-    count = 0;
-    settled([...dirty.keys()]);
-    dirty.clear();
+    const until = busy() ? performance.now() - pace.git_ms : Number.POSITIVE_INFINITY;
+    const ripe = [...dirty].flatMap(([dir, at]) => (at <= until ? [dir] : []));
+    for (const dir of ripe) dirty.delete(dir);
+    timer = dirty.size === 0 ? undefined : setTimeout(flush, pace.settle_ms);
+    if (timer === undefined) count = 0;
+    if (ripe.length > 0) settled(ripe);
   };
 
   const lost = (): void => {
@@ -41,14 +43,16 @@ export const collectHints = (pace: HintPace, { busy, settled, overflowed }: Hint
 
   return {
     hint: (dir: string): void => {
-      dirty.add(dir);
       last = performance.now();
+      if (!dirty.has(dir)) dirty.set(dir, last);
       count += 1;
       if (count > pace.burst) lost();
       timer ??= setTimeout(flush, pace.settle_ms);
     },
     /** Some hints were lost: everything is looked at once the burst is over. */
     lost,
+    /** When the last hint came, as performance.now() tells. */
+    last: (): number => last,
     close: (): void => {
       for (const each of [timer, burstTimer]) clearTimeout(each);
     },

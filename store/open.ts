@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { type Attention, type Pace, payAttention } from './attention.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { StoreError } from './errors.ts';
+import { gitIsDone } from './git-work.ts';
 import type { Item } from './item.ts';
 import { createItems } from './items.ts';
 import { openJournal } from './journal.ts';
@@ -57,6 +58,7 @@ export const openStore = async (
   pruneUndo(layout);
   const journal = await openJournal(layout.journal, report);
   const store = emptyStore({ layout, journal, clock, follow, report });
+  await gitIsDone(layout);
   await sweep(store);
   store.formerly.clear();
   await forgetAbsent(store);

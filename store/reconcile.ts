@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { compare } from './compare.ts';
 import { type Entry, isSame } from './entry.ts';
+import { isGitReplaying } from './git-work.ts';
 import { caseOf, type Item, type ItemFiles, readItem, sameFiles, seenOf } from './item.ts';
 import { touch } from './items.ts';
 import type { Seen } from './journal.ts';
@@ -114,9 +115,16 @@ interface Fix {
   changes: Changes;
 }
 
-/** Writes what hand-made files lack and what follows from the records. True when something was written. */
+/**
+ * Writes what hand-made files lack and what follows from the records. True when something was written. Not while git
+ * replays commits: it would refuse to go on. The sweep after that finds it undone.
+ */
 const settle = async (store: Store, item: Item): Promise<boolean> => {
   const fixes = [...adoptions(store, item), ...followUps(store, item)];
+  if (fixes.length > 0 && isGitReplaying(store.layout)) {
+    item.told = undefined;
+    return false;
+  }
   for (const { path, ...fix } of fixes) {
     await amendRecord(store.layout, path, fix).catch((error) =>
       store.report(error, `mending ${path}`),

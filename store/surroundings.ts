@@ -1,8 +1,5 @@
 import { readFileSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
 import { hasCode } from './durable.ts';
-import type { Layout } from './layout.ts';
-import { statsAt } from './plain-path.ts';
 
 /**
  * Tells a directory from another at the same path, for which its watcher is deaf; empty when there is none. With its
@@ -10,14 +7,6 @@ import { statsAt } from './plain-path.ts';
  */
 export const markOf = (stats: Stats | undefined): string =>
   stats?.isDirectory() === true ? `${stats.ino} ${stats.birthtimeMs}` : '';
-
-/** git is in the middle of changing many files: what is seen now is not what it will be. */
-export const isGitBusy = ({ root }: Layout): boolean =>
-  statsAt(join(root, '.git', 'index.lock')) !== undefined;
-
-/** Changes when git wrote its index or moved HEAD. */
-export const gitMark = ({ root }: Layout): string =>
-  ['HEAD', 'index'].map((name) => statsAt(join(root, '.git', name))?.mtimeMs ?? 0).join(' ');
 
 /** How to get more inotify watches, with the numbers that hold now. Undefined where there is no such limit. */
 export const watchLimit = (): number | undefined => {

@@ -1,6 +1,7 @@
 import { existsSync, type FSWatcher as PlainWatcher, watch as watchPlain } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
+import { headDirOf } from './git-work.ts';
 import { statsAt } from './plain-path.ts';
 import { markOf } from './surroundings.ts';
 import type { PlaceKind, WatchEvents } from './watch.ts';
@@ -25,6 +26,9 @@ export const watchPlaces = (
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
   const chokidar = watchItems(root, seen, { tell, failed });
   const watchFolder = folderWatcher({ tell, failed });
+  // In a linked worktree, a submodule or a part of a larger repository HEAD and the index are elsewhere.
+  const git = headDirOf({ root });
+  if (git !== undefined && git !== join(root, '.git')) watchFolder(git);
   return {
     ready: whenReady(chokidar),
     place: (dir, kind) => {

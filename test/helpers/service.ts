@@ -43,6 +43,8 @@ interface Options {
   env?: Record<string, string>;
   watch?: boolean;
   files?: Record<string, string>;
+  /** A directory that is there; else one of its own is made, and removed after the test. */
+  workspace?: string;
 }
 
 /** The directory of a Work item's newest session. */
@@ -57,7 +59,7 @@ export const newestSession = ({ workspace }: Running, { path }: { path: string }
 
 /** The whole service on a workspace and a git repository of its own, behind the real server. Nothing in it is replaced. */
 export const startForTest = async (t: TestContext, options: Options = {}): Promise<Running> => {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'dossier-')));
+  const root = options.workspace ?? realpathSync(mkdtempSync(join(tmpdir(), 'dossier-')));
   const repository = await makeRepository(t, {
     files: options.files ?? { 'README.md': '# Sample\n' },
   });
@@ -75,7 +77,7 @@ export const startForTest = async (t: TestContext, options: Options = {}): Promi
   const state = await start(config, options);
   t.after(async () => {
     await state.stop();
-    rmSync(root, { recursive: true, force: true });
+    if (options.workspace === undefined) rmSync(root, { recursive: true, force: true });
   });
   return Object.assign(state, { workspace: root, repository });
 };
