@@ -1,8 +1,9 @@
 import { type AgentListener, connectAgent } from './acp-connection.ts';
 import { createPermissionDesk } from './acp-permission-desk.ts';
-import { capRaw, createTranscript } from './acp-transcript.ts';
+import { createTranscript } from './acp-transcript.ts';
 import { capturePlan, endTurn, runTurn, type Turn } from './acp-turn.ts';
 import { createUsageMeter } from './acp-usage.ts';
+import { capRaw } from './cap-text.ts';
 import { coalesce } from './coalesce.ts';
 import { launch, type ProviderDeps, TOLD_OUTPUT } from './launch.ts';
 import type { PermissionPolicy } from './permissions.ts';

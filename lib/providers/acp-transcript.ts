@@ -1,5 +1,5 @@
 import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './acp-tool-call.ts';
-import { capText } from './cap-text.ts';
+import { capRaw } from './cap-text.ts';
 import type { RunEvent } from './provider.ts';
 import { list, record, text, type Wire } from './wire.ts';
 
@@ -120,13 +120,5 @@ const tellOnce = (state: State, id: string, event: RunEvent): void => {
   state.tell(event);
 };
 
-const RAW_LIMIT = 16_384;
-
 const tellUnknown = (state: State, kind: string, update: Wire): void =>
   state.tell({ type: 'agent_event', data: { kind, raw: capRaw(update) } });
-
-/** Anything an agent sent, small enough to be kept: beyond 16 KiB of JSON its text, head and tail. */
-export const capRaw = (raw: unknown): unknown => {
-  const json = JSON.stringify(raw) ?? '';
-  return json.length <= RAW_LIMIT ? raw : capText(json, RAW_LIMIT).output;
-};

@@ -39,5 +39,13 @@ export const createCappedOutput = (limit: number): CappedOutput => {
   };
 };
 
+/** Anything a program sent, small enough to be kept: beyond 16 KiB of JSON its text, head and tail. */
+export const capRaw = (raw: unknown): unknown => {
+  const json = JSON.stringify(raw) ?? '';
+  return json.length <= RAW_LIMIT ? raw : capText(json, RAW_LIMIT).output;
+};
+
+const RAW_LIMIT = 16_384;
+
 const join = (head: string, missing: number, tail: string): string =>
   `${head}\n[… ${missing} characters left out …]\n${tail}`;

@@ -18,13 +18,15 @@ export interface Launch {
   /** Absolute paths, writable in both phases: where an agent keeps its sessions and its login. */
   state?: readonly string[];
   onBytes?: (chunk: Buffer) => void;
+  /** Whole lines of standard output alone. */
+  onLine?: (line: string) => void;
 }
 
 /** Starts a program of a run in its worktree, under the sandbox's view for its phase. Throws when it cannot be wrapped. */
 export const launch = (spec: RunSpec, program: Launch, deps: ProviderDeps): Program => {
   const { cwd, phase, writable, kept, hidden, run_marker, limits } = spec;
   const view = { cwd, phase, writable, readable: kept, hidden, state: program.state ?? [] };
-  const { onBytes } = program;
+  const { onBytes, onLine } = program;
   return startProgram({
     argv: deps.sandbox.wrap(program.argv, view),
     cwd,
@@ -33,6 +35,7 @@ export const launch = (spec: RunSpec, program: Launch, deps: ProviderDeps): Prog
     idle_ms: limits.idle_ms,
     output_bytes: limits.output_bytes,
     ...(onBytes && { onBytes, onErrorBytes: onBytes }),
+    ...(onLine && { onLine }),
   });
 };
 

@@ -1,5 +1,8 @@
 import type { Environment } from '../tools/environment.ts';
 import { createAcpProvider } from './acp.ts';
+import { createCommandProvider } from './command/command.ts';
+import type { Format } from './command/formats.ts';
+import { COMMAND_PRESETS } from './command/presets.ts';
 import type { ProviderDeps } from './launch.ts';
 import { createManualProvider } from './manual.ts';
 import type { PermissionPolicy } from './permissions.ts';
@@ -21,15 +24,29 @@ export interface AcpSettings {
   state_dirs?: string[];
 }
 
+/** Any program that does one turn and ends. */
+export interface CommandSettings {
+  kind: 'command';
+  preset?: string;
+  /** Program and arguments; `{prompt}` stands for the prompt, which is on standard input otherwise. */
+  plan?: string[];
+  work?: string[];
+  output?: Format;
+  env?: Record<string, string>;
+  state_dirs?: string[];
+}
+
 /** What this version does not know how to run; reported, never started. */
 export interface UnsupportedSettings {
   kind: string;
 }
 
+type Entry = AcpSettings | CommandSettings | UnsupportedSettings;
+
 export interface ProviderSettings {
   /** The provider of new sessions; `runbook` when not given. */
   provider?: string;
-  providers?: Record<string, AcpSettings | UnsupportedSettings>;
+  providers?: Record<string, Entry>;
   permissions?: Partial<PermissionPolicy>;
 }
 
@@ -61,7 +78,7 @@ export const createProviders = (settings: ProviderSettings, deps: ProviderDeps):
 
 const fromSettings = (
   id: string,
-  entry: AcpSettings | UnsupportedSettings,
+  entry: Entry,
   settings: ProviderSettings,
   deps: ProviderDeps,
 ): Provider => {
@@ -73,16 +90,41 @@ const fromSettings = (
     );
   }
   if (isAcp(entry)) return acpProvider(id, entry, settings, deps);
-  const kind = entry.kind === 'command' ? 'command' : 'acp';
+  if (isCommand(entry)) return commandProvider(id, entry, deps);
   return unavailable(
     id,
-    kind,
-    `providers.${id}: the kind ${entry.kind} is not supported by this version; acp is.`,
+    'acp',
+    `providers.${id}: the kind ${entry.kind} is not supported by this version; acp and command are.`,
   );
 };
 
-const isAcp = (entry: AcpSettings | UnsupportedSettings): entry is AcpSettings =>
-  entry.kind === 'acp';
+const isAcp = (entry: Entry): entry is AcpSettings => entry.kind === 'acp';
+
+const isCommand = (entry: Entry): entry is CommandSettings => entry.kind === 'command';
+
+const commandProvider = (id: string, entry: CommandSettings, deps: ProviderDeps): Provider => {
+  const name = entry.preset ?? id;
+  const known = Object.hasOwn(COMMAND_PRESETS, name) ? COMMAND_PRESETS[name] : undefined;
+  if (entry.preset !== undefined && known === undefined)
+    return unavailable(id, 'command', noSuchPreset(id, entry.preset, COMMAND_PRESETS));
+  const { plan = known?.argv.plan, work = known?.argv.work } = entry;
+  if (work === undefined)
+    return unavailable(
+      id,
+      'command',
+      `providers.${id}: work is needed, the program and its arguments for Work mode, or the preset of a known program.`,
+    );
+  const { env, state } = ownPlaces(entry, presetOf(name) ?? BARE, deps);
+  const argv = { work, ...(plan !== undefined && { plan }) };
+  const { output = known?.output ?? 'text' } = entry;
+  return createCommandProvider(
+    { id, argv, output, env, state, hint: known?.hint ?? BARE.hint },
+    deps,
+  );
+};
+
+const noSuchPreset = (id: string, preset: string, presets: object): string =>
+  `providers.${id}: there is no preset ${preset}; there are ${Object.keys(presets).join(', ')}.`;
 
 const acpProvider = (
   id: string,
@@ -92,12 +134,7 @@ const acpProvider = (
 ): Provider => {
   const preset = presetOf(entry.preset ?? id);
   if (entry.preset !== undefined && preset === undefined) {
-    const names = Object.keys(PRESETS).join(', ');
-    return unavailable(
-      id,
-      'acp',
-      `providers.${id}: there is no preset ${entry.preset}; there are ${names}.`,
-    );
+    return unavailable(id, 'acp', noSuchPreset(id, entry.preset, PRESETS));
   }
   const argv = argvOf(entry, preset);
   if (argv === undefined) {
@@ -135,25 +172,36 @@ const acpAgent = (
   id: string,
   argv: readonly string[],
   { entry, preset }: { entry: AcpSettings; preset: Preset },
-  { env }: ProviderDeps,
+  deps: ProviderDeps,
 ): AcpAgent => {
-  const given: Environment = { ...inherited(preset, env), ...preset.env, ...entry.env };
+  const { env, state } = ownPlaces(entry, preset, deps);
   const { plan, work } = entry.modes ?? {};
   const { authenticate } = preset;
-  const dirs = entry.state_dirs ?? preset.state_dirs.map((dir) => `~/${dir}`);
   return {
     id,
     argv,
-    env: given,
-    state: dirs.map((dir) => dir.replace(/^~(?=\/)/, given.HOME ?? env.HOME ?? '/')),
+    env,
+    state,
     modes: {
       plan: plan === undefined ? preset.modes.plan : [plan],
       work: work === undefined ? preset.modes.work : [work],
     },
-    ...(authenticate && given[authenticate.when] && { authenticate: authenticate.method }),
+    ...(authenticate && env[authenticate.when] && { authenticate: authenticate.method }),
     sums_turn: preset.sums_turn ?? true,
     hint: preset.hint,
   };
+};
+
+// What a program is given of its own: its variables, and where it keeps its sessions and its login.
+const ownPlaces = (
+  entry: Pick<AcpSettings, 'env' | 'state_dirs'>,
+  preset: Preset,
+  { env }: ProviderDeps,
+): { env: Environment; state: string[] } => {
+  const given: Environment = { ...inherited(preset, env), ...preset.env, ...entry.env };
+  const dirs = entry.state_dirs ?? preset.state_dirs.map((dir) => `~/${dir}`);
+  const home = given.HOME ?? env.HOME ?? '/';
+  return { env: given, state: dirs.map((dir) => dir.replace(/^~(?=\/)/, home)) };
 };
 
 const inherited = ({ inherits }: Preset, env: ProviderDeps['env']): Environment => {

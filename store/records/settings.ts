@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 const Words = Type.Array(Type.String());
+const Argv = Type.Array(Type.String(), { minItems: 1 });
 const Policy = Type.Union([Type.Enum(['ask', 'allow']), Words]);
 
 export const ProviderSettings = Type.Object({
@@ -8,6 +9,12 @@ export const ProviderSettings = Type.Object({
   preset: Type.Optional(Type.String()),
   command: Type.Optional(Type.String()),
   args: Type.Optional(Words),
+  /** Of a `command`: program and arguments for each phase, and how its output is read. */
+  plan: Type.Optional(Argv),
+  work: Type.Optional(Argv),
+  output: Type.Optional(
+    Type.Enum(['text', 'claude-stream-json', 'codex-jsonl', 'gemini-stream-json', 'opencode-json']),
+  ),
   env: Type.Optional(Type.Record(Type.String(), Type.String())),
   modes: Type.Optional(
     Type.Object({ plan: Type.Optional(Type.String()), work: Type.Optional(Type.String()) }),

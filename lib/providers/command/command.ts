@@ -1,0 +1,60 @@
+import { isAbsolute } from 'node:path';
+import { cleanEnvironment, type Environment } from '../../tools/environment.ts';
+import { findProgram } from '../../tools/find-program.ts';
+import type { ProviderDeps } from '../launch.ts';
+import { createManualProvider } from '../manual.ts';
+import type { Phase, Provider, ProviderInfo } from '../provider.ts';
+import { failedRun } from '../run-end.ts';
+import type { Format } from './formats.ts';
+import { startCommandRun } from './run.ts';
+
+/** Any program that takes a prompt, does one turn, and ends. */
+export interface CommandProgram {
+  id: string;
+  /** Without one for Plan mode, the operator writes the plan. */
+  argv: Readonly<Partial<Record<Phase, readonly string[]>>>;
+  output: Format;
+  env: Environment;
+  state: readonly string[];
+  hint: string;
+}
+
+/**
+ * A program as a provider: one process for each turn, its prompt on standard input, its exit code the verdict. It can
+ * ask nobody for leave, so what it may do in Work mode is what the sandbox and its own settings let it.
+ */
+export const createCommandProvider = (program: CommandProgram, deps: ProviderDeps): Provider => ({
+  probe: async () => {
+    const isolation = deps.sandbox.kind === 'none' ? 'checked' : 'enforced';
+    const info: ProviderInfo = { id: program.id, kind: 'command', available: true, isolation };
+    const reason = Object.values(program.argv).flatMap(
+      (argv) => whyNot(argv, program, deps) ?? [],
+    )[0];
+    return reason === undefined ? info : { ...info, available: false, reason };
+  },
+  start: (spec, tell) => {
+    const argv = program.argv[spec.phase];
+    if (argv === undefined && spec.phase === 'plan')
+      return createManualProvider().start(spec, tell);
+    if (argv === undefined)
+      return failedRun(
+        `${program.id} has no argument vector for Work mode. Set providers.${program.id}.work.`,
+      );
+    const reason = whyNot(argv, program, deps);
+    if (reason !== undefined) return failedRun(reason);
+    return startCommandRun({ ...program, argv }, spec, { tell, deps });
+  },
+});
+
+const whyNot = (
+  [command = '']: readonly string[],
+  { env, hint }: CommandProgram,
+  deps: ProviderDeps,
+): string | undefined => {
+  if (isAbsolute(command)) return undefined;
+  // A path from here would be a file of the worktree, which is nobody's choice of program.
+  if (command.includes('/'))
+    return `The command ${command} must be a name on the PATH or an absolute path.`;
+  if (findProgram(command, cleanEnvironment(deps.env, env)) !== undefined) return undefined;
+  return `${command} is not installed. ${hint}`;
+};

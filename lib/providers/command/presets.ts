@@ -1,0 +1,47 @@
+import type { Phase } from '../provider.ts';
+import type { Format } from './formats.ts';
+
+/** A program that is known by name: how it plans and how it works, without anybody at a terminal. */
+export interface CommandPreset {
+  argv: Readonly<Record<Phase, readonly string[]>>;
+  output: Format;
+  /** What to do when it is not there. */
+  hint: string;
+}
+
+const CLAUDE = ['claude', '-p', '--output-format', 'stream-json', '--verbose', '--permission-mode'];
+const CODEX = ['codex', 'exec', '--json', '--skip-git-repo-check', '--sandbox'];
+const GEMINI = ['gemini', '--output-format', 'stream-json', '--approval-mode'];
+const OPENCODE = ['opencode', 'run', '--format', 'json', '--agent'];
+const QWEN = ['qwen', '--output-format', 'stream-json', '--approval-mode'];
+
+// Facts of the programs' releases; the settings override each. Nobody can be asked here: what a program would ask for,
+// it does or leaves as its own mode says, within what the sandbox allows.
+export const COMMAND_PRESETS: Readonly<Record<string, CommandPreset>> = {
+  claude: {
+    argv: { plan: [...CLAUDE, 'plan'], work: [...CLAUDE, 'acceptEdits'] },
+    output: 'claude-stream-json',
+    hint: 'Install the npm package @anthropic-ai/claude-code so that claude is on the PATH.',
+  },
+  codex: {
+    argv: { plan: [...CODEX, 'read-only', '-'], work: [...CODEX, 'workspace-write', '-'] },
+    output: 'codex-jsonl',
+    hint: 'Install the npm package @openai/codex so that codex is on the PATH.',
+  },
+  gemini: {
+    argv: { plan: [...GEMINI, 'plan'], work: [...GEMINI, 'auto_edit'] },
+    output: 'gemini-stream-json',
+    hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
+  },
+  opencode: {
+    // It takes its prompt as an argument only.
+    argv: { plan: [...OPENCODE, 'plan', '{prompt}'], work: [...OPENCODE, 'build', '{prompt}'] },
+    output: 'opencode-json',
+    hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
+  },
+  qwen: {
+    argv: { plan: [...QWEN, 'plan'], work: [...QWEN, 'auto-edit'] },
+    output: 'claude-stream-json',
+    hint: 'Install the npm package @qwen-code/qwen-code so that qwen is on the PATH.',
+  },
+};
