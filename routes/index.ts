@@ -2,6 +2,7 @@ import type { Section } from '../lib/http/route.ts';
 import { caseRoutes } from './cases.ts';
 import { memoryRoutes } from './memory.ts';
 import { proofRoutes } from './proof.ts';
+import { providerRoutes } from './providers.ts';
 import { sessionControlRoutes } from './session-control.ts';
 import { sessionRoutes } from './sessions.ts';
 import { systemRoutes } from './system.ts';
@@ -16,6 +17,7 @@ export const sections: readonly Section[] = [
   { title: 'Memory', routes: memoryRoutes },
   { title: 'Proof', routes: proofRoutes },
   { title: 'Worktrees', routes: worktreeRoutes },
+  { title: 'AI providers', routes: providerRoutes },
   { title: 'Webhook registration', routes: webhookRoutes },
   { title: 'System', routes: systemRoutes },
 ];

@@ -1,4 +1,5 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { readBytes } from './bytes.ts';
 import { inputReader } from './input.ts';
@@ -19,6 +20,7 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
     path: route.path,
     options: route.method === 'GET' ? {} : { payload: UNREAD },
     handler: async (request, h) => {
+      if (route.devOnly === true && !service.config.dev) throw devOnly(route);
       if (route.operatorOnly === true) await refuseAgents(request, service);
       const { params, query, raw } = request;
       const payload = await bodyOf(route, request);
@@ -29,6 +31,12 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
     },
   };
 };
+
+const devOnly = ({ path }: Route): ServiceError =>
+  new ServiceError(
+    'route_not_found',
+    `${path} is there in dev builds only. Start the daemon with --dev.`,
+  );
 
 /** The last thing before every answer: an error becomes a problem document. */
 export const answerProblems =

@@ -29,6 +29,7 @@ const possibleErrors = (route: Route): ErrorCode[] => {
     ...(route.method === 'GET' ? [] : WRITE),
     ...(route.conditional && route.method !== 'GET' ? (['precondition_failed'] as const) : []),
     ...(route.operatorOnly ? (['not_operator'] as const) : []),
+    ...(route.devOnly ? (['route_not_found'] as const) : []),
     ...(route.errors ?? []),
   ]);
   return CODES.filter((code) => possible.has(code));

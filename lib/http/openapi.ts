@@ -59,6 +59,7 @@ const operation = (route: Route, components: Components): Json => ({
   operationId: operationId(route),
   summary: route.summary,
   ...(route.description && { description: route.description }),
+  ...(route.devOnly && { 'x-dev-only': true }),
   parameters: parameters(route, components.schemas),
   ...(route.body && { requestBody: requestBody(route, components.schemas) }),
   responses: { ...success(route, components.schemas), ...failures(route, components.responses) },

@@ -73,6 +73,8 @@ export interface Route<
   status?: 200 | 201 | 202 | 204;
   /** A decision of the operator's: no process of an agent's run may make the call. */
   operatorOnly?: boolean;
+  /** There only when the daemon runs with --dev. */
+  devOnly?: boolean;
   /** The operation honours If-Match. */
   conditional?: boolean;
   errors?: readonly ErrorCode[];

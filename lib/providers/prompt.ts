@@ -6,6 +6,9 @@ import type { PartialWork, Phase, PromptParts } from './provider.ts';
  * text cannot end, and asks for exactly that plan: the agent may have lost, or never had, the conversation before it.
  */
 export const renderPrompt = (phase: Phase, parts: PromptParts): string =>
+  parts.bare === true ? parts.description : promptOf(phase, parts);
+
+const promptOf = (phase: Phase, parts: PromptParts): string =>
   [
     `# ${parts.title}`,
     phase === 'plan' ? PLAN_TASK : WORK_TASK,

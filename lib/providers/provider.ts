@@ -19,6 +19,8 @@ export interface PromptParts {
   title: string;
   type: string;
   description: string;
+  /** The description is the whole prompt: no Work item, no task, no words of ours. */
+  bare?: boolean;
   /** Memory and planning files of the Work item, by file name. */
   memory: { filename: string; content: string }[];
   /** The files of the workspace's global memory, by file name; of long ones the beginning and the end. */

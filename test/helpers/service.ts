@@ -43,6 +43,8 @@ interface Options {
   env?: Record<string, string>;
   watch?: boolean;
   files?: Record<string, string>;
+  /** As with --dev, which is usual in tests. */
+  dev?: boolean;
   /** A directory that is there; else one of its own is made, and removed after the test. */
   workspace?: string;
 }
@@ -70,7 +72,7 @@ export const startForTest = async (t: TestContext, options: Options = {}): Promi
     repo: repository.root,
     host: '127.0.0.1',
     port: 0,
-    dev: true,
+    dev: options.dev ?? true,
     log_level: 'silent',
     env: { ...process.env, ...options.env },
   };

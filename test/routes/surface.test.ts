@@ -408,6 +408,26 @@ const PROOF: Row[] = [
   },
 ];
 
+const PROVIDERS: Row[] = [
+  {
+    method: 'GET',
+    path: '/providers',
+    does: 'lists the providers and their availability',
+    call: () => call('GET', '/providers'),
+    status: 200,
+    check: ({ body }: Answered<{ id: string; available: boolean }[]>) =>
+      assert.equal(body.find(({ id }) => id === 'runbook')?.available, true),
+  },
+  {
+    method: 'POST',
+    path: '/providers/:id/run',
+    does: 'runs a prompt',
+    call: () => call('POST', '/providers/runbook/run', { prompt: '```sh\ntouch x\n```' }),
+    status: 200,
+    check: ({ body }: Answered<{ output: string }>) => assert.match(body.output, /touch x/),
+  },
+];
+
 const WORKTREES: Row[] = [
   {
     method: 'POST',
@@ -558,6 +578,7 @@ const TABLE: Record<string, Row[]> = {
   Memory: MEMORY,
   Proof: PROOF,
   Worktrees: WORKTREES,
+  'AI providers': PROVIDERS,
   'Webhook registration': WEBHOOKS,
   System: SYSTEM,
 };

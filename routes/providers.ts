@@ -1,0 +1,52 @@
+import { Type } from 'typebox';
+import { route } from '../lib/http/route.ts';
+import { listProviders, tryPrompt } from '../lib/providers/try-prompt.ts';
+import { Usage } from '../store/records/session.ts';
+
+const Provider = Type.Object(
+  {
+    id: Type.String(),
+    kind: Type.Enum(['acp', 'command', 'runbook', 'manual']),
+    available: Type.Boolean(),
+    reason: Type.Optional(Type.String({ description: 'Why not, and what to do about it' })),
+    version: Type.Optional(Type.String()),
+    isolation: Type.Enum(['enforced', 'checked', 'operator'], {
+      description:
+        'How Plan mode is held read-only: by the operating system, by comparison afterwards, or by the operator',
+    }),
+  },
+  { $id: 'Provider' },
+);
+
+const Tried = Type.Object({
+  provider: Type.String(),
+  outcome: Type.Enum(['completed', 'cancelled', 'failed']),
+  output: Type.String(),
+  error: Type.Union([Type.Null(), Type.String()]),
+  usage: Type.Union([Type.Null(), Usage]),
+  duration_ms: Type.Integer(),
+});
+
+export const providerRoutes = [
+  route({
+    method: 'GET',
+    path: '/providers',
+    devOnly: true,
+    summary: 'List the providers, and whether each can be used',
+    response: Type.Array(Provider),
+    handler: (_input, service) => listProviders(service),
+  }),
+  route({
+    method: 'POST',
+    path: '/providers/{id}/run',
+    devOnly: true,
+    operatorOnly: true,
+    summary: 'Have a provider answer a prompt, in an empty directory that is gone afterwards',
+    description: 'In Plan mode: it reads and answers, and changes nothing.',
+    params: Type.Object({ id: Type.String({ minLength: 1 }) }),
+    body: Type.Object({ prompt: Type.String({ minLength: 1, pattern: '\\S' }) }),
+    response: Tried,
+    errors: ['not_found', 'invalid_state', 'unavailable'],
+    handler: ({ params, body }, service) => tryPrompt(service, params.id, body.prompt),
+  }),
+];

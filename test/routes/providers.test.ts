@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { ProviderInfo } from '../../lib/providers/provider.ts';
+import type { Tried } from '../../lib/providers/try-prompt.ts';
+import { startForTest } from '../helpers/service.ts';
+import { type Problem, withAgent } from '../helpers/sessions.ts';
+
+const withBehaviour = async (t: TestContext, behaviour: string) => {
+  const options = withAgent(t, behaviour);
+  mkdirSync(join(options.env?.HOME ?? '', '.test-agent'));
+  return startForTest(t, options);
+};
+
+describe('GET /providers', () => {
+  it('says of each whether it can be used, how Plan mode is held, and what to do', async (t) => {
+    const { call } = await withBehaviour(t, 'plan');
+    const { body } = await call<ProviderInfo[]>('GET', '/providers');
+    const of = (id: string): ProviderInfo | undefined => body.find((each) => each.id === id);
+    assert.deepEqual(of('manual'), {
+      id: 'manual',
+      kind: 'manual',
+      available: true,
+      isolation: 'operator',
+    });
+    assert.deepEqual([of('agent')?.available, of('agent')?.isolation], [true, 'checked']);
+    assert.equal(of('opencode')?.available, false);
+    assert.match(of('opencode')?.reason ?? '', /opencode-ai/);
+  });
+
+  it('is not there without --dev', async (t) => {
+    const { call } = await startForTest(t, { dev: false });
+    for (const [method, path] of [
+      ['GET', '/providers'],
+      ['POST', '/providers/runbook/run'],
+    ] as const) {
+      const { status, body } = await call<Problem>(method, path, { prompt: 'Hi' });
+      assert.deepEqual([status, body.code], [404, 'route_not_found']);
+      assert.match(body.detail, /--dev/);
+    }
+  });
+});
+
+describe('POST /providers/{id}/run', () => {
+  it('has the agent answer the prompt, word for word, in a directory that is gone afterwards', async (t) => {
+    const { call, workspace } = await withBehaviour(t, 'echo');
+    const { status, body } = await call<Tried>('POST', '/providers/agent/run', {
+      prompt: 'Hello.',
+    });
+    assert.equal(status, 200);
+    assert.deepEqual([body.outcome, body.output, body.error], ['completed', 'Hello.', null]);
+    assert.deepEqual(readdirSync(join(workspace, '.dossier/tmp')), []);
+  });
+
+  it('tells why there was no answer', async (t) => {
+    const { call } = await withBehaviour(t, 'crash');
+    const { status, body } = await call<Tried>('POST', '/providers/agent/run', {
+      prompt: 'Hello.',
+    });
+    assert.deepEqual([status, body.outcome, body.output], [200, 'failed', '']);
+    assert.match(body.error ?? '', /7|out of luck/);
+  });
+
+  it('is refused for a provider that is not there, not installed, or a person', async (t) => {
+    const { call } = await startForTest(t, { env: { HOME: '/nonexistent' } });
+    for (const [id, status, code] of [
+      ['nobody', 404, 'not_found'],
+      ['opencode', 503, 'unavailable'],
+      ['manual', 422, 'invalid_state'],
+    ] as const) {
+      const answer = await call<Problem>('POST', `/providers/${id}/run`, { prompt: 'Hello.' });
+      assert.deepEqual([answer.status, answer.body.code], [status, code], answer.text);
+    }
+  });
+});
