@@ -165,7 +165,8 @@ export const makeDirectory = (path: string): void => {
     if (hasCode(error, 'EEXIST') && isDirectory(path)) return;
     if (!hasCode(error, 'ENOENT') || isDirectory(dirname(path))) throw error;
     makeDirectory(dirname(path));
-    return makeDirectory(path);
+    makeDirectory(path);
+    return;
   }
   syncSoon(dirname(path));
 };
