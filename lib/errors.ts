@@ -37,6 +37,7 @@ export const ERRORS = {
   provider_failed: { status: 502, title: 'The agent failed' },
   unavailable: { status: 503, title: 'Out of reach or not installed' },
   read_only: { status: 503, title: 'The workspace is read-only for now' },
+  disk_failed: { status: 503, title: 'The disk failed' },
   access_denied: { status: 503, title: 'The file system refuses access' },
   tool_timeout: { status: 504, title: 'A program did not answer in time' },
   disk_full: { status: 507, title: 'The disk is full' },

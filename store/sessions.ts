@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { createDirectory } from './durable.ts';
+import { createDirectory, removeDirectory } from './durable.ts';
 import { listDirectory } from './entry.ts';
 import { planFile, sessionFile, sessionsDir } from './layout.ts';
 import { milestones, runStateOf } from './milestones.ts';
@@ -56,10 +56,18 @@ export const createSession = (
       'session.md': renderFrontMatter({ ...matter }, ''),
     });
     const kept = readIn(store, caseId, dir);
-    if (kept !== undefined)
-      await store.journal.append({ run: { id: matter.id, state: runStateOf(kept.session) } });
+    if (kept !== undefined) await noteNew(store, kept);
     return kept;
   });
+
+// One that this machine does not know as its own would wait for ever, and keep the others waiting.
+const noteNew = async (store: Store, { session, dir }: KeptSession): Promise<void> => {
+  const run = { id: session.id, state: runStateOf(session) };
+  await store.journal.append({ run }).catch(async (error: unknown) => {
+    await removeDirectory(store.layout, dir);
+    throw error;
+  });
+};
 
 export interface SessionChange extends Partial<Omit<SessionMatter, 'id' | 'created_at'>> {
   /** The summary for people: the body of session.md. */

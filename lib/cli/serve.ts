@@ -12,7 +12,7 @@ import { type Running, startService } from '../startup.ts';
 import { within } from '../tools/within.ts';
 import { checkHost, checkRepository, checkWorkspace } from './places.ts';
 import { Refusal } from './refusal.ts';
-import { askedToStop } from './signals.ts';
+import { askedToStop, outliveLimits } from './signals.ts';
 
 const DRAIN_MS = 2000;
 const CRASH_MS = 5000;
@@ -23,6 +23,7 @@ const CRASH_MS = 5000;
  */
 export const serve = async (config: Config, version: VersionInfo): Promise<number> => {
   const asked = askedToStop();
+  outliveLimits();
   const log = await createLog(config.log_level);
   checkHost(config);
   checkWorkspace(config);

@@ -15,3 +15,8 @@ export const askedToStop = (): Promise<NodeJS.Signals> =>
     };
     process.on('SIGTERM', heard).on('SIGINT', heard);
   });
+
+/** A file that met a limit (`ulimit -f`) fails its write with EFBIG; by default the system would end the process. */
+export const outliveLimits = (): void => {
+  process.on('SIGXFSZ', () => undefined);
+};

@@ -38,7 +38,7 @@ const possibleErrors = (route: Route): ErrorCode[] => {
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const ALWAYS = ['bad_request', 'unauthorized', 'not_local', 'internal'] as const;
 const BODY = ['request_timeout', 'too_large', 'unsupported_media_type'] as const;
-const WRITE = ['read_only', 'access_denied', 'disk_full'] as const;
+const WRITE = ['read_only', 'disk_failed', 'access_denied', 'disk_full'] as const;
 
 // Each set of codes is described once: most routes share theirs.
 const failure = (codes: ErrorCode[], responses: Json): Json => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { constants } from 'node:os';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -17,6 +18,7 @@ export const problemType = (code: ErrorCode): string =>
 /** Any error as an RFC 9457 document. What nobody foresaw is logged whole, and told as an id to look for. */
 export const problemOf = (thrown: unknown, log: ErrorLog): Problem => {
   const error = recognised(thrown) ?? unexpected(thrown, log);
+  if (error.code === 'disk_failed') log.error({ err: thrown }, 'the disk failed');
   const { status, title } = ERRORS[error.code];
   const document = {
     ...error.members,
@@ -65,6 +67,10 @@ const FULL: [ErrorCode, string] = [
   'disk_full',
   'Nothing was changed. Free some space for the workspace, then try again.',
 ];
+const FAILED: [ErrorCode, string] = [
+  'disk_failed',
+  'Look after the disk first. Then read again what you wanted to change: it may be written or not, and is whole.',
+];
 const MANY: [ErrorCode, string] = [
   'unavailable',
   'Too many files are open. Try again; if it lasts, raise the limit (ulimit -n).',
@@ -73,6 +79,13 @@ const MANY: [ErrorCode, string] = [
 const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
   ENOSPC: FULL,
   EDQUOT: FULL,
+  EFBIG: [
+    'disk_full',
+    'A limit on the size of files was met. Raise it (ulimit -f), then try again.',
+  ],
+  EIO: FAILED,
+  ESTALE: FAILED,
+  ENAMETOOLONG: ['bad_request', 'A name is longer than the file system takes. Use a shorter one.'],
   EACCES: DENIED,
   EPERM: DENIED,
   EROFS: ['read_only', 'The file system is mounted read-only. Mount it writable, then try again.'],
@@ -81,9 +94,15 @@ const FILE_SYSTEM: Record<string, [ErrorCode, string]> = {
 };
 
 const fromFileSystem = (thrown: Error): ServiceError | undefined => {
-  const { code = '' } = thrown as NodeJS.ErrnoException;
+  const code = codeOf(thrown);
   const known = Object.hasOwn(FILE_SYSTEM, code) ? FILE_SYSTEM[code] : undefined;
   return known && new ServiceError(known[0], `${known[1]} (${code})`, { cause: thrown });
+};
+
+// Some that Node has no name for: EDQUOT, ESTALE.
+const codeOf = ({ code = '', errno }: NodeJS.ErrnoException): string => {
+  if (!code.startsWith('Unknown system error')) return code;
+  return Object.entries(constants.errno).find(([, number]) => number === -(errno ?? 0))?.[0] ?? '';
 };
 
 const HAPI: Record<number, [ErrorCode, string]> = {

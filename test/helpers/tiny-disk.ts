@@ -26,12 +26,7 @@ export const tinyDisk = (
   try {
     mount(dir, kib);
   } catch (error) {
-    const { stderr = String(error) } = error as { stderr?: unknown };
-    const reason = `no small disk can be mounted here: ${String(stderr).trim()}`;
-    assert.notEqual(process.env.CI, 'true', reason);
-    t.diagnostic(reason);
-    t.skip(reason);
-    return undefined;
+    return skip(t, error);
   }
   const filler = join(dir, 'filler');
   const free = (): void => rmSync(filler, { force: true });
@@ -48,6 +43,26 @@ export const tinyDisk = (
       rmdirSync(dir);
     },
   };
+};
+
+/** Mounts a directory read-only over itself, until the function is called. Undefined as above. */
+export const readOnly = (t: TestContext, dir: string): (() => void) | undefined => {
+  try {
+    execFileSync('mount', ['--bind', dir, dir], { stdio: 'pipe' });
+    execFileSync('mount', ['-o', 'remount,bind,ro', dir], { stdio: 'pipe' });
+  } catch (error) {
+    return skip(t, error);
+  }
+  return () => void execFileSync('umount', ['--lazy', dir], { stdio: 'pipe' });
+};
+
+const skip = (t: TestContext, error: unknown): undefined => {
+  const { stderr = String(error) } = error as { stderr?: unknown };
+  const reason = `no disk can be mounted here: ${String(stderr).trim()}`;
+  assert.notEqual(process.env.CI, 'true', reason);
+  t.diagnostic(reason);
+  t.skip(reason);
+  return undefined;
 };
 
 const mount = (dir: string, kib: number): void => {

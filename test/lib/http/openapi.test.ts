@@ -194,6 +194,7 @@ describe('openApi', () => {
       'unsupported_media_type',
       'internal',
       'read_only',
+      'disk_failed',
       'access_denied',
       'disk_full',
     ]);

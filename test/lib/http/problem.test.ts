@@ -42,10 +42,15 @@ describe('problemOf', () => {
   const FILE_SYSTEM: [string, number, string][] = [
     ['ENOSPC', 507, 'disk_full'],
     ['EDQUOT', 507, 'disk_full'],
+    ['EFBIG', 507, 'disk_full'],
+    ['EIO', 503, 'disk_failed'],
+    ['ESTALE', 503, 'disk_failed'],
+    ['ENAMETOOLONG', 400, 'bad_request'],
     ['EACCES', 503, 'access_denied'],
     ['EPERM', 503, 'access_denied'],
     ['EROFS', 503, 'read_only'],
     ['EMFILE', 503, 'unavailable'],
+    ['ENFILE', 503, 'unavailable'],
   ];
   for (const [code, status, word] of FILE_SYSTEM) {
     it(`tells ${code} as ${word}, without the path`, () => {
@@ -58,7 +63,7 @@ describe('problemOf', () => {
 
   for (const thrown of [
     new TypeError('secret'),
-    systemError('EIO'),
+    systemError('EBADF'),
     systemError('toString'),
     'secret',
     null,

@@ -1,0 +1,161 @@
+/** Disks that fail while the daemon writes, and limits that it meets: coded errors, whole files, and on it goes. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, renameSync } from 'node:fs';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, it, type TestContext } from 'node:test';
+import type { Case } from '../../store/records/case.ts';
+import { startDaemon } from '../helpers/daemon.ts';
+import { inject } from '../helpers/faults.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
+import { readOnly } from '../helpers/tiny-disk.ts';
+import { assertProblem, fingerprint, told, type WithCase, withCase } from '../helpers/work-item.ts';
+
+const FAULTS: [string, number, string][] = [
+  ['fdatasync:error=EIO', 503, 'disk_failed'],
+  ['fsync:error=EIO', 503, 'disk_failed'],
+  ['pwrite64:error=EIO', 503, 'disk_failed'],
+  ['rename:error=EIO', 503, 'disk_failed'],
+  ['fsync:error=EDQUOT', 507, 'disk_full'],
+  ['pwrite64:error=ENOSPC', 507, 'disk_full'],
+  ['rename:error=EROFS', 503, 'read_only'],
+  ['fdatasync:error=EIO:when=1+2', 503, 'disk_failed'],
+  ['fsync:error=EIO:when=1+2', 503, 'disk_failed'],
+];
+
+/** Each change is done or refused with that code. */
+const tryAll = async ({ call, at }: WithCase, status: number, code: string): Promise<number> => {
+  let refused = 0;
+  for (const [method, path, body] of [
+    ['PUT', at, { title: 'first' }],
+    ['PUT', at, { title: 'second' }],
+    ['PUT', `${at}/state`, { state: 'BLOCKED' }],
+    ['POST', `${at}/proof`, { type: 'log', content: 'new' }],
+    ['PUT', `${at}/memory/notes.md`, 'notes'],
+    ['POST', '/webhooks', { url: 'http://127.0.0.1:1/' }],
+    ['POST', '/cases', { title: 'new', type: 'bug' }],
+  ] as const) {
+    const answer = await call(method, path, body);
+    if (answer.status < 300) continue;
+    assertProblem(answer, status, code);
+    refused += 1;
+  }
+  return refused;
+};
+
+describe('a disk that fails', () => {
+  for (const [fault, status, code] of FAULTS)
+    it(`is told as ${code}, and nothing is half done or untold (${fault})`, async (t) => {
+      const work = await withCase(t);
+      const faults = await inject(t, process.pid, fault);
+      if (faults === undefined) return;
+      const refused = await tryAll(work, status, code);
+      await faults.end();
+      assert.ok(refused > 0, 'the fault was met');
+      const { call, at, read, running, events } = work;
+      const shown = (await call<Case>('GET', at)).body;
+      assert.match(read('case.md'), new RegExp(`^title: ${shown.title}$`, 'm'));
+      assert.equal(shown.problems, undefined);
+      assert.equal((await call('PUT', at, { title: 'last' })).status, 200);
+      assert.equal((await call('PUT', `${at}/state`, { state: 'OPEN' })).status, 200);
+      const known = told(events);
+      const proofs = (await call<unknown[]>('GET', `${at}/proof`)).body.length;
+      assert.equal(known.filter((each) => each === 'proof_created').length, proofs);
+      const moves = known.filter((each) => each.startsWith('case_state_changed'));
+      assert.equal(moves.at(-1)?.endsWith('OPEN') ?? true, true, moves.join());
+      assert.deepEqual(readdirSync(join(running.workspace, '.dossier/tmp')), []);
+      await running.restart();
+      assert.deepEqual(told(events), known, 'a restart adds none');
+      assert.equal((await call<Case>('GET', at)).body.title, 'last');
+    });
+
+  it('is told by every write when it is mounted read-only, and changes nothing', async (t) => {
+    const work = await withCase(t);
+    const { workspace } = work.running;
+    const before = fingerprint(workspace);
+    const end = readOnly(t, workspace);
+    if (end === undefined) return;
+    const refused = await tryAll(work, 503, 'read_only').finally(end);
+    assert.equal(refused, 7);
+    assert.deepEqual(fingerprint(workspace), before);
+    assert.equal(await tryAll(work, 200, 'none'), 0);
+  });
+});
+
+describe('a session that cannot be noted', () => {
+  it('is not there, and keeps no other waiting', async (t) => {
+    const work = await withCase(t, { description: '```sh\ntrue\n```\n' });
+    const faults = await inject(t, process.pid, 'fdatasync:error=EIO');
+    if (faults === undefined) return;
+    const sessions = `${work.at}/sessions`;
+    assertProblem(await work.call('POST', sessions, { type: 'fix' }), 503, 'disk_failed');
+    await faults.end();
+    assert.deepEqual((await work.call('GET', sessions)).body, []);
+    assert.equal((await work.call('POST', sessions, { type: 'fix' })).body.status, 'planning');
+  });
+});
+
+interface Told {
+  status: number | undefined;
+  body: Record<string, string>;
+}
+
+/** Sends everything over one connection. */
+const sender = (t: TestContext, url: string) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  return async (method: string, path: string, body: object): Promise<Told> => {
+    const headers = { 'content-type': 'application/json' };
+    const sent = request(`${url}${path}`, { agent, method, headers }).end(JSON.stringify(body));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode, body: JSON.parse(await text(answer)) };
+  };
+};
+
+describe('a limit that the daemon meets', () => {
+  const limited = async (t: TestContext, limit: string) => {
+    const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t)]);
+    const setLimit = (value: number): unknown =>
+      execFileSync('prlimit', ['--pid', `${daemon.process.pid}`, `--${limit}=${value}:`]);
+    const send = sender(t, daemon.url);
+    const { body } = await send('POST', '/cases', { title: 'one', type: 'bug' });
+    return { setLimit, send, at: `/cases/${body.id}` };
+  };
+
+  it('is told, where a file may not grow (ulimit -f), and does not end it', async (t) => {
+    const { setLimit, send, at } = await limited(t, 'fsize');
+    setLimit(100_000);
+    const { status, body } = await send('PUT', at, { description: 'x'.repeat(250_000) });
+    assert.deepEqual([status, body.code], [507, 'disk_full']);
+    assert.match(body.detail ?? '', /ulimit -f/);
+    setLimit(2 ** 40);
+    assert.equal((await send('PUT', at, { title: 'last' })).status, 200);
+  });
+
+  it('is told, where no more files may be opened (ulimit -n), and does not end it', async (t) => {
+    const { setLimit, send, at } = await limited(t, 'nofile');
+    // No further one; the connection stands already.
+    setLimit(3);
+    const { status, body } = await send('POST', `${at}/proof`, { type: 'log', content: 'x' });
+    assert.deepEqual([status, body.code], [503, 'unavailable']);
+    assert.match(body.detail ?? '', /ulimit -n/);
+    setLimit(1024);
+    assert.equal((await send('PUT', at, { title: 'last' })).status, 200);
+  });
+});
+
+describe('a Work item whose directory has a name as long as names can be', () => {
+  it('is written and removed as any other', async (t) => {
+    const { call, at, dir, running } = await withCase(t);
+    const long = join(dirname(dir), 'x'.repeat(255));
+    renameSync(dir, long);
+    await running.restart();
+    assert.equal((await call('PUT', at, { title: 'new' })).status, 200);
+    assert.equal((await call('POST', `${at}/proof`, { type: 'log', content: 'x' })).status, 201);
+    assert.equal((await call('DELETE', at)).status, 204);
+    assert.deepEqual(readdirSync(dirname(long)), []);
+  });
+});
