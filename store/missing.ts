@@ -6,6 +6,7 @@ import { dropItem } from './items.ts';
 import { isPlainDirectory } from './plain-path.ts';
 import { reconcileInTurn } from './reconcile.ts';
 import { announce, type Store } from './store.ts';
+import { sweep } from './sweep.ts';
 
 /**
  * Decides about Work items whose directory is not where it was: found elsewhere they moved, and only what is nowhere
@@ -15,15 +16,20 @@ export const decideMissing = async (store: Store): Promise<void> => {
   const ids = [...store.missing];
   // A disk that is not there for a while, a workspace that is put elsewhere: nobody deleted anything.
   if (!existsSync(store.layout.root)) return store.missing.clear();
-  await discover(store);
+  // It may be where another one was.
+  await (ids.some((id) => isGone(store, id)) ? sweep(store) : discover(store));
   await Promise.all(ids.map((id) => store.turns.take(id, () => decide(store, id))));
+};
+
+const isGone = ({ layout: { root }, items }: Store, id: string): boolean => {
+  const item = items.byId.get(id);
+  return item !== undefined && !isPlainDirectory(root, join(root, item.dir));
 };
 
 const decide = async (store: Store, id: string): Promise<void> => {
   const item = store.items.byId.get(id);
   if (item === undefined || !store.missing.delete(id)) return;
-  const { root } = store.layout;
-  if (!isPlainDirectory(root, join(root, item.dir))) await forget(store, item);
+  if (isGone(store, id)) await forget(store, item);
   else await reconcileInTurn(store, item);
 };
 

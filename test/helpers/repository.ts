@@ -57,6 +57,7 @@ export const gitIn =
       env: environment(root),
       encoding: 'utf8',
       stdio: 'pipe',
+      maxBuffer: 64 * 1_048_576,
     });
 
 const SETTINGS = [
