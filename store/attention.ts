@@ -1,21 +1,18 @@
-import { statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { discover, meet } from './discover.ts';
-import { hasCode } from './durable.ts';
 import { GRACE_MS } from './entry.ts';
 import { gitMark, isGitBusy } from './git-work.ts';
 import { refreshGlobals } from './globals.ts';
 import { collectHints, type HintPace } from './hints.ts';
+import { keepWatching } from './keep-watching.ts';
 import { CASE_FILE } from './layout.ts';
 import { decideMissing } from './missing.ts';
 import { isDirectory } from './plain-path.ts';
 import { reconcile } from './reconcile.ts';
 import type { Store } from './store.ts';
-import { markOf, watchLimit } from './surroundings.ts';
 import { sweep } from './sweep.ts';
 import { everySoOften, shared } from './timing.ts';
-import { ENDED, type Watcher, watchWorkspace } from './watch.ts';
 
 export interface Pace extends HintPace {
   sweep_ms: number;
@@ -45,7 +42,6 @@ export interface Attention {
 /** Turns hints into comparisons, and sweeps for what hints do not tell. */
 export const payAttention = (store: Store, globalsChanged: () => void, pace = PACE): Attention => {
   const { layout } = store;
-  let blind = false;
   let closed = false;
   const look = looker(store, globalsChanged, () => sweepSoon());
   const hints = collectHints(pace, {
@@ -53,14 +49,10 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
     settled: (dirs) => look(dirs).catch((error) => store.report(error, 'looking at a change')),
     overflowed: () => sweepSoon(),
   });
-  const watching = watchAgain(store, hints.hint, (error) => {
-    const noMore = hasCode(error, ENDED) ? NOBODY_WATCHES : noWatches(store);
-    if (hasCode(error, 'ENOSPC', 'EMFILE', 'ENFILE', ENDED) && !blind) {
-      blind = true;
-      regular.restart();
-      store.report(error, noMore);
-    }
-    hints.lost();
+  const watching = keepWatching(store, {
+    hint: hints.hint,
+    lost: hints.lost,
+    turned: () => regular.restart(),
   });
   const gitWorks = (since: number): boolean =>
     !closed && performance.now() - since < pace.git_ms && isGitBusy(layout);
@@ -74,7 +66,10 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
   const sweepSoon = (): void => {
     sweepNow().catch((error) => store.report(error, 'comparing the workspace'));
   };
-  const regular = everySoOften(() => (blind ? pace.blind_sweep_ms : pace.sweep_ms), sweepSoon);
+  const regular = everySoOften(
+    () => (watching.blind ? pace.blind_sweep_ms : pace.sweep_ms),
+    sweepSoon,
+  );
   store.lookLater = decideLater(store, {
     isClosed: () => closed,
     gitWorks: (since) => gitWorks(Math.max(since, hints.last())),
@@ -83,7 +78,7 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
     ready: watching.ready.then(sweepNow),
     sweepNow,
     get watching() {
-      return !blind;
+      return !watching.blind;
     },
     close: async () => {
       closed = true;
@@ -110,32 +105,6 @@ const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void)
     const changed = top && (await refreshGlobals(layout, globals));
     if (changed || dirs.some((dir) => MEMORY.test(dir))) globalsChanged();
     await Promise.all([...placesOf(store, dirs)].map((dir) => lookAt(store, dir)));
-  };
-};
-
-/** A watcher that is made anew when another directory took the workspace's place: the old one would be deaf for good. */
-const watchAgain = (
-  store: Store,
-  hint: (dir: string) => void,
-  failed: (error: unknown) => void,
-) => {
-  const { layout, items } = store;
-  const watchNow = (): Watcher => watchWorkspace(layout, [...items.byDir.keys()], { hint, failed });
-  let mark = markOf(statSync(layout.root, { throwIfNoEntry: false }));
-  let watcher = watchNow();
-  store.watch = (dir, kind) => watcher.place(dir, kind);
-  return {
-    ready: watcher.ready,
-    check: async (): Promise<void> => {
-      const now = markOf(statSync(layout.root, { throwIfNoEntry: false }));
-      if (now === mark) return;
-      mark = now;
-      if (now === '') return;
-      await watcher.close();
-      watcher = watchNow();
-      await watcher.ready;
-    },
-    close: () => watcher.close(),
   };
 };
 
@@ -197,16 +166,4 @@ const decideLater = (store: Store, { isClosed, gitWorks }: Deciding): (() => voi
     first ??= performance.now();
     later();
   };
-};
-
-const NOBODY_WATCHES =
-  'The thread that watches the files has ended. Changes made by hand are now found every 10 s instead of at once';
-
-const noWatches = ({ items }: Store): string => {
-  const needed = items.byId.size * 4 + 64;
-  return (
-    `The system has no watches left (limit ${watchLimit() ?? 'unknown'}, this workspace wants about ${needed}). ` +
-    'Changes made by hand are now found every 10 s instead of at once. To raise the limit: ' +
-    `sysctl fs.inotify.max_user_watches=${Math.max(524_288, 2 * needed)}`
-  );
 };

@@ -3,12 +3,13 @@ import { problemsOf, readItem } from './item.ts';
 import type { Layout } from './layout.ts';
 import type { FileProblem } from './problem.ts';
 import { walk } from './walk.ts';
+import { watchesWanted } from './watch-limits.ts';
 
 export interface Inspection {
   items: number;
   /** Files that cannot be used as the record they should be. */
   problems: FileProblem[];
-  /** So many directories the daemon wants to watch. */
+  /** So many directories the daemon wants to watch, at the most. */
   watches: number;
 }
 
@@ -24,7 +25,7 @@ export const inspectWorkspace = ({ root }: Layout): Inspection => {
       ...problemsOf({ id: '', dir, files, seen: undefined, told: undefined, answer: undefined }),
     );
   }
-  return { items, problems, watches: items * 4 + 64 };
+  return { items, problems, watches: watchesWanted(items) };
 };
 
 export const isThere = (path: string): boolean =>

@@ -1,4 +1,4 @@
-import { readFileSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 
 /**
  * Tells a directory from another at the same path, for which its watcher is deaf; empty when there is none. With its
@@ -6,12 +6,3 @@ import { readFileSync, type Stats } from 'node:fs';
  */
 export const markOf = (stats: Stats | undefined): string =>
   stats?.isDirectory() === true ? `${stats.ino} ${stats.birthtimeMs}` : '';
-
-/** How many inotify watches a user may have. Undefined where there is no such limit, or nothing more can be opened. */
-export const watchLimit = (): number | undefined => {
-  try {
-    return Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8'));
-  } catch {
-    return undefined;
-  }
-};

@@ -1,10 +1,11 @@
-import { existsSync, type FSWatcher as PlainWatcher, watch as watchPlain } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { headDirOf } from './git-work.ts';
 import { statsAt } from './plain-path.ts';
+import { type Ears, plainWatches } from './plain-watches.ts';
 import { markOf } from './surroundings.ts';
-import type { PlaceKind, WatchEvents } from './watch.ts';
+import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 
 export interface Places {
   readonly ready: Promise<void>;
@@ -12,43 +13,64 @@ export interface Places {
   place(dir: string, kind: PlaceKind): void;
 }
 
-/** Watches the top of a workspace and the Work items given; further places as they are told. */
+/**
+ * Watches the top of a workspace and the Work items given; further places as they are told. The first `most` Work items
+ * are chokidar's.
+ */
 export const watchPlaces = (
-  root: string,
-  items: readonly string[],
+  { root, items, most }: WatchTask,
   { hint, failed }: WatchEvents,
 ): Places => {
-  const seen = new Map(
-    items.map((dir): [string, string] => [dir, markOf(statsAt(join(root, dir)))]),
-  );
-  const folders = new Map<string, string>();
-  const inside = new Map<string, string>();
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
-  const chokidar = watchItems(root, seen, { tell, failed });
-  const watchFolder = folderWatcher({ tell, failed });
+  const chokidar = chokidarWatches(root, items.slice(0, most), { tell, failed });
+  const watchPlain = plainWatches({ tell, failed });
+  for (const dir of items.slice(most)) directoriesOf(join(root, dir)).map(watchPlain);
   // In a linked worktree, a submodule or a part of a larger repository HEAD and the index are elsewhere.
   const git = headDirOf({ root });
-  if (git !== undefined && git !== join(root, '.git')) watchFolder(git);
+  if (git !== undefined && git !== join(root, '.git')) watchPlain(git);
   return {
-    ready: whenReady(chokidar),
+    ready: chokidar.ready,
     place: (dir, kind) => {
+      if (kind === 'item' && (chokidar.items.has(dir) || chokidar.items.size < most))
+        return chokidar.place(dir);
       const path = join(root, dir);
-      if (kind === 'folder') {
-        if (!changeAt(folders, path)) return;
-        watchFolder(path);
-        setTimeout(() => hint(dir), SETTLED_MS).unref();
-        return;
-      }
+      const wanted = kind === 'item' ? directoriesOf(path) : [path];
+      // What happened before the watch stood.
+      if (wanted.map(watchPlain).includes(true)) hint(dir);
+    },
+  };
+};
+
+// Memory and what is inside sessions make no events: watches are a limited good.
+const INSIDE = ['proof', 'sessions', 'webhooks'];
+
+const partsOf = (path: string): string[] => INSIDE.map((name) => join(path, name));
+
+const directoriesOf = (path: string): string[] => [path, ...partsOf(path)];
+
+const SETTLED_MS = 300;
+
+const chokidarWatches = (root: string, first: readonly string[], ears: Ears) => {
+  const items = new Map(
+    first.map((dir): [string, string] => [dir, markOf(statsAt(join(root, dir)))]),
+  );
+  const inside = new Map<string, string>();
+  const chokidar = watchItems(root, items, ears);
+  return {
+    items: items as ReadonlyMap<string, string>,
+    ready: whenReady(chokidar),
+    place: (dir: string): void => {
+      const path = join(root, dir);
       // chokidar does not see that another directory took the place of one.
       const remade = partsOf(path).filter((part) => changeAt(inside, part));
-      if (changeAt(seen, path, dir)) remade.push(path);
+      if (changeAt(items, path, dir)) remade.push(path);
       if (remade.length === 0) return;
       chokidar.unwatch(remade);
       chokidar.add(remade);
       // What happened before the watch stood: chokidar overlooks for good what is made between its reading and its
       // watching.
       setTimeout(() => {
-        hint(dir);
+        ears.tell(path);
         chokidar.add(partsOf(path).filter((part) => existsSync(part)));
       }, SETTLED_MS).unref();
     },
@@ -63,15 +85,6 @@ const changeAt = (known: Map<string, string>, path: string, key = path): boolean
   known.set(key, mark);
   return true;
 };
-
-const SETTLED_MS = 300;
-
-const partsOf = (path: string): string[] => [...INSIDE].map((name) => join(path, name));
-
-interface Ears {
-  tell: (path: string) => void;
-  failed: (error: unknown) => void;
-}
 
 const watchItems = (
   root: string,
@@ -95,29 +108,12 @@ const watchItems = (
     .on('error', failed);
 
 const TOP = new Set(['', '.git', 'memory', 'memory/snapshots', 'webhooks']);
-// Memory and what is inside sessions make no events: watches are a limited good.
-const INSIDE = new Set(['proof', 'sessions', 'webhooks']);
 
 const isWatched = (path: string, items: ReadonlyMap<string, string>): boolean =>
-  TOP.has(path) || items.has(path) || (INSIDE.has(basename(path)) && items.has(dirname(path)));
+  TOP.has(path) || items.has(path) || (INSIDE.includes(basename(path)) && items.has(dirname(path)));
 
 const watchedOf = (details: unknown): string | undefined =>
   (details as { watchedPath?: string }).watchedPath;
-
-// chokidar reads a directory again, whole, at each change in it: for a folder of thousands of Work items that would be
-// more work than all the rest.
-const folderWatcher = ({ tell, failed }: Ears) => {
-  const watchers = new Map<string, PlainWatcher>();
-  return (path: string): void => {
-    watchers.get(path)?.close();
-    try {
-      const watcher = watchPlain(path, (_event, name) => tell(join(path, name ?? '')));
-      watchers.set(path, watcher.on('error', failed));
-    } catch (error) {
-      failed(error);
-    }
-  };
-};
 
 const whenReady = (watcher: FSWatcher): Promise<void> =>
   new Promise((resolve) => {

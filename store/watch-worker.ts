@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { WatchOrder, WatchReport, WatchTask } from './watch.ts';
 import { watchPlaces } from './watch-places.ts';
 
-const { root, items } = workerData as WatchTask;
+const task = workerData as WatchTask;
 const send = (report: WatchReport): void => parentPort?.postMessage(report);
 
 let hints: string[] = [];
@@ -13,7 +13,7 @@ const flush = (): void => {
   hints = [];
 };
 
-const places = watchPlaces(root, items, {
+const places = watchPlaces(task, {
   // All that came in one turn of the loop goes over in one message.
   hint: (path) => {
     if (hints.length === 0) setImmediate(flush);

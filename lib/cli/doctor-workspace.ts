@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { holderOf } from '../../store/daemon-lock.ts';
 import { inspectWorkspace, isThere } from '../../store/inspect.ts';
 import { fileProblem } from '../../store/problem.ts';
-import { watchLimit } from '../../store/surroundings.ts';
+import { howToRaise, type Limit, watchLimit } from '../../store/watch-limits.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { homeOf } from '../tools/git-commit.ts';
 import { findRepository } from '../tools/git-repository.ts';
@@ -48,14 +48,13 @@ const records = function* ({ layout }: Patient): Generator<Finding> {
   yield inotify(watches, watchLimit());
 };
 
-export const inotify = (wanted: number, limit: number | undefined): Finding => {
+export const inotify = (wanted: number, limit: Limit | undefined): Finding => {
   if (limit === undefined) return ok('inotify', 'this system has no limit');
-  if (limit >= wanted)
-    return ok('inotify', `${limit} watches, of which about ${wanted} are wanted`);
+  const { name, value } = limit;
+  if (value >= wanted) return ok('inotify', `${name} is ${value}, and about ${wanted} are wanted`);
   return note(
     'inotify',
-    `only ${limit} watches, and about ${wanted} are wanted: without them changes made by hand are seen after 10 s. ` +
-      `Raise it: sysctl fs.inotify.max_user_watches=${Math.max(524_288, 2 * wanted)}`,
+    `${name} is ${value}, and about ${wanted} are wanted: without them changes made by hand are seen after 10 s. ${howToRaise(limit, wanted)}`,
   );
 };
 

@@ -121,13 +121,22 @@ describe('what the doctor thinks of numbers', () => {
       assert.equal(node(version as string).verdict, verdict));
   }
 
-  for (const [wanted, limit, verdict] of [
+  const name = 'fs.inotify.max_user_watches';
+  for (const [wanted, value, verdict] of [
     [100, 100, 'ok'],
     [100, 99, 'note'],
-    [100, undefined, 'ok'],
   ] as const) {
-    it(`finds ${limit} watches for ${wanted} ${verdict}`, () => {
-      assert.equal(inotify(wanted, limit).verdict, verdict);
+    it(`finds ${value} watches for ${wanted} ${verdict}`, () => {
+      assert.equal(inotify(wanted, { name, value }).verdict, verdict);
     });
   }
+
+  it('finds no limit ok', () => assert.equal(inotify(100, undefined).verdict, 'ok'));
+
+  it('says how to raise a limit, for now and for good', () => {
+    const { detail } = inotify(300_000, { name, value: 8192 });
+    assert.ok(detail.startsWith(`${name} is 8192, and about 300000 are wanted`), detail);
+    assert.ok(detail.includes(`sudo sysctl -w ${name}=600000.`), detail);
+    assert.ok(detail.includes(`echo ${name}=600000 | sudo tee /etc/sysctl.d/60-dossier.conf`));
+  });
 });

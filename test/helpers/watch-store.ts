@@ -1,0 +1,22 @@
+/**
+ * A program: opens the workspace it is given, watches it with sweeps that come soon, and says a line for each thing that
+ * happens.
+ */
+import { PACE } from '../../store/attention.ts';
+import { openStore } from '../../store/open.ts';
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const { store, watch } = await openStore(process.argv[2] ?? '', {
+  clock: () => new Date(),
+  follow: () => undefined,
+  report: (error, what) => say(`reported ${what}${error === undefined ? '' : ` ${error}`}`),
+});
+store.journal.onEvents((events) => {
+  for (const { body } of events) say(`${body.event_type} ${body.payload.case_id}`);
+});
+// As a server would: nothing in the store keeps a process from ending.
+setInterval(() => undefined, 60_000);
+const attention = watch(() => undefined, { ...PACE, blind_sweep_ms: 100 });
+await attention.ready;
+say(`ready, ${attention.watching ? 'watching' : 'not watching'}`);
