@@ -12,6 +12,7 @@ export interface Layout {
   readonly dossier: string;
   readonly lock: string;
   readonly owner: string;
+  readonly machine: string;
   readonly journal: string;
   readonly secrets: string;
   readonly deliveries: string;
@@ -35,6 +36,7 @@ export const layoutOf = (root: string): Layout => {
     dossier,
     lock: join(dossier, 'daemon'),
     owner: join(dossier, 'owner.json'),
+    machine: join(dossier, 'machine'),
     journal: join(dossier, 'journal'),
     secrets: join(dossier, 'secrets'),
     deliveries: join(dossier, 'deliveries'),

@@ -8,6 +8,7 @@ import type { Item } from './item.ts';
 import { createItems } from './items.ts';
 import { openJournal } from './journal.ts';
 import { type Layout, layoutOf } from './layout.ts';
+import { machineOf } from './machine.ts';
 import { isDirectory, statsAt } from './plain-path.ts';
 import type { Changes } from './splice.ts';
 import type { Store } from './store.ts';
@@ -56,8 +57,9 @@ export const openStore = async (
   });
   for (const path of [layout.tmp, layout.trash]) emptyDirectory(path);
   pruneUndo(layout);
+  const machine = await machineOf(layout);
   const journal = await openJournal(layout.journal, report);
-  const store = emptyStore({ layout, journal, clock, follow, report });
+  const store = emptyStore({ layout, machine, journal, clock, follow, report });
   await gitIsDone(layout);
   await sweep(store);
   store.formerly.clear();
@@ -80,7 +82,7 @@ export const openStore = async (
 };
 
 const emptyStore = (
-  given: Pick<Store, 'layout' | 'journal' | 'clock' | 'follow' | 'report'>,
+  given: Pick<Store, 'layout' | 'machine' | 'journal' | 'clock' | 'follow' | 'report'>,
 ): Store => ({
   ...given,
   items: createItems(),

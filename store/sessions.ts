@@ -168,7 +168,7 @@ const readIn = (store: Store, case_id: string, dir: string): KeptSession | undef
 };
 
 const sessionOf = (
-  { layout }: Store,
+  { layout, machine }: Store,
   case_id: string,
   { dir, matter }: Pick<KeptSession, 'dir' | 'matter'>,
 ): Session => {
@@ -198,5 +198,6 @@ const sessionOf = (
     ended_at,
     usage,
     error,
+    ...(!isEnded(status) && (matter.machine ?? machine) !== machine && { elsewhere: true }),
   };
 };

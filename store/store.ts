@@ -14,6 +14,8 @@ export interface Store {
   readonly items: Items;
   readonly journal: Journal;
   readonly turns: Turns;
+  /** The name of this machine's `.dossier/`; sessions carry it. */
+  readonly machine: string;
   readonly clock: () => Date;
   /** What follows from the records of a Work item: the first write decides, this is the second (also after a crash). */
   follow: (item: Item) => Changes | undefined;

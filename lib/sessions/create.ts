@@ -35,6 +35,7 @@ export const createSession = async (
     mode: 'plan' as const,
     status: 'queued' as const,
     provider: checkProvider(service, provider),
+    machine: service.store.machine,
     created_at: service.clock().toISOString(),
   };
   await checkFollows(service, caseId);

@@ -1,5 +1,6 @@
 import { type KeptSession, type SessionRule, updateSession } from '../../store/sessions.ts';
 import type { Service } from '../service.ts';
+import { refuseElsewhere } from './elsewhere.ts';
 import { interrupt } from './rules.ts';
 import { settle } from './settle.ts';
 
@@ -14,11 +15,18 @@ export const decide = (
   rule: SessionRule,
 ): Promise<KeptSession | undefined> =>
   service.engine.decisions.take(caseId, async () => {
-    const kept = await updateSession(service.store, caseId, id, rule);
+    const kept = await updateSession(service.store, caseId, id, ofOurs(rule));
     if (kept === undefined) return undefined;
     await settle(service, kept).catch((error: unknown) => holdBack(service, kept, error));
     return kept;
   });
+
+const ofOurs =
+  (rule: SessionRule): SessionRule =>
+  (session, matter) => {
+    refuseElsewhere(session);
+    return rule(session, matter);
+  };
 
 // What does not run must not look as if it did: whoever wanted it to run is told the error, and resumes it later.
 const holdBack = async (

@@ -11,6 +11,7 @@ import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
 import { decide } from './decide.ts';
+import { refuseElsewhere } from './elsewhere.ts';
 import { endFailed } from './end.ts';
 import { type LiveRun, START } from './engine.ts';
 import { fillPlaces, noPlaceLeft, takePlace } from './places.ts';
@@ -81,10 +82,12 @@ const releaseUnlessBegun = async (
  */
 export const holdingLock = async <T>(
   service: Service,
-  { session: { id, case_id, status } }: KeptSession,
+  { session }: KeptSession,
   work: () => Promise<T>,
 ): Promise<T> => {
+  const { id, case_id, status } = session;
   const { store } = service;
+  refuseElsewhere(session);
   if (status !== 'plan_ready' && status !== 'paused') return work();
   const isOurs = (): boolean => readLock(store, case_id)?.holder?.session_id === id;
   if (!isOurs() && !(await acquireLock(store, case_id, lockOf(service, id))) && !isOurs())
@@ -100,7 +103,7 @@ const isNext = ({ store, engine }: Service, caseId: string, id: string): boolean
   // A lock that was deleted by hand frees the lock, not the worktree.
   if ([...engine.live.values()].some(({ case_id }) => case_id === caseId)) return false;
   const queued = (listSessions(store, caseId) ?? []).filter(
-    ({ session }) => session.status === 'queued',
+    ({ session }) => session.status === 'queued' && store.journal.runs.has(session.id),
   );
   return queued[0]?.session.id === id;
 };

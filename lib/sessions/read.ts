@@ -79,8 +79,10 @@ export const getStream = async (service: Service, caseId: string, id: string) =>
   const kept = await keptSession(service, caseId, id);
   const { engine } = service;
   const transcript = engine.transcript(kept);
-  // Ended, whatever its events say: somebody may have cut the file, or ended the session by hand.
-  if (isEnded(kept.session.status) && !engine.live.has(id)) engine.letGo(id);
+  // Ended, whatever its events say: somebody may have cut the file, or ended the session by hand. Of one that another
+  // machine runs there is what came through git.
+  const { status, elsewhere } = kept.session;
+  if ((isEnded(status) || elsewhere === true) && !engine.live.has(id)) engine.letGo(id);
   return {
     open: (after: number, signal: AbortSignal) => transcript.follow(after, signal),
     soFar: async (after: number) => transcript.soFar(after),

@@ -32,7 +32,11 @@ export const recoverSessions = async (service: Service): Promise<void> => {
 
 const recover = async (service: Service, caseId: string, id: string): Promise<void> => {
   const found = readSession(service.store, caseId, id);
-  if (found === undefined) return forgetRun(service.store, id);
+  if (found === undefined || found.session.elsewhere === true) {
+    // One that went with its Work item may come back with it: with another branch of the workspace.
+    if (service.store.items.byId.has(caseId)) await forgetRun(service.store, id);
+    return;
+  }
   if (found.matter.run_marker !== undefined) await sweep(found.matter.run_marker);
   const told = service.store.journal.runs.get(id)?.status;
   await settle(service, found);

@@ -15,7 +15,7 @@ import { endStream } from './stream.ts';
 export const settle = async (service: Service, kept: KeptSession): Promise<void> => {
   const { store } = service;
   const { session, matter } = kept;
-  if (!isUntold(store, session)) return;
+  if (session.elsewhere === true || !isUntold(store, session)) return;
   if ((await readCase(store, session.case_id)) !== undefined) {
     await update(service, session.case_id, (current) => {
       const state = caseStateFor(session, current, matter.case_state_before);

@@ -55,6 +55,8 @@ export const SessionMatter = Type.Object({
   error: Type.Optional(text),
   /** What the operator wanted changed in the plan, until there is another. */
   feedback: Type.Optional(text),
+  /** The name of the `.dossier/` that it was made with: only that machine goes on with it. */
+  machine: Type.Optional(Id),
   /** Where the Work item was before this session. */
   case_state_before: Type.Optional(State),
   /** The agent's own name for its session, to resume it. */
@@ -78,6 +80,12 @@ export const Session = Type.Object(
     ended_at: OrNull(Time),
     usage: Type.Union([Type.Null(), Usage]),
     error: text,
+    elsewhere: Type.Optional(
+      Type.Boolean({
+        description:
+          'True for one that has not ended and was started on another machine: its files came through git, and only that machine goes on with it',
+      }),
+    ),
   },
   { $id: 'Session' },
 );
