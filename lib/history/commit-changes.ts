@@ -43,7 +43,7 @@ interface Work {
 
 const commitIn = async (run: Run, home: Home, work: Work): Promise<string | undefined> => {
   const obstacle = inTheMiddle(home.repository);
-  if (obstacle !== undefined) return `git is in the middle of something (${obstacle})`;
+  if (obstacle !== undefined) return obstacle;
   const now = picturesOf(work);
   const paths = placesOf(work).map((place) => home.prefix + place);
   const { branch, changed } = await uncommitted(run, home.repository, paths);

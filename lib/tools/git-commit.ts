@@ -77,14 +77,29 @@ const CHANGES: Readonly<Record<string, Changed['change']>> = {
   '.D': 'removed',
 };
 
-/** Why the daemon does not commit now: git, or the operator with it, is in the middle of something. */
-export const inTheMiddle = ({ git_dir }: Worktree): string | undefined =>
-  UNDER_WAY.find((name) => existsSync(join(git_dir, name)));
+/** Why the daemon does not commit now, and what ends it: git, or the operator with it, is in the middle of something. */
+export const inTheMiddle = ({ git_dir }: Worktree): string | undefined => {
+  const found = Object.entries(UNDER_WAY).find(([name]) => existsSync(join(git_dir, name)));
+  if (found === undefined) return undefined;
+  const [name, way] = found;
+  const advice = name === LOCK ? `${way}: ${join(git_dir, LOCK)}` : way;
+  return `git is in the middle of something (${name}): ${advice}`;
+};
 
-const UNDER_WAY = [
-  ...['index.lock', 'MERGE_HEAD', 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'BISECT_LOG'],
-  ...['rebase-merge', 'rebase-apply', 'sequencer'],
-];
+const LOCK = 'index.lock';
+const endOf = (what: string): string => `git ${what} --continue, or git ${what} --abort, ends it`;
+
+const UNDER_WAY: Readonly<Record<string, string>> = {
+  [LOCK]:
+    'another git is at work; if none is, one has died and left this file, which has to be removed',
+  'rebase-merge': endOf('rebase'),
+  'rebase-apply': endOf('rebase'),
+  MERGE_HEAD: endOf('merge'),
+  CHERRY_PICK_HEAD: endOf('cherry-pick'),
+  REVERT_HEAD: endOf('revert'),
+  sequencer: endOf('cherry-pick'),
+  BISECT_LOG: 'git bisect reset ends it',
+};
 
 /**
  * Commits these files as they are, new and removed ones too, and nothing else: what is staged stays staged. No hook

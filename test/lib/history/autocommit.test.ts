@@ -167,7 +167,9 @@ describe('autocommit', () => {
       writeFiles(join(top, '.git'), { [name]: name === 'index.lock' ? '' : head });
       await bug(service);
       const [file] = name.split('/');
-      await eventually(() => assert.match(logged.join(), new RegExp(`in the middle .*${file}`)));
+      await eventually(() =>
+        assert.match(logged.join(), new RegExp(`in the middle .*${file}\\): .*git`)),
+      );
       assert.deepEqual(subjects(), ['workspace: settings', 'start']);
       assert.equal(logged.length, 1);
       rmSync(join(top, '.git', file as string), { recursive: true });
