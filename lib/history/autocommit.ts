@@ -38,16 +38,14 @@ export const createAutocommit = (service: Service, pace = PACE): Autocommit => {
   const { store, log } = service;
   let told: Told = new Map();
   let due = nothing();
-  let obstacle: string | undefined;
+  const tell = twiceInARow((found) => log.warn(found, 'Changes are not committed for now'));
   let on = false;
 
   const commit = shared(async () => {
     const taken = due;
     due = nothing();
     const found = await attempt(service, told, taken);
-    if (found !== undefined && found.why !== obstacle)
-      log.warn(found, 'Changes are not committed for now');
-    obstacle = found?.why;
+    tell(found);
     if (found === undefined) return rhythm.calm();
     due = { ids: new Set([...taken.ids, ...due.ids]), all: taken.all || due.all };
     if (on) rhythm.later();
@@ -97,6 +95,17 @@ const attempt = async (service: Service, told: Told, due: Due): Promise<Obstacle
   } catch (error) {
     return { why: error instanceof Error ? error.message : String(error), err: error };
   }
+};
+
+// What is over at the next attempt, such as a `git status` at this moment, is not worth a word; what stays, one.
+const twiceInARow = (tell: (found: Obstacle) => void) => {
+  let before: string | undefined;
+  let told: string | undefined;
+  return (found: Obstacle | undefined): void => {
+    if (found !== undefined && found.why === before && found.why !== told) tell(found);
+    told = found?.why === before ? before : undefined;
+    before = found?.why;
+  };
 };
 
 /** When to try: soon after a change, and after a failure later and later. */
