@@ -14,8 +14,9 @@ import {
   putPlan,
 } from '../lib/sessions/read.ts';
 import { revisePlan } from '../lib/sessions/revise.ts';
+import { usageOf } from '../lib/sessions/usage.ts';
 import { Id, Sha256, Word } from '../store/records/id.ts';
-import { Session } from '../store/records/session.ts';
+import { Session, Usage } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
 
 const SessionPath = Type.Object({ id: Id, sid: Id });
@@ -50,6 +51,18 @@ export const sessionRoutes = [
       const session = await createSession(service, params.id, body);
       return created(`/cases/${params.id}/sessions/${session.id}`, session);
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/usage',
+    summary: 'Add up what the sessions of a Work item used',
+    params: CasePath,
+    response: Type.Object(
+      { sessions: Type.Integer({ description: 'Those that told anything' }), ...Usage.properties },
+      { $id: 'CaseUsage' },
+    ),
+    errors: ['not_found'],
+    handler: ({ params }, service) => usageOf(service, params.id),
   }),
   route({
     method: 'GET',

@@ -14,13 +14,14 @@ import { abort, notNow } from './rules.ts';
 export const abortSession = async (service: Service, caseId: string): Promise<Session> => {
   const { engine } = service;
   const { id } = (await activeSession(service, caseId)).session;
-  const rule = abort(service.clock().toISOString());
   // Dead first, free then: the next session must not meet what this one left running. An approval may come between.
   for (;;) {
     const live = engine.live.get(id);
     if (live !== undefined) await stopLive(live);
     const aborted = await decide(service, caseId, id, (session, matter) =>
-      engine.live.has(id) ? undefined : rule(session, matter),
+      engine.live.has(id)
+        ? undefined
+        : abort(service.clock().toISOString(), live?.result?.usage)(session, matter),
     );
     if (aborted === undefined) throw notFound('session', id);
     if (aborted.session.status !== 'aborted') continue;

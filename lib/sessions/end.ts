@@ -13,9 +13,15 @@ export const endFailed = async (
   service: Service,
   { session }: KeptSession,
   error: string,
-  summary?: string,
+  end: { result?: RunResult; summary?: string } = {},
 ): Promise<void> => {
   const at = service.clock().toISOString();
-  const rule = fail({ at, error, ...(summary !== undefined && { summary }) });
+  const { result, summary } = end;
+  const rule = fail({
+    at,
+    error,
+    usage: result?.usage,
+    ...(summary !== undefined && { summary }),
+  });
   await decide(service, session.case_id, session.id, rule);
 };

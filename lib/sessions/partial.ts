@@ -18,11 +18,14 @@ export const partialWork = async (
   };
 };
 
-const doneCalls = (events: readonly TranscriptEvent[]): string[] => {
+/** What was told since the plan was approved. */
+export const workEvents = (events: readonly TranscriptEvent[]): TranscriptEvent[] => {
   const began = events.findIndex(({ event, data }) => event === 'status' && data.mode === 'work');
-  if (began === -1) return [];
-  const done = events
-    .slice(began)
+  return began === -1 ? [] : events.slice(began);
+};
+
+const doneCalls = (events: readonly TranscriptEvent[]): string[] => {
+  const done = workEvents(events)
     .filter(({ event, data }) => event === 'tool_call' && data.status === 'completed')
     .map(({ data }) => String(data.tool_call_id));
   return [...new Set(done)];

@@ -31,11 +31,13 @@ export const planTurn = async (service: Service, kept: KeptSession): Promise<voi
     violation = await undoChanges(service, kept, worktree, baseline);
   }
   if (stopped(service, result)) return;
-  if (violation !== undefined) return endFailed(service, kept, violation);
+  if (violation !== undefined) return endFailed(service, kept, violation, { result });
   if (result.outcome !== 'completed')
-    return endFailed(service, kept, result.error ?? 'The agent stopped without a plan.');
+    return endFailed(service, kept, result.error ?? NO_PLAN, { result });
   await keepPlan(service, kept, result);
 };
+
+const NO_PLAN = 'The agent stopped without a plan.';
 
 const propose = async (
   service: Service,
@@ -69,12 +71,7 @@ const keepPlan = async (
   // The manual provider's plan is the operator's own file: it is not written again.
   const dir = whereIs(store, kept);
   if (readPlan(store, dir)?.content !== plan) await writePlan(store, dir, plan);
-  const ready = await decide(
-    service,
-    case_id,
-    id,
-    planReady({ usage: usage ?? null, native_session_id }),
-  );
+  const ready = await decide(service, case_id, id, planReady({ usage, native_session_id }));
   if (ready?.session.status !== 'plan_ready') return;
   noteStatus(service, ready);
   const { plan_sha256 } = ready.session;

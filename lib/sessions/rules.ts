@@ -19,14 +19,14 @@ export const startPlanning =
         };
 
 export const planReady =
-  (result: { usage: Usage | null; native_session_id: string | undefined }): SessionRule =>
-  ({ status }, { feedback }) =>
+  (result: { usage: Usage | undefined; native_session_id: string | undefined }): SessionRule =>
+  ({ status, usage }, { feedback }) =>
     status !== 'planning'
       ? undefined
       : {
           status: 'plan_ready',
           ...(feedback !== undefined && { feedback: null }),
-          usage: result.usage,
+          usage: addUsage(usage, result.usage),
           ...native(result.native_session_id),
         };
 
@@ -100,37 +100,38 @@ export const complete =
   (end: {
     at: string;
     summary: string;
-    usage: Usage | null;
+    usage: Usage | undefined;
     native_session_id: string | undefined;
   }): SessionRule =>
-  ({ status }) =>
+  ({ status, usage }) =>
     status !== 'working'
       ? undefined
       : {
           status: 'completed',
           ended_at: end.at,
-          usage: end.usage,
+          usage: addUsage(usage, end.usage),
           summary: end.summary,
           ...native(end.native_session_id),
         };
 
 /** Undefined when it has ended otherwise meanwhile. */
 export const fail =
-  (end: { at: string; error: string; summary?: string }): SessionRule =>
-  ({ status }) =>
+  (end: { at: string; error: string; usage?: Usage | undefined; summary?: string }): SessionRule =>
+  ({ status, usage }) =>
     isEnded(status)
       ? undefined
       : {
           status: 'failed',
           ended_at: end.at,
           error: end.error,
+          usage: addUsage(usage, end.usage),
           ...(end.summary !== undefined && { summary: end.summary }),
         };
 
 export const abort =
-  (at: string): SessionRule =>
-  ({ status }): SessionChange | undefined => {
-    if (!isEnded(status)) return { status: 'aborted', ended_at: at };
+  (at: string, used?: Usage): SessionRule =>
+  ({ status, usage }): SessionChange | undefined => {
+    if (!isEnded(status)) return { status: 'aborted', ended_at: at, usage: addUsage(usage, used) };
     throw new ServiceError(
       'invalid_state',
       `The session is ${status} already; there is nothing to abort.`,
@@ -143,7 +144,7 @@ export const pause = (session: Session, result: RunResult | undefined): SessionC
   return {
     status: 'paused',
     error: null,
-    ...(result?.usage !== undefined && { usage: result.usage }),
+    usage: addUsage(session.usage, result?.usage),
     ...native(result?.native_session_id),
   };
 };
@@ -161,6 +162,19 @@ export const notNow = ({ status }: Pick<Session, 'status'>, what: string): Servi
 /** An ended daemon's sessions, as the next one finds them. */
 export const INTERRUPTED =
   'The daemon stopped while the session ran. What was done so far is in the worktree.';
+
+/** What a session used in all its turns so far; null where no agent told. */
+export const addUsage = (before: Usage | null, more: Usage | undefined): Usage | null => {
+  if (more === undefined) return before;
+  return {
+    input_tokens: add(before?.input_tokens, more.input_tokens),
+    output_tokens: add(before?.output_tokens, more.output_tokens),
+    cost_usd: add(before?.cost_usd, more.cost_usd),
+  };
+};
+
+const add = (a: number | null = null, b: number | null = null): number | null =>
+  a === null && b === null ? null : (a ?? 0) + (b ?? 0);
 
 const native = (id: string | undefined): { native_session_id?: string } =>
   id === undefined ? {} : { native_session_id: id };

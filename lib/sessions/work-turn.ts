@@ -2,13 +2,14 @@ import { writeSessionFile } from '../../store/session-texts.ts';
 import { type KeptSession, whereIs } from '../../store/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
+import type { ChangedFile } from '../tools/git-diff.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
 import { worktreeDiff } from '../worktrees/diff.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
-import { partialWork } from './partial.ts';
+import { partialWork, workEvents } from './partial.ts';
 import { promptFor } from './prompt.ts';
-import { complete } from './rules.ts';
+import { addUsage, complete } from './rules.ts';
 import { runTurn } from './run.ts';
 import { noteStatus } from './stream.ts';
 import { summaryOf } from './summary.ts';
@@ -33,26 +34,30 @@ export const workTurn = async (
   const prompt = await promptFor(service, case_id, given);
   const result = await runTurn(service, { kept, phase: 'work', worktree, prompt });
   if (stopped(service, result)) return;
-  const summary = await keepDiff(service, kept);
+  const files = await keepDiff(service, kept);
+  const ended_at = service.clock().toISOString();
+  const { session } = kept;
+  const events = workEvents(service.engine.transcript(kept).soFar(0));
+  const usage = addUsage(session.usage, result.usage);
+  const summary = summaryOf({ session, asked: prompt, files, events, usage, ended_at });
   if (result.outcome === 'completed') await endCompleted(service, kept, { result, summary });
-  else
-    await endFailed(
-      service,
-      kept,
-      result.error ?? 'The agent stopped before it had finished.',
-      summary,
-    );
+  else await endFailed(service, kept, result.error ?? UNFINISHED, { result, summary });
 };
 
+const UNFINISHED = 'The agent stopped before it had finished.';
+
 // Also of work that failed: what was done so far is in the worktree, and nobody should have to look for it.
-const keepDiff = async (service: Service, kept: KeptSession): Promise<string> => {
+const keepDiff = async (service: Service, kept: KeptSession): Promise<ChangedFile[]> => {
   const { session } = kept;
   const worktree = await ensureWorktree(service, session.case_id);
   const base = session.base_commit ?? worktree.base_commit;
-  const { patch, ...counts } = await worktreeDiff(service, { ...worktree, base_commit: base });
+  const { patch, changed, ...counts } = await worktreeDiff(service, {
+    ...worktree,
+    base_commit: base,
+  });
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
   service.engine.transcript(kept).append('diff', { ...counts });
-  return summaryOf(session, counts);
+  return changed;
 };
 
 const endCompleted = async (
@@ -60,7 +65,7 @@ const endCompleted = async (
   { session }: KeptSession,
   { result, summary }: { result: RunResult; summary: string },
 ): Promise<void> => {
-  const { usage = session.usage, native_session_id } = result;
+  const { usage, native_session_id } = result;
   const at = service.clock().toISOString();
   const rule = complete({ at, summary, usage, native_session_id });
   await decide(service, session.case_id, session.id, rule);

@@ -10,10 +10,20 @@ export interface DiffSummary {
   deletions: number;
 }
 
+/** One changed file, its name as git writes it for people: quoted where it has to be, `{old => new}` when renamed. */
+export interface ChangedFile {
+  path: string;
+  what: 'added' | 'deleted' | 'renamed' | 'copied' | 'mode' | 'changed';
+  /** Lines; null for a binary file. */
+  additions: number | null;
+  deletions: number | null;
+}
+
 export interface Diff {
   /** A patch that `git apply` takes. Bytes: the files decide what encoding its lines have. */
   patch: Buffer;
   summary: DiffSummary;
+  changed: ChangedFile[];
 }
 
 /**
@@ -31,7 +41,16 @@ export const diff = async (git: Runner, worktree: Worktree, base: string): Promi
   return onIndexCopy(git, worktree, async (run) => {
     await takeIn(run);
     return parseDiff(
-      await run(['diff', ...PATCH, '--numstat', '--find-renames', `-O${devNull}`, commit, '--']),
+      await run([
+        'diff',
+        ...PATCH,
+        '--numstat',
+        '--summary',
+        '--find-renames',
+        `-O${devNull}`,
+        commit,
+        '--',
+      ]),
     );
   });
 };
@@ -79,20 +98,53 @@ const list = (output: Buffer): string[] => output.toString('latin1').split('\0')
 
 const pathOfStage = (line: string): string => line.slice(line.indexOf('\t') + 1);
 
-// The numbers come first, a line a file, then an empty line and the patch.
+// The numbers come first, a line a file; then, each with a space before it, what is new, gone or renamed; then an empty
+// line and the patch.
 const parseDiff = (output: Buffer): Diff => {
   const end = output.indexOf('\n\n');
-  if (end < 0) return { patch: Buffer.alloc(0), summary: { files: 0, additions: 0, deletions: 0 } };
-  const counts = output.subarray(0, end).toString('latin1').split('\n').map(parseCounts);
-  const sum = (at: 0 | 1): number => counts.reduce((total, count) => total + count[at], 0);
+  const head = end < 0 ? '' : output.subarray(0, end).toString('utf8');
+  const lines = head.split('\n').filter((line) => line !== '');
+  const kinds = new Map(lines.flatMap((line) => kindIn(line) ?? []));
+  const changed = lines
+    .filter((line) => !line.startsWith(' '))
+    .map((line) => countsIn(line, kinds));
+  const sum = (of: 'additions' | 'deletions'): number =>
+    changed.reduce((total, file) => total + (file[of] ?? 0), 0);
   return {
-    patch: output.subarray(end + 2),
-    summary: { files: counts.length, additions: sum(0), deletions: sum(1) },
+    patch: end < 0 ? Buffer.alloc(0) : output.subarray(end + 2),
+    summary: { files: changed.length, additions: sum('additions'), deletions: sum('deletions') },
+    changed,
   };
 };
 
+type Kind = readonly [path: string, what: ChangedFile['what']];
+
+const kindIn = (line: string): Kind[] | undefined => {
+  const [, word = '', path = ''] =
+    /^ (create mode|delete mode|mode change|rename|copy) (?:\d{6}(?: => \d{6})? )?(.*?)(?: \(\d+%\))?$/.exec(
+      line,
+    ) ?? [];
+  const what = KINDS[word];
+  return what === undefined ? undefined : [[path, what]];
+};
+
+const KINDS: Record<string, ChangedFile['what']> = {
+  'create mode': 'added',
+  'delete mode': 'deleted',
+  'mode change': 'mode',
+  rename: 'renamed',
+  copy: 'copied',
+};
+
 // A binary file has dashes for numbers.
-const parseCounts = (line: string): [number, number] => {
-  const [additions, deletions] = line.split('\t', 2);
-  return [Number(additions) || 0, Number(deletions) || 0];
+const countsIn = (line: string, kinds: ReadonlyMap<string, ChangedFile['what']>): ChangedFile => {
+  const [additions = '', deletions = '', ...rest] = line.split('\t');
+  const path = rest.join('\t');
+  const count = (text: string): number | null => (text === '-' ? null : Number(text));
+  return {
+    path,
+    what: kinds.get(path) ?? 'changed',
+    additions: count(additions),
+    deletions: count(deletions),
+  };
 };

@@ -1,10 +1,11 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import type { Service } from '../service.ts';
-import { type DiffSummary, diff } from '../tools/git-diff.ts';
+import { type ChangedFile, type DiffSummary, diff } from '../tools/git-diff.ts';
 
 export interface WorktreeDiff extends DiffSummary {
   /** Bytes: the files decide what encoding its lines have. `git apply` takes it. */
   patch: Buffer;
+  changed: ChangedFile[];
 }
 
 /** All that the worktree holds now against its base: committed, staged, unstaged and untracked, but not ignored. */
@@ -12,6 +13,6 @@ export const worktreeDiff = async (
   { git }: Service,
   record: WorktreeRecord,
 ): Promise<WorktreeDiff> => {
-  const { patch, summary } = await diff(git, record, record.base_commit);
-  return { patch, ...summary };
+  const { patch, summary, changed } = await diff(git, record, record.base_commit);
+  return { patch, changed, ...summary };
 };

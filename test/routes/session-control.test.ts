@@ -165,6 +165,27 @@ describe('PUT /cases/{id}/sessions/{sid}/plan', () => {
   });
 });
 
+describe('GET /cases/{id}/usage', () => {
+  it('adds up what the sessions used, turn by turn, and tells null where nobody told', async (t) => {
+    const it = await agentAt(t, 'plan');
+    const usage = async () => (await it.running.call('GET', `${it.at}/usage`)).body;
+    const none = { input_tokens: null, output_tokens: null, cost_usd: null };
+    assert.deepEqual(await usage(), { sessions: 0, ...none });
+    const first = await it.start();
+    await it.until(first.id, 'plan_ready');
+    const once = { input_tokens: 30, output_tokens: 4, cost_usd: 0.5 };
+    assert.deepEqual(await usage(), { sessions: 1, ...once });
+    await it.post(`/sessions/${first.id}/revise`, { comment: 'Again.' });
+    await it.until(first.id, 'plan_ready');
+    await it.control('abort');
+    const second = await it.start();
+    await it.until(second.id, 'plan_ready');
+    const thrice = { input_tokens: 90, output_tokens: 12, cost_usd: 1.5 };
+    assert.deepEqual(await usage(), { sessions: 2, ...thrice });
+    assert.equal((await it.running.call('GET', `${it.at}x/usage`)).status, 404);
+  });
+});
+
 describe('the queue of all Work items', () => {
   it('lists who waits and who is active, and lets the next go when a lock is released', async (t) => {
     const it = await withCase(t);

@@ -118,7 +118,7 @@ describe('the typical flow', () => {
       'plan.md',
       'session.md',
     ]);
-    assert.match(readFileSync(join(dir, 'session.md'), 'utf8'), /1 file changed, \+1/);
+    assert.match(readFileSync(join(dir, 'session.md'), 'utf8'), /1 file, \+1 −0/);
     assert.equal(existsSync(join(dir, '..', 'lock.md')), false);
   });
 });

@@ -83,7 +83,7 @@ describe('the rules of a session', () => {
   });
 
   it('have a plan only from planning, and completed work only from working', () => {
-    const result = { usage: null, native_session_id: undefined };
+    const result = { usage: undefined, native_session_id: undefined };
     assert.deepEqual(tableOf(planReady(result)), { planning: 'plan_ready' });
     const done = complete({ at: AT, summary: '', ...result });
     assert.deepEqual(tableOf(done), { working: 'completed' });

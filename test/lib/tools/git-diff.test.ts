@@ -89,13 +89,14 @@ describe('diff', () => {
     assert.deepEqual(await diff(git, worktree, base), {
       patch: Buffer.alloc(0),
       summary: { files: 0, additions: 0, deletions: 0 },
+      changed: [],
     });
   });
 
   it('is a patch that makes the same files from the base, whatever the change', async (t) => {
     const { git, worktree, base, root } = await make(t);
     changeAll(worktree);
-    const { patch, summary } = await diff(git, worktree, base);
+    const { patch, summary, changed } = await diff(git, worktree, base);
     const file = join(temporaryDirectory(t), 'changes.patch');
     writeFileSync(file, patch);
     gitIn(root)('apply', '--whitespace=nowarn', file);
@@ -111,6 +112,24 @@ describe('diff', () => {
       assert.match(text, words);
     assert.doesNotMatch(text, /ignored/);
     assert.deepEqual(summary, { files: 11, additions: 6, deletions: 3 });
+    assert.deepEqual(
+      changed
+        .map(({ what, path, additions, deletions }) => `${what} ${path} ${additions} ${deletions}`)
+        .toSorted(),
+      [
+        'added "new/-dash \\303\\274n\\303\\257\\nname.txt" 1 0',
+        'added empty.txt 0 0',
+        'added latin1.txt 1 0',
+        'added link 1 0',
+        'added new.bin null null',
+        'changed crlf.txt 1 1',
+        'changed edit.txt 2 1',
+        'changed image.bin null null',
+        'deleted gone.txt 0 1',
+        'mode tool.sh 0 0',
+        'renamed old name.txt => new name.txt 0 0',
+      ],
+    );
   });
 
   it('counts what is committed, staged, unstaged and untracked alike', async (t) => {
