@@ -1,15 +1,12 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
 import { type Attention, type Pace, payAttention } from './attention.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
-import { StoreError } from './errors.ts';
+import { clearLeftovers, makeDirectories } from './directories.ts';
 import { gitIsDone } from './git-work.ts';
 import type { Item } from './item.ts';
 import { createItems } from './items.ts';
 import { openJournal } from './journal.ts';
-import { type Layout, layoutOf } from './layout.ts';
+import { layoutOf } from './layout.ts';
 import { machineOf } from './machine.ts';
-import { isDirectory, statsAt } from './plain-path.ts';
 import type { Changes } from './splice.ts';
 import type { Store } from './store.ts';
 import { sweep } from './sweep.ts';
@@ -42,7 +39,7 @@ export const openStore = async (
   { clock, follow, report }: OpenOptions,
 ): Promise<OpenStore> => {
   const layout = layoutOf(root);
-  makePrivateDirectories(layout);
+  makeDirectories(layout);
   const lock = await lockWorkspace(layout, {
     lost: () => {
       store.readOnly = true;
@@ -55,7 +52,7 @@ export const openStore = async (
       store.readOnly = false;
     },
   });
-  for (const path of [layout.tmp, layout.trash]) emptyDirectory(path);
+  clearLeftovers(layout);
   pruneUndo(layout);
   const machine = await machineOf(layout);
   const journal = await openJournal(layout.journal, report);
@@ -96,48 +93,6 @@ const emptyStore = (
   readOnly: false,
   listeners: new Set(),
 });
-
-const makePrivateDirectories = (layout: Layout): void => {
-  makePlainDirectory(layout, layout.cases, 0o777);
-  for (const path of [
-    layout.dossier,
-    layout.tmp,
-    layout.trash,
-    layout.undo,
-    layout.secrets,
-    layout.deliveries,
-    layout.worktrees,
-    layout.baselines,
-    layout.journal,
-  ]) {
-    makePlainDirectory(layout, path, 0o700);
-    refuseLinks(layout, path);
-  }
-};
-
-const makePlainDirectory = ({ root }: Layout, path: string, mode: number): void => {
-  if (statsAt(path) === undefined) mkdirSync(path, { recursive: true, mode });
-  if (isDirectory(path)) return;
-  throw new StoreError(
-    'unsafe_path',
-    `${relative(root, path)} has to be a directory, not a link or a file`,
-  );
-};
-
-// Whoever made the workspace may have put links here, to have files elsewhere written or emptied.
-const refuseLinks = ({ root, dossier }: Layout, dir: string): void => {
-  const link = readdirSync(dir, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
-  if (link === undefined) return;
-  throw new StoreError(
-    'unsafe_path',
-    `${relative(root, join(dir, link.name))} is a symbolic link; ${relative(root, dossier)}/ may hold none. Remove it`,
-  );
-};
-
-// What a former life left half made (temporary files) or half removed.
-const emptyDirectory = (path: string): void => {
-  for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true, force: true });
-};
 
 // Work items that were deleted while no daemon ran.
 const forgetAbsent = async ({ journal, items }: Store): Promise<void> => {
