@@ -30,11 +30,16 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
 
 /** What the files of an archive are, by their paths. Nothing below a Work item is another. */
 export const countsOf = (paths: readonly string[]) => {
-  const holders = new Set(paths.flatMap((path) => CASE.exec(path)?.[1] ?? []));
-  const cases = [...holders].filter((dir) => !parentsOf(dir).some((above) => holders.has(above)));
+  const cases = casesIn(paths);
   const known = new Set(cases);
   const sessions = paths.filter((path) => known.has(SESSION.exec(path)?.[1] ?? ''));
   return { cases: cases.length, sessions: sessions.length, files: paths.length };
+};
+
+/** The directories of the Work items whose files these are. */
+export const casesIn = (paths: readonly string[]): string[] => {
+  const holders = new Set(paths.flatMap((path) => CASE.exec(path)?.[1] ?? []));
+  return [...holders].filter((dir) => !parentsOf(dir).some((above) => holders.has(above)));
 };
 
 // Names that begin with a dot are no one's.

@@ -1,0 +1,67 @@
+import { ArchiveError, shown } from './archive.ts';
+import { isLeftOut, whyUnfit } from './archive-files.ts';
+
+// What Linux and most other systems can hold.
+const LONGEST_PATH = 1024;
+const LONGEST_NAME = 255;
+
+/** Throws an ArchiveError unless every path can be written below a workspace, and no two would become one file there. */
+export const checkNames = (paths: Iterable<string>): void => {
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    checkName(path);
+    const folded = fold(path);
+    const twin = seen.get(folded);
+    if (twin !== undefined) throw new ArchiveError(twins(path, twin));
+    seen.set(folded, path);
+  }
+  for (const [folded, path] of seen) {
+    const file = ancestorsOf(folded).find((above) => seen.has(above));
+    if (file !== undefined)
+      throw new ArchiveError(
+        `The entry ${shown(seen.get(file) ?? file)} is a file, and ${shown(path)} lies below it. Nothing was imported.`,
+      );
+  }
+};
+
+/** Throws an ArchiveError unless a path can be written below a workspace. */
+export const checkName = (path: string): void => {
+  const why = whyRefused(path);
+  if (why !== undefined) throw refused(path, why);
+};
+
+export const refused = (path: string, why: string): ArchiveError =>
+  new ArchiveError(`The entry ${shown(path)} is refused: ${why}. Nothing was imported.`);
+
+/** The directories that a path lies in, the outermost first. */
+export const ancestorsOf = (path: string): string[] => {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
+};
+
+const whyRefused = (path: string): string | undefined => {
+  const unfit = whyUnfit(path);
+  if (unfit !== undefined) return unfit;
+  if (Buffer.byteLength(path) > LONGEST_PATH) return `its name has more than ${LONGEST_PATH} bytes`;
+  if (path.split('/').some((name) => Buffer.byteLength(name) > LONGEST_NAME))
+    return `a part of its name has more than ${LONGEST_NAME} bytes`;
+  // Some file systems take `.GIT`, `.git.` and `git~1` for `.git`.
+  if (isLeftOut(path) || isLeftOut(fold(path)) || /(?:^|\/)git~\d/.test(fold(path)))
+    return 'it is the place of a lock, of a temporary file, or of what belongs to one machine only';
+  return undefined;
+};
+
+/** What file systems that are not strict about case and Unicode forms would take a path for. */
+const fold = (path: string): string =>
+  path
+    .replace(/\p{Cf}/gu, '')
+    .normalize('NFC')
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/[. ]+(?=\/|$)/g, '');
+
+const twins = (path: string, twin: string): string =>
+  path === twin
+    ? `The entry ${shown(path)} is there twice. Nothing was imported.`
+    : `The entries ${shown(twin)} and ${shown(path)} are one file where case or Unicode form tells no names apart. ` +
+      'Rename one in the workspace it is from, and export again; or unpack the archive and run dossier serve on it.';
