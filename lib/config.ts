@@ -13,17 +13,26 @@ export interface Config {
   /** A dev build: the provider endpoints exist. */
   readonly dev: boolean;
   readonly log_level: string;
+  /** Of the command import alone. */
+  readonly import?: ImportWish;
   /** The environment the daemon was started in. Nobody else reads process.env. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export type Command = 'serve' | 'init' | 'doctor' | 'help' | 'version';
+export interface ImportWish {
+  /** A zip file or a directory, absolute. */
+  source: string;
+  dry_run: boolean;
+  keep_existing: boolean;
+}
+
+export type Command = 'serve' | 'init' | 'doctor' | 'import' | 'help' | 'version';
 
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-const COMMANDS: readonly Command[] = ['serve', 'init', 'doctor', 'help', 'version'];
+const COMMANDS: readonly Command[] = ['serve', 'init', 'doctor', 'import', 'help', 'version'];
 const DEFAULT_PORT = 4870;
 
 /** The command and its configuration: flags win over the environment. Throws UsageError with what is wrong. */
@@ -32,7 +41,10 @@ export const readConfig = (
   env = process.env,
 ): { command: Command; config: Config } => {
   const { values, positionals } = parse(argv);
-  return { command: commandOf(values, positionals), config: Object.freeze(configOf(values, env)) };
+  const command = commandOf(values, positionals);
+  const wish = command === 'import' ? importOf(values, positionals) : undefined;
+  const config = { ...configOf(values, env), ...(wish !== undefined && { import: wish }) };
+  return { command, config: Object.freeze(config) };
 };
 
 const OPTIONS = {
@@ -42,6 +54,8 @@ const OPTIONS = {
   port: { type: 'string' },
   dev: { type: 'boolean' },
   'log-level': { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  'keep-existing': { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
@@ -62,9 +76,24 @@ const commandOf = (values: Values, [name = 'serve', ...more]: string[]): Command
   const command = COMMANDS.find((known) => known === name);
   if (command === undefined)
     throw new UsageError(`There is no command ${name}; there are ${COMMANDS.join(', ')}`);
+  if (command === 'import') return command;
   if (more.length > 0)
     throw new UsageError(`${command} takes no further words, and was given ${more.join(' ')}`);
+  const strange = IMPORT_FLAGS.find((flag) => values[flag] !== undefined);
+  if (strange !== undefined) throw new UsageError(`--${strange} belongs to the command import`);
   return command;
+};
+
+const IMPORT_FLAGS = ['dry-run', 'keep-existing'] as const;
+
+const importOf = (values: Values, [, source, ...more]: string[]): ImportWish => {
+  if (source === undefined || more.length > 0)
+    throw new UsageError('import takes one zip file or directory: dossier import FILE.zip');
+  return {
+    source: resolve(source),
+    dry_run: values['dry-run'] === true,
+    keep_existing: values['keep-existing'] === true,
+  };
 };
 
 const configOf = (values: Values, env: Config['env']): Config => {

@@ -4,7 +4,7 @@ import { createFile, hasCode } from './durable.ts';
 import type { Layout } from './layout.ts';
 import { SETTINGS_TEXT } from './settings-text.ts';
 
-const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees, temporary files
+export const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees, temporary files
 .dossier/
 *.lock/
 *.tmp

@@ -6,6 +6,7 @@ Commands:
   serve     Run the daemon (the default)
   init      Make a workspace: its settings file, its .gitignore, its git repository
   doctor    Say what is there, what is missing, and what to install
+  import    Bring in an export, FILE.zip or where it was unpacked, or the tasks of a Backlog.md project
   help      Show this
 
 Options:
@@ -15,6 +16,8 @@ Options:
   --port N            0 takes any free one (DOSSIER_PORT; default: 4870)
   --dev               Also serve the provider endpoints (DOSSIER_DEV=1)
   --log-level LEVEL   trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)
+  --dry-run           import: say what would be done, and write nothing
+  --keep-existing     import: leave what is here with other content as it is, and bring in the rest
   -h, --help          Show this
   -v, --version       Show the version
 

@@ -1,0 +1,102 @@
+import type { BacklogProject } from '../../store/backlog-files.ts';
+import { STATES } from '../../store/records/case.ts';
+import type { BroughtIn, ImportOptions } from '../import/bring-in.ts';
+import type { BacklogImport } from '../import/import-backlog.ts';
+import type { Conflict } from '../import/plan.ts';
+
+const SHOWN = 20;
+
+/** What the import of an export did, or would do. */
+export const aboutArchive = (
+  name: string,
+  { plan, isDone }: BroughtIn,
+  { workspace, dryRun }: ImportOptions,
+): string[] => {
+  const { items, singles, replacing, already, conflicts } = plan;
+  const replaced = replacing.map(({ path }) => path).join(' and ');
+  return [
+    `${name} is whole: every file is as its manifest says`,
+    `${dryRun ? 'Would import' : 'Imported'} ${amount(items.length, singles.length)} into ${workspace}`,
+    ...(already.items + already.files > 0
+      ? [`Here already, byte for byte: ${amount(already.items, already.files)}`]
+      : []),
+    ...(replaced === ''
+      ? []
+      : [
+          `${dryRun ? 'Would replace' : 'Replaced'} ${replaced}, as dossier init made it until now`,
+        ]),
+    ...left(conflicts, isDone),
+    ...next(isDone, workspace),
+  ];
+};
+
+const amount = (items: number, files: number): string => {
+  const parts = [
+    ...(items > 0 || files === 0 ? [counted(items, 'Work item')] : []),
+    ...(files > 0 ? [counted(files, items > 0 ? 'other file' : 'file')] : []),
+  ];
+  return parts.join(' and ');
+};
+
+const counted = (number: number, what: string): string =>
+  `${number} ${what}${number === 1 ? '' : 's'}`;
+
+const left = (conflicts: readonly Conflict[], isDone: boolean): string[] => {
+  if (conflicts.length === 0) return [];
+  const head = isDone ? 'Left as they are here:' : 'In the way:';
+  return [head, ...listed(conflicts.map(({ path, why }) => `${path} ${why}`))];
+};
+
+const listed = (lines: readonly string[]): string[] => {
+  const more = lines.length - SHOWN;
+  return [
+    ...lines.slice(0, SHOWN).map((line) => `  ${line}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
+};
+
+const next = (isDone: boolean, workspace: string): string[] =>
+  isDone ? [`Next: dossier serve --workspace ${workspace}`] : ['Nothing was written'];
+
+/** Why an import was refused, all conflicts that were found among it. */
+export const aboutConflicts = (conflicts: readonly Conflict[]): string[] => {
+  const isHopeless = conflicts.some(({ isFault }) => isFault);
+  return [
+    `${counted(conflicts.length, 'conflict')}, so nothing was imported:`,
+    ...listed(conflicts.map(({ path, why }) => `${path} ${why}`)),
+    isHopeless
+      ? 'Mend the workspace that it is from, and export again.'
+      : 'Move these away, or leave them as they are here and import the rest with --keep-existing.',
+  ];
+};
+
+/** What the import of a Backlog.md project did, or would do. */
+export const aboutBacklog = (
+  { name, dir, tasks, problems: unread }: BacklogProject,
+  { plan, isDone, states, already, editedHere, changedThere, problems }: BacklogImport,
+  { workspace, dryRun }: ImportOptions,
+): string[] => {
+  const came = plan.items.length;
+  const by = STATES.filter((state) => states.has(state)).map(
+    (state) => `${states.get(state)} ${state}`,
+  );
+  const inStates = by.length === 0 ? '' : `: ${by.join(', ')}`;
+  return [
+    `Backlog.md project ${name} in ${dir}: ${counted(tasks.length + unread.length, 'task')}`,
+    `${dryRun ? 'Would import' : 'Imported'} ${counted(came, 'Work item')} into ${workspace}${inStates}`,
+    ...(already > 0 ? [`Here already: ${counted(already, 'Work item')}`] : []),
+    ...group('Here already, and changed here since; left as they are:', editedHere),
+    ...group('Here already, and changed in Backlog.md since; left as they are:', changedThere),
+    ...left(plan.conflicts, isDone),
+    ...group(
+      'Cannot be read, and did not come in; mend them and import again:',
+      problems.map(({ file, line, column, message }) =>
+        line === undefined ? `${file}: ${message}` : `${file}:${line}:${column}: ${message}`,
+      ),
+    ),
+    ...next(isDone, workspace),
+  ];
+};
+
+const group = (head: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : [head, ...listed(lines)];

@@ -1,0 +1,107 @@
+import { type Archive, ArchiveError } from '../../store/archive.ts';
+import { type BacklogPlace, findBacklog, readBacklog } from '../../store/backlog-files.ts';
+import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
+import { hasCode } from '../../store/durable.ts';
+import { StoreError } from '../../store/errors.ts';
+import { sourceKindOf } from '../../store/import-source.ts';
+import { isThere } from '../../store/inspect.ts';
+import { Problem } from '../../store/problem.ts';
+import { openUnpacked } from '../../store/unpacked.ts';
+import { whyNoWorkspace } from '../../store/workspace-files.ts';
+import { openZip } from '../../store/zip-file.ts';
+import type { Config } from '../config.ts';
+import { type BroughtIn, type ImportOptions, isRefused } from '../import/bring-in.ts';
+import { importArchive } from '../import/import-archive.ts';
+import { importBacklog } from '../import/import-backlog.ts';
+import { aboutArchive, aboutBacklog, aboutConflicts } from './import-words.ts';
+import { checkWorkspace } from './places.ts';
+import { Refusal } from './refusal.ts';
+
+/** What it says, line by line, and the exit code. */
+interface Told {
+  lines: string[];
+  code: number;
+}
+
+/**
+ * Brings an export, or the tasks of a Backlog.md project, into the workspace. Answers 1 when some tasks could not be
+ * read and the others came in. Throws a Refusal when it is not to be done; nothing was written then.
+ */
+export const importInto = async (
+  config: Config,
+  say: (line: string) => void = (line) => process.stdout.write(`${line}\n`),
+): Promise<number> => {
+  const { lines, code } = await bring(config).catch((error: unknown) => {
+    throw asRefusal(error, config);
+  });
+  for (const line of lines) say(line);
+  return code;
+};
+
+const bring = async (config: Config): Promise<Told> => {
+  const source = config.import?.source ?? '';
+  const kind = sourceKindOf(source);
+  if (kind === 'absent')
+    throw new Refusal(`${source} is not there. Name a zip file or a directory.`);
+  if (kind === 'other') throw new Refusal(`${source} is neither a file nor a directory.`);
+  if (kind === 'file') return fromArchive(config, await openZip(source));
+  const place = findBacklog(source);
+  if (place !== undefined) return fromBacklog(config, place);
+  if (kind === 'export') return fromArchive(config, openUnpacked(source));
+  throw new Refusal(`${source} ${kind === 'workspace' ? WORKSPACE : STRANGE}`);
+};
+
+const WORKSPACE =
+  'is a workspace, not an export of one: it has no manifest.json. Run dossier serve --workspace on it as it is, or ' +
+  'export it (GET /api/export of its daemon) and import that.';
+const STRANGE =
+  'holds nothing that can be imported. Name the zip file of an export, a directory that one was unpacked to, or the ' +
+  'directory of a Backlog.md project (with backlog/config.yml).';
+
+const fromArchive = async (config: Config, archive: Archive): Promise<Told> => {
+  try {
+    const options = ready(config);
+    const done = await importArchive(archive, options);
+    return { lines: aboutArchive(archive.name, done, options), code: codeOf(done, options) };
+  } finally {
+    archive.close();
+  }
+};
+
+const fromBacklog = async (config: Config, place: BacklogPlace): Promise<Told> => {
+  const project = readBacklog(place);
+  const options = ready(config);
+  const done = await importBacklog(project, options);
+  const code = done.problems.length > 0 ? 1 : codeOf(done, options);
+  return { lines: aboutBacklog(project, done, options), code };
+};
+
+// Before anything is made: of what is only tried, nothing is.
+const ready = (config: Config): ImportOptions => {
+  const { workspace } = config;
+  const { dry_run: dryRun = false, keep_existing: keepExisting = false } = config.import ?? {};
+  if (!dryRun) checkWorkspace(config);
+  const why = isThere(workspace) ? whyNoWorkspace(workspace) : undefined;
+  if (why !== undefined) throw new Refusal(`${workspace} ${why}. Give another with --workspace.`);
+  return { workspace, dryRun, keepExisting };
+};
+
+const codeOf = ({ plan: { conflicts } }: BroughtIn, options: ImportOptions): number => {
+  if (!isRefused(conflicts, options.keepExisting)) return 0;
+  if (options.dryRun) return 1;
+  throw new Refusal(aboutConflicts(conflicts).join('\n'));
+};
+
+const asRefusal = (error: unknown, { workspace }: Config): unknown => {
+  if (error instanceof ArchiveError || error instanceof StoreError)
+    return new Refusal(error.message);
+  if (error instanceof WorkspaceHeldError)
+    return new Refusal(`${error.message} Nothing was imported.`);
+  if (error instanceof Problem)
+    return new Refusal(`The settings of the project cannot be read: ${error.message}.`);
+  if (hasCode(error, 'ENOSPC', 'EDQUOT'))
+    return new Refusal(`The disk of ${workspace} is full. Make room, and run the import again.`);
+  if (hasCode(error, 'EACCES', 'EPERM', 'EROFS'))
+    return new Refusal(`${(error as Error).message}. Give this user access, and run it again.`);
+  return error;
+};
