@@ -32,6 +32,7 @@ export const ERRORS = {
   planning_gate_closed: { status: 422, title: 'The planning files are not approved' },
   invalid_state: { status: 422, title: 'Not valid in the current state' },
   no_repository: { status: 422, title: 'No git repository is configured' },
+  too_many_exports: { status: 429, title: 'Enough exports are running' },
   internal: { status: 500, title: 'The daemon made a mistake' },
   git_failed: { status: 502, title: 'git failed' },
   provider_failed: { status: 502, title: 'The agent failed' },

@@ -2,11 +2,12 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { readBytes } from './bytes.ts';
+import { sendDownload } from './download.ts';
 import { inputReader } from './input.ts';
 import { refuseAgents } from './operator-only.ts';
 import { type ErrorLog, problemOf } from './problem.ts';
-import { Answer, type EventSource, type Route } from './route.ts';
-import { isStream } from './schema.ts';
+import { Answer, type Download, type EventSource, type Route } from './route.ts';
+import { isDownload, isStream } from './schema.ts';
 import { type Streams, sendEvents } from './sse.ts';
 
 const MIB = 1024 * 1024;
@@ -27,6 +28,7 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
       const input = read({ params, query, headers: raw.req.headers, payload });
       const result = await route.handler(input as never, service);
       if (isStream(route)) return sendEvents(result as EventSource, request, h, streams);
+      if (isDownload(route)) return sendDownload(result as Download, request, h, streams);
       return send(route, result as Result, request, h);
     },
   };

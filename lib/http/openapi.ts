@@ -5,6 +5,7 @@ import type { Route, Section } from './route.ts';
 import {
   bodyIsOptional,
   bodySchema,
+  isDownload,
   isStream,
   type JsonSchema,
   paramsSchema,
@@ -87,7 +88,7 @@ const headerNames = (route: Route): string[] => {
 };
 
 const isCacheable = (route: Route): boolean =>
-  route.method === 'GET' && route.response !== undefined && !isStream(route);
+  route.method === 'GET' && route.response !== undefined && !isStream(route) && !isDownload(route);
 
 const requestBody = (route: Route, schemas: Json): Json => ({
   required: !bodyIsOptional(route),
@@ -115,7 +116,7 @@ const NOT_MODIFIED = { description: 'What you have is current' };
 
 const answerHeaders = (route: Route, status: number): Json => ({
   ...(status === 201 && { Location: { $ref: '#/components/headers/Location' } }),
-  ...(route.response && { ETag: { $ref: '#/components/headers/ETag' } }),
+  ...(route.response && !isDownload(route) && { ETag: { $ref: '#/components/headers/ETag' } }),
 });
 
 const answerContent = (route: Route, schemas: Json): Json | undefined => {

@@ -35,6 +35,14 @@ export interface EventSource {
   soFar(after: number): Promise<StreamEvent[]>;
 }
 
+/** A file that is made while it is sent. */
+export interface Download {
+  filename: string;
+  type: string;
+  /** Its bytes, to the end or until `signal` aborts. What it throws before the first is answered as any other error. */
+  open(signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
 export interface Input<P, Q, B> {
   params: P;
   query: Q;
@@ -68,7 +76,12 @@ export interface Route<
   /** Largest body in bytes; default 1 MiB. */
   maxBytes?: number;
   response?: R;
-  produces?: 'application/json' | 'text/markdown' | 'text/x-diff' | 'text/event-stream';
+  produces?:
+    | 'application/json'
+    | 'application/zip'
+    | 'text/markdown'
+    | 'text/x-diff'
+    | 'text/event-stream';
   /** Default: 200, or 204 without a response schema. */
   status?: 200 | 201 | 202 | 204;
   /** A decision of the operator's: no process of an agent's run may make the call. */
@@ -84,7 +97,7 @@ export interface Route<
   ) => Result<R> | Promise<Result<R>>;
 }
 
-type Result<R> = Of<R, undefined> | Answer<Of<R, undefined>> | EventSource;
+type Result<R> = Of<R, undefined> | Answer<Of<R, undefined>> | EventSource | Download;
 
 /** The routes of one section of the interface. */
 export interface Section {

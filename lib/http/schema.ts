@@ -39,6 +39,9 @@ export const bodyIsOptional = (route: Route): boolean =>
 
 export const isStream = (route: Route): boolean => route.produces === 'text/event-stream';
 
+/** Whether the answer is a file that is made anew each time, and has no ETag. */
+export const isDownload = (route: Route): boolean => route.produces === 'application/zip';
+
 const closed = (schema: TSchema | JsonSchema): JsonSchema => {
   // With the hidden properties, for typebox keeps refinements in them.
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(schema)) as JsonSchema;

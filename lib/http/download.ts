@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Request, ResponseToolkit } from '@hapi/hapi';
+import type { Download } from './route.ts';
+import type { Streams } from './sse.ts';
+
+/**
+ * Answers with a file that is made while it is sent, no faster than the client takes it. What fails before the first
+ * byte is answered as a problem; after that the connection is broken, so that no part passes for the whole.
+ */
+export const sendDownload = async (
+  download: Download,
+  request: Request,
+  h: ResponseToolkit,
+  streams: Streams,
+) => {
+  const { res } = request.raw;
+  const headers = headersOf(download);
+  if (request.method === 'head') {
+    res.writeHead(200, headers).end();
+    return h.abandon;
+  }
+  const life = lifeOf(res, streams);
+  const chunks = download.open(life.signal)[Symbol.asyncIterator]();
+  try {
+    const first = await chunks.next();
+    res.writeHead(200, headers);
+    void pump(first, chunks, { res, life, log: streams.log });
+  } catch (error) {
+    streams.open.delete(life);
+    if (!life.signal.aborted) throw error;
+  }
+  return h.abandon;
+};
+
+const headersOf = ({ filename, type }: Download): Record<string, string> => ({
+  'content-type': type,
+  'content-disposition': disposition(filename),
+  'cache-control': 'no-store',
+});
+
+// Two forms, as not every client knows the one that can say any name (RFC 6266).
+const disposition = (filename: string): string => {
+  const plain = filename.replace(/[^\w. -]/g, '_');
+  const named = `attachment; filename="${plain}"`;
+  return plain === filename ? named : `${named}; filename*=UTF-8''${encoded(filename)}`;
+};
+
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
+
+// Whoever ends it, the client or the server: the connection goes, and with it what is being made.
+const lifeOf = (res: ServerResponse, { open }: Streams): AbortController => {
+  const life = new AbortController();
+  life.signal.addEventListener('abort', () => {
+    open.delete(life);
+    res.destroy();
+  });
+  open.add(life);
+  res.once('close', () => life.abort());
+  if (res.destroyed) life.abort();
+  return life;
+};
+
+interface Line {
+  res: ServerResponse;
+  life: AbortController;
+  log: Streams['log'];
+}
+
+const pump = async (
+  first: IteratorResult<Uint8Array>,
+  chunks: AsyncIterator<Uint8Array>,
+  { res, life, log }: Line,
+): Promise<void> => {
+  const { signal } = life;
+  try {
+    for (let next = first; next.done !== true; next = await chunks.next())
+      if (!res.write(next.value)) await once(res, 'drain', { signal });
+    res.end();
+  } catch (err) {
+    if (!signal.aborted) log.error({ err }, 'a download broke off');
+    life.abort();
+  }
+  await chunks.return?.();
+};
