@@ -5,8 +5,14 @@ const MARKDOWN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,124}\.md$/;
 /** A memory file's name: no separators, no leading dot, `.md`, at most 128 characters (decisions: memory). */
 export const isMarkdownName = (name: string): boolean => MARKDOWN_NAME.test(name);
 
-/** Names that editors and tools leave beside a file, or that are ours: `x.md~`, `.x.md.swp`, `#x.md#`, `lock.md`. */
-export const isRecordName = (name: string): boolean => isMarkdownName(name) && name !== 'lock.md';
+/** Not what editors and tools leave beside a file (`x.md~`, `.x.md.swp`, `#x.md#`), nor what is ours (`lock.md`). */
+export const isRecordName = (name: string): boolean =>
+  isMarkdownName(name) && name !== 'lock.md' && !OTHER_VERSION.test(name);
+
+// What Syncthing, Resilio, ownCloud and `git mergetool` call the other version of a file: with the same id, and not ours
+// to choose between.
+const OTHER_VERSION =
+  /(?:\.sync-conflict-\d.*|\.Conflict|_conflict-\d.*|_(?:BACKUP|BASE|LOCAL|REMOTE)_\d+)\.md$/;
 
 /** The directory of a Work item: a readable title and the start of its id. Only ASCII, so that it is the same on every file system. */
 export const caseDirName = (title: string, id: string): string => `${slug(title)}-${shortId(id)}`;

@@ -3,15 +3,19 @@ import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   appendFileSync,
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { readLock } from '../../store/locks.ts';
 import { reconcile } from '../../store/reconcile.ts';
@@ -79,6 +83,52 @@ const SAVES: Record<string, (path: string, text: string) => void> = {
     writeFileSync(`${path}.tmp`, text);
     renameSync(`${path}.tmp`, path);
   },
+  'as Emacs does: a lock that is a link to nowhere, an autosave, a backup by rename': (
+    path,
+    text,
+  ) => {
+    const [lock, auto] = ['.#case.md', '#case.md#'].map((name) => join(path, '..', name)) as [
+      string,
+      string,
+    ];
+    symlinkSync('operator@machine.4711:1', lock);
+    writeFileSync(auto, text);
+    renameSync(path, `${path}~`);
+    writeFileSync(path, text);
+    rmSync(auto);
+    rmSync(lock);
+  },
+  'as JetBrains does: a new one beside it, the old one away, the new one in place': (
+    path,
+    text,
+  ) => {
+    writeFileSync(`${path}___jb_tmp___`, text);
+    renameSync(path, `${path}___jb_old___`);
+    renameSync(`${path}___jb_tmp___`, path);
+    rmSync(`${path}___jb_old___`);
+  },
+  'as nano does with backups: a copy beside it, then in place': (path, text) => {
+    copyFileSync(path, `${path}~`);
+    writeFileSync(path, text);
+  },
+  'removed, and written anew': (path, text) => {
+    rmSync(path);
+    writeFileSync(path, text);
+  },
+  'by tee': (path, text) => void execFileSync('tee', [path], { input: text }),
+  'by cp over it': (path, text) => {
+    writeFileSync(`${path}.new`, text);
+    execFileSync('cp', [`${path}.new`, path]);
+    rmSync(`${path}.new`);
+  },
+  'by mv over it, from another directory': (path, text) => {
+    const other = join(path, '../memory/case.md');
+    mkdirSync(join(other, '..'));
+    writeFileSync(other, text);
+    execFileSync('mv', [other, path]);
+  },
+  'by rsync, which writes beside it and renames': (path, text) => rsync(path, text),
+  'by rsync --inplace': (path, text) => rsync(path, text, '--inplace'),
   'with a swap file and a lock beside it': (path, text) => {
     writeFileSync(join(path, '../.case.md.swp'), 'swap');
     writeFileSync(join(path, '../#case.md#'), text);
@@ -86,6 +136,13 @@ const SAVES: Record<string, (path: string, text: string) => void> = {
     rmSync(join(path, '../#case.md#'));
     rmSync(join(path, '../.case.md.swp'));
   },
+};
+
+const rsync = (path: string, text: string, ...options: string[]): void => {
+  const from = join(mkdtempSync(join(tmpdir(), 'dossier-from-')), 'case.md');
+  writeFileSync(from, text);
+  execFileSync('rsync', ['--times', '--ignore-times', ...options, from, path]);
+  rmSync(dirname(from), { recursive: true });
 };
 
 describe('a save of case.md', () => {
@@ -154,6 +211,10 @@ describe('a save of case.md', () => {
     work.write('case.md', text);
     await assertTold(work);
     execFileSync('touch', [join(work.dir, 'case.md')]);
+    await assertTold(work);
+    work.write('case.md', text);
+    writeFileSync(join(work.dir, 'new'), text);
+    renameSync(join(work.dir, 'new'), join(work.dir, 'case.md'));
     await assertTold(work);
     assert.equal(work.read('case.md'), text);
   });
@@ -247,6 +308,19 @@ describe('a directory of a Work item', () => {
     assert.equal(readFileSync(join(from, 'memory/notes.md'), 'utf8'), 'in the new place');
     await work.running.restart();
     await assertTold(work);
+  });
+
+  it('that is moved out of the workspace is gone, and moved back is the same again', async (t) => {
+    const work = await watched(t);
+    const away = `${work.running.workspace}-away`;
+    t.after(() => rmSync(away, { recursive: true, force: true }));
+    renameSync(work.dir, away);
+    await eventually(async () => assertProblem(await work.call('GET', work.at), 404, 'not_found'));
+    renameSync(away, work.dir);
+    await eventually(async () => assert.deepEqual(await shown(work), work.item));
+    await assertTold(work);
+    work.write('case.md', work.read('case.md').replace('state: OPEN', 'state: BLOCKED'));
+    await assertTold(work, 'case_state_changed OPEN BLOCKED');
   });
 
   it('that is moved and edited at once tells the edit alone', async (t) => {
