@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { StoreError } from './errors.ts';
 import { gitIsDone } from './git-work.ts';
 import type { Layout } from './layout.ts';
@@ -47,7 +47,7 @@ export const createFile = async (
   makeDirectory(dirname(target));
   const write = (path: string) => writeSynced(path, bytes, mode);
   const done = await viaTemporary(layout, target, write, (ready) => putNew(ready, target));
-  if (done) await syncDirectory(dirname(target));
+  if (done) await syncName(target);
   return done;
 };
 
@@ -80,7 +80,7 @@ export const createDirectory = async (
     await syncDirectory(path);
   };
   await viaTemporary(layout, target, write, (ready) => moveTo(ready, target));
-  await syncDirectory(dirname(target));
+  await syncName(target);
 };
 
 /**
@@ -171,9 +171,22 @@ export const makeDirectory = (path: string): void => {
   syncSoon(dirname(path));
 };
 
-// The caller's own fsync of the file's directory follows; the ones above are only needed for their new names.
+// What is made inside goes on meanwhile, and waits for it at its end.
 const syncSoon = (path: string): void => {
-  syncDirectory(path).catch(() => undefined);
+  const synced = syncDirectory(path);
+  const naming = { path, synced };
+  namings.add(naming);
+  const done = (): void => void namings.delete(naming);
+  synced.then(done, done);
+};
+
+/** Directories in which a new one was made, until the disk knows its name. */
+const namings = new Set<{ path: string; synced: Promise<void> }>();
+
+/** Resolves when the disk knows the name of what was made at `target`, and of each new directory on the way to it. */
+const syncName = async (target: string): Promise<void> => {
+  const above = [...namings].filter(({ path }) => target.startsWith(path + sep));
+  await Promise.all([syncDirectory(dirname(target)), ...above.map(({ synced }) => synced)]);
 };
 
 export const syncDirectory = async (path: string): Promise<void> => {

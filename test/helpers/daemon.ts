@@ -49,7 +49,8 @@ export const startDaemon = async (
   };
 };
 
-const firstUrl = async (child: ChildProcess): Promise<string> => {
+/** The first address that a daemon prints; never resolves when it prints none. */
+export const firstUrl = async (child: ChildProcess): Promise<string> => {
   for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line);
     if (url !== null) return url[0];

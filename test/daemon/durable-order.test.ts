@@ -1,0 +1,170 @@
+/** What a power cut could leave: the order in which the daemon has the system write, as strace sees it. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { temporaryDirectory } from '../helpers/repository.ts';
+import { canTrace, startTraced, type TracedDaemon, written } from '../helpers/strace.ts';
+
+/** One system call: from the line on which it began to the line on which it was over. */
+interface Call {
+  name: string;
+  paths: string[];
+  text: string;
+  ok: boolean;
+  from: number;
+  to: number;
+}
+
+const BEGUN = /^(\d+)\s+(\w+)\((.*)$/;
+const RESUMED = /^(\d+)\s+<\.\.\. (\w+) resumed>(.*)$/;
+
+const callsIn = (log: string): Call[] => {
+  const calls: Call[] = [];
+  const open = new Map<string, Call>();
+  for (const [at, line] of log.split('\n').entries()) {
+    const [, begun, name = '', text = ''] = BEGUN.exec(line) ?? [];
+    const [, pid = begun] = RESUMED.exec(line) ?? [];
+    if (pid === undefined) continue;
+    if (begun !== undefined) {
+      const call = { name, text, paths: pathsIn(text), ok: false, from: at, to: NEVER };
+      open.set(pid, call);
+      calls.push(call);
+    }
+    if (/\) += \d+( \(DELAYED\))?$/.test(line))
+      Object.assign(open.get(pid) ?? {}, { to: at, ok: true });
+  }
+  return calls;
+};
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+// "…" of path arguments, <…> of descriptors.
+const pathsIn = (text: string): string[] =>
+  [...text.matchAll(/^\d+<([^>]*)>|"(\/[^"]*)"/g)].map(([, one, other]) => one ?? other ?? '');
+
+interface Traced {
+  workspace: string;
+  /** The calls of one request, up to its answer, which is the last. */
+  during: (method: string, path: string, body?: unknown) => Promise<{ calls: Call[]; body: Body }>;
+}
+interface Body {
+  id: string;
+  path: string;
+}
+
+const WRITES = 'rename,link,mkdir,fsync,fdatasync,pwrite64,write,writev';
+
+const trace = async (t: TestContext): Promise<Traced> => {
+  const [workspace, folder] = [temporaryDirectory(t), temporaryDirectory(t)];
+  const log = join(folder, 'log');
+  const daemon = await startTraced(t, ['--workspace', workspace], '4');
+  await daemon.attach(written(log, WRITES));
+  let seen = 0;
+  return {
+    workspace,
+    during: async (...request) => {
+      const body = await send(daemon, ...request);
+      const all = readFileSync(log, 'utf8');
+      const calls = callsIn(all.slice(seen));
+      seen = all.length;
+      const last = calls.findLastIndex((call) => /"HTTP\/1\.1 2/.test(call.text));
+      assert.ok(last >= 0, 'the answer is in the log');
+      return { calls: calls.slice(0, last + 1), body };
+    },
+  };
+};
+
+const send = async (
+  { url }: TracedDaemon,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Body> => {
+  const answer = await fetch(`${url}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  assert.ok(answer.ok, text);
+  return (text === '' ? {} : JSON.parse(text)) as Body;
+};
+
+const isSynced = (calls: Call[], path: string, { after = -1, before = Infinity }): boolean =>
+  calls.some(
+    ({ name, paths, ok, from, to }) =>
+      name === 'fsync' && ok && paths[0] === path && from > after && to < before,
+  );
+
+/** Asserts that at no moment a power cut could take away what the answer says, or leave an event of what is not there. */
+const assertOrder = (calls: Call[], workspace: string): void => {
+  const own = join(workspace, '.dossier/');
+  const done = calls.filter(({ ok }) => ok);
+  const placed = done.filter(
+    ({ name, paths: [, target = ''] }) =>
+      ['rename', 'link'].includes(name) && !target.startsWith(join(own, 'undo')),
+  );
+  assert.ok(placed.length > 0, 'something was written');
+  for (const call of placed) assertPlaced(calls, call, own);
+  const answer = calls.at(-1)?.from ?? 0;
+  for (const { name, paths, from, text } of done) {
+    if (name !== 'mkdir' || paths[0]?.startsWith(own)) continue;
+    const above = dirname(paths[0] ?? '');
+    assert.ok(isSynced(calls, above, { after: from, before: answer }), `${text}: its name`);
+  }
+  const lines = tellings(calls);
+  for (const { to, text } of lines)
+    assert.ok(
+      done.some(({ name, from, to: end }) => name === 'fdatasync' && from > to && end < answer),
+      `${text}: before the answer`,
+    );
+};
+
+/** First what is in it, then its name, then the journal. */
+const assertPlaced = (calls: Call[], { paths, from, to, text }: Call, own: string): void => {
+  const [source = '', target = ''] = paths;
+  const told = [...tellings(calls), calls.at(-1) as Call].find((call) => call.from > from);
+  if (source.startsWith(join(own, 'tmp')))
+    assert.ok(isSynced(calls, source, { before: from }), `${text}: its content`);
+  const dir = dirname(target.startsWith(join(own, 'trash')) ? source : target);
+  assert.ok(isSynced(calls, dir, { after: to, before: told?.from ?? 0 }), `${text}: its name`);
+};
+
+const tellings = (calls: Call[]): Call[] =>
+  calls.filter(({ name, text }) => name === 'pwrite64' && text.includes('{\\"seen\\":'));
+
+describe('a request that writes', () => {
+  it('has all of it on disk in order before it is answered', async (t) => {
+    if (!canTrace(t)) return;
+    const { during, workspace } = await trace(t);
+    const created = await during('POST', '/cases', { title: 'One', type: 'bug' });
+    assertOrder(created.calls, workspace);
+    const { id } = created.body;
+    const requests: [string, string, unknown?][] = [
+      ['POST', '/cases', { title: 'Two', type: 'bug' }],
+      ['PUT', `/cases/${id}`, { title: 'Another' }],
+      ['PUT', `/cases/${id}/state`, { state: 'BLOCKED' }],
+      ['POST', `/cases/${id}/proof`, { type: 'log', content: 'seen' }],
+      ['POST', '/webhooks', { url: 'http://127.0.0.1:9/hook' }],
+      ['POST', '/api/global-memory/write', { content: 'x', mode: 'append' }],
+      ['POST', '/api/global-memory/snapshot'],
+      ['DELETE', `/cases/${id}`],
+    ];
+    for (const request of requests) assertOrder((await during(...request)).calls, workspace);
+  });
+
+  it('waits for the name of a directory that it makes', async (t) => {
+    if (!canTrace(t)) return;
+    const [workspace, folder] = [temporaryDirectory(t), temporaryDirectory(t)];
+    const daemon = await startTraced(t, ['--workspace', workspace], '4');
+    const { id, path } = await send(daemon, 'POST', '/cases', { title: 'One', type: 'bug' });
+    const log = join(folder, 'log');
+    // Of all directories this one is slow.
+    const slow = [`--trace-path=${join(workspace, path)}`, '--inject=fsync:delay_enter=300ms'];
+    await daemon.attach([...written(log, 'fsync'), ...slow]);
+    await send(daemon, 'POST', `/cases/${id}/proof`, { type: 'log', content: 'x' });
+    const [synced] = callsIn(readFileSync(log, 'utf8'));
+    assert.equal(synced?.ok, true, 'the directory above it is synced before the answer');
+  });
+});
