@@ -59,6 +59,10 @@ export const newestSession = ({ workspace }: Running, { path }: { path: string }
   return join(sessions, name);
 };
 
+/** The whole service on a workspace that is there, as a daemon that is started on it finds it. Who starts it stops it. */
+export const startOn = (workspace: string, repository?: string): Promise<Running> =>
+  start(configOf(workspace, repository, {}), {});
+
 /** The whole service on a workspace and a git repository of its own, behind the real server. Nothing in it is replaced. */
 export const startForTest = async (t: TestContext, options: Options = {}): Promise<Running> => {
   const root = options.workspace ?? realpathSync(mkdtempSync(join(tmpdir(), 'dossier-')));
@@ -67,15 +71,7 @@ export const startForTest = async (t: TestContext, options: Options = {}): Promi
   });
   if (options.settings !== undefined)
     writeFileSync(join(root, 'workspace.md'), `---\n${options.settings}\n---\n`);
-  const config: Config = {
-    workspace: root,
-    repo: repository.root,
-    host: '127.0.0.1',
-    port: 0,
-    dev: options.dev ?? true,
-    log_level: 'silent',
-    env: { ...process.env, ...options.env },
-  };
+  const config = configOf(root, repository.root, options);
   const state = await start(config, options);
   t.after(async () => {
     await state.stop();
@@ -83,6 +79,20 @@ export const startForTest = async (t: TestContext, options: Options = {}): Promi
   });
   return Object.assign(state, { workspace: root, repository });
 };
+
+const configOf = (
+  workspace: string,
+  repo: string | undefined,
+  { env, dev = true }: Options,
+): Config => ({
+  workspace,
+  repo,
+  host: '127.0.0.1',
+  port: 0,
+  dev,
+  log_level: 'silent',
+  env: { ...process.env, ...env },
+});
 
 const start = async (config: Config, options: Options): Promise<Running> => {
   const events: EventBody[] = [];

@@ -1,0 +1,34 @@
+/** A real process, killed as it enters the most telling of its system calls, one after the other. */
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { killOnce, type Step } from '../helpers/kill-points.ts';
+import { STEPS } from '../helpers/steps.ts';
+import { canTrace } from '../helpers/strace.ts';
+
+// All of them, of all requests: npm run soak:kill
+const TELLING: Record<string, string[]> = {
+  'POST /cases': ['rename'],
+  'PUT /cases/:id/state': ['rename', 'fdatasync', 'writev'],
+  'POST /cases/:id/proof': ['link'],
+  'PUT /cases/:id/proof/:pid/verify': ['rename'],
+  'PUT /cases/:id/memory/:filename': ['rename'],
+  'DELETE /cases/:id': ['rename', 'unlink'],
+  'POST /webhooks': ['link'],
+  'POST /api/global-memory/write': ['rename'],
+  'POST /cases/:id/sessions/:sid/approve': ['fdatasync'],
+};
+
+const killAtEach = async (t: TestContext, one: Step): Promise<void> => {
+  for (const call of TELLING[one.name] ?? []) {
+    let nth = 1;
+    while (await killOnce(t, one, call, nth)) nth += 1;
+    assert.ok(nth > 1, `${call} is one of its steps`);
+  }
+};
+
+describe('a daemon that is killed at each step of a request', { concurrency: 2 }, () => {
+  for (const one of STEPS.filter(({ name }) => name in TELLING))
+    it(`${one.name}: all or nothing, nothing acknowledged is lost, each event told once`, async (t) => {
+      if (canTrace(t)) await killAtEach(t, one);
+    });
+});
