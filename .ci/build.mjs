@@ -22,8 +22,12 @@ const info = {
 };
 
 await build({
-  // The watching thread's file has to lie beside the chunk that starts it.
-  entryPoints: { dossier: 'lib/main.ts', 'chunks/watch-worker': 'store/watch-worker.ts' },
+  // A thread's file has to lie beside the chunk that starts it.
+  entryPoints: {
+    dossier: 'lib/main.ts',
+    'chunks/watch-worker': 'store/watch-worker.ts',
+    'chunks/export-worker': 'store/export-worker.ts',
+  },
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
   bundle: true,

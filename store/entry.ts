@@ -25,7 +25,7 @@ export type Parse<T> = (text: string, sha: string) => T;
 /** How long a file or directory may be missing before that counts as a deletion. */
 export const GRACE_MS = 250;
 // A timestamp this young may belong to a write that is still going on: look at the content again next time.
-const RACY_MS = 20;
+export const RACY_MS = 20;
 const MAX_BYTES = 2_097_152;
 
 /** Reads a record file if it changed since `before`; undefined when there is none. A bad file keeps the last good value. */
@@ -51,7 +51,7 @@ export const isSame = ({ signature }: Entry<unknown>, now: Stats): boolean =>
 
 const isYoung = ({ mtimeMs }: Stats): boolean => Date.now() - mtimeMs < RACY_MS;
 
-const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
+export const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
   `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 
 /** The entry of a file that this process has just made: nobody else can have written it before this. */

@@ -106,7 +106,8 @@ const markOf = (path: string): string => {
   return `${createHash('sha256').update(readFileSync(path)).digest('hex')} ${stats.mtimeMs}`;
 };
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string | Uint8Array): string =>
+  createHash('sha256').update(text).digest('hex');
 
 /** The entity tag as a header says it. */
 export const tagFor = (text: string): string => `"${sha256(text).slice(0, 32)}"`;

@@ -1,0 +1,67 @@
+import type { MessagePort } from 'node:worker_threads';
+
+/** Sends bytes to another thread, no more at a time than it has said it can take. */
+export interface Outbox {
+  /** Takes the bytes at once; whoever calls may use them again. */
+  write(bytes: Uint8Array): void;
+  /** Resolves once what was written is on its way but for a little. To be awaited between two writes. */
+  room(): Promise<void>;
+  /** Sends what is left. */
+  end(): Promise<void>;
+}
+
+/** A piece is one message, handed over and not copied. */
+export const CHUNK_BYTES = 262_144;
+/** Pieces that may be under way before the other side has answered each with a message. */
+export const WINDOW = 8;
+
+export const createOutbox = (port: MessagePort): Outbox => {
+  const full: Uint8Array[] = [];
+  let chunk = new Uint8Array(CHUNK_BYTES);
+  let filled = 0;
+  let credit = WINDOW;
+  let wake = (): void => undefined;
+  const close = (): void => {
+    full.push(chunk.subarray(0, filled));
+    chunk = new Uint8Array(CHUNK_BYTES);
+    filled = 0;
+  };
+  const send = (): void => {
+    for (; credit > 0 && full.length > 0; credit -= 1) {
+      const next = full.shift() as Uint8Array;
+      port.postMessage(next, [next.buffer as ArrayBuffer]);
+    }
+    if (full.length === 0) wake();
+  };
+  port.on('message', () => {
+    credit += 1;
+    send();
+  });
+  const room = async (): Promise<void> => {
+    if (full.length === 0) return;
+    send();
+    if (full.length > 0)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+  };
+  return {
+    write: (bytes) => {
+      let rest = bytes;
+      while (rest.length > CHUNK_BYTES - filled) {
+        const free = CHUNK_BYTES - filled;
+        chunk.set(rest.subarray(0, free), filled);
+        filled = CHUNK_BYTES;
+        rest = rest.subarray(free);
+        close();
+      }
+      chunk.set(rest, filled);
+      filled += rest.length;
+    },
+    room,
+    end: async () => {
+      if (filled > 0) close();
+      await room();
+    },
+  };
+};
