@@ -1,5 +1,6 @@
 import type { Store } from '../store/store.ts';
 import type { Config } from './config.ts';
+import type { Exporter } from './export/exporter.ts';
 import type { Log } from './log.ts';
 import type { Providers } from './providers/providers.ts';
 import type { Engine } from './sessions/engine.ts';
@@ -20,6 +21,7 @@ export interface Service {
   /** The sessions that are going on. */
   readonly engine: Engine;
   readonly dispatcher: Dispatcher;
+  readonly exporter: Exporter;
   /** Whether a connection to the API is held by a process of a session that runs now. */
   readonly comesFromAgent: (connection: Connection) => Promise<boolean>;
 }

@@ -2,6 +2,7 @@ import { settingsOf } from '../store/globals.ts';
 import { isInside } from '../store/inside.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
 import type { Config } from './config.ts';
+import { createExporter } from './export/exporter.ts';
 import { createAutocommit } from './history/autocommit.ts';
 import type { Log } from './log.ts';
 import { followUp } from './proof/gate.ts';
@@ -64,6 +65,7 @@ export const startService = async (
     open,
     watching: attention.ready,
     close: async () => {
+      await service.exporter.close();
       await service.engine.close();
       await service.dispatcher.close();
       await autocommit.close();
@@ -82,6 +84,7 @@ const compose = (
     git: createGit({ env: cleanEnvironment(config.env, {}) }),
     providers: providersOf(config, () => settingsOf(store.globals)),
     engine,
+    exporter: createExporter(store),
     dispatcher: createDispatcher({ store, log, version: version.version }),
     comesFromAgent: (connection) => comesFromRun(connection, markersOf(engine)),
   };

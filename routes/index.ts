@@ -1,5 +1,6 @@
 import type { Section } from '../lib/http/route.ts';
 import { caseRoutes } from './cases.ts';
+import { exportRoutes } from './export.ts';
 import { memoryRoutes } from './memory.ts';
 import { proofRoutes } from './proof.ts';
 import { providerRoutes } from './providers.ts';
@@ -17,6 +18,7 @@ export const sections: readonly Section[] = [
   { title: 'Memory', routes: memoryRoutes },
   { title: 'Proof', routes: proofRoutes },
   { title: 'Worktrees', routes: worktreeRoutes },
+  { title: 'Export', routes: exportRoutes },
   { title: 'AI providers', routes: providerRoutes },
   { title: 'Webhook registration', routes: webhookRoutes },
   { title: 'System', routes: systemRoutes },

@@ -16,6 +16,7 @@ export interface Answered<T = unknown> {
   headers: Record<string, string | string[] | number | undefined>;
   body: T;
   text: string;
+  bytes: Buffer;
 }
 
 export interface Running {
@@ -159,6 +160,7 @@ const live = async (config: Config, { events, logged, watch }: Heard) => {
         status: answer.statusCode,
         headers: answer.headers,
         text: answer.payload,
+        bytes: answer.rawPayload,
         body: (json && answer.payload !== '' ? JSON.parse(answer.payload) : undefined) as T,
       };
     },

@@ -9,6 +9,7 @@ import type { Session } from '../../store/records/session.ts';
 import type { NewWebhook } from '../../store/records/webhook.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { readExport } from '../helpers/exported.ts';
 import { type Answered, type Running, startForTest } from '../helpers/service.ts';
 
 /** A row of the interface document: method and path in its notation, and what it says the call does. */
@@ -482,6 +483,20 @@ const WORKTREES: Row[] = [
   },
 ];
 
+const EXPORT: Row[] = [
+  {
+    method: 'GET',
+    path: '/api/export',
+    does: 'returns a zip archive of all Work items, sessions and memory files with a manifest',
+    call: () => call('GET', '/api/export'),
+    status: 200,
+    check: async ({ bytes }: Answered) => {
+      const { manifest } = await readExport(bytes);
+      assert.equal(manifest.counts.cases, (await get<Case[]>('/cases')).length);
+    },
+  },
+];
+
 const WEBHOOKS: Row[] = [
   {
     method: 'POST',
@@ -578,6 +593,7 @@ const TABLE: Record<string, Row[]> = {
   Memory: MEMORY,
   Proof: PROOF,
   Worktrees: WORKTREES,
+  Export: EXPORT,
   'AI providers': PROVIDERS,
   'Webhook registration': WEBHOOKS,
   System: SYSTEM,
