@@ -12,6 +12,7 @@ import { attendSessions } from './sessions/attend.ts';
 import { createEngine, type Engine } from './sessions/engine.ts';
 import { wakeQueue } from './sessions/launch.ts';
 import { recoverSessions } from './sessions/recover.ts';
+import { logProblems } from './system/problem-log.ts';
 import { comesFromRun } from './tools/caller.ts';
 import { cleanEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git.ts';
@@ -44,6 +45,7 @@ export const startService = async (
   });
   if (open.damaged > 0)
     log.warn({ lines: open.damaged }, 'Lines of the journal were damaged and left out');
+  logProblems(open.store, log);
   const service = compose({ config, version, log, clock, store: open.store });
   const autocommit = createAutocommit(service);
   const changed = (): void => {

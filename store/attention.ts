@@ -74,6 +74,8 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
     isClosed: () => closed,
     gitWorks: (since) => gitWorks(Math.max(since, hints.last())),
   });
+  store.lookAgain = afterGrace(hints.hint);
+  store.globals.lookAgain = store.lookAgain;
   return {
     ready: watching.ready.then(sweepNow),
     sweepNow,
@@ -89,6 +91,12 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
   };
 };
 
+const afterGrace =
+  (hint: (path: string) => void) =>
+  (path: string): void => {
+    setTimeout(() => hint(path), GRACE_MS + 10).unref();
+  };
+
 // Settings and global webhook registrations.
 const GLOBAL = /^(workspace\.md$|webhooks(\/|$))/;
 // No record, but the workspace's history keeps it.
@@ -102,7 +110,7 @@ const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void)
     if (now !== mark) sweepSoon();
     mark = now;
     const top = dirs.some((dir) => dir === '' || GLOBAL.test(dir));
-    const changed = top && (await refreshGlobals(layout, globals));
+    const changed = top && (await refreshGlobals(layout, globals, true));
     if (changed || dirs.some((dir) => MEMORY.test(dir))) globalsChanged();
     await Promise.all([...placesOf(store, dirs)].map((dir) => lookAt(store, dir)));
   };

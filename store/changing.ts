@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { StoreError } from './errors.ts';
 import type { Item } from './item.ts';
-import { isPlainDirectory } from './plain-path.ts';
+import { CASE_FILE } from './layout.ts';
+import { standing } from './plain-path.ts';
 import { reconcileInTurn } from './reconcile.ts';
+import { unreadable } from './record-file.ts';
 import { readyToWrite, type Store } from './store.ts';
 
 /**
@@ -21,7 +23,11 @@ export const changing = <T>(
     await readyToWrite(store);
     await reconcileInTurn(store, item);
     const { root } = store.layout;
-    if (isPlainDirectory(root, join(root, item.dir))) return work(item);
+    const at = standing(root, join(root, item.dir));
+    if (at === 'there') return work(item);
+    const { problem } = item.files.case;
+    if (at === 'closed' && problem !== undefined)
+      throw unreadable(`${item.dir}/${CASE_FILE}`, problem);
     throw new StoreError('file_busy', `${item.dir} was moved or removed a moment ago; try again`);
   });
 

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
-import { type Item, type ItemFiles, readItem } from './item.ts';
-import { moveItem, putItem } from './items.ts';
-import { caseFile } from './layout.ts';
-import { fileProblem, notAdopted, Problem } from './problem.ts';
+import { isNewDoubt, isSound } from './entry.ts';
+import type { Item } from './item.ts';
+import { duplicateId, type ItemFiles, type Known, readItem } from './item-files.ts';
+import { estrange, moveItem, putItem } from './items.ts';
+import { CASE_FILE, caseFile } from './layout.ts';
+import { asProblem, fileProblem, notAdopted, Problem } from './problem.ts';
 import { reconcile, reconcileInTurn } from './reconcile.ts';
-import { amendRecord } from './record-file.ts';
+import { amendRecord, placeIn } from './record-file.ts';
 import type { Store } from './store.ts';
 import { walk } from './walk.ts';
 
@@ -12,19 +14,28 @@ import { walk } from './walk.ts';
 export const discover = async (store: Store, from = 'cases'): Promise<void> => {
   const known = (dir: string): boolean => store.items.byDir.has(dir);
   for (const { dir, kind } of walk(store.layout.root, from, known)) {
-    store.watch(dir, kind);
+    if (kind === 'closed') meetClosed(store, dir);
+    else store.watch(dir, kind);
     if (kind === 'item') await meet(store, dir);
   }
 };
 
+/** Nobody may look into a directory: whether it is a Work item, or a folder of them, cannot be told. */
+export const meetClosed = (store: Store, dir: string): void =>
+  estrange(store.items, dir, fileProblem(dir, CLOSED));
+
+const CLOSED = asProblem(Object.assign(new Error(), { code: 'EACCES' }));
+
 /** Looks at a directory that holds a case.md: a known item, a new one, one that moved here, or one that cannot be. */
 export const meet = async (store: Store, dir: string): Promise<void> => {
   const known = store.items.byDir.get(dir);
-  if (known !== undefined) await reconcile(store, known.id);
+  if (known !== undefined) await reconcile(store, known.id, isPatient(store));
   if (known !== undefined && known.files.case.problem?.code !== 'wrong_id') return;
   const files = await adopted(store, dir);
+  if (files?.case.doubted_at !== undefined) return doubt(store, dir, files);
+  store.doubtful.delete(dir);
   const id = files?.case.value?.matter.id;
-  if (files === undefined || id === undefined) return estrange(store, dir, files?.case.problem);
+  if (files === undefined || id === undefined) return strange(store, dir, files?.case.problem);
   const now = store.items.byDir.get(dir);
   if (now === undefined) await store.turns.take(id, () => settleDown(store, dir, id, files));
   else if (now.id !== id && store.items.byId.has(id)) await changePlaces(store, now, dir, id);
@@ -33,9 +44,9 @@ export const meet = async (store: Store, dir: string): Promise<void> => {
 // A directory that was made by hand gets what it lacks before it is known by an id.
 const adopted = async (store: Store, dir: string): Promise<ItemFiles | undefined> => {
   const { root } = store.layout;
-  const files = readItem(root, dir, { seen: store.formerly.get(dir) });
+  const files = readItem(root, dir, whatIsKnown(store, dir));
   const changes = files?.case.value?.adopt;
-  if (files === undefined || changes === undefined) return files;
+  if (files === undefined || changes === undefined || !isSound(files.case)) return files;
   const fix = { sha: files.case.sha, changes };
   try {
     await amendRecord(store.layout, caseFile(join(root, dir)), fix);
@@ -45,13 +56,27 @@ const adopted = async (store: Store, dir: string): Promise<ItemFiles | undefined
   return readItem(root, dir);
 };
 
-const estrange = (
+/** Whether somebody can look again at what may be half saved. */
+export const isPatient = ({ lookAgain }: Store): boolean => lookAgain !== undefined;
+
+const whatIsKnown = (store: Store, dir: string): Known => {
+  const { doubtful, formerly, items } = store;
+  const files = doubtful.get(dir);
+  const patient = isPatient(store) && !items.strangers.has(dir);
+  return { ...(files && { files }), seen: formerly.get(dir), patient };
+};
+
+const doubt = (store: Store, dir: string, files: ItemFiles): void => {
+  const before = store.doubtful.get(dir);
+  store.doubtful.set(dir, files);
+  if (isNewDoubt(files.case, before?.case)) store.lookAgain?.(dir);
+};
+
+const strange = (
   store: Store,
   dir: string,
   problem = new Problem('missing_file', 'There is no case.md here'),
-): void => {
-  store.items.strangers.set(dir, fileProblem(`${dir}/case.md`, problem));
-};
+): void => estrange(store.items, dir, fileProblem(`${dir}/${CASE_FILE}`, problem));
 
 const settleDown = async (
   store: Store,
@@ -63,21 +88,21 @@ const settleDown = async (
   const seen = store.journal.seen.get(id);
   const first = other?.dir ?? seen?.dir;
   if (first !== undefined && first !== dir && holds(store, first, id))
-    return estrange(store, dir, duplicate(first));
+    return strange(store, dir, files.case.problem ?? secondOf(store, dir, first));
   const item = other ?? { id, dir, files, seen, told: undefined, answer: undefined };
   if (other === undefined) putItem(store.items, item);
   else moveItem(store.items, other, dir);
-  await reconcileInTurn(store, item);
+  await reconcileInTurn(store, item, isPatient(store));
 };
 
-const duplicate = (first: string): Problem =>
-  new Problem(
-    'duplicate_id',
-    `${first} has the same id. Remove the id line here to make this a Work item of its own`,
-  );
+const secondOf = ({ layout }: Store, dir: string, first: string): Problem =>
+  duplicateId(first, placeIn(layout.root, caseFile(join(layout.root, dir)), 'id'));
 
-const holds = ({ layout }: Store, dir: string, id: string): boolean =>
-  readItem(layout.root, dir)?.case.value?.matter.id === id;
+// One that nobody may look into at the moment still holds what it held.
+const holds = ({ layout }: Store, dir: string, id: string): boolean => {
+  const entry = readItem(layout.root, dir)?.case;
+  return entry?.value?.matter.id === id || entry?.problem?.code === 'no_permission';
+};
 
 // Two directories were renamed into one another: the id in the file says who lives where.
 const changePlaces = async (store: Store, known: Item, dir: string, id: string): Promise<void> => {

@@ -1,10 +1,8 @@
-import { readdirSync, readFileSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
-import { hasCode } from './durable.ts';
-import { isRecordName, sha256 } from './names.ts';
-import { isDirectory, statsAt } from './plain-path.ts';
-import { Problem } from './problem.ts';
-import { decodeText } from './text.ts';
+import { readFileSync, type Stats } from 'node:fs';
+import { sha256 } from './names.ts';
+import { statsAt } from './plain-path.ts';
+import { asProblem, Problem } from './problem.ts';
+import { decodeRecord } from './text.ts';
 
 /** One record file as it was last read: the newest value that could be read, and what is wrong with it now, if anything. */
 export interface Entry<T> {
@@ -18,32 +16,49 @@ export interface Entry<T> {
   problem: Problem | undefined;
   /** The file was there and is not: editors that save by renaming leave such a gap. Milliseconds since the epoch. */
   gone_at?: number;
+  /** Since when the file cannot be read, if that may be a save that goes on. Milliseconds since the epoch. */
+  doubted_at?: number;
 }
 
 export type Parse<T> = (text: string, sha: string) => T;
 
-/** How long a file or directory may be missing before that counts as a deletion. */
+/** How long a file or directory may be missing, or be half written, before that counts. */
 export const GRACE_MS = 250;
 // A timestamp this young may belong to a write that is still going on: look at the content again next time.
 export const RACY_MS = 20;
 const MAX_BYTES = 2_097_152;
 
+/** How a file is read again. */
+export interface Reading<T> {
+  before: Entry<T> | undefined;
+  parse: Parse<T>;
+  /** Somebody will look again soon: a file that cannot be parsed is not believed at first sight. */
+  patient?: boolean;
+}
+
 /** Reads a record file if it changed since `before`; undefined when there is none. A bad file keeps the last good value. */
-export const readEntry = <T>(
-  path: string,
-  before: Entry<T> | undefined,
-  parse: Parse<T>,
-): Entry<T> | undefined => {
-  const stats = statsAt(path);
-  if (stats === undefined) return undefined;
-  if (before !== undefined && before.gone_at === undefined && isSame(before, stats)) return before;
-  const look = { signature: isYoung(stats) ? '' : signatureOf(stats), written_at: stats.mtimeMs };
+export const readEntry = <T>(path: string, reading: Reading<T>): Entry<T> | undefined => {
+  const { before } = reading;
   try {
-    return parsed(readRegular(path, stats), look, before, parse);
+    const stats = statsAt(path);
+    if (stats === undefined) return undefined;
+    if (before !== undefined && before.gone_at === undefined && isSame(before, stats))
+      return before;
+    return read(path, stats, reading);
   } catch (error) {
-    return { ...look, sha: before?.sha ?? '', value: before?.value, problem: asProblem(error) };
+    return unreachable(before, asProblem(error));
   }
 };
+
+/** The value is that of the file as it was last seen. */
+export const isSound = ({ problem, doubted_at }: Entry<unknown>): boolean =>
+  problem === undefined && doubted_at === undefined;
+
+/** Somebody has to look again, once the grace period is over. */
+export const isNewDoubt = (
+  now: Entry<unknown> | undefined,
+  before: Entry<unknown> | undefined,
+): boolean => now?.doubted_at !== undefined && now !== before;
 
 /** Whether a file is still the one that was read. */
 export const isSame = ({ signature }: Entry<unknown>, now: Stats): boolean =>
@@ -62,73 +77,81 @@ export const entryOfNew = <T>(path: string, text: string, value: T): Entry<T> | 
   return { ...look, sha: sha256(text), value, problem: undefined };
 };
 
+type Look = Pick<Entry<unknown>, 'signature' | 'written_at'>;
+
+const read = <T>(path: string, stats: Stats, reading: Reading<T>): Entry<T> => {
+  const { before } = reading;
+  const look = { signature: isYoung(stats) ? '' : signatureOf(stats), written_at: stats.mtimeMs };
+  try {
+    const bytes = readRegular(path, stats);
+    const sha = sha256(bytes);
+    if (before?.sha === sha && before.problem === undefined)
+      return { ...look, sha, value: before.value, problem: undefined };
+    return parsed(bytes, { ...look, sha }, reading);
+  } catch (error) {
+    return withProblem(before, asProblem(error), look);
+  }
+};
+
 const readRegular = (path: string, stats: Stats): Buffer => {
-  if (stats.isSymbolicLink())
-    throw new Problem('symbolic_link', 'Symbolic links are not followed; put the file itself here');
-  if (!stats.isFile()) throw new Problem('not_a_file', 'There should be a regular file here');
+  refuseOther(stats);
   if (stats.size > MAX_BYTES)
-    throw new Problem('too_large', `The file has ${stats.size} bytes; a record has at most 1 MB`);
+    throw new Problem(
+      'too_large',
+      `The file has ${stats.size} bytes; a record has at most 1 MB. Shorten it`,
+    );
   return readFileSync(path);
 };
 
-type Look = Pick<Entry<unknown>, 'signature' | 'written_at'>;
+/** Throws the Problem of what stands where a regular file should. Opening a pipe would wait for ever. */
+export const refuseOther = (stats: Stats): void => {
+  if (stats.isSymbolicLink())
+    throw new Problem('symbolic_link', 'Symbolic links are not followed. Put the file itself here');
+  if (stats.isFile()) return;
+  const what = stats.isDirectory() ? 'directory' : 'pipe, socket or device';
+  throw new Problem('not_a_file', `There is a ${what} where a file should be. Remove it`);
+};
 
 const parsed = <T>(
   bytes: Buffer,
-  look: Look,
-  before: Entry<T> | undefined,
-  parse: Parse<T>,
+  { sha, ...look }: Look & { sha: string },
+  { before, parse, patient = false }: Reading<T>,
 ): Entry<T> => {
-  const sha = sha256(bytes);
-  if (before?.sha === sha && before.problem === undefined)
-    return { ...look, sha, value: before.value, problem: undefined };
   try {
-    return { ...look, sha, value: parse(decodeText(bytes), sha), problem: undefined };
+    return { ...look, sha, value: parse(decodeRecord(bytes), sha), problem: undefined };
   } catch (error) {
-    return { ...look, sha: before?.sha ?? '', value: before?.value, problem: asProblem(error) };
+    const problem = asProblem(error);
+    const doubt = patient && problem.code !== 'wrong_id' ? inDoubt(before, look) : undefined;
+    return doubt ?? withProblem(before, problem, look);
   }
 };
 
-/** What kept a file from being read, as it is told. */
-export const asProblem = (error: unknown): Problem => {
-  if (error instanceof Problem) return error;
-  if (hasCode(error, 'EACCES', 'EPERM'))
-    return new Problem('no_permission', 'The daemon may not read this file');
-  return new Problem('unreadable', error instanceof Error ? error.message : String(error));
+/**
+ * A file that cannot be read, or is gone, for the grace period: an editor may be about to write the rest of it. Undefined
+ * once that is over, and for one that was a problem before.
+ */
+export const inDoubt = <T>(
+  before: Entry<T> | undefined,
+  { written_at }: Pick<Look, 'written_at'> = { written_at: 0 },
+): Entry<T> | undefined => {
+  if (before?.problem !== undefined) return undefined;
+  const { doubted_at = Date.now() } = before ?? {};
+  if (Date.now() - doubted_at >= GRACE_MS) return undefined;
+  if (before?.doubted_at !== undefined) return before;
+  const { sha = '', value } = before ?? {};
+  const known = { sha, value, written_at: before?.written_at ?? written_at };
+  return { ...known, signature: '', problem: undefined, doubted_at };
 };
 
-/** Reads the record files of a folder. One that has just vanished stays for the grace period, marked. */
-export const readFolder = <T>(
-  dir: string,
-  before: ReadonlyMap<string, Entry<T>>,
-  parse: Parse<T>,
-  isWanted: (name: string) => boolean = () => true,
-): Map<string, Entry<T>> => {
-  const entries = new Map<string, Entry<T>>();
-  for (const name of namesIn(dir).filter(isWanted)) {
-    const entry = readEntry(join(dir, name), before.get(name), parse);
-    if (entry !== undefined) entries.set(name, entry);
-  }
-  for (const [name, entry] of before) {
-    const gone_at = entry.gone_at ?? Date.now();
-    if (!entries.has(name) && Date.now() - gone_at < GRACE_MS)
-      entries.set(name, { ...entry, gone_at });
-  }
-  return entries;
-};
+/** The last good value, with what is wrong now. */
+export const withProblem = <T>(
+  before: Entry<T> | undefined,
+  problem: Problem,
+  look: Look = { signature: '', written_at: before?.written_at ?? 0 },
+): Entry<T> => ({ ...look, sha: before?.sha ?? '', value: before?.value, problem });
 
-/** The record files of a folder, by name; none when there is no folder. */
-export const namesIn = (dir: string): string[] =>
-  listDirectory(dir).filter(isRecordName).toSorted();
-
-export const listDirectory = (dir: string): string[] => {
-  // Most folders of most Work items are not there: an error for each would be the costly way to learn it.
-  // A link is no folder of ours, wherever it leads.
-  if (!isDirectory(dir)) return [];
-  try {
-    return readdirSync(dir);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return [];
-    throw error;
-  }
-};
+// Nothing tells whether it is still the same: it is looked at each time, and is another only when the fault is.
+const unreachable = <T>(before: Entry<T> | undefined, problem: Problem): Entry<T> =>
+  before?.signature === '' && before.problem?.code === problem.code
+    ? before
+    : withProblem(before, problem);

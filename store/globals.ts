@@ -1,9 +1,12 @@
 import { join } from 'node:path';
-import { type Entry, readEntry, readFolder } from './entry.ts';
+import { type Entry, isNewDoubt, isSound, readEntry } from './entry.ts';
+import { readFolder } from './folder.ts';
 import { parseFrontMatter } from './front-matter.ts';
+import { problemOf, problemsOfFolder } from './item-files.ts';
 import type { Layout } from './layout.ts';
 import { checkerOf } from './parse.ts';
-import { type FileProblem, fileProblem, notAdopted } from './problem.ts';
+import { fileProblem, notAdopted } from './problem.ts';
+import type { Problems } from './problems.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 import { amendRecord } from './record-file.ts';
 import { Settings } from './records/settings.ts';
@@ -12,7 +15,17 @@ import { Settings } from './records/settings.ts';
 export interface Globals {
   settings: Entry<Settings> | undefined;
   webhooks: Map<string, Entry<WebhookFile>>;
+  readonly problems: Problems;
+  /** See Store. */
+  lookAgain: ((path: string) => void) | undefined;
 }
+
+export const createGlobals = (problems: Problems): Globals => ({
+  settings: undefined,
+  webhooks: new Map(),
+  problems,
+  lookAgain: undefined,
+});
 
 const check = checkerOf(Settings);
 
@@ -21,28 +34,54 @@ const parseSettings = (text: string): Settings => {
   return check(source.data, source);
 };
 
-/** Reads workspace.md if it changed since `before`; undefined when there is none. Writes nothing. */
-export const readSettings = (
-  layout: Layout,
-  before?: Entry<Settings>,
-): Entry<Settings> | undefined => readEntry(layout.settings, before, parseSettings);
+/** Reads workspace.md; undefined when there is none. Writes nothing. */
+export const readSettings = (layout: Layout): Entry<Settings> | undefined =>
+  readEntry(layout.settings, { before: undefined, parse: parseSettings });
 
-/** Reads them again; a setting that is wrong is a problem, and the last good ones hold. True when something changed. */
-export const refreshGlobals = async (layout: Layout, globals: Globals): Promise<boolean> => {
-  const { settings } = globals;
-  globals.settings = readSettings(layout, settings);
-  const changed = await refreshWebhooks(layout, globals);
-  return changed || globals.settings !== settings;
+const SETTINGS = 'workspace.md';
+const WEBHOOKS = 'webhooks';
+
+/**
+ * Reads them again; a setting that is wrong is a problem, and the last good ones hold. True when something changed. For
+ * `patient` see reconcileInTurn.
+ */
+export const refreshGlobals = async (
+  layout: Layout,
+  globals: Globals,
+  patient = false,
+): Promise<boolean> => {
+  const { settings: before, lookAgain, problems } = globals;
+  const reading = { before, parse: parseSettings, patient: patient && lookAgain !== undefined };
+  globals.settings = readEntry(layout.settings, reading);
+  if (isNewDoubt(globals.settings, before)) lookAgain?.(SETTINGS);
+  problems.set(SETTINGS, problemOf(SETTINGS, globals.settings));
+  const changed = await refreshWebhooks(layout, globals, patient);
+  return changed || globals.settings !== before;
 };
 
 /** Reads the global webhook registrations again and adds what hand-made ones lack. True when something changed. */
-export const refreshWebhooks = async (layout: Layout, globals: Globals): Promise<boolean> => {
+export const refreshWebhooks = async (
+  layout: Layout,
+  globals: Globals,
+  patient = false,
+): Promise<boolean> => {
   const { webhooks } = globals;
-  globals.webhooks = readFolder(layout.webhooks, webhooks, (text) => parseWebhook(text));
-  const adopted = await adoptWebhooks(layout, globals.webhooks);
-  if (adopted)
-    globals.webhooks = readFolder(layout.webhooks, globals.webhooks, (text) => parseWebhook(text));
+  readWebhooks(layout, globals, patient);
+  if (await adoptWebhooks(layout, globals.webhooks)) readWebhooks(layout, globals, patient);
   return !sameNames(webhooks, globals.webhooks);
+};
+
+const readWebhooks = (layout: Layout, globals: Globals, patient: boolean): void => {
+  const { webhooks: before, lookAgain, problems } = globals;
+  const reading = { parse: parseWebhook, patient: patient && lookAgain !== undefined };
+  const { entries, fault } = readFolder(layout.webhooks, before, reading);
+  globals.webhooks = entries;
+  if ([...entries].some(([name, entry]) => isNewDoubt(entry, before.get(name))))
+    lookAgain?.(WEBHOOKS);
+  problems.set(WEBHOOKS, [
+    ...(fault === undefined ? [] : [fileProblem(WEBHOOKS, fault)]),
+    ...problemsOfFolder(WEBHOOKS, entries),
+  ]);
 };
 
 const sameNames = (a: Map<string, Entry<unknown>>, b: Map<string, Entry<unknown>>): boolean =>
@@ -52,7 +91,7 @@ const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Pro
   let adopted = false;
   for (const [name, entry] of webhooks) {
     const changes = entry.value?.adopt;
-    if (changes === undefined || entry.problem !== undefined) continue;
+    if (changes === undefined || !isSound(entry)) continue;
     const fix = { sha: entry.sha, changes };
     adopted = await amendRecord(layout, join(layout.webhooks, name), fix).catch((error) => {
       // Without a signature it is read, and tried, again.
@@ -64,13 +103,3 @@ const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Pro
 };
 
 export const settingsOf = ({ settings }: Globals): Settings => settings?.value ?? {};
-
-export const globalProblems = ({ settings, webhooks }: Globals): FileProblem[] => {
-  const entries: [string, Entry<unknown> | undefined][] = [
-    ['workspace.md', settings],
-    ...[...webhooks].map(([name, entry]): [string, Entry<unknown>] => [`webhooks/${name}`, entry]),
-  ];
-  return entries.flatMap(([file, entry]) =>
-    entry?.problem === undefined ? [] : [fileProblem(file, entry.problem)],
-  );
-};

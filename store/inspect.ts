@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { problemsOf, readItem } from './item.ts';
+import { problemsIn, readItem } from './item-files.ts';
 import type { Layout } from './layout.ts';
 import type { FileProblem } from './problem.ts';
 import { walk } from './walk.ts';
@@ -21,9 +21,7 @@ export const inspectWorkspace = ({ root }: Layout): Inspection => {
     const files = kind === 'item' ? readItem(root, dir) : undefined;
     if (files === undefined) continue;
     items += 1;
-    problems.push(
-      ...problemsOf({ id: '', dir, files, seen: undefined, told: undefined, answer: undefined }),
-    );
+    problems.push(...problemsIn(dir, files));
   }
   return { items, problems, watches: watchesWanted(items) };
 };

@@ -1,5 +1,7 @@
-import { type Item, problemsOf, stateOf } from './item.ts';
+import { type Item, stateOf } from './item.ts';
+import { problemsIn } from './item-files.ts';
 import type { FileProblem } from './problem.ts';
+import type { Problems } from './problems.ts';
 import type { State } from './records/case.ts';
 
 /**
@@ -11,6 +13,7 @@ export interface Items {
   readonly byDir: Map<string, Item>;
   /** Directories that look like Work items and cannot be one: a second one with the same id, a case.md that never was readable. */
   readonly strangers: Map<string, FileProblem>;
+  readonly problems: Problems;
   /** Grows with every change, and no other workspace of this process has it: a list answered at it can be sent again. */
   version: number;
   ordered: Item[] | undefined;
@@ -22,10 +25,11 @@ const newVersion = (): number => {
   return versions;
 };
 
-export const createItems = (): Items => ({
+export const createItems = (problems: Problems): Items => ({
   byId: new Map(),
   byDir: new Map(),
   strangers: new Map(),
+  problems,
   version: newVersion(),
   ordered: undefined,
 });
@@ -33,13 +37,14 @@ export const createItems = (): Items => ({
 /** The item changed: ready answers are thrown away. */
 export const touch = (items: Items, item: Item): void => {
   item.answer = undefined;
+  items.problems.set(item.id, problemsIn(item.dir, item.files));
   items.version = newVersion();
 };
 
 export const putItem = (items: Items, item: Item): void => {
   items.byId.set(item.id, item);
   items.byDir.set(item.dir, item);
-  items.strangers.delete(item.dir);
+  unstrange(items, item.dir);
   items.ordered = undefined;
   touch(items, item);
 };
@@ -48,7 +53,7 @@ export const moveItem = (items: Items, item: Item, dir: string): void => {
   items.byDir.delete(item.dir);
   item.dir = dir;
   items.byDir.set(dir, item);
-  items.strangers.delete(dir);
+  unstrange(items, dir);
   touch(items, item);
 };
 
@@ -57,6 +62,17 @@ export const dropItem = (items: Items, item: Item): void => {
   if (items.byDir.get(item.dir) === item) items.byDir.delete(item.dir);
   items.ordered = undefined;
   touch(items, item);
+  items.problems.set(item.id, []);
+};
+
+/** This directory looks like a Work item's, and this is why it cannot be one. */
+export const estrange = (items: Items, dir: string, problem: FileProblem): void => {
+  items.strangers.set(dir, problem);
+  items.problems.set(dir, [problem]);
+};
+
+export const unstrange = (items: Items, dir: string): void => {
+  if (items.strangers.delete(dir)) items.problems.set(dir, []);
 };
 
 /** All Work items, oldest first. */
@@ -81,9 +97,3 @@ export interface Filter {
 export const matches = (item: Item, { state, outcome }: Filter): boolean =>
   (state === undefined || stateOf(item) === state) &&
   (outcome === undefined || item.files.case.value?.matter.outcome === outcome);
-
-/** Every file that cannot be used as the record it should be. */
-export const allProblems = (items: Items): FileProblem[] => [
-  ...items.strangers.values(),
-  ...[...items.byId.values()].flatMap(problemsOf),
-];

@@ -1,11 +1,21 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { basename } from 'node:path';
 import { hasCode } from './durable.ts';
+import { StoreError } from './errors.ts';
 
 const CHUNK = 65_536;
 
 /** A file of JSON lines, opened to add to it; a last line that a crash tore is cut off. */
 export const openLines = (path: string): number => {
-  const descriptor = openSync(path, 'a+', 0o644);
+  const descriptor = openRegular(path, O_RDWR | O_APPEND | O_CREAT);
   ftruncateSync(descriptor, afterNewline(descriptor, fstatSync(descriptor).size));
   return descriptor;
 };
@@ -91,9 +101,34 @@ const readBytes = (path: string, offset: number): Buffer => {
 
 const openIfThere = (path: string): number | undefined => {
   try {
-    return openSync(path, 'r');
+    return openRegular(path, O_RDONLY);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 };
+
+const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+// Neither through a link, nor waiting for whoever is at the other end of a pipe.
+const openRegular = (path: string, flags: number): number => {
+  const descriptor = openPlain(path, flags);
+  if (fstatSync(descriptor).isFile()) return descriptor;
+  closeSync(descriptor);
+  throw notRegular(path);
+};
+
+const openPlain = (path: string, flags: number): number => {
+  try {
+    return openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o644);
+  } catch (error) {
+    if (hasCode(error, 'ELOOP', 'EISDIR', 'ENXIO')) throw notRegular(path);
+    throw error;
+  }
+};
+
+const notRegular = (path: string): StoreError =>
+  new StoreError(
+    'unsafe_path',
+    `${basename(path)} is not a regular file; nothing was read or written`,
+  );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { discover } from './discover.ts';
 import type { Item } from './item.ts';
 import { dropItem } from './items.ts';
-import { isPlainDirectory } from './plain-path.ts';
+import { standing } from './plain-path.ts';
 import { reconcileInTurn } from './reconcile.ts';
 import { announce, type Store } from './store.ts';
 import { sweep } from './sweep.ts';
@@ -23,7 +23,7 @@ export const decideMissing = async (store: Store): Promise<void> => {
 
 const isGone = ({ layout: { root }, items }: Store, id: string): boolean => {
   const item = items.byId.get(id);
-  return item !== undefined && !isPlainDirectory(root, join(root, item.dir));
+  return item !== undefined && !standing(root, join(root, item.dir)) !== 'gone';
 };
 
 const decide = async (store: Store, id: string): Promise<void> => {

@@ -2,11 +2,14 @@ import { type Attention, type Pace, payAttention } from './attention.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { clearLeftovers, makeDirectories } from './directories.ts';
 import { gitIsDone } from './git-work.ts';
+import { createGlobals } from './globals.ts';
 import type { Item } from './item.ts';
 import { createItems } from './items.ts';
 import { openJournal } from './journal.ts';
 import { layoutOf } from './layout.ts';
 import { machineOf } from './machine.ts';
+import { createProblems } from './problems.ts';
+import { reviveAbsent } from './revive.ts';
 import type { Changes } from './splice.ts';
 import type { Store } from './store.ts';
 import { sweep } from './sweep.ts';
@@ -60,7 +63,7 @@ export const openStore = async (
   await gitIsDone(layout);
   await sweep(store);
   store.formerly.clear();
-  await forgetAbsent(store);
+  await reviveAbsent(store);
   let attention: Attention | undefined;
   return {
     store,
@@ -80,22 +83,22 @@ export const openStore = async (
 
 const emptyStore = (
   given: Pick<Store, 'layout' | 'machine' | 'journal' | 'clock' | 'follow' | 'report'>,
-): Store => ({
-  ...given,
-  items: createItems(),
-  turns: createTurns(),
-  missing: new Set(),
-  held: new Set(),
-  formerly: new Map([...given.journal.seen.values()].map((seen) => [seen.dir, seen])),
-  lookLater: () => undefined,
-  watch: () => undefined,
-  globals: { settings: undefined, webhooks: new Map() },
-  readOnly: false,
-  listeners: new Set(),
-});
-
-// Work items that were deleted while no daemon ran.
-const forgetAbsent = async ({ journal, items }: Store): Promise<void> => {
-  const gone = [...journal.seen.keys()].filter((id) => !items.byId.has(id));
-  await Promise.all(gone.map((id) => journal.append({ seen: { id, state: null } })));
+): Store => {
+  const problems = createProblems();
+  return {
+    ...given,
+    problems,
+    items: createItems(problems),
+    turns: createTurns(),
+    missing: new Set(),
+    held: new Set(),
+    formerly: new Map([...given.journal.seen.values()].map((seen) => [seen.dir, seen])),
+    lookLater: () => undefined,
+    watch: () => undefined,
+    lookAgain: undefined,
+    doubtful: new Map(),
+    globals: createGlobals(problems),
+    readOnly: false,
+    listeners: new Set(),
+  };
 };

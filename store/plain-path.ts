@@ -18,6 +18,16 @@ export const isDirectory = (path: string): boolean => statsAt(path)?.isDirectory
 export const isPlainDirectory = (root: string, path: string): boolean =>
   isDirectory(path) && linkOnTheWay(root, dirname(path)) === undefined;
 
+/** Whether a directory stands there, is gone, or is behind one that this user may not look into. */
+export const standing = (root: string, path: string): 'there' | 'gone' | 'closed' => {
+  try {
+    return isPlainDirectory(root, path) ? 'there' : 'gone';
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return 'closed';
+    throw error;
+  }
+};
+
 /** Throws `unsafe_path` when the way from `root` leads through a link: what is behind it is not the workspace's. */
 export const assertNoLinks = (root: string, dir: string): void => {
   const link = linkOnTheWay(root, dir);

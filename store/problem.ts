@@ -16,6 +16,15 @@ export class Problem extends Error {
   }
 }
 
+/** Whatever kept a file from being read, as a Problem. */
+export const asProblem = (error: unknown): Problem => {
+  if (error instanceof Problem) return error;
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES' || code === 'EPERM')
+    return new Problem('no_permission', "The daemon's user may not read this. Give it leave to");
+  return new Problem('unreadable', error instanceof Error ? error.message : String(error));
+};
+
 /** A file made by hand could not be given what it lacks. */
 export const notAdopted = (error: unknown): Problem =>
   new Problem('not_adopted', error instanceof Error ? error.message : String(error));

@@ -13,7 +13,7 @@ import { editRecord, explained, readRegularFile, unreadable } from './record-fil
 import type { ChecklistEntry, Proof, ProofMatter } from './records/proof.ts';
 import { appendToList, renderFrontMatter } from './splice.ts';
 import type { Store } from './store.ts';
-import { decodeText } from './text.ts';
+import { decodeRecord } from './text.ts';
 
 /** The Work item with its proofs compared with the disk this moment. */
 export const itemWithProofs = async (store: Store, caseId: string): Promise<Item | undefined> => {
@@ -66,7 +66,7 @@ const plain = (
 const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
   try {
     const bytes = readRegularFile(layout.root, join(proofDir(join(layout.root, dir)), name));
-    return bytes === undefined ? '' : textOfBody(splitFrontMatter(decodeText(bytes)));
+    return bytes === undefined ? '' : textOfBody(splitFrontMatter(decodeRecord(bytes)));
   } catch (error) {
     if (error instanceof Problem || error instanceof StoreError) return '';
     throw error;

@@ -8,6 +8,8 @@ import type { Changes } from './splice.ts';
 export interface CaseFile {
   matter: CaseMatter;
   description: string;
+  /** Where the description itself is not known any more. */
+  description_sha256?: string;
   adopt?: Changes;
 }
 

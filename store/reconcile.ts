@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { compare } from './compare.ts';
-import { type Entry, isSame } from './entry.ts';
+import { hasCode } from './durable.ts';
+import { type Entry, inDoubt, isSame, isSound, withProblem } from './entry.ts';
 import { isGitReplaying } from './git-work.ts';
-import { caseOf, type Item, type ItemFiles, readItem, sameFiles, seenOf } from './item.ts';
+import { caseOf, type Item, seenOf } from './item.ts';
+import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './item-files.ts';
 import { touch } from './items.ts';
 import type { Seen } from './journal.ts';
 import { caseFile, proofDir, sessionLockFile, webhooksDir } from './layout.ts';
-import { isPlainDirectory, statsAt } from './plain-path.ts';
+import { standing, statsAt } from './plain-path.ts';
 import { Problem } from './problem.ts';
 import { amendRecord } from './record-file.ts';
 import type { Changes } from './splice.ts';
@@ -17,19 +19,22 @@ import { announce, type Store } from './store.ts';
  * Read, compare with what was last told, tell the difference. API writes call it after their own write, watcher hints,
  * sweeps and the start call the same: so a change makes its events once, whoever made it.
  */
-export const reconcile = (store: Store, id: string): Promise<void> =>
+export const reconcile = (store: Store, id: string, patient = false): Promise<void> =>
   store.turns.take(id, async () => {
     const item = store.items.byId.get(id);
-    if (item !== undefined) await reconcileInTurn(store, item);
+    if (item !== undefined) await reconcileInTurn(store, item, patient);
   });
 
 // Adoption, then what follows from it: more rounds than that mean that somebody else writes the same file over and over.
 const ROUNDS = 5;
 
-/** The same, for whoever holds the item's turn already. */
-export const reconcileInTurn = async (store: Store, item: Item): Promise<void> => {
+/**
+ * The same, for whoever holds the item's turn already. `patient` is who only follows what others write: a file that may
+ * be half saved is looked at again before it counts as a problem. Who asks or writes is told at once.
+ */
+export const reconcileInTurn = async (store: Store, item: Item, patient = false): Promise<void> => {
   for (let round = 0; round < ROUNDS; round += 1) {
-    if (!readAgain(store, item)) return expectBack(store, item);
+    if (!readAgain(store, item, patient)) return expectBack(store, item);
     // The journal and the files are another process's now. What changes meanwhile is told when they are ours again.
     if (store.readOnly) return;
     await tell(store, item);
@@ -60,17 +65,26 @@ export const freshItem = async (store: Store, id: string): Promise<Item | undefi
 };
 
 const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
-  const stats = statsAt(caseFile(join(layout.root, dir)));
-  return stats !== undefined && isSame(files.case, stats);
+  try {
+    const stats = statsAt(caseFile(join(layout.root, dir)));
+    return stats !== undefined && isSame(files.case, stats);
+  } catch {
+    // What keeps it from being looked at is found, and told, by whoever reads it.
+    return false;
+  }
 };
 
-const readAgain = (store: Store, item: Item): boolean => {
-  const { root } = store.layout;
+const readAgain = (store: Store, item: Item, patient: boolean): boolean => {
+  const { layout, lookAgain } = store;
   noteLock(store, item);
-  if (!isPlainDirectory(root, join(root, item.dir))) return false;
-  const files = readItem(root, item.dir, item) ?? withoutCase(item);
-  store.missing.delete(item.id);
-  if (sameFiles(files, item.files)) return true;
+  if (standing(layout.root, join(layout.root, item.dir)) === 'gone') return false;
+  const { id, files: before, seen } = item;
+  const files =
+    readItem(layout.root, item.dir, { id, files: before, seen, patient }) ??
+    withoutCase(before, patient);
+  store.missing.delete(id);
+  if (sameFiles(files, before)) return true;
+  if (hasNewDoubt(files, before)) lookAgain?.(item.dir);
   item.files = files;
   touch(store.items, item);
   announce(store, item.id);
@@ -79,19 +93,25 @@ const readAgain = (store: Store, item: Item): boolean => {
 
 /** Sees whether a session lock is there. It makes no event, so that nothing else is compared for it. */
 export const noteLock = ({ layout, held }: Store, { id, dir }: Item): void => {
-  if (statsAt(sessionLockFile(join(layout.root, dir))) === undefined) held.delete(id);
-  else held.add(id);
+  try {
+    if (statsAt(sessionLockFile(join(layout.root, dir))) === undefined) held.delete(id);
+    else held.add(id);
+  } catch (error) {
+    // Who may not look cannot say that it is free: it is what it was.
+    if (!hasCode(error, 'EACCES')) throw error;
+  }
 };
 
-// The directory stands, case.md does not: a fault to mend, not a deletion.
-const withoutCase = ({ files }: Item): ItemFiles => {
+// The directory stands, case.md does not: a fault to mend, not a deletion. Editors that save by renaming leave such a gap.
+const withoutCase = (files: ItemFiles, patient: boolean): ItemFiles => {
   if (files.case.problem?.code === 'missing_file') return files;
-  const problem = new Problem(
-    'missing_file',
-    'case.md is gone; put it back, or remove the whole directory',
-  );
-  return { ...files, case: { ...files.case, signature: '', problem } };
+  const entry = patient ? inDoubt(files.case) : undefined;
+  if (entry === files.case) return files;
+  return { ...files, case: entry ?? withProblem(files.case, missingCase()) };
 };
+
+export const missingCase = (): Problem =>
+  new Problem('missing_file', 'case.md is gone. Put it back, or remove the whole directory');
 
 /** Tells what is there now and was not told yet. */
 export const tell = async (store: Store, item: Item): Promise<void> => {
@@ -146,11 +166,16 @@ const adoptions = ({ layout }: Store, item: Item): Fix[] => {
   ];
 };
 
-const adoption = (path: string, { sha, value, problem }: Entry<{ adopt?: Changes }>): Fix[] =>
-  value?.adopt === undefined || problem !== undefined ? [] : [{ path, sha, changes: value.adopt }];
+const adoption = (path: string, entry: Entry<{ adopt?: Changes }>): Fix[] => {
+  const { sha, value } = entry;
+  return value?.adopt === undefined || !isSound(entry) ? [] : [{ path, sha, changes: value.adopt }];
+};
 
 const followUps = (store: Store, item: Item): Fix[] => {
-  if (item.files.case.problem !== undefined || caseOf(item).adopt !== undefined) return [];
+  const { case: entry, checklist } = item.files;
+  if (!isSound(entry) || caseOf(item).adopt !== undefined) return [];
+  // A checklist that is half saved asks for more than can be read of it.
+  if (checklist?.doubted_at !== undefined) return [];
   const changes = store.follow(item);
   return changes === undefined
     ? []

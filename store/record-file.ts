@@ -5,10 +5,11 @@ import { StoreError } from './errors.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
 import type { Layout } from './layout.ts';
 import { sha256 } from './names.ts';
+import { placeOf } from './parse.ts';
 import { assertNoLinks, statsAt } from './plain-path.ts';
-import { Problem } from './problem.ts';
+import { type Place, Problem } from './problem.ts';
 import { type Changes, spliceFrontMatter } from './splice.ts';
-import { decodeText } from './text.ts';
+import { decodeRecord } from './text.ts';
 
 /** What a rule wants changed: front-matter values, the body, or both. */
 export interface Edit {
@@ -88,7 +89,18 @@ export const readRegularFile = (root: string, path: string): Buffer | undefined 
 
 /** Parses a record or says which file, line and column keeps it from being one. */
 export const readable = (root: string, path: string, bytes: Buffer): FrontMatter =>
-  explained(relative(root, path), () => parseFrontMatter(decodeText(bytes)));
+  explained(relative(root, path), () => parseFrontMatter(decodeRecord(bytes)));
+
+/** Where a key stands in a record now; undefined when the record cannot be read. */
+export const placeIn = (root: string, path: string, key: string): Place | undefined => {
+  try {
+    const bytes = readRegularFile(root, path);
+    return bytes && placeOf(parseFrontMatter(decodeRecord(bytes)), key);
+  } catch (error) {
+    if (error instanceof Problem || error instanceof StoreError) return undefined;
+    throw error;
+  }
+};
 
 /** Reads what may be a Problem; `file` is how the error names the file, relative to the workspace. */
 export const explained = <T>(file: string, read: () => T): T => {

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { createDirectory, removeDirectory } from './durable.ts';
-import { listDirectory } from './entry.ts';
+import { listDirectory } from './folder.ts';
 import { planFile, sessionFile, sessionsDir } from './layout.ts';
 import { milestones, runStateOf } from './milestones.ts';
 import { sha256, shortId, timeName } from './names.ts';

@@ -1,9 +1,11 @@
 import { StoreError } from './errors.ts';
 import type { Globals } from './globals.ts';
 import type { Item } from './item.ts';
+import type { ItemFiles } from './item-files.ts';
 import type { Items } from './items.ts';
 import type { Journal, Seen } from './journal.ts';
 import type { Layout } from './layout.ts';
+import type { Problems } from './problems.ts';
 import type { Changes } from './splice.ts';
 import type { Turns } from './turns.ts';
 import type { PlaceKind } from './watch.ts';
@@ -27,6 +29,11 @@ export interface Store {
   readonly formerly: Map<string, Seen>;
   /** Asks for a decision about the missing ones, once the grace period is over. */
   lookLater: () => void;
+  /** Asks to look at a path again once the grace period is over, for what may be half saved. Undefined until somebody can. */
+  lookAgain: ((path: string) => void) | undefined;
+  /** New directories whose case.md may be half saved, as they were read. */
+  readonly doubtful: Map<string, ItemFiles>;
+  readonly problems: Problems;
   /** A place to be watched from now on. Does nothing until somebody watches. */
   watch: (dir: string, kind: PlaceKind) => void;
   readonly globals: Globals;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createFile, replaceFile } from './durable.ts';
-import { listDirectory } from './entry.ts';
 import { StoreError } from './errors.ts';
+import { listDirectory } from './folder.ts';
 import type { Layout } from './layout.ts';
 import { etagOf, isMarkdownName, sha256 } from './names.ts';
 import { statsAt } from './plain-path.ts';

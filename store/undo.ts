@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { listDirectory } from './entry.ts';
+import { listDirectory } from './folder.ts';
 import type { Layout } from './layout.ts';
 
 const KEEP_DAYS = 7;

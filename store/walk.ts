@@ -2,14 +2,14 @@ import { type Dirent, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { hasCode } from './durable.ts';
 import { CASE_FILE } from './layout.ts';
-import { isPlainDirectory } from './plain-path.ts';
+import { standing } from './plain-path.ts';
 
 const DEEPEST = 6;
 
-/** A directory met on the way: a Work item (it holds a case.md) or a folder of further ones. */
+/** A directory met on the way: a Work item (it holds a case.md), a folder of further ones, or one nobody may look into. */
 export interface Place {
   dir: string;
-  kind: 'item' | 'folder';
+  kind: 'item' | 'folder' | 'closed';
 }
 
 /**
@@ -22,7 +22,7 @@ export const walk = function* (
   from = 'cases',
   skip: (dir: string) => boolean = () => false,
 ): Generator<Place> {
-  if (isPlainDirectory(root, join(root, from))) yield* walkBelow(root, from, skip);
+  if (standing(root, join(root, from)) !== 'gone') yield* walkBelow(root, from, skip);
 };
 
 const walkBelow = function* (
@@ -31,7 +31,8 @@ const walkBelow = function* (
   skip: (dir: string) => boolean,
 ): Generator<Place> {
   const entries = readEntries(join(root, from));
-  if (entries === undefined) return;
+  if (entries === 'closed') yield { dir: from, kind: 'closed' };
+  if (typeof entries === 'string') return;
   const kind = entries.some(({ name }) => name === CASE_FILE) ? 'item' : 'folder';
   yield { dir: from, kind };
   if (kind === 'item' || from.split('/').length > DEEPEST) return;
@@ -42,11 +43,12 @@ const walkBelow = function* (
   }
 };
 
-const readEntries = (path: string): Dirent[] | undefined => {
+const readEntries = (path: string): Dirent[] | 'gone' | 'closed' => {
   try {
     return readdirSync(path, { withFileTypes: true });
   } catch (error) {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return undefined;
+    if (hasCode(error, 'EACCES', 'EPERM')) return 'closed';
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return 'gone';
     throw error;
   }
 };

@@ -4,7 +4,7 @@ import { type Entry, GRACE_MS } from './entry.ts';
 import { StoreError } from './errors.ts';
 import { refreshWebhooks } from './globals.ts';
 import type { Item } from './item.ts';
-import { allProblems, touch } from './items.ts';
+import { touch } from './items.ts';
 import { webhooksDir } from './layout.ts';
 import { etagOf } from './names.ts';
 import type { WebhookFile } from './read-webhooks.ts';
@@ -128,9 +128,7 @@ export const disableRegistration = (
   });
 
 /** Whether each registration on disk is known. While a file cannot be read, whose secret it needs is not. */
-export const allRegistrationsReadable = ({ items, globals }: Store): boolean =>
-  allProblems(items).length === 0 &&
-  [...globals.webhooks.values()].every(({ problem }) => problem === undefined);
+export const allRegistrationsReadable = ({ problems }: Store): boolean => problems.size === 0;
 
 const entriesOf = (
   { items, globals }: Store,

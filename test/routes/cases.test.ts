@@ -335,7 +335,7 @@ describe('PUT /cases/:id', () => {
       [good.replace('type: bug', 'type: [bug'), 5, 1],
       [good.replace('state: OPEN', 'state: DOING'), 5, 1],
       [good.replace('title: Tax is off by one\n', ''), 2, 1],
-      [good.replace(item.id, randomUUID()), undefined, undefined],
+      [good.replace(item.id, randomUUID()), 2, 1],
       [good.replace('---\n', ''), 1, 1],
     ] as const) {
       write('case.md', bad);
