@@ -74,8 +74,7 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
     isClosed: () => closed,
     gitWorks: (since) => gitWorks(Math.max(since, hints.last())),
   });
-  store.lookAgain = afterGrace(hints.hint);
-  store.globals.lookAgain = store.lookAgain;
+  lookAgainBy(store, hints.hint);
   return {
     ready: watching.ready.then(sweepNow),
     sweepNow,
@@ -91,11 +90,13 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
   };
 };
 
-const afterGrace =
-  (hint: (path: string) => void) =>
-  (path: string): void => {
+const lookAgainBy = (store: Store, hint: (path: string) => void): void => {
+  const lookAgain = (path: string): void => {
     setTimeout(() => hint(path), GRACE_MS + 10).unref();
   };
+  store.lookAgain = lookAgain;
+  store.globals.lookAgain = lookAgain;
+};
 
 // Settings and global webhook registrations.
 const GLOBAL = /^(workspace\.md$|webhooks(\/|$))/;
