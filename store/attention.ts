@@ -7,6 +7,7 @@ import { refreshGlobals } from './globals.ts';
 import { collectHints, type HintPace } from './hints.ts';
 import { keepWatching } from './keep-watching.ts';
 import { CASE_FILE } from './layout.ts';
+import { lookCloserAt } from './look-closer.ts';
 import { decideMissing } from './missing.ts';
 import { isDirectory } from './plain-path.ts';
 import { reconcile } from './reconcile.ts';
@@ -136,7 +137,9 @@ const directoryOf = (path: string): string =>
 const lookAt = async (store: Store, dir: string): Promise<void> => {
   if (store.items.byDir.has(dir)) {
     store.watch(dir, 'item');
-    return meet(store, dir);
+    await meet(store, dir);
+    const item = store.items.byDir.get(dir);
+    return item && lookCloserAt(store, item);
   }
   if (isDirectory(join(store.layout.root, dir))) return discover(store, dir);
   // A whole folder may be gone, and nobody hinted at what was in it.

@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { type Entry, GRACE_MS, type Reading, readEntry } from './entry.ts';
 import { isRecordName } from './names.ts';
 import { statsAt } from './plain-path.ts';
-import { asProblem, Problem } from './problem.ts';
+import { asProblem, LINKED_FOLDER, NO_FOLDER, type Problem } from './problem.ts';
 
 /** The record files of a folder, by name, and what keeps the folder itself from being read. */
 export interface Folder<T> {
@@ -39,25 +39,31 @@ export const readFolder = <T>(
 /** The names in a folder of ours; none where there is no folder. A link is none, wherever it leads. */
 export const listFolder = (dir: string): { names: string[]; fault: Problem | undefined } => {
   try {
-    const stats = statsAt(dir);
     // Most folders of most Work items are not there: an error for each would be the costly way to learn it.
-    if (stats === undefined) return { names: [], fault: undefined };
-    if (stats.isDirectory()) return { names: readdirSync(dir), fault: undefined };
-    const link = stats.isSymbolicLink();
-    return { names: [], fault: link ? LINKED : NO_FOLDER };
+    const fault = notAFolder(statsAt(dir));
+    return { names: fault === undefined ? readdirSync(dir) : [], fault: fault ?? undefined };
   } catch (error) {
     return { names: [], fault: asProblem(error) };
   }
 };
 
-const LINKED = new Problem(
-  'symbolic_link',
-  'Symbolic links are not followed. Put the directory itself here',
-);
-const NO_FOLDER = new Problem(
-  'not_a_directory',
-  'There is a file where a directory should be. Remove it',
-);
+// Null where there is nothing at all.
+const notAFolder = (stats: Stats | undefined): Problem | null | undefined => {
+  if (stats === undefined) return null;
+  if (stats.isDirectory()) return undefined;
+  return stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER;
+};
+
+/** What keeps a folder from being read, without reading it; undefined also where there is none. */
+export const folderFault = (dir: string): Problem | undefined => {
+  try {
+    const fault = notAFolder(statsAt(dir));
+    if (fault === undefined) accessSync(dir, constants.R_OK | constants.X_OK);
+    return fault ?? undefined;
+  } catch (error) {
+    return asProblem(error);
+  }
+};
 
 /** The same, where nobody asks why there are none. */
 export const listDirectory = (dir: string): string[] => listFolder(dir).names;

@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { createFile, makeDirectory, syncDirectory } from './durable.ts';
 import { sessionLockFile, sessionsDir } from './layout.ts';
-import { checkerOf } from './parse.ts';
 import { assertNoLinks } from './plain-path.ts';
+import { checkLock } from './read-sessions.ts';
 import { readable, readRegularFile } from './record-file.ts';
-import { type Lock, LockMatter } from './records/lock.ts';
+import type { Lock, LockMatter } from './records/lock.ts';
 import { renderFrontMatter } from './splice.ts';
 import type { Store } from './store.ts';
-
-const check = checkerOf(LockMatter);
 
 /** Who holds the session lock of a Work item. Undefined when there is no such Work item. The file says it, whoever wrote it. */
 export const readLock = (store: Store, caseId: string): Lock | undefined => {
@@ -49,7 +47,7 @@ const readMatter = ({ layout }: Store, dir: string): LockMatter | undefined => {
     const bytes = readRegularFile(layout.root, path);
     if (bytes === undefined) return undefined;
     const source = readable(layout.root, path, bytes);
-    return check(source.data, source);
+    return checkLock(source.data, source);
   } catch {
     return {
       kind: 'operator',

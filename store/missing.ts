@@ -23,7 +23,7 @@ export const decideMissing = async (store: Store): Promise<void> => {
 
 const isGone = ({ layout: { root }, items }: Store, id: string): boolean => {
   const item = items.byId.get(id);
-  return item !== undefined && !standing(root, join(root, item.dir)) !== 'gone';
+  return item !== undefined && standing(root, join(root, item.dir)) === 'gone';
 };
 
 const decide = async (store: Store, id: string): Promise<void> => {

@@ -7,12 +7,14 @@ import type { Item } from './item.ts';
 import { createItems } from './items.ts';
 import { openJournal } from './journal.ts';
 import { layoutOf } from './layout.ts';
+import { lookCloser } from './look-closer.ts';
 import { machineOf } from './machine.ts';
 import { createProblems } from './problems.ts';
 import { reviveAbsent } from './revive.ts';
 import type { Changes } from './splice.ts';
 import type { Store } from './store.ts';
 import { sweep } from './sweep.ts';
+import { shared } from './timing.ts';
 import { createTurns } from './turns.ts';
 import { pruneUndo } from './undo.ts';
 
@@ -70,7 +72,7 @@ export const openStore = async (
     lock,
     damaged: journal.damaged,
     watch: (globalsChanged, pace) => {
-      attention = payAttention(store, globalsChanged, pace);
+      attention = payAttention(store, andCloser(store, globalsChanged), pace);
       return attention;
     },
     close: async () => {
@@ -78,6 +80,15 @@ export const openStore = async (
       await journal.close();
       await lock.release();
     },
+  };
+};
+
+// Called after each sweep: then there is time to look at what no comparison needs.
+const andCloser = (store: Store, globalsChanged: () => void): (() => void) => {
+  const look = shared(() => lookCloser(store));
+  return () => {
+    globalsChanged();
+    look().catch((error) => store.report(error, 'looking at sessions'));
   };
 };
 
@@ -97,6 +108,7 @@ const emptyStore = (
     watch: () => undefined,
     lookAgain: undefined,
     doubtful: new Map(),
+    closer: new Map(),
     globals: createGlobals(problems),
     readOnly: false,
     listeners: new Set(),

@@ -25,6 +25,16 @@ export const asProblem = (error: unknown): Problem => {
   return new Problem('unreadable', error instanceof Error ? error.message : String(error));
 };
 
+export const LINKED_FOLDER = new Problem(
+  'symbolic_link',
+  'Symbolic links are not followed. Put the directory itself here',
+);
+
+export const NO_FOLDER = new Problem(
+  'not_a_directory',
+  'There is a file where a directory should be. Remove it',
+);
+
 /** A file made by hand could not be given what it lacks. */
 export const notAdopted = (error: unknown): Problem =>
   new Problem('not_adopted', error instanceof Error ? error.message : String(error));

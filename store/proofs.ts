@@ -166,6 +166,8 @@ export const addToChecklist = (
   entry: ChecklistEntry,
 ): Promise<Item | undefined> =>
   changing(store, caseId, async (item) => {
+    const { problem } = item.files.checklist ?? {};
+    if (problem !== undefined) throw unreadable(`${item.dir}/proof/checklist.md`, problem);
     const path = checklistFile(join(store.layout.root, item.dir));
     const made = await createFile(
       store.layout,

@@ -4,14 +4,12 @@ import { listDirectory } from './folder.ts';
 import { planFile, sessionFile, sessionsDir } from './layout.ts';
 import { milestones, runStateOf } from './milestones.ts';
 import { sha256, shortId, timeName } from './names.ts';
-import { checkerOf } from './parse.ts';
 import { Problem } from './problem.ts';
+import { checkSession } from './read-sessions.ts';
 import { editRecord, readable, readRegularFile, unreadable } from './record-file.ts';
-import { isEnded, type Session, SessionMatter } from './records/session.ts';
+import { isEnded, type Session, type SessionMatter } from './records/session.ts';
 import { renderFrontMatter } from './splice.ts';
 import { readyToWrite, type Store } from './store.ts';
-
-const check = checkerOf(SessionMatter);
 
 /** A session with what only the daemon needs, and its directory. */
 export interface KeptSession {
@@ -159,7 +157,7 @@ const readIn = (store: Store, case_id: string, dir: string): KeptSession | undef
   if (bytes === undefined) return undefined;
   const source = readable(root, sessionFile(dir), bytes);
   try {
-    const matter = check(source.data, source);
+    const matter = checkSession(source.data, source);
     return { dir, matter, session: sessionOf(store, case_id, { dir, matter }) };
   } catch (error) {
     if (error instanceof Problem) throw unreadable(sessionFile(dir).slice(root.length + 1), error);

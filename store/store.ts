@@ -6,6 +6,7 @@ import type { Items } from './items.ts';
 import type { Journal, Seen } from './journal.ts';
 import type { Layout } from './layout.ts';
 import type { Problems } from './problems.ts';
+import type { SessionFiles } from './session-files.ts';
 import type { Changes } from './splice.ts';
 import type { Turns } from './turns.ts';
 import type { PlaceKind } from './watch.ts';
@@ -34,6 +35,8 @@ export interface Store {
   /** New directories whose case.md may be half saved, as they were read. */
   readonly doubtful: Map<string, ItemFiles>;
   readonly problems: Problems;
+  /** What of each Work item is looked at for problems alone. */
+  readonly closer: Map<string, SessionFiles>;
   /** A place to be watched from now on. Does nothing until somebody watches. */
   watch: (dir: string, kind: PlaceKind) => void;
   readonly globals: Globals;

@@ -1,9 +1,13 @@
+import { lookCloser } from '../../store/look-closer.ts';
 import type { FileProblem } from '../../store/problem.ts';
 import { listSnapshots } from '../../store/snapshots.ts';
 import type { Service } from '../service.ts';
 
-/** Every file of the workspace that cannot be used as what it should be, with line and column where they are known. */
-export const listProblems = ({ store }: Service): FileProblem[] => [
-  ...store.problems.all(),
-  ...listSnapshots(store).problems,
-];
+/**
+ * Every file of the workspace that cannot be used as what it should be, with line and column where they are known. Free
+ * texts (memory, plans) are not read for it: `dossier check` does.
+ */
+export const listProblems = async ({ store }: Service): Promise<FileProblem[]> => {
+  await lookCloser(store);
+  return [...store.problems.all(), ...listSnapshots(store).problems];
+};

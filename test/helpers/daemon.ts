@@ -21,10 +21,13 @@ export const startDaemon = async (
   t: TestContext,
   args: string[],
   env: Record<string, string> = {},
+  /** Runs as this user and group, which only root can ask for. */
+  uid?: number,
 ): Promise<Daemon> => {
   const child = spawn(process.execPath, [DOSSIER, '--port', '0', ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
   });
   t.after(() => child.kill('SIGKILL'));
   const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
