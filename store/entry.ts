@@ -14,9 +14,9 @@ export interface Entry<T> {
   written_at: number;
   value: T | undefined;
   problem: Problem | undefined;
-  /** The file was there and is not: editors that save by renaming leave such a gap. Milliseconds since the epoch. */
+  /** The file was there and is not: editors that save by renaming leave such a gap. By the clock that nobody sets. */
   gone_at?: number;
-  /** Since when the file cannot be read, if that may be a save that goes on. Milliseconds since the epoch. */
+  /** Since when the file cannot be read, if that may be a save that goes on. By the same clock. */
   doubted_at?: number;
 }
 
@@ -60,11 +60,15 @@ export const isNewDoubt = (
   before: Entry<unknown> | undefined,
 ): boolean => now?.doubted_at !== undefined && now !== before;
 
+/** Whether what was missed, or doubted, then may still come back. */
+export const isInGrace = (since: number): boolean => performance.now() - since < GRACE_MS;
+
 /** Whether a file is still the one that was read. */
 export const isSame = ({ signature }: Entry<unknown>, now: Stats): boolean =>
   signature !== '' && signature === signatureOf(now);
 
-const isYoung = ({ mtimeMs }: Stats): boolean => Date.now() - mtimeMs < RACY_MS;
+// One from the future is not: the clock was set back, and another write gets another time.
+const isYoung = ({ mtimeMs }: Stats): boolean => Math.abs(Date.now() - mtimeMs) < RACY_MS;
 
 export const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
   `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
@@ -89,7 +93,9 @@ const read = <T>(path: string, stats: Stats, reading: Reading<T>): Entry<T> => {
       return { ...look, sha, value: before.value, problem: undefined };
     return parsed(bytes, { ...look, sha }, reading);
   } catch (error) {
-    return withProblem(before, asProblem(error), look);
+    const problem = asProblem(error);
+    // A disk that failed, too many open files: nothing in the file says that this has passed.
+    return problem === error ? withProblem(before, problem, look) : unreachable(before, problem);
   }
 };
 
@@ -135,8 +141,8 @@ export const inDoubt = <T>(
   { written_at }: Pick<Look, 'written_at'> = { written_at: 0 },
 ): Entry<T> | undefined => {
   if (before?.problem !== undefined) return undefined;
-  const { doubted_at = Date.now() } = before ?? {};
-  if (Date.now() - doubted_at >= GRACE_MS) return undefined;
+  const { doubted_at = performance.now() } = before ?? {};
+  if (!isInGrace(doubted_at)) return undefined;
   if (before?.doubted_at !== undefined) return before;
   const { sha = '', value } = before ?? {};
   const known = { sha, value, written_at: before?.written_at ?? written_at };

@@ -1,6 +1,6 @@
 import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { type Entry, GRACE_MS, type Reading, readEntry } from './entry.ts';
+import { type Entry, isInGrace, type Reading, readEntry } from './entry.ts';
 import { isRecordName } from './names.ts';
 import { statsAt } from './plain-path.ts';
 import { asProblem, LINKED_FOLDER, NO_FOLDER, type Problem } from './problem.ts';
@@ -29,9 +29,8 @@ export const readFolder = <T>(
     if (entry !== undefined) entries.set(name, entry);
   }
   for (const [name, entry] of before) {
-    const gone_at = entry.gone_at ?? Date.now();
-    if (!entries.has(name) && Date.now() - gone_at < GRACE_MS)
-      entries.set(name, { ...entry, gone_at });
+    const gone_at = entry.gone_at ?? performance.now();
+    if (!entries.has(name) && isInGrace(gone_at)) entries.set(name, { ...entry, gone_at });
   }
   return { entries, fault };
 };

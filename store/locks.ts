@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import lockfile from 'proper-lockfile';
 import { createFile, makeDirectory, syncDirectory } from './durable.ts';
+import { inFolderTurn } from './folder-guard.ts';
 import { sessionLockFile, sessionsDir } from './layout.ts';
 import { assertNoLinks } from './plain-path.ts';
 import { checkLock } from './read-sessions.ts';
@@ -103,22 +103,7 @@ const inFolder = async <T>(
   const folder = sessionsDir(dir);
   assertNoLinks(store.layout.root, folder);
   makeDirectory(folder);
-  const release = await lockfile.lock(folder, {
-    ...GUARD,
-    lockfilePath: join(folder, 'folder.lock'),
-  });
-  try {
-    return await work(dir);
-  } finally {
-    await release();
-  }
-};
-
-const GUARD = {
-  realpath: false,
-  stale: 5000,
-  retries: { retries: 30, minTimeout: 20, maxTimeout: 400 },
-  onCompromised: () => undefined,
+  return inFolderTurn(store.layout.root, folder, () => work(dir));
 };
 
 const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createFile, removeFile } from './durable.ts';
-import { type Entry, GRACE_MS } from './entry.ts';
+import { type Entry, isInGrace } from './entry.ts';
 import { StoreError } from './errors.ts';
 import { refreshWebhooks } from './globals.ts';
 import type { Item } from './item.ts';
@@ -33,7 +33,7 @@ export const registrationsOf = (store: Store, scope: Scope): Registration[] => {
   const entries = entriesOf(store, scope);
   if (entries === undefined || entries.size === 0) return [];
   return [...entries]
-    .filter(([, { gone_at = Date.now() }]) => Date.now() - gone_at < GRACE_MS)
+    .filter(([, { gone_at }]) => gone_at === undefined || isInGrace(gone_at))
     .flatMap(([name, entry]) => registration(scope, name, entry) ?? [])
     .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 };
