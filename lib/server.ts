@@ -64,14 +64,14 @@ const SETTINGS = {
 } as const;
 
 const guard = (hapi: Server, checkKey: CheckKey): void => {
-  hapi.ext('onRequest', ({ raw }, h) => {
+  hapi.ext('onRequest', ({ raw, path }, h) => {
     raw.res.setHeader('x-content-type-options', 'nosniff');
     raw.res.setHeader('x-frame-options', 'DENY');
     const { headers } = raw.req;
     const refusal = notLocal(headers, Number(hapi.info.port));
     if (refusal !== undefined) throw refusal;
     if (headers.authorization === undefined) return h.continue;
-    return checkCredential(headers.authorization, checkKey).then(() => h.continue);
+    return checkCredential(headers.authorization, path, checkKey).then(() => h.continue);
   });
 };
 

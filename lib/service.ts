@@ -18,6 +18,8 @@ export interface Service {
   readonly git: Git;
   /** The providers as the settings name them now. */
   readonly providers: () => Providers;
+  /** Where the API is reached; undefined until it listens. */
+  readonly address: { url: string | undefined };
   /** The sessions that are going on. */
   readonly engine: Engine;
   readonly dispatcher: Dispatcher;

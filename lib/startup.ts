@@ -87,6 +87,7 @@ const compose = (
     providers: providersOf(config, () => settingsOf(store.globals)),
     engine,
     exporter: createExporter(store),
+    address: { url: undefined },
     dispatcher: createDispatcher({ store, log, version: version.version }),
     comesFromAgent: (connection) => comesFromRun(connection, markersOf(engine)),
   };

@@ -1,6 +1,7 @@
 import type { Section } from '../lib/http/route.ts';
 import { caseRoutes } from './cases.ts';
 import { exportRoutes } from './export.ts';
+import { mcpRoutes } from './mcp.ts';
 import { memoryRoutes } from './memory.ts';
 import { proofRoutes } from './proof.ts';
 import { providerRoutes } from './providers.ts';
@@ -22,4 +23,5 @@ export const sections: readonly Section[] = [
   { title: 'AI providers', routes: providerRoutes },
   { title: 'Webhook registration', routes: webhookRoutes },
   { title: 'System', routes: systemRoutes },
+  { title: 'Model Context Protocol', routes: mcpRoutes },
 ];

@@ -6,6 +6,7 @@ import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { EVENTS } from '../events.ts';
 import { createLog, type Log } from '../log.ts';
+import { keyCheck } from '../mcp/key-check.ts';
 import { createServer } from '../server.ts';
 import type { VersionInfo } from '../service.ts';
 import { type Running, startService } from '../startup.ts';
@@ -32,6 +33,7 @@ export const serve = async (config: Config, version: VersionInfo): Promise<numbe
   endOnCrash(log, running);
   const server = await listen(config, log, running);
   const url = urlOf(config, server);
+  running.service.address.url = url;
   running.open.lock.tell(url);
   process.stdout.write(`Dossier is ready: ${url} (workspace ${config.workspace})\n`);
   log.info({ signal: await asked }, 'Stopping');
@@ -63,7 +65,7 @@ const endOnCrash = (log: Log, running: Running): void => {
 const listen = async (config: Config, log: Log, running: Running): Promise<Server> => {
   const { host, port } = config;
   const { service } = running;
-  const checkKey = async (): Promise<boolean> => false;
+  const checkKey = keyCheck(service);
   const options = { sections, events: EVENTS, service, log, host, port, checkKey };
   try {
     const server = createServer(options);

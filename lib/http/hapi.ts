@@ -68,12 +68,13 @@ const bodyOf = async ({ method, maxBytes = MIB }: Route, { raw }: Request) => {
 type Result = Answer<unknown> | object | string | number | boolean | null | undefined;
 
 const send = (route: Route, result: Result, request: Request, h: ResponseToolkit) => {
-  const { body, headers, etag } = result instanceof Answer ? result : new Answer<unknown>(result);
+  const answered = result instanceof Answer ? result : new Answer<unknown>(result);
+  const { body, headers, etag } = answered;
   const tag = etag === undefined ? undefined : `"${etag}"`;
   if (tag !== undefined && isKnown(request, tag)) {
     return h.response().code(304).header('etag', tag);
   }
-  const status = route.status ?? (body === undefined ? 204 : 200);
+  const status = answered.status ?? route.status ?? (body === undefined ? 204 : 200);
   const answer = h.response(bytesOf(body, headers)).code(status);
   if (body !== undefined) answer.type(JSON_TYPE);
   if (tag !== undefined) answer.header('etag', tag);

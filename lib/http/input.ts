@@ -1,6 +1,7 @@
 import { type FieldError, notFound, ServiceError } from '../errors.ts';
 import { readBody } from './body.ts';
 import { type Check, checker } from './check.ts';
+import { bearerOf } from './local-only.ts';
 import type { Input, Route } from './route.ts';
 import {
   bodyIsOptional,
@@ -35,7 +36,13 @@ export const inputReader = (route: Route): Read => {
     const body = readBody(route, headers, payload);
     const errors = [...prefixed('query', asked.errors), ...checkBody(body)];
     if (errors.length > 0) throw badRequest(errors);
-    return { params: path.value, query: asked.value, body, ifMatch: ifMatch(headers['if-match']) };
+    return {
+      params: path.value,
+      query: asked.value,
+      body,
+      ifMatch: ifMatch(headers['if-match']),
+      token: bearerOf(headers.authorization),
+    };
   };
 };
 

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { ServiceError } from '../errors.ts';
 
-export type CheckKey = (token: string) => Promise<boolean>;
+/** Whether a token is good for this path. */
+export type CheckKey = (token: string, path: string) => Promise<boolean>;
 
 /**
  * Why a request or upgrade with these headers is refused, or undefined. Only this machine reaches a loopback
@@ -22,17 +23,22 @@ export const notLocal = (headers: IncomingHttpHeaders, port: number): ServiceErr
 /** Throws `unauthorized` unless the key in the Authorization header, where there is one, is valid. */
 export const checkCredential = async (
   header: string | undefined,
+  path: string,
   checkKey: CheckKey,
 ): Promise<void> => {
   if (header === undefined) return;
-  const token = /^Bearer +([^\s]+)$/i.exec(header)?.[1];
-  if (token !== undefined && (await checkKey(token))) return;
+  const token = bearerOf(header);
+  if (token !== undefined && (await checkKey(token, path))) return;
   throw new ServiceError(
     'unauthorized',
     'The API key is unknown or revoked. Calls from this machine need none: leave Authorization out.',
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 };
+
+/** The token in an Authorization header; undefined when it has none. */
+export const bearerOf = (header: string | string[] | undefined): string | undefined =>
+  typeof header === 'string' ? /^Bearer +([^\s]+)$/i.exec(header)?.[1] : undefined;
 
 /** Whether a server bound to this address can be reached from this machine only. */
 export const isLoopbackAddress = (host: string): boolean =>

@@ -10,15 +10,19 @@ export class Answer<T> {
   readonly headers: Record<string, string>;
   /** Without quotes; the HTTP layer adds them, and answers 304 or 412 by it. */
   readonly etag: string | undefined;
+  /** Instead of the route's. */
+  readonly status: number | undefined;
 
   constructor(
     body: T | Buffer | string | undefined,
     headers: Record<string, string> = {},
     etag?: string,
+    status?: number,
   ) {
     this.body = body;
     this.headers = headers;
     this.etag = etag;
+    this.status = status;
   }
 }
 
@@ -49,6 +53,8 @@ export interface Input<P, Q, B> {
   body: B;
   /** The If-Match header without quotes and weak mark; undefined when absent or `*`. */
   ifMatch: string | undefined;
+  /** The bearer token that was presented; it has been found good for this path. */
+  token: string | undefined;
 }
 
 type Of<S, Absent> = S extends TSchema ? Static<S> : Absent;

@@ -1,6 +1,7 @@
 import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import type { AgentConnection } from './acp-connection.ts';
 import { modeChange } from './acp-mode.ts';
+import type { RunSpec } from './provider.ts';
 import { messageOf } from './run-end.ts';
 import { list, number, record, text } from './wire.ts';
 
@@ -13,6 +14,8 @@ export interface AgentHello {
   version: string | undefined;
   resumes: boolean;
   loads: boolean;
+  /** It speaks to MCP servers over HTTP. */
+  mcp_http: boolean;
   auth_methods: string[];
 }
 
@@ -29,12 +32,13 @@ export const initialize = async (agent: AgentConnection): Promise<AgentHello> =>
   if (spoken !== PROTOCOL_VERSION) {
     throw new AgentError(`It speaks version ${spoken} of the protocol, not ${PROTOCOL_VERSION}.`);
   }
-  const { loadSession, sessionCapabilities } = record(answer.agentCapabilities);
+  const { loadSession, sessionCapabilities, mcpCapabilities } = record(answer.agentCapabilities);
   const { resume } = record(sessionCapabilities);
   return {
     version: text(record(answer.agentInfo).version),
     resumes: resume !== undefined && resume !== null,
     loads: loadSession === true,
+    mcp_http: record(mcpCapabilities).http === true,
     auth_methods: list(answer.authMethods).flatMap((method) => text(record(method).id) ?? []),
   };
 };
@@ -48,6 +52,7 @@ export interface OpenSession {
 interface SessionWish {
   cwd: string;
   native_session_id: string | undefined;
+  mcp: RunSpec['mcp'];
   note: (kind: string, raw: unknown) => void;
 }
 
@@ -62,22 +67,35 @@ export const openSession = async (
 ): Promise<OpenSession> => {
   const resumed = await resumeSession(agent, hello, wish);
   if (resumed !== undefined) return resumed;
-  const opened = await agent.request('session/new', { cwd: wish.cwd, mcpServers: [] });
+  const opened = await agent.request('session/new', {
+    cwd: wish.cwd,
+    mcpServers: serversFor(hello, wish),
+  });
   const session_id = text(record(opened).sessionId);
   if (session_id === undefined) throw new AgentError('It gave its session no id.');
   return { session_id, opened };
 };
 
+// An agent that cannot speak HTTP to it does without: all it needs is in its prompt.
+const serversFor = ({ mcp_http }: AgentHello, { mcp }: SessionWish): unknown[] => {
+  if (!mcp_http || mcp === undefined) return [];
+  const headers = [{ name: 'Authorization', value: `Bearer ${mcp.token}` }];
+  return [{ type: 'http', name: 'dossier', url: mcp.url, headers }];
+};
+
 const resumeSession = async (
   agent: AgentConnection,
-  { resumes, loads }: AgentHello,
-  { cwd, native_session_id: session_id, note }: SessionWish,
+  hello: AgentHello,
+  wish: SessionWish,
 ): Promise<OpenSession | undefined> => {
+  const { resumes, loads } = hello;
+  const { cwd, native_session_id: session_id, note } = wish;
   if (session_id === undefined) return undefined;
   const ways = [...(resumes ? ['session/resume'] : []), ...(loads ? ['session/load'] : [])];
   for (const way of ways) {
     try {
-      const opened = await agent.request(way, { sessionId: session_id, cwd, mcpServers: [] });
+      const mcpServers = serversFor(hello, wish);
+      const opened = await agent.request(way, { sessionId: session_id, cwd, mcpServers });
       return { session_id, opened };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;

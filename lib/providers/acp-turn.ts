@@ -75,8 +75,8 @@ const open = async (turn: Turn): Promise<void> => {
   if (preset.authenticate !== undefined) {
     await agent.request('authenticate', { methodId: preset.authenticate });
   }
-  const { cwd, native_session_id } = spec;
-  const session = await openSession(agent, hello, { cwd, native_session_id, note });
+  const { cwd, native_session_id, mcp } = spec;
+  const session = await openSession(agent, hello, { cwd, native_session_id, mcp, note });
   turn.session_id = session.session_id;
   const wanted = preset.modes[spec.phase];
   const set = await setMode(agent, session, wanted).catch((error: unknown) => messageOf(error));

@@ -61,6 +61,8 @@ export interface RunSpec {
   kept: string[];
   /** Directories no agent may see (the daemon's own .dossier, less this worktree). */
   hidden: string[];
+  /** The daemon's own MCP server, for this run alone; undefined while the daemon does not listen. */
+  mcp?: { url: string; token: string };
   /** `idle_ms`: a program silent for so long has failed. `output_bytes`: as has one that wrote more than this in all. */
   limits: { idle_ms: number; output_bytes: number };
   /** Manual planning only: resolves with the text of plan.md once it is there and not empty. Rejects when aborted. */

@@ -1,8 +1,9 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { type KeptSession, whereIs } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { openTranscript, type Transcript } from '../../store/transcript.ts';
 import { createTurns, type Turns } from '../../store/turns.ts';
-import type { Run, RunResult } from '../providers/provider.ts';
+import type { Phase, Run, RunResult } from '../providers/provider.ts';
 
 /** A session whose agent runs in this process. */
 export interface LiveRun {
@@ -10,6 +11,9 @@ export interface LiveRun {
   session_id: string;
   /** In the environment of each of its processes. */
   run_marker: string;
+  phase: Phase;
+  /** What its agent presents to the MCP server; good as long as it runs. */
+  token: string;
   /** Undefined while its worktree is prepared. */
   run: Run | undefined;
   /** It has its place among the `max_sessions` that run at once; until then it waits. */
@@ -73,6 +77,16 @@ export const createEngine = (store: Store): Engine => {
     },
   };
   return engine;
+};
+
+/** The run whose agent was given this token; undefined when none that goes on was. */
+export const runOfToken = ({ live }: Engine, token: string): LiveRun | undefined =>
+  [...live.values()].find((run) => sameSecret(run.token, token));
+
+// In the same time for any token.
+const sameSecret = (known: string, given: string): boolean => {
+  const [a, b] = [known, given].map((text) => createHash('sha256').update(text).digest());
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 };
 
 export const START = 'start';

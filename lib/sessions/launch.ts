@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readCase } from '../../store/cases.ts';
 import { acquireLock, readLock, releaseLock } from '../../store/locks.ts';
 import type { Case } from '../../store/records/case.ts';
@@ -126,6 +126,8 @@ const go = (
     session_id,
     case_id,
     run_marker,
+    phase: kept.session.mode,
+    token: randomBytes(24).toString('base64url'),
     run: undefined,
     entered: false,
     enter: () => undefined,

@@ -60,7 +60,8 @@ const providerOf = (service: Service, name: string): Provider => {
   throw new ServiceError('provider_failed', `There is no provider ${name} in the settings.`);
 };
 
-const specOf = ({ store }: Service, { kept, phase, worktree, prompt }: Turn): RunSpec => {
+const specOf = (service: Service, { kept, phase, worktree, prompt }: Turn): RunSpec => {
+  const { store, engine, address } = service;
   const { session, matter } = kept;
   return {
     session_id: session.id,
@@ -72,6 +73,9 @@ const specOf = ({ store }: Service, { kept, phase, worktree, prompt }: Turn): Ru
     writable: phase === 'work' ? [worktree.common_dir] : [],
     kept: [`${worktree.common_dir}/hooks`, `${worktree.common_dir}/config`],
     hidden: [store.layout.dossier],
+    ...(address.url !== undefined && {
+      mcp: { url: `${address.url}/mcp`, token: engine.live.get(kept.session.id)?.token ?? '' },
+    }),
     limits: { idle_ms: IDLE_MS, output_bytes: OUTPUT_BYTES },
     awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
     ...(matter.native_session_id !== undefined && {

@@ -1,6 +1,6 @@
 /** A real process with a session in Work mode, killed or stopped, and started again on the same files. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
@@ -8,6 +8,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { processesNaming } from '../helpers/processes.ts';
 import { openReceiver, type TestReceiver } from '../helpers/receiver.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
+import { withAgent } from '../helpers/sessions.ts';
 import { clientOf, type HttpClient } from '../helpers/stream.ts';
 
 interface Place {
@@ -69,6 +70,26 @@ const told = ({ received }: TestReceiver, type: string): number =>
       .filter(({ headers }) => headers['x-service-event'] === type)
       .map(({ headers }) => headers['webhook-id']),
   ).size;
+
+describe('an agent of a running daemon', () => {
+  it('reaches its own Work item through the MCP server, with a token of its own', async (t) => {
+    const repository = await makeRepository(t);
+    const workspace = temporaryDirectory(t);
+    const { settings = '', env = {} } = withAgent(t, 'mcp');
+    mkdirSync(join(env.HOME ?? '', '.test-agent'));
+    writeFileSync(join(workspace, 'workspace.md'), `---\n${settings}\n---\n`);
+    const args = ['--workspace', workspace, '--repo', repository.root];
+    const daemon = await startDaemon(t, args, env);
+    const client = clientOf(daemon.url);
+    const { id } = await client.post('/cases', { title: 'Read me', type: 'chore' });
+    const session = await client.post(`/cases/${id}/sessions`, { type: 'implementing' });
+    const at = `/cases/${id}/sessions/${session.id}`;
+    await eventually(async () => assert.equal((await client.get(at)).status, 'plan_ready'));
+    const plan = await (await fetch(`${daemon.url}${at}/plan`)).text();
+    assert.match(plan, /"jsonrpc":"2\.0"/);
+    assert.match(plan, /Read me/);
+  });
+});
 
 describe('a session in Work mode when its daemon ends', () => {
   it('is paused after a kill, with nothing of it alive, and goes on when the operator says so', async (t) => {

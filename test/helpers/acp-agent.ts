@@ -11,6 +11,8 @@ import { agent, methods, ndJsonStream, RequestError } from '@agentclientprotocol
 interface Turn {
   cwd: string;
   prompt: string;
+  /** The MCP servers that the client gave it. */
+  servers: { url?: string; headers?: { name: string; value: string }[] }[];
   update: (update: Record<string, unknown>) => Promise<void>;
   ask: (toolCall: Record<string, unknown>) => Promise<string>;
   cancelled: Promise<void>;
@@ -118,6 +120,38 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await turn.cancelled;
     return END;
   },
+  // Asks the daemon's own server for its Work item, and plans what it was answered.
+  mcp: async (turn) => {
+    const [server] = turn.servers;
+    const answer = await fetch(server?.url ?? '', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...Object.fromEntries((server?.headers ?? []).map(({ name, value }) => [name, value])),
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'read_work_item', arguments: {} },
+      }),
+    });
+    await say(turn, await answer.text());
+    return END;
+  },
+  // Plans at once, and works until it is ended.
+  'work-hang': async (turn) => {
+    if (!turn.prompt.includes('The approved plan')) {
+      await say(turn, 'The plan.');
+      return END;
+    }
+    await turn.update({
+      sessionUpdate: 'agent_thought_chunk',
+      content: { type: 'text', text: 'At work.' },
+    });
+    await turn.cancelled;
+    return END;
+  },
   'hang-on-feedback': async (turn) => {
     await say(turn, turn.prompt);
     if (turn.prompt.includes('What has to change')) await turn.cancelled;
@@ -220,6 +254,7 @@ const MODES = {
 
 let mode = 'default';
 let cwd = process.cwd();
+let servers: Turn['servers'] = [];
 let cancel: () => void = () => {};
 const cancelled = new Promise<void>((resolve) => {
   cancel = resolve;
@@ -229,12 +264,17 @@ agent({ name: 'test-agent' })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: behaviour === 'old' ? 0 : 1,
     agentInfo: { name: 'test-agent', version: '1.2.3' },
-    agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {} } },
+    agentCapabilities: {
+      loadSession: true,
+      sessionCapabilities: { resume: {} },
+      mcpCapabilities: { http: true },
+    },
   }))
   .onRequest(methods.agent.session.new, ({ params }) => {
     if (behaviour === 'stuck') return new Promise(() => {});
     if (behaviour === 'locked') throw RequestError.authRequired();
     cwd = params.cwd;
+    servers = params.mcpServers as Turn['servers'];
     const sessionId = `s-${process.pid}`;
     remember(sessionId);
     return { sessionId, modes: MODES };
@@ -282,7 +322,7 @@ agent({ name: 'test-agent' })
       return outcome.optionId ?? outcome.outcome;
     };
     const prompt = first?.type === 'text' ? first.text : '';
-    const answer = await BEHAVIOURS[behaviour]?.({ cwd, prompt, update, ask, cancelled });
+    const answer = await BEHAVIOURS[behaviour]?.({ cwd, prompt, servers, update, ask, cancelled });
     return (answer ?? END) as { stopReason: 'end_turn' };
   })
   .connect(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Config } from '../../lib/config.ts';
 import type { Log } from '../../lib/log.ts';
+import { keyCheck } from '../../lib/mcp/key-check.ts';
 import { createServer } from '../../lib/server.ts';
 import type { Service } from '../../lib/service.ts';
 import { startService } from '../../lib/startup.ts';
@@ -135,7 +136,7 @@ const live = async (config: Config, { events, logged, watch }: Heard) => {
     log,
     host: config.host,
     port: 4870,
-    checkKey: async () => false,
+    checkKey: keyCheck(running.service),
   });
   await hapi.initialize();
   let stopped = false;

@@ -1,0 +1,153 @@
+/** The MCP server, asked by the protocol's own client. */
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Case } from '../../store/records/case.ts';
+import type { Running } from '../helpers/service.ts';
+import { type Problem, type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
+
+const connect = async ({ call }: Running, token?: string): Promise<Client> => {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StreamableHTTPClientTransport(new URL('http://localhost:4870/mcp'), {
+    ...(token !== undefined && { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
+    fetch: async (_url, init) => {
+      const headers = Object.fromEntries(new Headers(init?.headers));
+      const body = init?.body === undefined ? undefined : String(init.body);
+      const answer = await call(init?.method ?? 'GET', '/mcp', body, headers);
+      return new Response(answer.text === '' ? null : answer.text, {
+        status: answer.status,
+        headers: { 'content-type': 'application/json' },
+      });
+    },
+  });
+  await client.connect(transport as Parameters<Client['connect']>[0]);
+  return client;
+};
+
+const ask = async (client: Client, name: string, given: object = {}) => {
+  const result = (await client.callTool({ name, arguments: { ...given } })) as CallToolResult;
+  const [part] = result.content;
+  return { failed: result.isError === true, text: part?.type === 'text' ? part.text : '' };
+};
+
+const atWork = async (t: TestContext): Promise<{ it: SessionTest; id: string; client: Client }> => {
+  const options = withAgent(t, 'work-hang');
+  mkdirSync(join(options.env?.HOME ?? '', '.test-agent'));
+  const it = await withCase(t, 'Change a.txt.', options);
+  const { id } = await it.start();
+  await it.until(id, 'plan_ready');
+  await it.post(`/sessions/${id}/approve`);
+  await it.untilEvent(id, 'thought');
+  const token = it.running.service.engine.live.get(id)?.token;
+  return { it, id, client: await connect(it.running, token) };
+};
+
+const NEVER = /approve|verify|state|delete|abort|resume|pause|run|worktree/;
+
+describe('POST /mcp with the token of a session', () => {
+  it('offers its own Work item, and nothing that decides', async (t) => {
+    const { it, client } = await atWork(t);
+    const { tools } = await client.listTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['read_work_item', 'list_memory', 'read_memory', 'write_memory', 'tick_task', 'attach_proof'],
+    );
+    for (const { name, inputSchema } of tools) {
+      assert.doesNotMatch(name, NEVER);
+      assert.ok(!('case_id' in (inputSchema.properties ?? {})), name);
+    }
+    const item = JSON.parse((await ask(client, 'read_work_item')).text);
+    assert.deepEqual([item.id, item.proof_gate.satisfied], [it.item.id, false]);
+    await it.control('abort');
+  });
+
+  it('keeps memory, ticks tasks and attaches proof, as the API would', async (t) => {
+    const { it, client } = await atWork(t);
+    const tasks = '# Tasks\r\n\r\n- [ ] one\r\n  * [x] two\r\n1. [ ] three\r\n';
+    const written = await ask(client, 'write_memory', { filename: 'tasks.md', content: tasks });
+    const { sha256 } = JSON.parse(written.text);
+    assert.equal((await ask(client, 'tick_task', { number: 3 })).text, '1. [x] three');
+    assert.equal((await ask(client, 'tick_task', { number: 2, done: false })).text, '* [ ] two');
+    const file = join(it.running.workspace, it.item.path, 'memory/tasks.md');
+    assert.equal(
+      readFileSync(file, 'utf8'),
+      '# Tasks\r\n\r\n- [ ] one\r\n  * [ ] two\r\n1. [x] three\r\n',
+    );
+    const none = await ask(client, 'tick_task', { number: 4 });
+    assert.deepEqual([none.failed, /3 checkboxes/.test(none.text)], [true, true]);
+    const stale = await ask(client, 'write_memory', { filename: 'tasks.md', content: '', sha256 });
+    assert.equal(stale.failed, true);
+    assert.match(stale.text, /changed/);
+    assert.match((await ask(client, 'read_memory', { filename: 'tasks.md' })).text, /three/);
+    const proof = await ask(client, 'attach_proof', { type: 'test-log', content: 'all green' });
+    assert.equal(JSON.parse(proof.text).verified, false);
+    assert.equal(it.running.events.at(-1)?.event_type, 'proof_created');
+    await it.control('abort');
+  });
+
+  it('says what is wrong, so that the model can do something else', async (t) => {
+    const { it, client } = await atWork(t);
+    for (const [name, given, words] of [
+      ['approve', {}, /no tool approve/],
+      ['read_memory', { filename: '../case.md' }, /named like notes\.md/],
+      ['read_memory', { filename: 'none.md' }, /no memory file none\.md/],
+      ['write_memory', { filename: 'x.md' }, /as its schema says/],
+      ['attach_proof', { type: 'No Type', content: 'x' }, /as its schema says/],
+    ] as const) {
+      const { failed, text } = await ask(client, name, given);
+      assert.equal(failed, true, name);
+      assert.match(text, words);
+    }
+    await it.control('abort');
+  });
+
+  it('is refused when the session has ended, and opens nothing else', async (t) => {
+    const { it, id } = await atWork(t);
+    const token = it.running.service.engine.live.get(id)?.token;
+    const headers = { authorization: `Bearer ${token}` };
+    const other = await it.running.call<Problem>('GET', '/cases', undefined, headers);
+    assert.deepEqual([other.status, other.body.code], [401, 'unauthorized']);
+    await it.control('abort');
+    await assert.rejects(connect(it.running, token), /401/);
+  });
+});
+
+describe('POST /mcp without a token', () => {
+  it('reads all Work items, and changes none', async (t) => {
+    const { running, item } = await withCase(t);
+    await running.call('PUT', `/cases/${item.id}/memory/notes.md`, '# Notes\n');
+    const client = await connect(running);
+    const { tools } = await client.listTools();
+    assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint === true));
+    const listed = JSON.parse((await ask(client, 'list_work_items', { state: 'OPEN' })).text);
+    assert.deepEqual(
+      listed.map(({ id, description }: Case) => [id, description]),
+      [[item.id, undefined]],
+    );
+    const one = JSON.parse((await ask(client, 'read_work_item', { case_id: item.id })).text);
+    assert.deepEqual(
+      one.memory.map(({ filename }: { filename: string }) => filename),
+      ['notes.md'],
+    );
+    const notes = { case_id: item.id, filename: 'notes.md' };
+    assert.equal((await ask(client, 'read_memory', notes)).text, '# Notes\n');
+    const written = await ask(client, 'write_memory', { ...notes, content: 'x' });
+    assert.match(written.text, /no tool write_memory/);
+  });
+
+  it('takes messages only, and only from this machine', async (t) => {
+    const { running } = await withCase(t);
+    const { call } = running;
+    assert.equal((await call('GET', '/mcp')).status, 405);
+    assert.equal((await call('POST', '/mcp', { method: 'tools/list' })).status, 400);
+    const foreign = { origin: 'https://example.org' };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    assert.equal((await call('POST', '/mcp', message, foreign)).status, 403);
+    const note = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    assert.equal((await call('POST', '/mcp', note)).status, 202);
+  });
+});
