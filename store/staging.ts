@@ -71,7 +71,8 @@ export const stageFiles = async <T extends StagedFile>(
     mkdirSync(dirname(path), { recursive: true });
     await writeFile(path, file, bytesOf(file));
   });
-  await inLanes(directoriesBelow(dir), LANES, syncDirectory);
+  // Only now: the first sync takes most of what was written with it, and each file's own would wait for the disk anew.
+  await inLanes(everythingBelow(dir), LANES, ({ path, sync }) => sync(path));
 };
 
 const writeFile = async (
@@ -85,16 +86,32 @@ const writeFile = async (
     for await (const chunk of bytes) await handle.writeFile(chunk);
     const time = new Date(Math.min(mtime.getTime(), Date.now()));
     await handle.utimes(time, time);
-    await handle.sync();
   } finally {
     await handle.close();
   }
 };
 
-const directoriesBelow = function* (dir: string): Generator<string> {
-  for (const entry of readdirSync(dir, { withFileTypes: true }))
-    if (entry.isDirectory()) yield* directoriesBelow(join(dir, entry.name));
-  yield dir;
+interface Unsynced {
+  path: string;
+  sync: (path: string) => Promise<void>;
+}
+
+const everythingBelow = function* (dir: string): Generator<Unsynced> {
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) yield* everythingBelow(path);
+    else yield { path, sync: syncFile };
+  }
+  yield { path: dir, sync: syncDirectory };
+};
+
+const syncFile = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 };
 
 /** Moves a directory into the workspace by one rename, whole or not at all; false when something is there by now. */

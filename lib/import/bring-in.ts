@@ -9,7 +9,7 @@ import {
   type Staging,
   stageFiles,
 } from '../../store/staging.ts';
-import { readStanding, type Standing, type Wanted } from '../../store/standing.ts';
+import { placeOf, readStanding, type Standing, type Wanted } from '../../store/standing.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { arrivalsOf } from './arrivals.ts';
 import { type Conflict, type Plan, planOf } from './plan.ts';
@@ -55,8 +55,7 @@ export const bringIn = async <F extends CargoFile>(
   try {
     const standing = readStanding(layout);
     const cargo = load(standing, layout);
-    checkSpace(staging, cargo.files);
-    await stageFiles(staging, cargo.files, cargo.bytesOf);
+    await stage(staging, cargo);
     const plan = await planOf({ layout, standing }, arrivalsOf(cargo.files, cargo.ids));
     if (isRefused(plan.conflicts, keepExisting)) return { plan, isDone: false };
     await perform(held, staging, plan);
@@ -67,13 +66,31 @@ export const bringIn = async <F extends CargoFile>(
   }
 };
 
+// What stands in its place already is read all the same, for it has to be what it should be; it is not written.
+const stage = async <F extends CargoFile>(
+  staging: Staging,
+  { files, bytesOf }: Cargo<F>,
+): Promise<void> => {
+  const wanted: F[] = [];
+  for (const file of files) {
+    if ((await placeOf(staging.layout, file)) === 'same') await drain(bytesOf(file));
+    else wanted.push(file);
+  }
+  checkSpace(staging, wanted);
+  await stageFiles(staging, wanted, bytesOf);
+};
+
+const drain = async (bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> => {
+  for await (const _ of bytes);
+};
+
 const tryOut = async <F extends CargoFile>(
   layout: Layout,
   load: (standing: Standing, layout: Layout) => Cargo<F>,
 ): Promise<Plan> => {
   const standing = readStanding(layout);
   const { files, bytesOf, ids } = load(standing, layout);
-  for (const file of files) for await (const _ of bytesOf(file));
+  for (const file of files) await drain(bytesOf(file));
   return planOf({ layout, standing }, arrivalsOf(files, ids));
 };
 
