@@ -6,6 +6,7 @@ import lockfile from 'proper-lockfile';
 import { hasCode } from './durable.ts';
 import type { Layout } from './layout.ts';
 import { putNew } from './placing.ts';
+import { statsAt } from './plain-path.ts';
 
 /** Who holds the workspace: enough to tell whether that process is still alive, on this boot of this machine. */
 export interface Owner {
@@ -143,7 +144,18 @@ const claim = (layout: Layout, self: Owner): boolean => {
 const clearLine = ({ dossier, owner }: Layout): void => {
   const start = `${basename(owner)}.`;
   for (const name of readdirSync(dossier))
-    if (name.startsWith(start)) rmSync(join(dossier, name), { force: true });
+    if (name.startsWith(start) || (WRITTEN.test(name) && isLeft(join(dossier, name))))
+      rmSync(join(dossier, name), { force: true });
+};
+
+const WRITTEN = /^daemon\.[0-9a-f]{8}-[0-9a-f-]{27}$/;
+const OLD_MS = 60_000;
+
+// What somebody wrote who died before it was in its place. Whose a torn one is nobody can tell: it goes once it is old.
+const isLeft = (path: string): boolean => {
+  const writer = readOwner(path);
+  if (writer !== undefined) return judge(writer) === 'dead';
+  return Date.now() - (statsAt(path)?.mtimeMs ?? Date.now()) > OLD_MS;
 };
 
 const readOwner = (path: string): Owner | undefined => {

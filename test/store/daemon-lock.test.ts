@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+import { join } from 'node:path';
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+
 import { hostname } from 'node:os';
 import { createInterface } from 'node:readline';
 import { describe, it, type TestContext } from 'node:test';
@@ -131,6 +140,24 @@ describe('lockWorkspace', () => {
     await lock(t, layout);
     assert.notEqual(ownerOf(layout).token, dead.token);
     assert.equal(ownerOf(layout).pid, process.pid);
+  });
+
+  it('clears away what dead processes left on their way to it, and nothing of a living one', async (t) => {
+    const layout = place(t);
+    const dead = await deadLock(t, layout);
+    const alive = { ...dead, pid: process.ppid, started: '' };
+    const left = (name: string): string =>
+      join(layout.dossier, `daemon.${name.repeat(8)}-0000-4000-8000-000000000000`);
+    writeFileSync(left('d'), JSON.stringify(dead));
+    writeFileSync(left('a'), JSON.stringify(alive));
+    for (const name of ['1', '2']) writeFileSync(left(name), '{"token');
+    utimesSync(left('1'), new Date(), new Date(Date.now() - 120_000));
+    await lock(t, layout);
+    const names = readdirSync(layout.dossier).filter((name) => /^daemon\.(?!lock)/.test(name));
+    assert.deepEqual(
+      names.map((name) => join(layout.dossier, name)).toSorted(),
+      [left('2'), left('a')].toSorted(),
+    );
   });
 
   it('takes over from a process id that another process has now, and from another boot', async (t) => {
