@@ -1,8 +1,8 @@
 /** A real process, killed as it enters the most telling of its system calls, one after the other. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { killOnce, type Step } from '../helpers/kill-points.ts';
-import { STEPS } from '../helpers/steps.ts';
+import { killOnce, killStartOnce, type Step } from '../helpers/kill-points.ts';
+import { START, STEPS } from '../helpers/steps.ts';
 import { canTrace } from '../helpers/strace.ts';
 
 // All of them, of all requests: npm run soak:kill
@@ -25,6 +25,13 @@ const killAtEach = async (t: TestContext, one: Step): Promise<void> => {
     assert.ok(nth > 1, `${call} is one of its steps`);
   }
 };
+
+describe('a daemon that is killed while it starts', () => {
+  it('leaves the next one all that there was to do, and nothing that lies around', async (t) => {
+    if (!canTrace(t)) return;
+    for (let nth = 1; await killStartOnce(t, START, 'link', nth); nth += 1);
+  });
+});
 
 describe('a daemon that is killed at each step of a request', { concurrency: 2 }, () => {
   for (const one of STEPS.filter(({ name }) => name in TELLING))

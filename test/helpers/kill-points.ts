@@ -9,7 +9,7 @@ import { eventually } from './eventually.ts';
 import { openReceiver, type TestReceiver } from './receiver.ts';
 import { makeRepository, temporaryDirectory } from './repository.ts';
 import { type Running, startOn } from './service.ts';
-import { killedAt, startTraced, type TracedDaemon } from './strace.ts';
+import { killedAt, startTraced, startUnder, type TracedDaemon } from './strace.ts';
 import { fingerprint, told } from './work-item.ts';
 
 /** Sends a request to the daemon that is to die; undefined when it died before it had answered. */
@@ -50,18 +50,9 @@ export const killOnce = async (
   call: string,
   nth: number,
 ): Promise<boolean> => {
-  const receiver = await openReceiver(t);
-  const place: Place = {
-    workspace: temporaryDirectory(t),
-    repository: one.needsRepository === true ? makeRepository(t).root : undefined,
-  };
-  const daemon = await startTraced(t, argsOf(place));
-  const send = sendTo(daemon);
-  const webhook = await send<{ id: string }>('POST', '/webhooks', { url: receiver.url });
-  const scene: Scene = { one, place, receiver, webhook: webhook?.body.id ?? '', given: undefined };
-  scene.given = await one.prepare(send, place);
-  await allDelivered(scene);
-  const before = eventsIn(place).length;
+  const scene = await setUp(t, one);
+  const { daemon, send } = scene;
+  const before = eventsIn(scene.place).length;
   await daemon.attach(killedAt(call, nth));
   const answer = await one.request(send, scene.given);
   if (answer === undefined) await daemon.ended;
@@ -72,8 +63,47 @@ export const killOnce = async (
   return !survived;
 };
 
+/**
+ * The same for a start of the daemon on what another one left when it was killed, and on what was done by hand since:
+ * `work` does that, and `judge` says what has to come of it.
+ */
+export const killStartOnce = async (
+  t: TestContext,
+  { work, ...one }: Omit<Step, 'request'> & { work: (place: Place, given: unknown) => void },
+  call: string,
+  nth: number,
+): Promise<boolean> => {
+  const scene = await setUp(t, one);
+  await scene.daemon.kill();
+  const before = eventsIn(scene.place).length;
+  work(scene.place, scene.given);
+  const daemon = await startUnder(t, argsOf(scene.place), killedAt(call, nth));
+  if (daemon.url !== undefined) await untilCalm(daemon, scene);
+  const survived = await daemon.kill();
+  await startAgain(scene, before, true);
+  return !survived;
+};
+
+const setUp = async (
+  t: TestContext,
+  one: Omit<Step, 'request'>,
+): Promise<Scene & { daemon: TracedDaemon; send: Send }> => {
+  const receiver = await openReceiver(t);
+  const place: Place = {
+    workspace: temporaryDirectory(t),
+    repository: one.needsRepository === true ? makeRepository(t).root : undefined,
+  };
+  const daemon = await startTraced(t, argsOf(place));
+  const send = sendTo(daemon);
+  const webhook = await send<{ id: string }>('POST', '/webhooks', { url: receiver.url });
+  const given = await one.prepare(send, place);
+  const scene = { one, place, receiver, webhook: webhook?.body.id ?? '', given };
+  await allDelivered(scene);
+  return { ...scene, daemon, send };
+};
+
 interface Scene {
-  one: Step;
+  one: Omit<Step, 'request'>;
   place: Place;
   receiver: TestReceiver;
   /** The id of its registration. */
@@ -124,7 +154,7 @@ const unlessBroken = (error: unknown): undefined => {
   if (!(error instanceof TypeError)) throw error;
 };
 
-const untilCalm = (daemon: TracedDaemon, scene: Scene): Promise<void> =>
+const untilCalm = (daemon: Pick<TracedDaemon, 'alive'>, scene: Scene): Promise<void> =>
   eventually(() => {
     if (!daemon.alive()) return;
     scene.one.calm?.(scene.given, scene.place);

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Case } from '../../store/records/case.ts';
 import type { Proof } from '../../store/records/proof.ts';
@@ -7,7 +14,7 @@ import type { Session } from '../../store/records/session.ts';
 import type { Snapshot, SnapshotEntry } from '../../store/records/snapshot.ts';
 import type { Webhook } from '../../store/records/webhook.ts';
 import { eventually } from './eventually.ts';
-import { type Place, type Send, type Step, step } from './kill-points.ts';
+import { type killStartOnce, type Place, type Send, type Step, step } from './kill-points.ts';
 import type { Running } from './service.ts';
 import { fingerprint } from './work-item.ts';
 
@@ -257,3 +264,29 @@ export const STEPS: readonly Step[] = [
   snapshot,
   approvePlan,
 ];
+
+/** A start that has something to mend: an edit by hand, a Work item half removed, one made by hand. */
+export const START: Parameters<typeof killStartOnce>[1] = {
+  name: 'a start',
+  prepare: async (send) => {
+    const { path } = await newCase(send);
+    return { path, gone: (await newCase(send)).path };
+  },
+  work: ({ workspace }, given) => {
+    const { path, gone } = given as { path: string; gone: string };
+    const file = join(workspace, path, 'case.md');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('state: OPEN', 'state: BLOCKED'));
+    renameSync(join(workspace, gone), join(workspace, '.dossier/trash/gone'));
+    mkdirSync(join(workspace, 'cases/by-hand'));
+    writeFileSync(join(workspace, 'cases/by-hand/case.md'), '---\ntitle: By hand\n---\n');
+    writeFileSync(join(workspace, '.dossier/tmp/half'), 'a half-written fi');
+  },
+  judge: async (life) => {
+    const cases = await get<Case[]>(life, '/cases');
+    assert.deepEqual(cases.map(({ title, state }) => `${title} ${state}`).toSorted(), [
+      'Before BLOCKED',
+      'By hand OPEN',
+    ]);
+    return { done: true, told: ['case_state_changed OPEN BLOCKED'] };
+  },
+};

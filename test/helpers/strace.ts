@@ -44,34 +44,58 @@ export const startTraced = async (
   args: string[],
   threads = '1',
 ): Promise<TracedDaemon> => {
-  const command = [process.execPath, DOSSIER, '--port', '0', '--log-level', 'silent', ...args];
-  const child = spawn('sh', ['-c', SCRIPT, 'sh', ...command], {
+  const child = launch(['sh', '-c', SCRIPT, 'sh', ...commandOf(args)], threads);
+  const hold = holdOn(t, child);
+  return {
+    ...hold,
+    url: await firstUrl(child),
+    attach: async (strace) => {
+      child.stdin?.end(`${strace.join(SEPARATOR)}\n`);
+      await eventually(() => assert.ok(!hold.alive() || isTraced(childOf(child)), 'it is held'));
+    },
+  };
+};
+
+/** Starts the daemon under strace. Without an address it was killed before it had one. */
+export const startUnder = async (
+  t: TestContext,
+  args: string[],
+  strace: string[],
+): Promise<Omit<TracedDaemon, 'url' | 'attach'> & { url: string | undefined }> => {
+  const child = launch(['strace', '-b', 'execve', ...strace, ...commandOf(args)], '1');
+  const hold = holdOn(t, child);
+  const url = await Promise.race([firstUrl(child), hold.ended.then(() => undefined)]);
+  return { ...hold, url };
+};
+
+const commandOf = (args: string[]): string[] => [
+  ...[process.execPath, DOSSIER, '--port', '0', '--log-level', 'silent'],
+  ...args,
+];
+
+const launch = ([command = '', ...args]: string[], threads: string): ChildProcess =>
+  spawn(command, args, {
     env: { ...process.env, UV_THREADPOOL_SIZE: threads },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  let alive = true;
+
+const holdOn = (
+  t: TestContext,
+  child: ChildProcess,
+): Pick<TracedDaemon, 'alive' | 'ended' | 'kill'> => {
+  let over = false;
   const ended = once(child, 'exit').then(() => {
-    alive = false;
+    over = true;
   });
-  const url = await firstUrl(child);
-  const pid = childOf(child);
+  const alive = (): boolean => !over && isRunning(childOf(child));
   const kill = async (): Promise<boolean> => {
-    const killed = alive && isRunning(pid) && process.kill(pid, 'SIGKILL');
+    const killed = alive() && process.kill(childOf(child), 'SIGKILL');
     child.stdin?.end();
     await ended;
     return killed;
   };
   t.after(kill);
-  return {
-    url,
-    alive: () => alive && isRunning(pid),
-    ended,
-    kill,
-    attach: async (strace) => {
-      child.stdin?.end(`${strace.join(SEPARATOR)}\n`);
-      await eventually(() => assert.ok(!alive || isTraced(pid), 'strace holds every thread'));
-    },
-  };
+  return { alive, ended, kill };
 };
 
 const SEPARATOR = '\u001f';
@@ -84,22 +108,25 @@ IFS=$(printf '\\037')
 exec strace -b execve $arguments -p $!
 `;
 
+// 0: none any more.
 const childOf = ({ pid }: ChildProcess): number =>
-  Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+  Number(textOf(`/proc/${pid}/task/${pid}/children`).trim().split(' ')[0]);
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
 
 const isTraced = (pid: number): boolean =>
   readdirSync(`/proc/${pid}/task`).every((thread) => tracerOf(join(`/proc/${pid}/task`, thread)));
 
 const tracerOf = (task: string): boolean =>
-  !/^TracerPid:\t0$/m.test(readFileSync(join(task, 'status'), 'utf8'));
+  /^TracerPid:\t[1-9]/m.test(textOf(join(task, 'status')));
 
-const isRunning = (pid: number): boolean => {
-  try {
-    return !/^State:\t[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-};
+const isRunning = (pid: number): boolean => /^State:\t[^ZX]/m.test(textOf(`/proc/${pid}/status`));
 
 /** Skips the test where strace cannot be used, with the reason; in CI that is a failure. */
 export const canTrace = (t: TestContext): boolean => {
