@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
-import { join } from 'node:path';
   existsSync,
   mkdirSync,
   readdirSync,
@@ -12,6 +11,7 @@ import { join } from 'node:path';
 } from 'node:fs';
 
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it, type TestContext } from 'node:test';
 import { type DaemonLock, lockWorkspace, type Owner } from '../../store/daemon-lock.ts';
