@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import lockfile from 'proper-lockfile';
@@ -52,15 +52,16 @@ export const lockWorkspace = async (layout: Layout, events: LockEvents): Promise
 
   const compromised = (): void => {
     events.lost();
-    const retry = setInterval(() => {
-      if (readOwner(layout.owner)?.token !== owner.token) return;
-      acquire(layout, compromised).then((again) => {
-        clearInterval(retry);
-        release = again;
-        events.regained();
-      }, ignore);
-    }, UPDATE_MS);
+    const regain = async (): Promise<void> => {
+      if (!mayRegain(layout, owner)) return;
+      release = await acquire(layout, compromised);
+      if (readOwner(layout.owner) === undefined) claim(layout, owner);
+      clearInterval(retry);
+      events.regained();
+    };
+    const retry = setInterval(() => void regain().catch(ignore), UPDATE_MS);
     retry.unref();
+    regain().catch(ignore);
   };
 
   return {
@@ -73,6 +74,12 @@ export const lockWorkspace = async (layout: Layout, events: LockEvents): Promise
 };
 
 const ignore = (): void => undefined;
+
+// Nobody took it over: the lock is stale, or somebody removed it with all of `.dossier/`. The workspace stands.
+const mayRegain = ({ dossier, owner }: Layout, { token }: Owner): boolean => {
+  if (statsAt(dossier) === undefined) mkdirSync(dossier, { mode: 0o700 });
+  return statsAt(owner) === undefined || readOwner(owner)?.token === token;
+};
 
 const acquire = async (layout: Layout, onCompromised: () => void): Promise<() => Promise<void>> => {
   try {

@@ -7,20 +7,38 @@ import { isDirectory, statsAt } from './plain-path.ts';
 /** Makes the directories that every workspace has. Throws `unsafe_path` where a link stands in place of one. */
 export const makeDirectories = (layout: Layout): void => {
   makePlainDirectory(layout, layout.cases, 0o777);
-  for (const path of [
-    layout.dossier,
-    layout.tmp,
-    layout.trash,
-    layout.undo,
-    layout.secrets,
-    layout.deliveries,
-    layout.worktrees,
-    layout.baselines,
-    layout.journal,
-  ]) {
+  for (const path of privateOf(layout)) {
     makePlainDirectory(layout, path, 0o700);
     refuseLinks(layout, path);
   }
+};
+
+const privateOf = (layout: Layout): string[] => [
+  layout.dossier,
+  layout.tmp,
+  layout.trash,
+  layout.undo,
+  layout.secrets,
+  layout.deliveries,
+  layout.worktrees,
+  layout.baselines,
+  layout.journal,
+];
+
+/**
+ * Makes again what somebody took away of `.dossier/` while the daemon runs; true when something was. Throws `read_only`
+ * when the whole workspace is gone: it may be moved, and is not made anew elsewhere.
+ */
+export const remakeDirectories = (layout: Layout): boolean => {
+  if (!isDirectory(layout.root)) {
+    throw new StoreError(
+      'read_only',
+      `${layout.root} is not there any more; nothing was written. Put the workspace back, then try again`,
+    );
+  }
+  if (privateOf(layout).every(isDirectory)) return false;
+  makeDirectories(layout);
+  return true;
 };
 
 const makePlainDirectory = ({ root }: Layout, path: string, mode: number): void => {

@@ -31,11 +31,18 @@ export const groupCommit = <T>(
   const drain = async (): Promise<void> => {
     while (queue.length > 0) {
       const batch = queue.splice(0);
-      const failure = await write(file, batch).then(() => undefined, asError);
+      const failure = await inPlace()
+        .then(() => write(file, batch))
+        .then(() => undefined, asError);
       for (const waiting of batch) finish(waiting, failure);
       if (file.bytes > Math.max(COMPACT_FROM, 3 * base)) await compact();
     }
     writing = undefined;
+  };
+
+  // A file that somebody removed is made again, with all that it said.
+  const inPlace = async (): Promise<void> => {
+    if (!file.isInPlace()) await file.rewrite(encodeAll(all()));
   };
 
   const finish = ({ line, done }: Waiting<T>, failure: unknown): void => {

@@ -1,8 +1,9 @@
-import { constants, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { constants, fstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { hasCode, syncDirectory } from './durable.ts';
+import { statsAt } from './plain-path.ts';
 
 /**
  * Append-only lines, each with its checksum, in a file whose end is filled with zeros ahead of time: an append
@@ -18,6 +19,8 @@ export interface JournalFile {
   /** Replaces everything by these lines, in a new file. */
   rewrite(lines: Iterable<string>): Promise<void>;
   readonly bytes: number;
+  /** False when somebody removed the file, or put another there: what is appended then is gone at the next start. */
+  isInPlace(): boolean;
   close(): Promise<void>;
 }
 
@@ -119,6 +122,7 @@ const journalFile = (
     },
     rewrite: async (lines) => {
       const next = fileName(Number.parseInt(name, 10) + 1);
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
       const temporary = join(dir, `${next}.tmp`);
       const { fresh, bytes } = await writeFresh(temporary, lines);
       await moveDurably(fresh, temporary, join(dir, next));
@@ -130,6 +134,7 @@ const journalFile = (
     get bytes() {
       return end;
     },
+    isInPlace: () => statsAt(join(dir, name))?.ino === fstatSync(handle.fd).ino,
     close: async () => {
       await handle.truncate(end);
       await handle.close();

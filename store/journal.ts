@@ -20,7 +20,7 @@ export interface Journal {
   readonly cursors: ReadonlyMap<string, number>;
   /** The sequence number of the newest event. */
   readonly last: number;
-  /** Resolves when there is room on disk for what a write will append; ENOSPC is met here, before the write. */
+  /** Resolves when there is room on disk for what a write will append; ENOSPC is met here, before the write. A file that was removed is made again. */
   reserve(): Promise<void>;
   append(entry: Entry): Promise<EventRecord[]>;
   /** Events that some receiver has not got yet, oldest first. */
@@ -130,7 +130,7 @@ const journalOf = (
       return next;
     },
     reserve: async () => {
-      if (file.room < RESERVE) await writer.push(undefined);
+      if (file.room < RESERVE || !file.isInPlace()) await writer.push(undefined);
     },
     append: async ({ events = [], ...entry }) => {
       const records = events.map((body) => ({ seq: ++next, id: randomUUID(), body }));

@@ -17,3 +17,8 @@ export const machineOf = async (layout: Layout): Promise<string> => {
   await createFile(layout, layout.machine, `${name}\n`);
   return name;
 };
+
+/** Writes the name again that somebody removed while the daemon runs: sessions are known by it. */
+export const keepMachine = async (layout: Layout, name: string): Promise<void> => {
+  await createFile(layout, layout.machine, `${name}\n`);
+};

@@ -12,7 +12,7 @@ import { machineOf } from './machine.ts';
 import { createProblems } from './problems.ts';
 import { reviveAbsent } from './revive.ts';
 import type { Changes } from './splice.ts';
-import type { Store } from './store.ts';
+import { readyToWrite, type Store } from './store.ts';
 import { sweep } from './sweep.ts';
 import { shared } from './timing.ts';
 import { createTurns } from './turns.ts';
@@ -55,6 +55,7 @@ export const openStore = async (
     },
     regained: () => {
       store.readOnly = false;
+      readyToWrite(store).catch((error) => report(error, 'looking after .dossier/'));
     },
   });
   clearLeftovers(layout);

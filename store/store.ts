@@ -1,3 +1,4 @@
+import { remakeDirectories } from './directories.ts';
 import { StoreError } from './errors.ts';
 import type { Globals } from './globals.ts';
 import type { Item } from './item.ts';
@@ -5,6 +6,7 @@ import type { ItemFiles } from './item-files.ts';
 import type { Items } from './items.ts';
 import type { Journal, Seen } from './journal.ts';
 import type { Layout } from './layout.ts';
+import { keepMachine } from './machine.ts';
 import type { Problems } from './problems.ts';
 import type { SessionFiles } from './session-files.ts';
 import type { Changes } from './splice.ts';
@@ -61,5 +63,16 @@ export const readyToWrite = async (store: Store): Promise<void> => {
       'Another process holds the workspace now; nothing was written. Stop one of them, and start this one again',
     );
   }
+  await remake(store);
   await store.journal.reserve();
+};
+
+const LOST =
+  'A part of .dossier/ was removed. What this daemon remembers is there again; secrets and worktrees that were in it are lost';
+
+/** Makes again what was taken away of `.dossier/`, so that nothing that is still known is lost at the next start. */
+export const remake = async (store: Store): Promise<void> => {
+  if (!remakeDirectories(store.layout)) return;
+  store.report(undefined, LOST);
+  await keepMachine(store.layout, store.machine);
 };
