@@ -1,4 +1,4 @@
-import { type Held, holdWorkspace } from '../../store/hold.ts';
+import { holdWorkspace } from '../../store/hold.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import { moveIn } from '../../store/move-in.ts';
 import {
@@ -10,7 +10,6 @@ import {
   stageFiles,
 } from '../../store/staging.ts';
 import { placeOf, readStanding, type Standing, type Wanted } from '../../store/standing.ts';
-import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { arrivalsOf } from './arrivals.ts';
 import { type Conflict, type Plan, planOf } from './plan.ts';
 
@@ -58,7 +57,11 @@ export const bringIn = async <F extends CargoFile>(
     await stage(staging, cargo);
     const plan = await planOf({ layout, standing }, arrivalsOf(cargo.files, cargo.ids));
     if (isRefused(plan.conflicts, keepExisting)) return { plan, isDone: false };
-    await perform(held, staging, plan);
+    await moveIn(held, staging, {
+      directories: plan.items.map(({ dir }) => dir),
+      files: plan.singles.map(({ path }) => path),
+      replacing: plan.replacing.map(({ path }) => path),
+    });
     return { plan, isDone: true };
   } finally {
     dropStaging(staging);
@@ -97,12 +100,3 @@ const tryOut = async <F extends CargoFile>(
 /** Whether conflicts keep an import from being done at all. */
 export const isRefused = (conflicts: readonly Conflict[], keepExisting: boolean): boolean =>
   conflicts.some(({ isFault }) => isFault || !keepExisting);
-
-const perform = async (held: Held, staging: Staging, plan: Plan): Promise<void> => {
-  await moveIn(held, staging, {
-    directories: plan.items.map(({ dir }) => dir),
-    files: plan.singles.map(({ path }) => path),
-    replacing: plan.replacing.map(({ path }) => path),
-  });
-  await makeWorkspaceFiles(held.layout);
-};

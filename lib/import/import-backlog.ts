@@ -1,7 +1,7 @@
 import { join, posix } from 'node:path';
 import type { BacklogFile, BacklogProject } from '../../store/backlog-files.ts';
 import { bodyOfText } from '../../store/front-matter.ts';
-import { caseFile, type Layout, memoryDir } from '../../store/layout.ts';
+import { caseFile, type Layout, layoutOf, memoryDir } from '../../store/layout.ts';
 import { caseDirName, monthOf, sha256 } from '../../store/names.ts';
 import { type FileProblem, fileProblem, Problem } from '../../store/problem.ts';
 import { parseCase } from '../../store/read-case.ts';
@@ -9,6 +9,7 @@ import { readRegularFile } from '../../store/record-file.ts';
 import type { State } from '../../store/records/case.ts';
 import { renderFrontMatter } from '../../store/splice.ts';
 import { dataIn, type Standing } from '../../store/standing.ts';
+import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { type BacklogCase, caseOfTask, withIds } from './backlog-task.ts';
 import {
   type BroughtIn,
@@ -49,6 +50,7 @@ export const importBacklog = async (
     };
   };
   const { plan, isDone } = await bringIn(load, options);
+  if (isDone) await makeWorkspaceFiles(layoutOf(options.workspace));
   const { made, problems, ...known } = found;
   return {
     plan,
