@@ -15,8 +15,18 @@ export const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees
 .*.sw?
 `;
 
+// No merge=union, though both of two machines may append: it keeps what one of them removed, repeats keys of YAML and
+// numbers of events, and tells nobody.
+const GITATTRIBUTES = `# A plan is approved, and a proof verified, by its bytes: git changes none of them, also where it likes other line ends
+* -text
+# Written by the daemon, whole: after a conflict there is the one or the other, not lines of both
+events.ndjson -merge
+*.patch -merge
+`;
+
 /**
- * Makes the files that a workspace should have and has not: settings, and what keeps git from secrets. Touches nothing
+ * Makes the files that a workspace should have and has not: settings, and what keeps git from secrets and from
+ * bytes. Touches nothing
  * that is there. Answers what it made.
  */
 export const makeWorkspaceFiles = async (layout: Layout): Promise<string[]> => {
@@ -25,6 +35,7 @@ export const makeWorkspaceFiles = async (layout: Layout): Promise<string[]> => {
   const wanted = {
     '.dossier/.gitignore': '*\n',
     '.gitignore': GITIGNORE,
+    '.gitattributes': GITATTRIBUTES,
     'workspace.md': SETTINGS_TEXT,
   };
   const made: string[] = [];

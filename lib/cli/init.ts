@@ -9,7 +9,7 @@ import { checkWorkspace } from './places.ts';
 
 type Say = (line: string) => void;
 
-const OURS = ['workspace.md', '.gitignore'];
+const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 
 /** Makes a workspace, and a git repository of it unless it is in one. Changes nothing that is there: run it twice. */
 export const init = async (config: Config, say: Say = toStandardOutput): Promise<number> => {
@@ -54,5 +54,5 @@ const commitFirst = async (git: Git, workspace: string, say: Say): Promise<void>
     const { changed } = await uncommitted(run, home.repository, OURS);
     await commitOnly(run, home.repository, { changed, message: 'workspace: made' });
   });
-  say(`Committed ${OURS.join(' and ')}`);
+  say(`Committed ${OURS.join(', ')}`);
 };

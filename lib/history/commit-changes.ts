@@ -78,7 +78,7 @@ const retell = (told: Told, now: ReadonlyMap<string, Picture | undefined>): void
   }
 };
 
-const EVERYTHING = ['workspace.md', '.gitignore', 'webhooks', 'memory', 'cases'];
+const EVERYTHING = ['workspace.md', '.gitignore', '.gitattributes', 'webhooks', 'memory', 'cases'];
 
 // Many places on a command line cost git more than looking everywhere.
 const MANY = 50;

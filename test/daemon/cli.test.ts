@@ -72,10 +72,11 @@ describe('dossier', () => {
     );
   });
 
-  it('makes settings and a .gitignore where there are none, and never a second time', async (t) => {
+  it('makes settings and what git needs to know where there are none, and never a second time', async (t) => {
     const workspace = temporaryDirectory(t);
     const first = await startDaemon(t, ['--workspace', workspace]);
-    assert.deepEqual([...filesOf(workspace).keys()].toSorted(), ['.gitignore', 'workspace.md']);
+    const made = ['.gitattributes', '.gitignore', 'workspace.md'];
+    assert.deepEqual([...filesOf(workspace).keys()].toSorted(), made);
     assert.match(first.errors(), /"made":\[/);
     await first.end('SIGTERM');
     writeFileSync(join(workspace, 'workspace.md'), '---\nprovider: manual\n---\n');

@@ -26,12 +26,15 @@ const run = async (t: TestContext, workspace: string, settings = IDENTITY): Prom
 };
 
 describe('init', () => {
-  it('makes settings, .gitignore and a repository with both in its first commit', async (t) => {
+  it('makes settings, .gitignore, .gitattributes and a repository with them in its first commit', async (t) => {
     const workspace = join(temporaryDirectory(t), 'new/space');
     const said = await run(t, workspace);
-    assert.match(said, /Made workspace.md\nMade .gitignore\nMade a git repository\nCommitted/);
+    assert.match(
+      said,
+      /Made workspace.md\nMade .gitignore\nMade .gitattributes\nMade a git repository\nCommitted/,
+    );
     const git = gitIn(workspace);
-    assert.equal(git('ls-files'), '.gitignore\nworkspace.md\n');
+    assert.equal(git('ls-files'), '.gitattributes\n.gitignore\nworkspace.md\n');
     assert.equal(git('status', '--porcelain'), '');
     assert.equal(git('log', '--format=%an'), 'Operator\n');
   });
@@ -49,7 +52,7 @@ describe('init', () => {
       writeFileSync(join(workspace, name), 'x');
     }
     gitIn(workspace)('add', '--all');
-    assert.equal(gitIn(workspace)('ls-files'), '.gitignore\nworkspace.md\n');
+    assert.equal(gitIn(workspace)('ls-files'), '.gitattributes\n.gitignore\nworkspace.md\n');
   });
 
   it('changes nothing when it is run again, nor what the operator had', async (t) => {
@@ -75,7 +78,7 @@ describe('init', () => {
     mkdirSync(join(workspace, '.dossier/secrets'), { recursive: true });
     writeFileSync(join(workspace, '.dossier/secrets/one'), 'x');
     gitIn(workspace)('add', '--all');
-    assert.equal(gitIn(workspace)('ls-files'), '.gitignore\nworkspace.md\n');
+    assert.equal(gitIn(workspace)('ls-files'), '.gitattributes\n.gitignore\nworkspace.md\n');
   });
 
   it('commits nothing while git does not know who its user is, and does when it does', async (t) => {
@@ -83,7 +86,7 @@ describe('init', () => {
     const said = await run(t, workspace, '');
     assert.match(said, /git config --global user.name/);
     assert.throws(() => gitIn(workspace)('rev-parse', '--verify', '--quiet', 'HEAD'));
-    assert.match(await run(t, workspace), /Committed workspace.md and .gitignore/);
+    assert.match(await run(t, workspace), /Committed workspace.md, .gitignore, .gitattributes/);
   });
 
   it('leaves the commits of a repository that was there to the operator', async (t) => {
