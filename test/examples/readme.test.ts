@@ -1,15 +1,19 @@
 /** What README.md shows is run here, or compared with what it speaks of. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { HELP } from '../../lib/cli/help.ts';
 import { findProgram } from '../../lib/tools/find-program.ts';
 import { Settings } from '../../store/records/settings.ts';
-import { startDaemon } from '../helpers/daemon.ts';
+import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
+import { clientOf } from '../helpers/stream.ts';
 import { PROJECT } from './run.ts';
 
 const README = readFileSync(join(PROJECT, 'README.md'), 'utf8');
@@ -22,6 +26,55 @@ const block = (language: string, beginning: string): string => {
   );
   assert.equal(found.length, 1, `one ${language} block that begins with ${beginning}`);
   return found[0]?.[3] ?? '';
+};
+
+/** A user with a home directory, at a shell in which the command is installed. */
+const machineIn = (t: TestContext, place: string, name: string) => {
+  const home = join(place, name);
+  const bin = join(home, 'bin');
+  mkdirSync(bin, { recursive: true });
+  writeFileSync(join(bin, 'dossier'), `#!/bin/sh\nexec "${process.execPath}" "${DOSSIER}" "$@"\n`);
+  chmodSync(join(bin, 'dossier'), 0o755);
+  const gitconfig = `[user]\nname = ${name}\nemail = ${name}@example.com\n`;
+  writeFileSync(join(home, '.gitconfig'), gitconfig);
+  makeCode(join(home, 'code/my-repository'));
+  const PATH = `${bin}:${process.env.PATH}`;
+  const env = { ...{ PATH, HOME: home, LC_ALL: 'C', DOSSIER_PORT: '0' }, GIT_CONFIG_NOSYSTEM: '1' };
+  return {
+    home,
+    env,
+    type: async (script: string): Promise<string> => {
+      const options = { env, cwd: home, timeout: 60_000 };
+      return (await promisify(execFile)('sh', ['-euc', `{ ${script}\n} 2>&1`], options)).stdout;
+    },
+    serve: async (script: string): Promise<string> => {
+      const child = spawn('sh', ['-euc', script], {
+        env,
+        cwd: home,
+        stdio: ['ignore', 'pipe', 'ignore'],
+        detached: true,
+      });
+      t.after(() => process.kill(-(child.pid as number), 'SIGKILL'));
+      return urlIn(child.stdout);
+    },
+    edit: (path: string, from: string, to: string): void => {
+      const file = join(home, path);
+      writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
+    },
+  };
+};
+
+const makeCode = (root: string): void => {
+  mkdirSync(root, { recursive: true });
+  execFileSync('git', ['init', '--quiet'], { cwd: root });
+};
+
+const urlIn = async (output: Readable): Promise<string> => {
+  for await (const line of createInterface({ input: output })) {
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0];
+    if (url !== undefined) return url;
+  }
+  throw new Error('It ended before it was ready');
 };
 
 const noCurl =
@@ -43,6 +96,39 @@ describe('README.md', () => {
     assert.match(stdout, /^event: complete$/m);
     assert.match(stdout, /^\+Reviewed\.$/m);
     assert.match(stdout, /RESOLVED\n$/);
+  });
+
+  it('shares a workspace between two machines, and ends a conflict', async (t) => {
+    const place = temporaryDirectory(t);
+    const remote = join(place, 'remote.git');
+    await promisify(execFile)('git', ['init', '--quiet', '--bare', remote]);
+    const [one, two] = [machineIn(t, place, 'one'), machineIn(t, place, 'two')];
+    const typed = (beginning: string): string =>
+      block('sh', beginning).replaceAll('git@example.com:me/dossier.git', remote);
+    await one.type(typed('# On the first machine'));
+    const { url } = await startDaemon(t, ['--workspace', join(one.home, 'dossier')], one.env);
+    const client = clientOf(url);
+    const item = await client.post('/cases', { title: 'Told by one', type: 'bug' });
+    await one.type(typed('# On either machine'));
+    const there = clientOf(await two.serve(typed('# On the second machine')));
+    assert.equal((await there.get(`/cases/${item.id}`)).title, 'Told by one');
+
+    two.edit(`dossier/${item.path}/case.md`, 'Told by one', 'Told by two');
+    await two.type(typed('# On either machine'));
+    one.edit(`dossier/${item.path}/case.md`, 'Told by one', 'Told by one again');
+    await assert.rejects(one.type(typed('# On either machine')), (error: { stdout: string }) =>
+      error.stdout.includes('CONFLICT'),
+    );
+    await eventually(async () => {
+      const { title, problems } = await client.get(`/cases/${item.id}`);
+      assert.equal(title, 'Told by one again');
+      assert.match(JSON.stringify(problems), /conflict_markers/);
+    });
+    const said = await one.type(`cd ~/dossier\n${typed('# At a conflict')}`);
+    assert.equal(said.split('\n', 1)[0], `${item.path}/case.md`);
+    await eventually(async () =>
+      assert.equal((await client.get(`/cases/${item.id}`)).title, 'Told by two'),
+    );
   });
 
   it('shows the receiver as the example has it', () => {
