@@ -10,7 +10,7 @@ import { Problem } from './problem.ts';
 import { SETTINGS_TEXT } from './settings-text.ts';
 import { decodeText } from './text.ts';
 import { walk } from './walk.ts';
-import { GITIGNORE } from './workspace-files.ts';
+import { GITATTRIBUTES, GITIGNORE } from './workspace-files.ts';
 
 /** What stands in a workspace already, as far as something that comes in has to know. */
 export interface Standing {
@@ -81,7 +81,11 @@ const hashOf = async (path: string): Promise<string> => {
   return hash.digest('hex');
 };
 
-const DEFAULTS = { 'workspace.md': SETTINGS_TEXT, '.gitignore': GITIGNORE };
+const DEFAULTS = {
+  'workspace.md': SETTINGS_TEXT,
+  '.gitignore': GITIGNORE,
+  '.gitattributes': GITATTRIBUTES,
+};
 
 /** A file that every new workspace gets, while nobody has changed it: its text. Undefined for any other file. */
 export const defaultAt = async (layout: Layout, path: string): Promise<string | undefined> => {

@@ -17,7 +17,7 @@ export const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees
 
 // No merge=union, though both of two machines may append: it keeps what one of them removed, repeats keys of YAML and
 // numbers of events, and tells nobody.
-const GITATTRIBUTES = `# A plan is approved, and a proof verified, by its bytes: git changes none of them, also where it likes other line ends
+export const GITATTRIBUTES = `# A plan is approved, and a proof verified, by its bytes: git changes none of them, also where it likes other line ends
 * -text
 # Written by the daemon, whole: after a conflict there is the one or the other, not lines of both
 events.ndjson -merge
@@ -25,9 +25,8 @@ events.ndjson -merge
 `;
 
 /**
- * Makes the files that a workspace should have and has not: settings, and what keeps git from secrets and from
- * bytes. Touches nothing
- * that is there. Answers what it made.
+ * Makes the files that a workspace should have and has not: settings, and what keeps git from secrets and from changing
+ * bytes. Touches nothing that is there. Answers what it made.
  */
 export const makeWorkspaceFiles = async (layout: Layout): Promise<string[]> => {
   mkdirSync(layout.tmp, { recursive: true, mode: 0o700 });

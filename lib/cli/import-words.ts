@@ -13,7 +13,7 @@ export const aboutArchive = (
   { workspace, dryRun }: ImportOptions,
 ): string[] => {
   const { items, singles, replacing, already, conflicts } = plan;
-  const replaced = replacing.map(({ path }) => path).join(' and ');
+  const replaced = replacing.map(({ path }) => path).join(', ');
   return [
     `${name} is whole: every file is as its manifest says`,
     `${dryRun ? 'Would import' : 'Imported'} ${amount(items.length, singles.length)} into ${workspace}`,

@@ -51,6 +51,8 @@ const commitIn = async (run: Run, home: Home, work: Work): Promise<string | unde
   for (const [id, files] of byItem(work, home, changed)) {
     // Known only since the pictures were taken: its own commit follows.
     if (id !== '' && !work.told.has(id) && now.get(id) === undefined) continue;
+    // Gone, or moved, since they were taken: what it was is known in a moment, and its own commit follows too.
+    if (lostUnseen(work, id, files)) continue;
     const message =
       id === '' ? workspaceMessage(files) : caseMessage(work.told.get(id), now.get(id), files);
     const inTree = files.map((file) => ({ ...file, path: home.prefix + file.path }));
@@ -58,6 +60,13 @@ const commitIn = async (run: Run, home: Home, work: Work): Promise<string | unde
   }
   retell(work.told, now);
   return undefined;
+};
+
+const lostUnseen = ({ store }: Work, id: string, files: readonly Changed[]): boolean => {
+  const item = store.items.byId.get(id);
+  if (item === undefined || item.files.case.problem !== undefined) return false;
+  const file = `${item.dir}/${CASE_FILE}`;
+  return files.some(({ path, change }) => change === 'removed' && path === file);
 };
 
 /** The Work items that are due as they are now, before anything of them is read; undefined where one is gone. */

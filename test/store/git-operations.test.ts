@@ -128,7 +128,7 @@ describe('git under a running daemon', () => {
     const file = `${dirOf(0)}/case.md`;
     await problemIn(kept, file);
     // The commits behind the conflict are not there for now.
-    assert.deepEqual(heard(running), changed(1, 2, 3));
+    await eventually(() => assert.deepEqual(heard(running), changed(1, 2, 3)));
     running.events.length = 0;
     state(5, 'BLOCKED');
     await eventually(() => assert.deepEqual(heard(running), changed(5)));
@@ -144,6 +144,7 @@ describe('git under a running daemon', () => {
     await conflicting(kept);
     await assert.rejects(git('rebase', '--quiet', 'main'));
     await problemIn(kept, `${dirOf(0)}/case.md`);
+    await eventually(() => assert.deepEqual(heard(running), changed(1, 2, 3)));
     await git('rebase', '--abort');
     await eventually(() => assert.deepEqual(heard(running), changed(1, 2, 3, 1, 2, 3)));
     await settled(running);

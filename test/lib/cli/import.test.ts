@@ -29,6 +29,7 @@ const ONE = '11111111-1111-4111-8111-111111111111';
 const TWO = '22222222-2222-4222-8222-222222222222';
 
 const FILES = {
+  '.gitattributes': '* -text\n',
   '.gitignore': '.dossier/\n',
   'cases/2026-11/one-11111111/case.md': caseText(ONE),
   'cases/2026-11/one-11111111/memory/notes.md': 'A note\n',
@@ -96,7 +97,7 @@ describe('import of an export', () => {
     const workspace = newWorkspace(t);
     const { code, said } = await run(workspace, zipAt(t, exportOf(FILES)));
     assert.equal(code, 0);
-    assert.match(said, /Imported 2 Work items and 4 other files into /);
+    assert.match(said, /Imported 2 Work items and 5 other files into /);
     assert.deepEqual(sorted(filesOf(workspace)), asMap(FILES));
     assertClean(workspace);
     const open = await openRoot(workspace);
@@ -142,7 +143,7 @@ describe('import of an export', () => {
     const { code, said } = await run(workspace, source);
     assert.equal(code, 0);
     assert.match(said, /Imported 1 Work item into/);
-    assert.match(said, /Here already, byte for byte: 1 Work item and 4 other files/);
+    assert.match(said, /Here already, byte for byte: 1 Work item and 5 other files/);
     assert.equal(statSync(join(workspace, 'cases/mine/case.md')).ino, before.ino);
     assert.equal(existsSync(join(workspace, 'cases/2026-11/one-11111111')), false);
     assert.equal(
@@ -155,10 +156,13 @@ describe('import of an export', () => {
     const workspace = temporaryDirectory(t);
     await makeWorkspaceFiles(layoutOf(workspace));
     const { said } = await run(workspace, zipAt(t, exportOf(FILES)));
-    assert.match(said, /Replaced \.gitignore and workspace\.md, as dossier init made it/);
+    assert.match(
+      said,
+      /Replaced \.gitattributes, \.gitignore, workspace\.md, as dossier init made it/,
+    );
     assert.deepEqual(sorted(filesOf(workspace)), asMap(FILES));
     const [day = ''] = readdirSync(join(workspace, '.dossier/undo'));
-    assert.equal(readdirSync(join(workspace, '.dossier/undo', day)).length, 2);
+    assert.equal(readdirSync(join(workspace, '.dossier/undo', day)).length, 3);
   });
 
   it('works where .dossier is on another file system, and removes what a killed one left', async (t) => {
@@ -174,6 +178,7 @@ describe('import of an export', () => {
     assert.deepEqual(sorted(filesOf(workspace)), asMap(FILES));
     assert.deepEqual(readdirSync(workspace).toSorted(), [
       '.dossier',
+      '.gitattributes',
       '.gitignore',
       'cases',
       'memory',
@@ -198,7 +203,7 @@ describe('import of an export', () => {
     const absent = newWorkspace(t);
     const { code, said } = await run(absent, source, '--dry-run');
     assert.equal(code, 0);
-    assert.match(said, /Would import 2 Work items and 4 other files into .*\nNothing was written/);
+    assert.match(said, /Would import 2 Work items and 5 other files into .*\nNothing was written/);
     assert.equal(existsSync(absent), false);
     const there = temporaryDirectory(t);
     writeFiles(there, { 'memory/global.md': 'Mine\n' });
@@ -242,8 +247,9 @@ describe('conflicts of an import', () => {
     const { code, said } = await run(workspace, zipAt(t, exportOf(FILES)), '--keep-existing');
     assert.equal(code, 0);
     assert.match(said, /Left as they are here:\n {2}cases\/2026-11\/one/);
-    const { 'cases/2026-11/README.md': readme, '.gitignore': gitignore } = FILES;
-    const expected = { ...HERE, 'cases/2026-11/README.md': readme, '.gitignore': gitignore };
+    const { 'cases/2026-11/README.md': readme, 'workspace.md': _, ...rest } = FILES;
+    const git = { '.gitattributes': rest['.gitattributes'], '.gitignore': rest['.gitignore'] };
+    const expected = { ...HERE, 'cases/2026-11/README.md': readme, ...git };
     assert.deepEqual(sorted(filesOf(workspace)), asMap(expected));
   });
 

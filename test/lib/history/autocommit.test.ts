@@ -68,6 +68,10 @@ const keep = async (t: TestContext, { root, folder = '', settings }: Wanted = {}
 const newest = ({ subjects }: { subjects: () => string[] }, subject: string): Promise<void> =>
   eventually(() => assert.equal(subjects()[0], subject));
 
+// git moves the branch first, and writes its index then.
+const clean = ({ git }: { git: (...args: string[]) => string }): Promise<void> =>
+  eventually(() => assert.equal(git('status', '--porcelain'), ''));
+
 const bug = (service: Service) => createCase(service, { title: 'Fix login', type: 'bug' });
 
 describe('autocommit', () => {
@@ -83,7 +87,7 @@ describe('autocommit', () => {
     await newest(kept, 'case Fix login: memory');
     await changeCase(service, id, { description: 'Told at length' });
     await newest(kept, 'case Fix login: case.md');
-    assert.equal(git('status', '--porcelain'), '');
+    await clean(kept);
     assert.equal(
       git('show', `HEAD:${path}/case.md`),
       readFileSync(join(workspace, path, 'case.md'), 'utf8'),
@@ -104,8 +108,8 @@ describe('autocommit', () => {
     rmSync(join(workspace, moved), { recursive: true });
     await attention.sweepNow();
     await newest(kept, 'case Fix login: removed');
+    await clean(kept);
     assert.equal(git('ls-files', 'cases'), '');
-    assert.equal(git('status', '--porcelain'), '');
   });
 
   it('commits settings and webhooks', async (t) => {
