@@ -104,6 +104,9 @@ const GLOBAL = /^(workspace\.md$|webhooks(\/|$))/;
 // No record, but the workspace's history keeps it.
 const MEMORY = /^memory(\/|$)/;
 
+// Looked at all at once, more than these would hold up requests; a sweep gives way to them, and takes hardly longer.
+const MANY = 200;
+
 const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void) => {
   const { layout, globals } = store;
   let mark = gitMark(layout);
@@ -114,7 +117,9 @@ const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void)
     const top = dirs.some((dir) => dir === '' || GLOBAL.test(dir));
     const changed = top && (await refreshGlobals(layout, globals, true));
     if (changed || dirs.some((dir) => MEMORY.test(dir))) globalsChanged();
-    await Promise.all([...placesOf(store, dirs)].map((dir) => lookAt(store, dir)));
+    const places = placesOf(store, dirs);
+    if (places.size > MANY) sweepSoon();
+    else await Promise.all([...places].map((dir) => lookAt(store, dir)));
   };
 };
 

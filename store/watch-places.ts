@@ -51,10 +51,12 @@ const directoriesOf = (path: string): string[] => [path, ...partsOf(path)];
 const SETTLED_MS = 300;
 
 const chokidarWatches = (root: string, first: readonly string[], ears: Ears) => {
-  const items = new Map(
-    first.map((dir): [string, string] => [dir, markOf(statsAt(join(root, dir)))]),
-  );
+  const items = new Map<string, string>();
   const inside = new Map<string, string>();
+  for (const dir of first) {
+    changeAt(items, join(root, dir), dir);
+    for (const part of partsOf(join(root, dir))) changeAt(inside, part);
+  }
   const chokidar = watchItems(root, items, ears);
   return {
     items: items as ReadonlyMap<string, string>,

@@ -4,8 +4,11 @@ const LOOK_AGAIN_MS = 20;
 const GIVE_UP_MS = 30_000;
 
 /** Tries until what is asserted holds, and answers its value; after half a minute the last assertion fails. */
-export const eventually = async <T>(attempt: () => T | Promise<T>): Promise<T> => {
-  for (const end = Date.now() + GIVE_UP_MS; ; ) {
+export const eventually = async <T>(
+  attempt: () => T | Promise<T>,
+  give_up_ms = GIVE_UP_MS,
+): Promise<T> => {
+  for (const end = Date.now() + give_up_ms; ; ) {
     try {
       return await attempt();
     } catch (error) {
