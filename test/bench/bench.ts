@@ -2,10 +2,12 @@
  * `npm run bench`: what the daemon costs, as ratios to limits that are taken in the same run. Nothing fails here; a
  * machine that does other work makes single figures wrong, the ratios much less so.
  */
+import { benchBurst } from './burst.ts';
 import { benchEdits } from './edits.ts';
+import { benchMemory } from './memory.ts';
 import { print, type Row } from './report.ts';
 import { benchReads } from './requests.ts';
-import { benchStarts } from './starts.ts';
+import { benchManyStarts, benchStarts } from './starts.ts';
 import { benchWrites } from './writes.ts';
 
 const PARTS: Record<string, () => Promise<Row[]>> = {
@@ -13,11 +15,16 @@ const PARTS: Record<string, () => Promise<Row[]>> = {
   writes: benchWrites,
   starts: benchStarts,
   edits: benchEdits,
+  burst: benchBurst,
+  memory: benchMemory,
 };
+
+// A minute and more each: only when named.
+const LONG: Record<string, () => Promise<Row[]>> = { 'many-starts': benchManyStarts };
 
 const wanted = process.argv.slice(2);
 const rows: Row[] = [];
-for (const [name, part] of Object.entries(PARTS)) {
+for (const [name, part] of Object.entries(wanted.length > 0 ? { ...PARTS, ...LONG } : PARTS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   process.stderr.write(`measuring ${name} …\n`);
   rows.push(...(await part()));
