@@ -111,7 +111,7 @@ export const caseRoutes = [
     operatorOnly: true,
     summary: 'Set the state of a Work item, past sessions and the proof gate',
     description:
-      'The compatibility path for scripts. The same state again changes nothing and makes no event.',
+      'The compatibility path for scripts. The same state again changes nothing and makes no event. `outcome` is kept with a state that closes (RESOLVED, NON_ISSUE), where its default is `resolved` or `non_issue`; a Work item in any other state has none.',
     params: CasePath,
     body: Type.Object({ state: StateName, outcome: Type.Optional(Word) }),
     response: Case,

@@ -175,8 +175,7 @@ export const sessionRoutes = [
     response: Type.String(),
     produces: 'text/x-diff',
     errors: ['not_found', 'unreadable_record'],
-    handler: async ({ params }, service) =>
-      diff((await getDiff(service, params.id, params.sid)).toString('utf8')),
+    handler: async ({ params }, service) => diff(await getDiff(service, params.id, params.sid)),
   }),
   route({
     method: 'GET',

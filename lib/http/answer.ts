@@ -11,7 +11,8 @@ export const tagged = <T>(body: T | Buffer, etag: string): Answer<T> =>
 export const markdown = (text: string, etag: string): Answer<string> =>
   new Answer<string>(text, { 'content-type': 'text/markdown; charset=utf-8' }, etag);
 
-export const diff = (text: string): Answer<string> =>
-  new Answer<string>(text, { 'content-type': 'text/x-diff; charset=utf-8' });
+/** Bytes: the lines of a patch are written as the files are that it changes. */
+export const diff = (patch: Buffer): Answer<string> =>
+  new Answer<string>(patch, { 'content-type': 'text/x-diff; charset=utf-8' });
 
 export const noContent = (): Answer<never> => new Answer<never>(undefined);

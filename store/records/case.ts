@@ -53,7 +53,10 @@ export const Case = Type.Object(
     type: Word,
     description: Description,
     state: State,
-    outcome: Type.Union([Type.Null(), Word], { description: 'null while open' }),
+    outcome: Type.Union([Type.Null(), Word], {
+      description:
+        'null while open; also where somebody closed it in the file and wrote none: the record says what the file says',
+    }),
     project: Type.String({ description: 'The name of a project in the settings' }),
     path: Type.String({ description: 'Its directory, relative to the workspace' }),
     created_at: Time,

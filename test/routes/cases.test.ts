@@ -202,6 +202,14 @@ describe('GET /cases/:id', () => {
     assert.equal(second.headers.etag, tagFor(read('case.md')));
   });
 
+  it('has no outcome that nobody wrote, where it was closed by hand', async (t) => {
+    const { call, at, read, write } = await withCase(t);
+    write('case.md', read('case.md').replace('state: OPEN', 'state: RESOLVED'));
+    const { state, outcome } = (await call<Case>('GET', at)).body;
+    assert.deepEqual([state, outcome], ['RESOLVED', null]);
+    assert.doesNotMatch(read('case.md'), /outcome: resolved/);
+  });
+
   it('is 404 for an id of nobody and for what is no id', async (t) => {
     const { call } = await startForTest(t);
     assertProblem(await call('GET', NOBODY), 404, 'not_found');

@@ -285,3 +285,17 @@ describe('a session that goes wrong', () => {
     assert.match((await call('GET', `${at}/sessions/${session.id}/diff`)).text, /done\.txt/);
   });
 });
+
+describe('GET /cases/{id}/sessions/{sid}/diff', () => {
+  it('is the patch byte for byte, whatever encoding the files have', async (t) => {
+    const latin = `\`\`\`sh\nprintf 'caf\\351\\n' > latin.txt\n\`\`\`\n`;
+    const { at, start, until, call, running, item } = await withCase(t, latin);
+    const { id } = await start();
+    await until(id, 'plan_ready');
+    await call('POST', `${at}/sessions/${id}/approve`);
+    await until(id, 'completed');
+    const { bytes } = await call('GET', `${at}/sessions/${id}/diff`);
+    assert.ok(bytes.includes(Buffer.from('+caf\xe9\n', 'latin1')));
+    assert.deepEqual(bytes, readFileSync(join(newestSession(running, item), 'diff.patch')));
+  });
+});

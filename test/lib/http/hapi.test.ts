@@ -46,7 +46,7 @@ const routes = [
     summary: 'A diff',
     produces: 'text/x-diff',
     response: Type.String(),
-    handler: () => diff('--- a\n'),
+    handler: () => diff(Buffer.from('--- a\n')),
   }),
   route({
     method: 'POST',
