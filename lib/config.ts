@@ -15,6 +15,8 @@ export interface Config {
   readonly log_level: string;
   /** Of the command import alone. */
   readonly import?: ImportWish;
+  /** What the command check is to do. */
+  readonly check?: CheckWish;
   /** The environment the daemon was started in. Nobody else reads process.env. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -26,13 +28,27 @@ export interface ImportWish {
   keep_existing: boolean;
 }
 
-export type Command = 'serve' | 'init' | 'doctor' | 'import' | 'help' | 'version';
+export interface CheckWish {
+  /** Mend what can be mended without a loss. */
+  fix: boolean;
+  json: boolean;
+}
+
+export type Command = 'serve' | 'init' | 'doctor' | 'check' | 'import' | 'help' | 'version';
 
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-const COMMANDS: readonly Command[] = ['serve', 'init', 'doctor', 'import', 'help', 'version'];
+const COMMANDS: readonly Command[] = [
+  'serve',
+  'init',
+  'doctor',
+  'check',
+  'import',
+  'help',
+  'version',
+];
 const DEFAULT_PORT = 4870;
 
 /** The command and its configuration: flags win over the environment. Throws UsageError with what is wrong. */
@@ -42,8 +58,11 @@ export const readConfig = (
 ): { command: Command; config: Config } => {
   const { values, positionals } = parse(argv);
   const command = commandOf(values, positionals);
-  const wish = command === 'import' ? importOf(values, positionals) : undefined;
-  const config = { ...configOf(values, env), ...(wish !== undefined && { import: wish }) };
+  const config = {
+    ...configOf(values, env),
+    ...(command === 'import' && { import: importOf(values, positionals) }),
+    ...(command === 'check' && { check: { fix: values.fix === true, json: values.json === true } }),
+  };
   return { command, config: Object.freeze(config) };
 };
 
@@ -56,6 +75,8 @@ const OPTIONS = {
   'log-level': { type: 'string' },
   'dry-run': { type: 'boolean' },
   'keep-existing': { type: 'boolean' },
+  fix: { type: 'boolean' },
+  json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
@@ -76,15 +97,21 @@ const commandOf = (values: Values, [name = 'serve', ...more]: string[]): Command
   const command = COMMANDS.find((known) => known === name);
   if (command === undefined)
     throw new UsageError(`There is no command ${name}; there are ${COMMANDS.join(', ')}`);
-  if (command === 'import') return command;
-  if (more.length > 0)
+  const strange = FLAGS.find(([flag, owner]) => values[flag] !== undefined && owner !== command);
+  if (strange !== undefined)
+    throw new UsageError(`--${strange[0]} belongs to the command ${strange[1]}`);
+  if (more.length > 0 && command !== 'import')
     throw new UsageError(`${command} takes no further words, and was given ${more.join(' ')}`);
-  const strange = IMPORT_FLAGS.find((flag) => values[flag] !== undefined);
-  if (strange !== undefined) throw new UsageError(`--${strange} belongs to the command import`);
   return command;
 };
 
-const IMPORT_FLAGS = ['dry-run', 'keep-existing'] as const;
+/** Of one command alone. */
+const FLAGS = [
+  ['dry-run', 'import'],
+  ['keep-existing', 'import'],
+  ['fix', 'check'],
+  ['json', 'check'],
+] as const satisfies readonly (readonly [flag: keyof Values, owner: Command])[];
 
 const importOf = (values: Values, [, source, ...more]: string[]): ImportWish => {
   if (source === undefined || more.length > 0)

@@ -8,6 +8,7 @@ const COMMANDS: Record<Command, (config: Config, version: VersionInfo) => Promis
   serve: async (config, version) => (await import('./cli/serve.ts')).serve(config, version),
   init: async (config) => (await import('./cli/init.ts')).init(config),
   doctor: async (config) => (await import('./cli/doctor.ts')).doctor(config),
+  check: async (config) => (await import('./cli/check.ts')).check(config),
   import: async (config) => (await import('./cli/import.ts')).importInto(config),
   help: async () => say((await import('./cli/help.ts')).HELP),
   version: async (_config, { version, commit }) =>

@@ -3,6 +3,7 @@ import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { hasCode, syncDirectory } from './durable.ts';
+import { listDirectory } from './folder.ts';
 import { statsAt } from './plain-path.ts';
 
 /**
@@ -31,39 +32,80 @@ const NAME = /^\d{8}\.ndjson$/;
 export const openJournalFile = async (
   dir: string,
 ): Promise<{ file: JournalFile; lines: string[]; damaged: number }> => {
-  const names = readdirSync(dir)
-    .filter((name) => NAME.test(name))
-    .toSorted();
+  const names = readdirSync(dir).filter(isJournalName).toSorted();
   for (const old of names.slice(0, -1)) rmSync(join(dir, old));
   const name = names.at(-1) ?? fileName(1);
-  const { lines, end, damaged } = readLines(join(dir, name));
+  const { lines, end, bad } = readLines(join(dir, name));
   const handle = await open(join(dir, name), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   await handle.truncate(end);
   await syncDirectory(dir);
-  return { file: journalFile(dir, name, handle, end), lines, damaged };
+  return { file: journalFile(dir, name, handle, end), lines, damaged: bad.length };
 };
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
 const fileName = (number: number): string => `${String(number).padStart(8, '0')}.ndjson`;
 
-const readLines = (path: string): { lines: string[]; end: number; damaged: number } => {
+/** A journal as it is on disk, for whoever only looks. */
+export interface JournalLook {
+  name: string;
+  lines: string[];
+  /** The numbers of whole lines that are damaged, from 1; the last ones, which can be cut off, are not among them. */
+  damaged: number[];
+  /** Where the last sound line ends, if there is more behind it; the line's number, from 1. */
+  tail: { from: number; bytes: Buffer; line: number } | undefined;
+}
+
+/** Reads the newest file and changes nothing. Undefined when there is none. */
+export const lookAtJournal = (dir: string): JournalLook | undefined => {
+  const name = listDirectory(dir).filter(isJournalName).toSorted().at(-1);
+  if (name === undefined) return undefined;
+  const { lines, sound, used, bad } = readLines(join(dir, name));
+  const damaged = bad.filter(({ at }) => at < sound).map(({ line }) => line);
+  const line = lines.length + damaged.length + 1;
+  const bytes = used.subarray(sound);
+  return {
+    name,
+    lines,
+    damaged,
+    tail: bytes.length === 0 ? undefined : { from: sound, bytes, line },
+  };
+};
+
+const isJournalName = (name: string): boolean => NAME.test(name);
+
+interface Lines {
+  lines: string[];
+  /** Where the last whole line ends. */
+  end: number;
+  /** Where the last sound line ends. */
+  sound: number;
+  bad: { line: number; at: number }[];
+  /** All up to the zeros that the file is filled with. */
+  used: Buffer;
+}
+
+const readLines = (path: string): Lines => {
   const bytes = readOrEmpty(path);
   const zeros = bytes.indexOf(0);
   const used = zeros < 0 ? bytes.length : zeros;
   const lines: string[] = [];
+  const bad: Lines['bad'] = [];
   let end = 0;
-  let damaged = 0;
+  let sound = 0;
   for (let from = 0; from < used; ) {
     const stop = bytes.indexOf(10, from);
     if (stop < 0 || stop >= used) break;
     const line = checked(bytes.subarray(from, stop));
-    if (line === undefined) damaged += 1;
-    else lines.push(line);
     end = stop + 1;
+    if (line === undefined) bad.push({ line: lines.length + bad.length + 1, at: from });
+    else {
+      lines.push(line);
+      sound = end;
+    }
     from = end;
   }
-  return { lines, end, damaged };
+  return { lines, end, sound, bad, used: bytes.subarray(0, used) };
 };
 
 const readOrEmpty = (path: string): Buffer => {

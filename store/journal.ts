@@ -71,6 +71,13 @@ export const openJournal = async (
   return Object.assign(journal, { damaged });
 };
 
+/** What the journal last saw of each Work item, read from its lines by whoever may not write. */
+export const seenIn = (lines: readonly string[]): ReadonlyMap<string, Seen> => {
+  const state = emptyState();
+  for (const line of lines) apply(state, JSON.parse(line) as Line);
+  return state.seen;
+};
+
 type Report = (error: unknown, what: string) => void;
 
 // Out of the journal's way: whoever does not take reports is told by the process as a whole.

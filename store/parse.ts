@@ -40,12 +40,17 @@ const wording = ({ message, params }: CheckError): string =>
     ? `must be one of ${params.allowedValues.join(', ')}`
     : message;
 
+/** Line and column in the file of an offset in its YAML. */
+export const placeAt = ({ yaml }: Pick<FrontMatter, 'yaml'>, offset: number): Place => {
+  const before = yaml.slice(0, offset).split('\n');
+  return { line: before.length + 1, column: (before.at(-1)?.length ?? 0) + 1 };
+};
+
 /** Line and column of a key in the file. */
 export const placeOf = ({ yaml, document }: FrontMatter, key: string): Place => {
   const pair = mapOf(document).items.find(
     ({ key: found }) => isScalar(found) && found.value === key,
   );
   const range = isScalar(pair?.key) ? pair.key.range : undefined;
-  const before = yaml.slice(0, range?.[0] ?? 0).split('\n');
-  return { line: before.length + 1, column: (before.at(-1)?.length ?? 0) + 1 };
+  return placeAt({ yaml }, range?.[0] ?? 0);
 };

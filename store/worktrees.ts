@@ -12,7 +12,11 @@ import { readyToWrite, type Store } from './store.ts';
  * The record of a Work item's worktree, or undefined. An agent may be able to reach the file, so it is checked at
  * every reading: one that is no such record is `unreadable_record`.
  */
-export const readWorktree = ({ layout }: Store, caseId: string): WorktreeRecord | undefined => {
+export const readWorktree = ({ layout }: Store, caseId: string): WorktreeRecord | undefined =>
+  readWorktreeIn(layout, caseId);
+
+/** The same, for whoever has not opened the workspace. */
+export const readWorktreeIn = (layout: Layout, caseId: string): WorktreeRecord | undefined => {
   const path = recordFile(layout, caseId);
   return readJson(layout, path, (value) => check(value, caseId));
 };

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { holderOf } from '../../store/daemon-lock.ts';
 import { inspectWorkspace, isThere } from '../../store/inspect.ts';
-import { fileProblem } from '../../store/problem.ts';
+import { type FileProblem, fileProblem } from '../../store/problem.ts';
 import { howToRaise, type Limit, watchLimit } from '../../store/watch-limits.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
+import { placeOf } from '../system/problem-log.ts';
 import { homeOf } from '../tools/git-commit.ts';
 import { findRepository } from '../tools/git-repository.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
@@ -43,8 +44,11 @@ const settings = ({ settings: entry }: Patient): Finding => {
 const records = function* ({ layout }: Patient): Generator<Finding> {
   const { items, problems, watches } = inspectWorkspace(layout);
   yield ok('Work items', String(items));
-  for (const { file, line, message } of problems)
-    yield note('file', `${file}${line === undefined ? '' : `:${line}`}: ${message}`);
+  if (problems.length > 0)
+    yield note(
+      'records',
+      `${problems.length} cannot be read, the first is ${placeOf(problems[0] as FileProblem)}: dossier check names all`,
+    );
   yield inotify(watches, watchLimit());
 };
 

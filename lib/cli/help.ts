@@ -6,6 +6,7 @@ Commands:
   serve     Run the daemon (the default)
   init      Make a workspace: its settings file, its .gitignore, its git repository
   doctor    Say what is there, what is missing, and what to install
+  check     Read every file of the workspace and say what is wrong, and where
   import    Bring in an export, FILE.zip or where it was unpacked, or the tasks of a Backlog.md project
   help      Show this
 
@@ -16,6 +17,8 @@ Options:
   --port N            0 takes any free one (DOSSIER_PORT; default: 4870)
   --dev               Also serve the provider endpoints (DOSSIER_DEV=1)
   --log-level LEVEL   trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)
+  --fix               check: mend what can be mended without a loss, while no daemon runs
+  --json              check: say it for programs
   --dry-run           import: say what would be done, and write nothing
   --keep-existing     import: leave what is here with other content as it is, and bring in the rest
   -h, --help          Show this

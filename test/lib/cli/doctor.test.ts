@@ -83,13 +83,19 @@ describe('doctor', () => {
     assert.match(said, /^missing provider +qwen: qwen is not installed/m);
   });
 
-  it('names the files that cannot be read', async (t) => {
+  it('says that files cannot be read, and what names them', async (t) => {
     const workspace = temporaryDirectory(t);
     const file = 'cases/2026-01/broken/case.md';
     writeFiles(workspace, { [file]: '---\ntitle: [\n---\n' });
     const { code, said } = await run(onlyGit(t), '--workspace', workspace);
     assert.equal(code, 0);
-    assert.match(said, new RegExp(`^note {4}file +${file}:\\d+: `, 'm'));
+    assert.match(
+      said,
+      new RegExp(
+        `^note {4}records +1 cannot be read, the first is ${file}:\\d+:\\d+: dossier check`,
+        'm',
+      ),
+    );
   });
 
   it('works beside a daemon, and says which', async (t) => {

@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Checked, checkWorkspace } from '../../store/check/check.ts';
+import type { Finding } from '../../store/check/finding.ts';
+import { lockWorkspace, WorkspaceHeldError } from '../../store/daemon-lock.ts';
+import { makeDirectories } from '../../store/directories.ts';
+import { GRACE_MS } from '../../store/entry.ts';
+import { StoreError } from '../../store/errors.ts';
+import { isThere } from '../../store/inspect.ts';
+import { type Layout, layoutOf } from '../../store/layout.ts';
+import { whyNoWorkspace } from '../../store/workspace-files.ts';
+import { type Config, UsageError } from '../config.ts';
+import { committedIn } from './check-git.ts';
+import { countsOf, jsonOf, linesOf, type Mended } from './check-words.ts';
+import { Refusal } from './refusal.ts';
+
+/**
+ * Reads every record of the workspace and says what is wrong, line by line. Writes nothing and works beside a daemon;
+ * with `fix` it takes the workspace for itself, and mends what can be mended without losing a byte. Answers 1 while there
+ * are errors.
+ */
+export const check = async (
+  config: Config,
+  say: (line: string) => void = (line) => process.stdout.write(`${line}\n`),
+): Promise<number> => {
+  const { fix = false, json = false } = config.check ?? {};
+  const layout = layoutOf(config.workspace);
+  const why = isThere(layout.root) ? whyNoWorkspace(layout.root) : 'is not there';
+  if (why !== undefined)
+    throw new UsageError(`${layout.root} ${why}; name the workspace with --workspace`);
+  const git = await committedIn(layout.root, config.env);
+  const look = () => checkWorkspace(layout, git.versions);
+  const mended = fix ? await alone(layout, async () => mendAll((await look()).findings)) : [];
+  const checked = await lookTwice(look);
+  const committed = await git.known(checked.findings.map(({ file }) => file));
+  const told = { ...checked, mended, committed };
+  if (json) say(jsonOf(told));
+  else for (const line of linesOf(told)) say(line);
+  return countsOf(checked.findings).errors === 0 ? 0 : 1;
+};
+
+// An editor may be in the middle of a save.
+const lookTwice = async (look: () => Promise<Checked>): Promise<Checked> => {
+  const first = await look();
+  if (countsOf(first.findings).errors === 0) return first;
+  await delay(GRACE_MS);
+  return look();
+};
+
+/** Runs work while no daemon does. Throws a Refusal that names the one that runs. */
+const alone = async <T>(layout: Layout, work: () => Promise<T>): Promise<T> => {
+  const lock = await taken(layout);
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+};
+
+const taken = async (layout: Layout) => {
+  try {
+    makeDirectories(layout);
+    return await lockWorkspace(layout, { lost: () => undefined, regained: () => undefined });
+  } catch (error) {
+    if (error instanceof WorkspaceHeldError || error instanceof StoreError)
+      throw new Refusal(`${error.message} Nothing was mended.`);
+    throw error;
+  }
+};
+
+const mendAll = async (findings: readonly Finding[]): Promise<Mended[]> => {
+  const mended: Mended[] = [];
+  for (const { file, code, mend } of findings) {
+    const done = await mend?.();
+    if (done !== undefined) mended.push({ file, code, done });
+  }
+  return mended;
+};

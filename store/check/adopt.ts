@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import type { Entry } from '../entry.ts';
+import type { ItemFiles } from '../item-files.ts';
+import type { Layout } from '../layout.ts';
+import { editRecord } from '../record-file.ts';
+import type { Changes } from '../splice.ts';
+import { type Finding, type Mend, warning } from './finding.ts';
+
+/** Records made by hand that have all but what the daemon adds. */
+export const lackingFindings = (
+  layout: Layout,
+  dir: string,
+  { files, former }: { files: ItemFiles; former: string | undefined },
+): Finding[] => [
+  ...lacking(layout, `${dir}/case.md`, withFormerId(files.case, former)),
+  ...lackingIn(layout, `${dir}/proof`, files.proofs),
+  ...lackingIn(layout, `${dir}/webhooks`, files.webhooks),
+];
+
+// An id that somebody removed is put back.
+const withFormerId = (
+  entry: ItemFiles['case'],
+  id: string | undefined,
+): Entry<{ adopt?: Changes }> => {
+  const adopt = entry.value?.adopt;
+  if (adopt?.id === undefined || id === undefined) return entry;
+  return { ...entry, value: { adopt: { ...adopt, id } } };
+};
+
+export const lackingIn = (
+  layout: Layout,
+  folder: string,
+  entries: ReadonlyMap<string, Entry<{ adopt?: Changes }>>,
+): Finding[] =>
+  [...entries].flatMap(([name, entry]) => lacking(layout, `${folder}/${name}`, entry));
+
+const lacking = (
+  layout: Layout,
+  file: string,
+  { problem, value, sha }: Entry<{ adopt?: Changes }>,
+): Finding[] => {
+  const changes = additions(value?.adopt ?? {});
+  const keys = Object.keys(changes);
+  if (problem !== undefined || keys.length === 0) return [];
+  const mend = amending(layout, file, { sha, changes }, `added: ${keys.join(', ')}`);
+  const message = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing. The daemon adds them, and so does dossier check --fix`;
+  return [warning({ file, code: 'incomplete', message }, mend)];
+};
+
+/** Changes that were worked out from the file with that hash; `words` say what was done. */
+export const amending =
+  (layout: Layout, file: string, fix: { sha: string; changes: Changes }, words: string): Mend =>
+  async () => {
+    let isSame = false;
+    await editRecord(layout, join(layout.root, file), ({ sha }) => {
+      isSame = sha === fix.sha;
+      return isSame ? { changes: fix.changes } : undefined;
+    });
+    return isSame ? words : undefined;
+  };
+
+// Whether a verification holds is judged by the daemon, with the events that follow from it.
+const additions = (adopt: Changes): Changes =>
+  Object.fromEntries(
+    Object.entries(adopt).filter(
+      ([key]) => KEYS.has(key) || (key === 'verified' && !('verified_at' in adopt)),
+    ),
+  );
+
+const KEYS = new Set(['id', 'type', 'state', 'created_at']);

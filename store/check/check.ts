@@ -1,0 +1,68 @@
+import { holderOf } from '../daemon-lock.ts';
+import type { Entry } from '../entry.ts';
+import { seenIn } from '../journal.ts';
+import { lookAtJournal } from '../journal-file.ts';
+import type { Layout } from '../layout.ts';
+import { statsAt } from '../plain-path.ts';
+import { fileProblem, LINKED_FOLDER, NO_FOLDER } from '../problem.ts';
+import type { WebhookFile } from '../read-webhooks.ts';
+import { error, type Finding } from './finding.ts';
+import { checkGitignore } from './git-ignore.ts';
+import { checkGlobals } from './globals.ts';
+import { checkItems, type FoundItem } from './items.ts';
+import { checkMachine } from './machine.ts';
+import { olderVersions } from './older.ts';
+
+export interface Checked {
+  items: number;
+  /** Sorted by file, then by place. */
+  findings: Finding[];
+}
+
+/**
+ * Reads every record of a workspace that another process may have open: takes no lock and writes nothing. `committed`
+ * answers the versions of a file that git has.
+ */
+export const checkWorkspace = async (
+  layout: Layout,
+  committed: (file: string) => Promise<Buffer[]>,
+): Promise<Checked> => {
+  const journal = lookAtJournal(layout.journal);
+  const seen = seenIn(journal?.lines ?? []);
+  const older = olderVersions(layout, committed);
+  const { items, findings } = await checkItems({ layout, seen, older });
+  const globals = checkGlobals(layout);
+  const machine = checkMachine({
+    layout,
+    journal,
+    isRunning: (holderOf(layout)?.pid ?? process.pid) !== process.pid,
+    ids: new Set(items.flatMap(({ files }) => files.case.value?.matter.id ?? [])),
+    webhooks: new Map([...named('webhooks', globals.webhooks), ...items.flatMap(webhooksOf)]),
+  });
+  const all = [
+    ...checkTop(layout),
+    ...globals.findings,
+    ...findings,
+    ...machine,
+    ...checkGitignore(layout),
+  ];
+  return { items: items.length, findings: all.sort(byPlace) };
+};
+
+type Named = [file: string, entry: Entry<WebhookFile>];
+
+const named = (folder: string, entries: ReadonlyMap<string, Entry<WebhookFile>>): Named[] =>
+  [...entries].map(([name, entry]) => [`${folder}/${name}`, entry]);
+
+const webhooksOf = ({ dir, files }: FoundItem): Named[] => named(`${dir}/webhooks`, files.webhooks);
+
+const checkTop = ({ cases }: Layout): Finding[] => {
+  const stats = statsAt(cases);
+  if (stats === undefined || stats.isDirectory()) return [];
+  return [error(fileProblem('cases', stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER))];
+};
+
+const byPlace = (a: Finding, b: Finding): number => {
+  if (a.file === b.file) return (a.line ?? 0) - (b.line ?? 0);
+  return a.file < b.file ? -1 : 1;
+};

@@ -1,0 +1,64 @@
+import type { Pair, Scalar } from 'yaml';
+import { isMap, isScalar } from 'yaml';
+import type { Entry } from '../entry.ts';
+import { readFolder } from '../folder.ts';
+import { readSettings } from '../globals.ts';
+import { problemOf, problemsOfFolder } from '../item-files.ts';
+import type { Layout } from '../layout.ts';
+import { placeAt } from '../parse.ts';
+import { fileProblem, Problem } from '../problem.ts';
+import { parseWebhook, type WebhookFile } from '../read-webhooks.ts';
+import { readable, readRegularFile } from '../record-file.ts';
+import { lackingIn } from './adopt.ts';
+import { error, errorAt, type Finding, warning } from './finding.ts';
+import { checkTexts } from './texts.ts';
+
+const SETTINGS = 'workspace.md';
+
+/** Settings, global webhook registrations and the global memory. */
+export const checkGlobals = (
+  layout: Layout,
+): { webhooks: Map<string, Entry<WebhookFile>>; findings: Finding[] } => {
+  const { entries, fault } = readFolder(layout.webhooks, new Map(), { parse: parseWebhook });
+  const findings = [
+    ...checkSettings(layout),
+    ...errorAt('webhooks', fault),
+    ...problemsOfFolder('webhooks', entries).map((problem) => error(problem)),
+    ...lackingIn(layout, 'webhooks', entries),
+    ...checkTexts(layout.root, 'memory'),
+    ...checkTexts(layout.root, 'memory/snapshots'),
+  ];
+  return { webhooks: entries, findings };
+};
+
+const checkSettings = (layout: Layout): Finding[] => {
+  const entry = readSettings(layout);
+  if (entry?.value === undefined)
+    return problemOf(SETTINGS, entry).map((problem) => error(problem));
+  const bytes = readRegularFile(layout.root, layout.settings);
+  const source = bytes && readable(layout.root, layout.settings, bytes);
+  const providers = source?.document.get('providers');
+  if (source === undefined || !isMap(providers)) return [];
+  return providers.items
+    .flatMap(({ value }) => (isMap(value) ? envOf(value.get('env')) : []))
+    .map(({ key, at }) =>
+      warning(fileProblem(SETTINGS, new Problem(SECRET, wordsFor(key), placeAt(source, at)))),
+    );
+};
+
+const SECRET = 'secret_in_settings';
+const wordsFor = (key: string): string =>
+  `${key} looks like a secret, and git keeps this file. Set it in the environment of the daemon instead`;
+
+const envOf = (env: unknown): { key: string; at: number }[] =>
+  isMap(env) ? env.items.flatMap((pair) => secretIn(pair as Pair)) : [];
+
+const secretIn = ({ key, value }: Pair): { key: string; at: number }[] => {
+  if (!isScalar(key) || !isScalar(value)) return [];
+  const [name, text] = [String(key.value), String(value.value ?? '')];
+  const isSecret = text !== '' && (NAME.test(name) || VALUE.test(text));
+  return isSecret ? [{ key: name, at: (value as Scalar).range?.[0] ?? 0 }] : [];
+};
+
+const NAME = /(?:^|_)(?:key|token|secret|password|passwd|credentials?)$/i;
+const VALUE = /^(?:sk-|gh[pousr]_|github_pat_|whsec_|xox[abp]-|AKIA)\w/;

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Entry } from '../entry.ts';
+import { duplicateId, type ItemFiles, problemsIn, readItem } from '../item-files.ts';
+import type { Seen } from '../journal.ts';
+import type { Layout } from '../layout.ts';
+import { standing } from '../plain-path.ts';
+import { asProblem, fileProblem, Problem } from '../problem.ts';
+import { missingCase } from '../reconcile.ts';
+import { placeIn } from '../record-file.ts';
+import { walk } from '../walk.ts';
+import { amending, lackingFindings } from './adopt.ts';
+import { error, errorAt, type Finding } from './finding.ts';
+import { type Older, puttingBack } from './older.ts';
+import { checkSessions } from './sessions.ts';
+import { checkTexts } from './texts.ts';
+
+/** What the whole of a workspace is looked at with. */
+export interface Checkup {
+  layout: Layout;
+  /** What the daemon of this machine last saw of each Work item, by id. */
+  seen: ReadonlyMap<string, Seen>;
+  older: Older;
+}
+
+export interface FoundItem {
+  dir: string;
+  files: ItemFiles;
+  /** What was last seen in this directory. */
+  seen: Seen | undefined;
+}
+
+/** Reads every Work item with all that belongs to it. */
+export const checkItems = async (
+  checkup: Checkup,
+): Promise<{ items: FoundItem[]; findings: Finding[] }> => {
+  const { root } = checkup.layout;
+  const byDir = new Map([...checkup.seen.values()].map((seen) => [seen.dir, seen]));
+  const items: FoundItem[] = [];
+  const findings: Finding[] = [];
+  for (const { dir, kind } of walk(root)) {
+    if (kind === 'closed') findings.push(...errorAt(dir, CLOSED));
+    const seen = byDir.get(dir);
+    const files = kind === 'item' ? readItem(root, dir, { seen }) : undefined;
+    if (files !== undefined) items.push({ dir, files, seen });
+  }
+  const taken = new Set(items.map(({ files }) => idOf(files.case)));
+  for (const item of items) findings.push(...(await checkItem(checkup, item, taken)));
+  findings.push(...checkIds(checkup, items), ...(await checkMissing(checkup, items)));
+  return { items, findings };
+};
+
+const CLOSED = asProblem(Object.assign(new Error(), { code: 'EACCES' }));
+
+const checkItem = async (
+  checkup: Checkup,
+  item: FoundItem,
+  taken: ReadonlySet<string | undefined>,
+): Promise<Finding[]> => {
+  const { dir, files, seen } = item;
+  const id = seen?.case.matter.id;
+  const former = taken.has(id) ? undefined : id;
+  const findings = problemsIn(dir, files).map((problem) => error(problem));
+  for (const finding of findings) {
+    if (!HOLLOW.has(finding.code)) continue;
+    const wanted = lastSeen(item, finding.file.slice(dir.length + 1));
+    finding.mend = await puttingBack(checkup.layout, finding.file, { ...checkup, wanted });
+  }
+  return [
+    ...findings,
+    ...lackingFindings(checkup.layout, dir, { files, former }),
+    ...checkSessions(checkup.layout, dir),
+    ...checkTexts(checkup.layout.root, `${dir}/memory`),
+  ];
+};
+
+const HOLLOW = new Set(['empty_file', 'nul_byte']);
+
+/** The hashes of what may have stood in a file: of a proof those of all that cannot be found elsewhere. */
+const lastSeen = ({ files, seen }: FoundItem, name: string): ReadonlySet<string> => {
+  if (seen === undefined) return new Set();
+  if (name === 'case.md') return new Set([seen.case.sha]);
+  if (!name.startsWith('proof/')) return new Set();
+  const there = new Set([...files.proofs.values()].map(({ value }) => value?.matter.id));
+  const lost = Object.entries(seen.proofs).filter(([id]) => !there.has(id));
+  return new Set(lost.map(([, { sha }]) => sha));
+};
+
+const checkIds = (checkup: Checkup, items: readonly FoundItem[]): Finding[] => {
+  const byId = new Map<string, FoundItem[]>();
+  for (const item of items) {
+    const { value, problem } = item.files.case;
+    if (value === undefined || problem !== undefined || value.adopt?.id !== undefined) continue;
+    const { id } = value.matter;
+    byId.set(id, [...(byId.get(id) ?? []), item]);
+  }
+  return [...byId].flatMap(([id, same]) => [
+    ...duplicates(checkup, id, same),
+    ...same.flatMap((item) => changedId(checkup, byId, item)),
+  ]);
+};
+
+// Which one is the first only the journal can say; without it the operator has to.
+const duplicates = (
+  { layout, seen }: Checkup,
+  id: string,
+  same: readonly FoundItem[],
+): Finding[] => {
+  if (same.length < 2) return [];
+  const known = same.find(({ dir }) => dir === seen.get(id)?.dir);
+  const first = known ?? same[0];
+  return same
+    .filter((item) => item !== first)
+    .map(({ dir, files: { case: entry } }) => {
+      const file = `${dir}/case.md`;
+      const path = join(layout.root, file);
+      const problem = duplicateId(first?.dir ?? '', placeIn(layout.root, path, 'id'));
+      const fix = { sha: entry.sha, changes: { id: randomUUID() } };
+      const mend = amending(layout, file, fix, `given an id of its own, ${fix.changes.id}`);
+      return error(fileProblem(file, problem), known && mend);
+    });
+};
+
+const changedId = (
+  { layout, seen }: Checkup,
+  byId: ReadonlyMap<string, FoundItem[]>,
+  { dir, files, seen: before }: FoundItem,
+): Finding[] => {
+  const id = files.case.value?.matter.id ?? '';
+  const former = before?.case.matter.id;
+  if (former === undefined || former === id || byId.has(former) || seen.has(id)) return [];
+  const file = `${dir}/case.md`;
+  const message = `This Work item had the id ${former}, and the file says ${id}. Write the former`;
+  const place = placeIn(layout.root, join(layout.root, file), 'id');
+  return errorAt(file, new Problem('wrong_id', message, place));
+};
+
+/** Directories that stand without the case.md that was last seen in them. */
+const checkMissing = async (checkup: Checkup, items: readonly FoundItem[]): Promise<Finding[]> => {
+  const { layout, seen } = checkup;
+  const ids = new Set(items.map(({ files }) => idOf(files.case)));
+  const dirs = items.map(({ dir }) => dir);
+  const findings: Finding[] = [];
+  for (const [id, { dir, case: last }] of seen) {
+    if (ids.has(id) || dirs.some((other) => other === dir || other.startsWith(`${dir}/`))) continue;
+    if (standing(layout.root, join(layout.root, dir)) !== 'there') continue;
+    const file = `${dir}/case.md`;
+    const mend = await puttingBack(layout, file, { ...checkup, wanted: new Set([last.sha]) });
+    findings.push(error(fileProblem(file, missingCase()), mend));
+  }
+  return findings;
+};
+
+const idOf = ({ value }: Entry<{ matter: { id: string } }>): string | undefined => value?.matter.id;

@@ -1,0 +1,169 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { mkdir, truncate, writeFile } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import type { Entry } from '../entry.ts';
+import { StoreError } from '../errors.ts';
+import { listDirectory } from '../folder.ts';
+import type { JournalLook } from '../journal-file.ts';
+import type { Layout } from '../layout.ts';
+import { statsAt } from '../plain-path.ts';
+import { asProblem, type FileProblem, fileProblem, LINKED_FOLDER, NO_FOLDER } from '../problem.ts';
+import type { WebhookFile } from '../read-webhooks.ts';
+import { readWorktreeIn, whatIsAt } from '../worktrees.ts';
+import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
+
+export interface Machine {
+  layout: Layout;
+  /** A daemon runs: what it is in the middle of is no leftover. */
+  isRunning: boolean;
+  journal: JournalLook | undefined;
+  /** The ids of the Work items. */
+  ids: ReadonlySet<string>;
+  /** Every registration by its file, those that cannot be read among them. */
+  webhooks: ReadonlyMap<string, Entry<WebhookFile>>;
+}
+
+/** What `.dossier/` holds for this machine alone. */
+export const checkMachine = (machine: Machine): Finding[] => {
+  const { layout } = machine;
+  const stats = statsAt(layout.dossier);
+  if (stats === undefined) return [];
+  const own = relative(layout.root, layout.dossier);
+  if (!stats.isDirectory()) return errorAt(own, stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER);
+  return [
+    ...checkMode(layout, layout.dossier, 0o700),
+    ...checkLinks(layout),
+    ...(machine.isRunning ? [] : checkLeftovers(layout)),
+    ...checkJournal(machine),
+    ...checkWorktrees(machine),
+    ...checkSecrets(machine),
+  ];
+};
+
+const checkMode = ({ root }: Layout, path: string, mode: number): Finding[] => {
+  const now = (statsAt(path)?.mode ?? mode) & 0o777;
+  if ((now & ~mode) === 0) return [];
+  const message = `Its mode is ${octal(now)}, and others may look at what is ${octal(mode)} at most. dossier check --fix tightens it`;
+  const mend: Mend = async () => {
+    chmodSync(path, now & mode);
+    return `mode ${octal(now)} is ${octal(now & mode)} now`;
+  };
+  return [error({ file: relative(root, path), code: 'wide_mode', message }, mend)];
+};
+
+const octal = (mode: number): string => mode.toString(8).padStart(4, '0');
+
+// The daemon does not start with one: who made the workspace may want files elsewhere written or emptied.
+const checkLinks = (layout: Layout): Finding[] =>
+  [layout.dossier, ...placesOf(layout)]
+    .flatMap((dir) => listDirectory(dir).map((name) => join(dir, name)))
+    .filter((path) => statsAt(path)?.isSymbolicLink() === true)
+    .flatMap((path) => errorAt(relative(layout.root, path), LINKED_FOLDER));
+
+const placesOf = ({ tmp, trash, undo, secrets, deliveries, worktrees, journal }: Layout) => [
+  tmp,
+  trash,
+  undo,
+  secrets,
+  deliveries,
+  worktrees,
+  journal,
+];
+
+const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>
+  [tmp, trash].flatMap((dir) => {
+    const names = listDirectory(dir);
+    if (names.length === 0) return [];
+    const what = names.length === 1 ? 'One leftover' : `${names.length} leftovers`;
+    const message = `${what} of something that was interrupted. dossier check --fix removes what is here, and so does the next start`;
+    return [
+      warning({ file: relative(root, dir), code: 'leftover', message }, async () => {
+        for (const name of names) rmSync(join(dir, name), { recursive: true, force: true });
+        return `removed: ${names.length}`;
+      }),
+    ];
+  });
+
+const checkJournal = ({ layout, isRunning, journal }: Machine): Finding[] => {
+  if (journal === undefined) return [];
+  const path = join(layout.journal, journal.name);
+  const file = relative(layout.root, path);
+  const { damaged, tail } = journal;
+  const findings = damaged.map((line) =>
+    warning({ file, line, column: 1, code: 'journal_damaged', message: DAMAGED }),
+  );
+  if (tail === undefined || isRunning) return findings;
+  const mend: Mend = async () => {
+    const day = join(layout.undo, new Date().toISOString().slice(0, 10));
+    await mkdir(day, { recursive: true, mode: 0o700 });
+    await writeFile(join(day, `${Date.now()}-tail-${basename(path)}`), tail.bytes, { mode: 0o600 });
+    await truncate(path, tail.from);
+    return `cut at line ${tail.line}, ${tail.bytes.length} bytes, which are kept in .dossier/undo`;
+  };
+  const place = { line: tail.line, column: 1 };
+  return [...findings, warning({ file, ...place, code: 'journal_torn', message: TORN }, mend)];
+};
+
+const DAMAGED =
+  'The line is damaged. The daemon leaves it out; what it said of a Work item is compared anew';
+const TORN =
+  'The end was torn by a crash, and never counted. dossier check --fix cuts it off, and so does the next start';
+
+const checkWorktrees = ({ layout, ids }: Machine): Finding[] =>
+  listDirectory(layout.worktrees)
+    .filter((name) => name.endsWith('.json'))
+    .flatMap((name) => checkWorktree(layout, name.slice(0, -'.json'.length), ids));
+
+const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Finding[] => {
+  const file = `${relative(layout.root, layout.worktrees)}/${id}.json`;
+  try {
+    const record = readWorktreeIn(layout, id);
+    if (record === undefined) return [];
+    const gone = whatIsAt(record.path) !== 'directory';
+    const findings: Finding[] = [];
+    if (!ids.has(id)) {
+      const message = `There is no Work item ${id} here. If it is not to come back, look at ${record.path} and remove both`;
+      findings.push(warning({ file, code: 'orphan_worktree', message }));
+    }
+    if (gone) {
+      const message = `${record.path} is gone. Put it back, or let go of it: DELETE /api/worktrees/${id}`;
+      findings.push(warning({ file, code: 'worktree_gone', message }));
+    }
+    return findings;
+  } catch (thrown) {
+    const told = thrown instanceof StoreError ? thrown.details.problem : undefined;
+    return [error((told as FileProblem | undefined) ?? fileProblem(file, asProblem(thrown)))];
+  }
+};
+
+const checkSecrets = ({ layout, webhooks }: Machine): Finding[] => {
+  const names = listDirectory(layout.secrets);
+  const modes = names.flatMap((name) => checkMode(layout, join(layout.secrets, name), 0o600));
+  const entries = [...webhooks.values()];
+  const known = new Map(
+    [...webhooks].flatMap(([file, { value }]): [string, string][] =>
+      value === undefined || value.matter.disabled === true || value.adopt?.id !== undefined
+        ? []
+        : [[value.matter.id, file]],
+    ),
+  );
+  const ids = new Set(entries.map(({ value }) => value?.matter.id));
+  // While a registration cannot be read, nobody knows whose secret it needs.
+  const orphans = ids.has(undefined) ? [] : names.filter((name) => !ids.has(name));
+  return [
+    ...modes,
+    ...orphans.map((name) =>
+      warning({
+        file: `${relative(layout.root, layout.secrets)}/${name}`,
+        code: 'orphan_secret',
+        message: 'No webhook has this id. If none comes back, the next start puts it away',
+      }),
+    ),
+    ...[...known]
+      .filter(([id]) => !names.includes(id))
+      .map(([id, file]) => warning({ file, code: 'no_secret', message: wordsFor(id) })),
+  ];
+};
+
+const wordsFor = (id: string): string =>
+  `This machine has no secret for it. The daemon makes one with the first delivery: give it to the receiver from .dossier/secrets/${id}, or put the former one there`;

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { createFile, replaceFile } from '../durable.ts';
+import { listDirectory } from '../folder.ts';
+import type { Layout } from '../layout.ts';
+import { sha256 } from '../names.ts';
+import { statsAt } from '../plain-path.ts';
+import { isAllNul } from '../text.ts';
+import type { Mend } from './finding.ts';
+
+/** Finds a file as it once was, by the hash of its bytes. Undefined where nobody has kept it. */
+export type Older = (file: string, wanted: ReadonlySet<string>) => Promise<Buffer | undefined>;
+
+/** Looks into `.dossier/undo` first, and then at what `committed` has: the versions that git knows of a file. */
+export const olderVersions = (
+  layout: Layout,
+  committed: (file: string) => Promise<Buffer[]>,
+): Older => {
+  const hashes = new Map<string, Map<string, string>>();
+  const kept = (name: string): Map<string, string> => {
+    const known = hashes.get(name) ?? hashesOf(keptAs(layout, name));
+    hashes.set(name, known);
+    return known;
+  };
+  return async (file, wanted) => {
+    const undo = kept(basename(file));
+    const sha = [...wanted].find((each) => undo.has(each));
+    if (sha !== undefined) return readFileSync(undo.get(sha) as string);
+    return (await committed(file)).find((bytes) => wanted.has(sha256(bytes)));
+  };
+};
+
+// `<milliseconds>-<8 of a UUID>-<name>`, in a directory for each day.
+const keptAs = ({ undo }: Layout, name: string): string[] =>
+  listDirectory(undo).flatMap((day) =>
+    listDirectory(join(undo, day))
+      .filter((each) => each.endsWith(`-${name}`))
+      .map((each) => join(undo, day, each))
+      .filter((path) => statsAt(path)?.isFile() === true),
+  );
+
+const hashesOf = (paths: readonly string[]): Map<string, string> =>
+  new Map(paths.map((path) => [sha256(readFileSync(path)), path]));
+
+/**
+ * How to put a file back that a power cut emptied, or that is gone: with bytes that are exactly those last seen. Undefined
+ * where they cannot be had, or where there is something in the file.
+ */
+export const puttingBack = async (
+  layout: Layout,
+  file: string,
+  { older, wanted }: { older: Older; wanted: ReadonlySet<string> },
+): Promise<Mend | undefined> => {
+  const path = join(layout.root, file);
+  const before = hollowBytes(path);
+  if (before === undefined || wanted.size === 0) return undefined;
+  const bytes = await older(file, wanted);
+  if (bytes === undefined) return undefined;
+  return async () => {
+    const done =
+      before === 'gone'
+        ? await createFile(layout, path, bytes)
+        : await replaceFile(layout, path, before, bytes);
+    return done ? 'put back as it was last seen' : undefined;
+  };
+};
+
+const hollowBytes = (path: string): Buffer | 'gone' | undefined => {
+  const stats = statsAt(path);
+  if (stats === undefined) return 'gone';
+  if (!stats.isFile() || stats.size > MAX_BYTES) return undefined;
+  const bytes = readFileSync(path);
+  return isAllNul(bytes) ? bytes : undefined;
+};
+
+const MAX_BYTES = 2_097_152;

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeFile } from '../durable.ts';
+import { type Entry, readEntry } from '../entry.ts';
+import { listFolder } from '../folder.ts';
+import { duplicateId, problemOf } from '../item-files.ts';
+import type { Layout } from '../layout.ts';
+import { sha256 } from '../names.ts';
+import { statsAt } from '../plain-path.ts';
+import { asProblem, LINKED_FOLDER } from '../problem.ts';
+import { parseLock, parseSession } from '../read-sessions.ts';
+import type { LockMatter } from '../records/lock.ts';
+import { isEnded, type SessionMatter } from '../records/session.ts';
+import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
+import { checkPlain, checkText } from './texts.ts';
+
+type Sessions = Map<string, Entry<SessionMatter> | undefined>;
+
+/** The sessions of a Work item with their texts, and its lock. */
+export const checkSessions = (layout: Layout, dir: string): Finding[] => {
+  const folder = `${dir}/sessions`;
+  const { names, fault } = listFolder(join(layout.root, folder));
+  if (fault !== undefined) return errorAt(folder, fault);
+  const sessions: Sessions = new Map();
+  const findings = names
+    .filter((name) => name !== LOCK)
+    .flatMap((name) => checkSession(layout.root, `${folder}/${name}`, sessions));
+  return [...findings, ...twins(sessions), ...checkLock(layout, `${folder}/${LOCK}`, sessions)];
+};
+
+const LOCK = 'lock.md';
+
+const checkSession = (root: string, dir: string, sessions: Sessions): Finding[] => {
+  try {
+    const stats = statsAt(join(root, dir));
+    if (stats?.isSymbolicLink() === true) return errorAt(dir, LINKED_FOLDER);
+    if (stats?.isDirectory() !== true) return [];
+  } catch (thrown) {
+    return errorAt(dir, asProblem(thrown));
+  }
+  const file = `${dir}/session.md`;
+  const entry = readEntry(join(root, file), { before: undefined, parse: parseSession });
+  if (entry !== undefined) sessions.set(file, entry);
+  return [
+    ...problemOf(file, entry).map((problem) => error(problem)),
+    ...checkText(root, `${dir}/plan.md`),
+    ...['events.ndjson', 'diff.patch'].flatMap((name) => checkPlain(root, `${dir}/${name}`)),
+  ];
+};
+
+const twins = (sessions: Sessions): Finding[] => {
+  const first = new Map<string, string>();
+  return [...sessions].flatMap(([file, entry]) => {
+    const id = entry?.value?.id;
+    if (id === undefined) return [];
+    const other = first.get(id);
+    if (other !== undefined) return errorAt(file, duplicateId(other));
+    first.set(id, file);
+    return [];
+  });
+};
+
+const checkLock = (layout: Layout, file: string, sessions: Sessions): Finding[] => {
+  const path = join(layout.root, file);
+  const entry = readEntry(path, { before: undefined, parse: parseLock });
+  if (entry?.value === undefined) return problemOf(file, entry).map((problem) => error(problem));
+  const why = whyStale(entry.value, sessions);
+  if (why === undefined) return [];
+  const message = `${why} (${entry.value.session_id}). dossier check --fix frees it`;
+  return [warning({ file, code: 'stale_lock', message }, freeing(layout, path, entry.sha))];
+};
+
+// While one of them cannot be read, it may be that one.
+const whyStale = (lock: LockMatter, sessions: Sessions): string | undefined => {
+  if (lock.kind !== 'session') return undefined;
+  const all = [...sessions.values()];
+  const holder = all.find((entry) => entry?.value?.id === lock.session_id)?.value;
+  if (holder !== undefined)
+    return isEnded(holder.status) ? `The session that holds the lock has ended` : undefined;
+  if (all.some((entry) => entry?.value === undefined)) return undefined;
+  return `The session that holds the lock is not here`;
+};
+
+const freeing =
+  (layout: Layout, path: string, sha: string): Mend =>
+  async () => {
+    if (sha256(readFileSync(path)) !== sha) return undefined;
+    return (await removeFile(layout, path)) ? 'removed: the lock is free' : undefined;
+  };

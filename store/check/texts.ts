@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { refuseOther } from '../entry.ts';
+import { listFolder } from '../folder.ts';
+import { isMarkdownName } from '../names.ts';
+import { statsAt } from '../plain-path.ts';
+import { asProblem, Problem } from '../problem.ts';
+import { decodeText } from '../text.ts';
+import { errorAt, type Finding } from './finding.ts';
+
+const MAX_BYTES = 2_097_152;
+
+/** What is wrong with the free texts of a folder (memory, snapshots): not their form, they have none. */
+export const checkTexts = (root: string, folder: string): Finding[] => {
+  const { names, fault } = listFolder(join(root, folder));
+  if (fault !== undefined) return errorAt(folder, fault);
+  return names.filter(isMarkdownName).flatMap((name) => checkText(root, `${folder}/${name}`));
+};
+
+/** The same for one file, which need not be there. */
+export const checkText = (root: string, file: string): Finding[] =>
+  errorAt(
+    file,
+    faultOf(join(root, file), (path) => decodeText(readFileSync(path))),
+  );
+
+/** Only whether it is a file at all. */
+export const checkPlain = (root: string, file: string): Finding[] =>
+  errorAt(file, faultOf(join(root, file)));
+
+const faultOf = (path: string, read?: (path: string) => unknown): Problem | undefined => {
+  try {
+    const stats = statsAt(path);
+    if (stats === undefined) return undefined;
+    refuseOther(stats);
+    if (read !== undefined && stats.size > MAX_BYTES)
+      throw new Problem('too_large', `The file has ${stats.size} bytes. Shorten it to 1 MB`);
+    read?.(path);
+    return undefined;
+  } catch (error) {
+    return asProblem(error);
+  }
+};

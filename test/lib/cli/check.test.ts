@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { check } from '../../../lib/cli/check.ts';
+import { readConfig, UsageError } from '../../../lib/config.ts';
+import type { Proof } from '../../../store/records/proof.ts';
+import type { NewWebhook } from '../../../store/records/webhook.ts';
+import { makeWorkspaceFiles } from '../../../store/workspace-files.ts';
+import { gitIn, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
+import { fingerprint, type WithCase, withCase } from '../../helpers/work-item.ts';
+
+const run = async (workspace: string, ...flags: string[]) => {
+  const { config } = readConfig(['check', '--workspace', workspace, ...flags], process.env);
+  const said: string[] = [];
+  const code = await check(config, (line) => said.push(line));
+  return { code, said, text: said.join('\n') };
+};
+
+/** `file code` of each finding. */
+const found = async (workspace: string): Promise<string[]> => {
+  const { said } = await run(workspace, '--json');
+  const { problems } = JSON.parse(said[0] ?? '') as { problems: { file: string; code: string }[] };
+  return problems.map(({ file, code }) => `${file} ${code}`);
+};
+
+const CASE = (n: number): string =>
+  `---\nid: 0000000${n}-0000-4000-8000-000000000000\ntitle: Item ${n}\ntype: bug\nstate: OPEN\ncreated_at: 2026-01-01T00:00:00.000Z\n---\n`;
+
+/** A workspace that no daemon has seen. */
+const fresh = (t: TestContext, files: Record<string, string> = {}): string => {
+  const root = temporaryDirectory(t);
+  writeFiles(root, { 'cases/one/case.md': CASE(1), 'cases/two/case.md': CASE(2), ...files });
+  return root;
+};
+
+/** One that a daemon has worked in, which has ended. */
+const used = async (t: TestContext): Promise<WithCase & { proof: Proof; root: string }> => {
+  const work = await withCase(t);
+  const { body } = await work.call<Proof>('POST', `${work.at}/proof`, {
+    type: 'log',
+    content: 'ok',
+  });
+  await makeWorkspaceFiles(work.running.service.store.layout);
+  await work.running.stop();
+  return { ...work, proof: body, root: work.running.workspace };
+};
+
+describe('dossier check', () => {
+  it('finds nothing where nothing is wrong, and writes nothing', async (t) => {
+    const root = fresh(t);
+    const before = fingerprint(root);
+    const { code, said } = await run(root);
+    assert.deepEqual([code, said], [0, ['2 Work items: nothing to mend.']]);
+    assert.deepEqual(fingerprint(root), before);
+    assert.equal(readdirSync(root).includes('.dossier'), false);
+  });
+
+  it('says one line for each, sorted by file, and answers 1', async (t) => {
+    const root = fresh(t, {
+      'cases/one/case.md': CASE(1).replace('state: OPEN', 'state: DOING'),
+      'cases/one/memory/notes.md': 'é\n<<<<<<< a\n=======\n>>>>>>> b\n',
+      'cases/one/sessions/2026/session.md': '---\nid: me\n---\n',
+      'cases/one/sessions/lock.md': '',
+      'cases/three/case.md': CASE(2),
+      'memory/global.md': 'a\0',
+      'webhooks/mine.md': '---\nurl: ftp://x\n---\n',
+      'workspace.md': '---\nmax_sessions: 0\n---\n',
+    });
+    writeFileSync(join(root, 'cases/one/sessions/2026/plan.md'), Buffer.from([0x61, 0xff]));
+    symlinkSync('/etc/hostname', join(root, 'cases/two/memory'));
+    const { code, said } = await run(root);
+    assert.equal(code, 1);
+    assert.deepEqual(
+      said.map((line) => line.split(' ', 3).join(' ')),
+      [
+        'cases/one/case.md:5:1 error not_a_record',
+        'cases/one/memory/notes.md:2:1 error conflict_markers',
+        'cases/one/sessions/2026/plan.md:1:2 error not_utf8',
+        'cases/one/sessions/2026/session.md:2:1 error not_a_record',
+        'cases/one/sessions/lock.md error empty_file',
+        'cases/two/case.md:2:1 error duplicate_id',
+        'cases/two/memory error symbolic_link',
+        'memory/global.md:1:2 error nul_byte',
+        'webhooks/mine.md:2:1 error not_a_record',
+        'workspace.md:2:1 error not_a_record',
+        '2 Work items:'.replace('2', '3'),
+      ],
+    );
+  });
+
+  it('answers 0 when all are warnings, such as a key in the settings or a record made by hand', async (t) => {
+    const root = fresh(t, {
+      'cases/hand/case.md': '---\ntitle: By hand\n---\n',
+      'workspace.md':
+        '---\nproviders:\n  a:\n    kind: acp\n    env: { A_MODEL: x, A_API_KEY: abc, OTHER: sk-abcdefgh }\n---\n',
+    });
+    const { code, said } = await run(root);
+    assert.equal(code, 0);
+    assert.match(
+      said[0] ?? '',
+      /^cases\/hand\/case.md warning incomplete id, type, state, created_at/,
+    );
+    assert.match(said[1] ?? '', /^workspace.md:5:35 warning secret_in_settings A_API_KEY/);
+    assert.match(said[2] ?? '', /^workspace.md:5:47 warning secret_in_settings OTHER/);
+    assert.doesNotMatch(said.join('\n'), /abc/);
+  });
+
+  it('says what git has of it', async (t) => {
+    const root = fresh(t, { '.gitignore': '/.dossier\n*.lock/\n*.tmp\n**/sessions/lock.md\n' });
+    const git = gitIn(root);
+    git('init', '--quiet');
+    git('add', '--all');
+    writeFileSync(join(root, 'cases/one/case.md'), 'no');
+    const { said } = await run(root);
+    assert.match(said[0] ?? '', /: git checkout -- cases\/one\/case\.md$/);
+    assert.equal(said.length, 2);
+  });
+
+  it('looks at what is of this machine only, beside a daemon too', async (t) => {
+    const { running, call, item, dir } = await withCase(t);
+    const root = running.workspace;
+    const made = (await call<NewWebhook>('POST', '/webhooks', { url: 'http://127.0.0.1:9/' })).body;
+    assert.deepEqual(await found(root), []);
+    rmSync(join(root, '.dossier/secrets', made.id));
+    writeFileSync(join(root, '.dossier/secrets/other'), 'x', { mode: 0o644 });
+    chmodSync(join(root, '.dossier'), 0o755);
+    const id = '11111111-2222-4333-8444-555555555555';
+    writeFileSync(join(root, `.dossier/worktrees/${id}.json`), '{');
+    assert.deepEqual(await found(root), [
+      '.dossier wide_mode',
+      '.dossier/secrets/other wide_mode',
+      '.dossier/secrets/other orphan_secret',
+      `.dossier/worktrees/${id}.json not_json`,
+      `webhooks/${made.id}.md no_secret`,
+    ]);
+    await assert.rejects(run(root, '--fix'), (error: Error) => {
+      assert.equal(error.name, 'Refusal');
+      assert.match(error.message, new RegExp(`process ${process.pid} .*Nothing was mended`));
+      return true;
+    });
+    assert.equal(statSync(join(root, '.dossier')).mode & 0o777, 0o755);
+    assert.equal(readFileSync(join(dir, 'case.md'), 'utf8').includes(item.id), true);
+  });
+
+  it('refuses what it is not meant for', async (t) => {
+    for (const argv of [
+      ['serve', '--fix'],
+      ['init', '--json'],
+      ['check', 'it'],
+    ])
+      assert.throws(() => readConfig(argv, {}), UsageError);
+    await assert.rejects(run(join(temporaryDirectory(t), 'no')), UsageError);
+  });
+});
+
+describe('dossier check --fix', () => {
+  it('puts back what a power cut took, exactly as it was last seen', async (t) => {
+    const work = await used(t);
+    const { root, item, proof } = work;
+    const proofFile = `${item.path}/proof/log-${proof.id.slice(0, 8)}.md`;
+    const git = gitIn(root);
+    git('init', '--quiet');
+    git('add', '--all');
+    for (const file of [`${item.path}/case.md`, proofFile]) {
+      const path = join(root, file);
+      const good = readFileSync(path);
+      for (const lose of [
+        () => truncateSync(path, 0),
+        () => writeFileSync(path, Buffer.alloc(good.length)),
+        () => file === proofFile || rmSync(path),
+      ]) {
+        lose();
+        await run(root, '--fix');
+        assert.deepEqual(readFileSync(path), good, file);
+      }
+    }
+    assert.deepEqual(await found(root), []);
+  });
+
+  it('never puts back what is not what was last seen, nor writes over what somebody wrote', async (t) => {
+    const { root, item } = await used(t);
+    const path = join(root, item.path, 'case.md');
+    const git = gitIn(root);
+    git('init', '--quiet');
+    appendFileSync(path, 'not the last\n');
+    git('add', '--all');
+    for (const text of ['', '---\ntitle: [\n---\n', '<<<<<<< a\n=======\n>>>>>>> b\n']) {
+      writeFileSync(path, text);
+      assert.equal((await run(root, '--fix')).code, 1);
+      assert.equal(readFileSync(path, 'utf8'), text);
+    }
+  });
+
+  it('gives the copy of a Work item an id of its own, when it is known which one is the copy', async (t) => {
+    const { root, item, dir } = await used(t);
+    cpSync(dir, join(root, 'cases/a-copy'), { recursive: true });
+    const before = readFileSync(join(dir, 'case.md'), 'utf8');
+    assert.equal((await run(root, '--fix')).code, 0);
+    const copy = readFileSync(join(root, 'cases/a-copy/case.md'), 'utf8');
+    assert.equal(readFileSync(join(dir, 'case.md'), 'utf8'), before);
+    assert.equal(copy.replace(/^id: .*$/m, `id: ${item.id}`), before);
+    assert.notEqual(copy, before);
+    const unknown = fresh(t, { 'cases/copy/case.md': CASE(1) });
+    assert.equal((await run(unknown, '--fix')).code, 1, 'nobody knows which was first');
+  });
+
+  it('does each thing once, keeps what it replaces, and says so', async (t) => {
+    const { root, dir } = await used(t);
+    const git = gitIn(root);
+    git('init', '--quiet');
+    writeFileSync(join(root, '.gitignore'), '# mine\r\n*.tmp\r\n');
+    chmodSync(join(root, '.dossier'), 0o755);
+    writeFileSync(join(root, '.dossier/tmp/left'), 'x');
+    const journal = join(
+      root,
+      '.dossier/journal',
+      readdirSync(join(root, '.dossier/journal'))[0] ?? '',
+    );
+    const sound = readFileSync(journal);
+    appendFileSync(journal, '00000000 {"torn');
+    mkdirSync(join(dir, 'sessions'), { recursive: true });
+    const lock =
+      '---\nkind: session\nsession_id: 11111111-2222-4333-8444-555555555555\nacquired_at: 2026-01-01T00:00:00.000Z\n---\n';
+    writeFileSync(join(dir, 'sessions/lock.md'), lock);
+    writeFiles(root, { 'cases/hand/case.md': '---\n# mine\ntitle: By hand\n---\nText\n' });
+    const { code, said } = await run(root, '--fix');
+    assert.equal(code, 0, said.join('\n'));
+    assert.deepEqual(
+      said
+        .slice(0, -1)
+        .map((line) => line.split(' ').slice(1, 3).join(' '))
+        .toSorted(),
+      [
+        'mended incomplete',
+        'mended journal_torn',
+        'mended leftover',
+        'mended not_ignored',
+        'mended stale_lock',
+        'mended wide_mode',
+      ],
+    );
+    assert.equal(said.at(-1), '2 Work items: 6 mended.');
+    assert.equal(
+      readFileSync(join(root, '.gitignore'), 'utf8'),
+      '# mine\r\n*.tmp\r\n.dossier/\r\n*.lock/\r\n**/sessions/lock.md\r\n',
+    );
+    assert.equal(statSync(join(root, '.dossier')).mode & 0o777, 0o700);
+    assert.deepEqual(readFileSync(journal), sound);
+    assert.match(
+      readFileSync(join(root, 'cases/hand/case.md'), 'utf8'),
+      /^---\n# mine\ntitle: By hand\nid: .*\ntype: task\nstate: OPEN\ncreated_at: .*\n---\nText\n$/,
+    );
+    const [day = ''] = readdirSync(join(root, '.dossier/undo'));
+    const kept = readdirSync(join(root, '.dossier/undo', day));
+    for (const name of ['-.gitignore', '-lock.md', '-case.md', '.ndjson'])
+      assert.ok(
+        kept.some((each) => each.endsWith(name)),
+        `${name} in ${kept.join(' ')}`,
+      );
+    const after = fingerprint(root);
+    assert.deepEqual((await run(root, '--fix')).said, ['2 Work items: nothing to mend.']);
+    assert.deepEqual(fingerprint(root), after, 'the second time changes nothing');
+  });
+
+  it('leaves a lock alone whose session goes on, or cannot be read', async (t) => {
+    const id = '11111111-2222-4333-8444-555555555555';
+    const lock = `---\nkind: session\nsession_id: ${id}\nacquired_at: 2026-01-01T00:00:00.000Z\n---\n`;
+    const session = `---\nid: ${id}\ntype: implementing\nmode: plan\nstatus: paused\nprovider: manual\ncreated_at: 2026-01-01T00:00:00.000Z\n---\n`;
+    for (const [text, stays] of [
+      [session, true],
+      ['', true],
+      [session.replace('paused', 'completed'), false],
+    ] as const) {
+      const root = fresh(t, {
+        'cases/one/sessions/lock.md': lock,
+        'cases/one/sessions/s/session.md': text,
+      });
+      await run(root, '--fix');
+      assert.equal(readdirSync(join(root, 'cases/one/sessions')).includes('lock.md'), stays);
+    }
+  });
+
+  it('gives back the id that was taken out of a Work item', async (t) => {
+    const { root, item, dir } = await used(t);
+    const path = join(dir, 'case.md');
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/^id: .*\n/m, ''));
+    await run(root, '--fix');
+    assert.match(readFileSync(path, 'utf8'), new RegExp(`^id: ${item.id}$`, 'm'));
+  });
+});
