@@ -121,6 +121,7 @@ export const sessionRoutes = [
       'lock_held',
       'unreadable_record',
       'work_mode_active',
+      'invalid_state',
       'plan_not_ready',
       'plan_empty',
       'plan_changed',
@@ -138,7 +139,14 @@ export const sessionRoutes = [
       comment: Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' }),
     }),
     response: Session,
-    errors: ['not_found', 'lock_held', 'unreadable_record', 'work_mode_active', 'plan_not_ready'],
+    errors: [
+      'not_found',
+      'lock_held',
+      'unreadable_record',
+      'work_mode_active',
+      'invalid_state',
+      'plan_not_ready',
+    ],
     handler: ({ params, body }, service) =>
       revisePlan(service, params.id, params.sid, body.comment),
   }),

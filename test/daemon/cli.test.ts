@@ -93,7 +93,7 @@ describe('dossier', () => {
       const headers = { 'content-type': 'application/json' };
       await fetch(`${daemon.url}/cases`, { method: 'POST', headers, body });
       const before = filesOf(workspace);
-      assert.equal(before.size, 3);
+      assert.equal(before.size, 4);
       assert.deepEqual(await daemon.end(signal), { code: 0, signal: null });
       assert.deepEqual(filesOf(workspace), before);
       assert.equal(existsSync(join(workspace, '.dossier/owner.json')), false);
