@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { layoutOf } from '../../store/layout.ts';
@@ -17,8 +17,11 @@ interface Watched {
 }
 
 /** A workspace of four Work items, so many of which are chokidar's. */
-const watched = async (t: TestContext, most: number): Promise<Watched> => {
-  const root = temporaryDirectory(t);
+const watched = async (
+  t: TestContext,
+  most: number,
+  root = temporaryDirectory(t),
+): Promise<Watched> => {
   writeItems(root, 4);
   const hints: string[] = [];
   const failures: unknown[] = [];
@@ -54,21 +57,15 @@ describe('watchWorkspace', () => {
       assert.deepEqual(failures, []);
     });
 
-    it(`hears what is made again in all its parts when ${most} are chokidar's`, async (t) => {
-      const { root, watcher, hears, failures } = await watched(t, most);
-      for (const dir of [0, 1, 2, 3].map(dirOf)) {
-        await hears(dir, () => rmSync(join(root, dir), { recursive: true }));
-        watcher.place(dir, 'item');
-        write(join(root, dir, 'case.md'), caseText(9));
-        await hears(dir, () => watcher.place(dir, 'item'));
-        await hears(dir, () => write(join(root, dir, 'case.md'), caseText(8)));
-        await hears(dir, () => write(join(root, dir, 'proof/two.md'), proofText('x')));
-        await hears(dir, () => watcher.place(dir, 'item'));
-        await hears(`${dir}/proof`, () => write(join(root, dir, 'proof/two.md'), proofText('y')));
-      }
-      assert.deepEqual(failures, []);
-    });
+    it(`hears what is made again in all its parts when ${most} are chokidar's`, async (t) =>
+      remakeAll(await watched(t, most)));
   }
+
+  it('hears the same on a file system in memory', async (t) => {
+    const root = mkdtempSync('/dev/shm/dossier-');
+    t.after(() => rmSync(root, { recursive: true, force: true }));
+    await remakeAll(await watched(t, 2, root));
+  });
 
   it('gives the watch of a folder back when it is moved away', async (t) => {
     const { root, watcher, hears } = await watched(t, 0);
@@ -85,6 +82,20 @@ describe('watchWorkspace', () => {
     assert.equal(watches(), before);
   });
 });
+
+const remakeAll = async ({ root, watcher, hears, failures }: Watched): Promise<void> => {
+  for (const dir of [0, 1, 2, 3].map(dirOf)) {
+    await hears(dir, () => rmSync(join(root, dir), { recursive: true }));
+    watcher.place(dir, 'item');
+    write(join(root, dir, 'case.md'), caseText(9));
+    await hears(dir, () => watcher.place(dir, 'item'));
+    await hears(dir, () => write(join(root, dir, 'case.md'), caseText(8)));
+    await hears(dir, () => write(join(root, dir, 'proof/two.md'), proofText('x')));
+    await hears(dir, () => watcher.place(dir, 'item'));
+    await hears(`${dir}/proof`, () => write(join(root, dir, 'proof/two.md'), proofText('y')));
+  }
+  assert.deepEqual(failures, []);
+};
 
 /** The inotify watches of this process, as the kernel counts them. */
 const watches = (): number =>
