@@ -9,7 +9,7 @@ const COMMANDS: Record<Command, (config: Config, version: VersionInfo) => Promis
   init: async (config) => (await import('./cli/init.ts')).init(config),
   doctor: async (config) => (await import('./cli/doctor.ts')).doctor(config),
   check: async (config) => (await import('./cli/check.ts')).check(config),
-  import: async (config) => (await import('./cli/import.ts')).importInto(config),
+  import: async (config) => (await import('./cli/import.ts')).importCommand(config),
   help: async () => say((await import('./cli/help.ts')).HELP),
   version: async (_config, { version, commit }) =>
     say(`dossier ${version}${commit === null ? '' : ` (${commit.slice(0, 12)})`}\n`),

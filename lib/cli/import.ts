@@ -16,6 +16,7 @@ import { importBacklog } from '../import/import-backlog.ts';
 import { aboutArchive, aboutBacklog, aboutConflicts } from './import-words.ts';
 import { checkWorkspace } from './places.ts';
 import { Refusal } from './refusal.ts';
+import { askedToStop } from './signals.ts';
 
 /** What it says, line by line, and the exit code. */
 interface Told {
@@ -23,31 +24,41 @@ interface Told {
   code: number;
 }
 
+/** The command: as importInto, until SIGINT or SIGTERM, and says what it did on standard output. */
+export const importCommand = (config: Config): Promise<number> => {
+  const life = new AbortController();
+  void askedToStop().then((signal) =>
+    life.abort(new Refusal(`Stopped by ${signal}; nothing was imported.`)),
+  );
+  return importInto(config, (line) => process.stdout.write(`${line}\n`), life.signal);
+};
+
 /**
  * Brings an export, or the tasks of a Backlog.md project, into the workspace. Answers 1 when some tasks could not be
  * read and the others came in. Throws a Refusal when it is not to be done; nothing was written then.
  */
 export const importInto = async (
   config: Config,
-  say: (line: string) => void = (line) => process.stdout.write(`${line}\n`),
+  say: (line: string) => void,
+  signal?: AbortSignal,
 ): Promise<number> => {
-  const { lines, code } = await bring(config).catch((error: unknown) => {
+  const { lines, code } = await bring(config, signal).catch((error: unknown) => {
     throw asRefusal(error, config);
   });
   for (const line of lines) say(line);
   return code;
 };
 
-const bring = async (config: Config): Promise<Told> => {
+const bring = async (config: Config, signal: AbortSignal | undefined): Promise<Told> => {
   const source = config.import?.source ?? '';
   const kind = sourceKindOf(source);
   if (kind === 'absent')
     throw new Refusal(`${source} is not there. Name a zip file or a directory.`);
   if (kind === 'other') throw new Refusal(`${source} is neither a file nor a directory.`);
-  if (kind === 'file') return fromArchive(config, await openZip(source));
+  if (kind === 'file') return fromArchive(config, await openZip(source), signal);
   const place = findBacklog(source);
-  if (place !== undefined) return fromBacklog(config, place);
-  if (kind === 'export') return fromArchive(config, openUnpacked(source));
+  if (place !== undefined) return fromBacklog(config, place, signal);
+  if (kind === 'export') return fromArchive(config, openUnpacked(source), signal);
   throw new Refusal(`${source} ${kind === 'workspace' ? WORKSPACE : STRANGE}`);
 };
 
@@ -58,9 +69,13 @@ const STRANGE =
   'holds nothing that can be imported. Name the zip file of an export, a directory that one was unpacked to, or the ' +
   'directory of a Backlog.md project (with backlog/config.yml).';
 
-const fromArchive = async (config: Config, archive: Archive): Promise<Told> => {
+const fromArchive = async (
+  config: Config,
+  archive: Archive,
+  signal: AbortSignal | undefined,
+): Promise<Told> => {
   try {
-    const options = ready(config);
+    const options = ready(config, signal);
     const done = await importArchive(archive, options);
     return { lines: aboutArchive(archive.name, done, options), code: codeOf(done, options) };
   } finally {
@@ -68,22 +83,26 @@ const fromArchive = async (config: Config, archive: Archive): Promise<Told> => {
   }
 };
 
-const fromBacklog = async (config: Config, place: BacklogPlace): Promise<Told> => {
+const fromBacklog = async (
+  config: Config,
+  place: BacklogPlace,
+  signal: AbortSignal | undefined,
+): Promise<Told> => {
   const project = readBacklog(place);
-  const options = ready(config);
+  const options = ready(config, signal);
   const done = await importBacklog(project, options);
   const code = done.problems.length > 0 ? 1 : codeOf(done, options);
   return { lines: aboutBacklog(project, done, options), code };
 };
 
 // Before anything is made: of what is only tried, nothing is.
-const ready = (config: Config): ImportOptions => {
+const ready = (config: Config, signal: AbortSignal | undefined): ImportOptions => {
   const { workspace } = config;
   const { dry_run: dryRun = false, keep_existing: keepExisting = false } = config.import ?? {};
   if (!dryRun) checkWorkspace(config);
   const why = isThere(workspace) ? whyNoWorkspace(workspace) : undefined;
   if (why !== undefined) throw new Refusal(`${workspace} ${why}. Give another with --workspace.`);
-  return { workspace, dryRun, keepExisting };
+  return { workspace, dryRun, keepExisting, ...(signal !== undefined && { signal }) };
 };
 
 const codeOf = ({ plan: { conflicts } }: BroughtIn, options: ImportOptions): number => {

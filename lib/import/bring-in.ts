@@ -20,6 +20,8 @@ export interface ImportOptions {
   dryRun: boolean;
   /** What is here with other content stays, and the rest comes in; without it such an import is refused. */
   keepExisting: boolean;
+  /** Ends it, with the signal's reason, as long as nothing came in. */
+  signal?: AbortSignal;
 }
 
 export type CargoFile = StagedFile & Wanted;
@@ -45,7 +47,7 @@ export interface BroughtIn {
  */
 export const bringIn = async <F extends CargoFile>(
   load: (standing: Standing, layout: Layout) => Cargo<F>,
-  { workspace, dryRun, keepExisting }: ImportOptions,
+  { workspace, dryRun, keepExisting, signal }: ImportOptions,
 ): Promise<BroughtIn> => {
   if (dryRun) return { plan: await tryOut(layoutOf(workspace), load), isDone: false };
   const held = await holdWorkspace(workspace);
@@ -54,9 +56,10 @@ export const bringIn = async <F extends CargoFile>(
   try {
     const standing = readStanding(layout);
     const cargo = load(standing, layout);
-    await stage(staging, cargo);
+    await stage(staging, cargo, signal);
     const plan = await planOf({ layout, standing }, arrivalsOf(cargo.files, cargo.ids));
     if (isRefused(plan.conflicts, keepExisting)) return { plan, isDone: false };
+    signal?.throwIfAborted();
     await moveIn(held, staging, {
       directories: plan.items.map(({ dir }) => dir),
       files: plan.singles.map(({ path }) => path),
@@ -73,14 +76,19 @@ export const bringIn = async <F extends CargoFile>(
 const stage = async <F extends CargoFile>(
   staging: Staging,
   { files, bytesOf }: Cargo<F>,
+  signal: AbortSignal | undefined,
 ): Promise<void> => {
   const wanted: F[] = [];
   for (const file of files) {
+    signal?.throwIfAborted();
     if ((await placeOf(staging.layout, file)) === 'same') await drain(bytesOf(file));
     else wanted.push(file);
   }
   checkSpace(staging, wanted);
-  await stageFiles(staging, wanted, bytesOf);
+  await stageFiles(staging, wanted, (file) => {
+    signal?.throwIfAborted();
+    return bytesOf(file);
+  });
 };
 
 const drain = async (bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> => {

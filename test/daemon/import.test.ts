@@ -69,13 +69,17 @@ const countBelow = (dir: string, name: RegExp): number => {
 const isRunning = (child: ChildProcess): boolean =>
   child.exitCode === null && child.signalCode === null;
 
-/** Kills the import as soon as this holds; false when it ended before. */
-const killWhen = async (child: ChildProcess, holds: () => boolean): Promise<boolean> => {
+/** Ends the import as soon as this holds; false when it ended before. */
+const killWhen = async (
+  child: ChildProcess,
+  holds: () => boolean,
+  by: NodeJS.Signals = 'SIGKILL',
+): Promise<boolean> => {
   const exited = once(child, 'exit');
   while (isRunning(child) && !holds()) await nextTurn();
-  child.kill('SIGKILL');
-  const [, signal] = await exited;
-  return signal === 'SIGKILL';
+  child.kill(by);
+  const [code, signal] = await exited;
+  return signal === by || code === 1;
 };
 
 describe('dossier import', () => {
@@ -121,6 +125,15 @@ describe('dossier import', () => {
     const cases = (await (await fetch(`${daemon.url}/cases`)).json()) as unknown[];
     assert.equal(cases.length, ITEMS);
     assert.equal(await (await fetch(`${daemon.url}/api/diagnostics`)).text(), '[]');
+  });
+
+  it('leaves nothing when it is stopped, or has done all of it before', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const isStaging = (): boolean => countBelow(join(workspace, '.dossier/tmp'), /case\.md$/) > 0;
+    const stopped = await killWhen(startImport(t, workspace, zipAt(t)), isStaging, 'SIGINT');
+    assert.equal(assertWhole(workspace), stopped ? 0 : ITEMS);
+    assert.deepEqual(readdirSync(join(workspace, '.dossier/tmp')), []);
+    assert.equal(existsSync(join(workspace, '.dossier/owner.json')), false);
   });
 
   it('ends with 2 for a wrong command line, and with 1 and a sentence for a wrong file', async (t) => {
