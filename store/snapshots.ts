@@ -7,7 +7,7 @@ import { namesIn } from './folder.ts';
 import { parseFrontMatter, splitFrontMatter } from './front-matter.ts';
 import { etagOf, sha256, shortId, timeName } from './names.ts';
 import { checkerOf } from './parse.ts';
-import { isPlainDirectory, statsAt } from './plain-path.ts';
+import { standing, statsAt } from './plain-path.ts';
 import { asProblem, type FileProblem, fileProblem, Problem } from './problem.ts';
 import { readRegularFile, unreadable } from './record-file.ts';
 import { type Snapshot, type SnapshotEntry, SnapshotMatter } from './records/snapshot.ts';
@@ -75,7 +75,7 @@ const served = ({ filename, bytes }: NamedBytes): Snapshot['files'][number] => {
 
 /** The snapshots, oldest first, and what is wrong with the files that cannot be read as one. */
 export const listSnapshots = (
-  store: Store,
+  store: Pick<Store, 'layout'>,
 ): { snapshots: SnapshotEntry[]; problems: FileProblem[] } => {
   const snapshots: SnapshotEntry[] = [];
   const problems: FileProblem[] = [];
@@ -90,13 +90,13 @@ export const listSnapshots = (
   return { snapshots, problems };
 };
 
-const namesOf = ({ layout }: Store): string[] =>
-  isPlainDirectory(layout.root, layout.snapshots) ? namesIn(layout.snapshots) : [];
+const namesOf = ({ layout }: Pick<Store, 'layout'>): string[] =>
+  standing(layout.root, layout.snapshots) === 'there' ? namesIn(layout.snapshots) : [];
 
 // All of a front matter, not all of a file: a list of snapshots reads little, however much they hold.
 const HEAD_BYTES = 66_000;
 
-const entryAt = ({ layout }: Store, path: string): SnapshotEntry => {
+const entryAt = ({ layout }: Pick<Store, 'layout'>, path: string): SnapshotEntry => {
   const stats = statsAt(path);
   if (stats?.isFile() !== true)
     throw new Problem('not_a_file', 'There should be a regular file here');

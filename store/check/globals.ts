@@ -9,6 +9,7 @@ import { placeAt } from '../parse.ts';
 import { fileProblem, Problem } from '../problem.ts';
 import { parseWebhook, type WebhookFile } from '../read-webhooks.ts';
 import { readable, readRegularFile } from '../record-file.ts';
+import { listSnapshots } from '../snapshots.ts';
 import { lackingIn } from './adopt.ts';
 import { error, errorAt, type Finding, warning } from './finding.ts';
 import { checkTexts } from './texts.ts';
@@ -26,9 +27,19 @@ export const checkGlobals = (
     ...problemsOfFolder('webhooks', entries).map((problem) => error(problem)),
     ...lackingIn(layout, 'webhooks', entries),
     ...checkTexts(layout.root, 'memory'),
-    ...checkTexts(layout.root, 'memory/snapshots'),
+    ...checkSnapshots(layout),
   ];
   return { webhooks: entries, findings };
+};
+
+const checkSnapshots = (layout: Layout): Finding[] => {
+  const texts = checkTexts(layout.root, 'memory/snapshots');
+  const told = new Set(texts.map(({ file }) => file));
+  const { problems } = listSnapshots({ layout });
+  return [
+    ...texts,
+    ...problems.filter(({ file }) => !told.has(file)).map((problem) => error(problem)),
+  ];
 };
 
 const checkSettings = (layout: Layout): Finding[] => {

@@ -76,6 +76,7 @@ describe('dossier check', () => {
       'cases/one/sessions/lock.md': '',
       'cases/three/case.md': CASE(2),
       'memory/global.md': 'a\0',
+      'memory/snapshots/one.md': '---\nid: me\n---\n',
       'webhooks/mine.md': '---\nurl: ftp://x\n---\n',
       'workspace.md': '---\nmax_sessions: 0\n---\n',
     });
@@ -94,6 +95,7 @@ describe('dossier check', () => {
         'cases/two/case.md:2:1 error duplicate_id',
         'cases/two/memory error symbolic_link',
         'memory/global.md:1:2 error nul_byte',
+        'memory/snapshots/one.md:2:1 error not_a_record',
         'webhooks/mine.md:2:1 error not_a_record',
         'workspace.md:2:1 error not_a_record',
         '2 Work items:'.replace('2', '3'),
