@@ -4,6 +4,7 @@
  */
 import { benchBurst } from './burst.ts';
 import { benchEdits } from './edits.ts';
+import { benchExport } from './export.ts';
 import { benchMemory } from './memory.ts';
 import { print, type Row } from './report.ts';
 import { benchReads } from './requests.ts';
@@ -17,6 +18,7 @@ const PARTS: Record<string, () => Promise<Row[]>> = {
   edits: benchEdits,
   burst: benchBurst,
   memory: benchMemory,
+  export: benchExport,
 };
 
 // A minute and more each: only when named.

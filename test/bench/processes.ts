@@ -33,7 +33,8 @@ export const startServer = async (script: string, args: string[]): Promise<Serve
   };
 };
 
-const urlOf = async (child: ChildProcess): Promise<string> => {
+/** The URL that a program says it listens at. Throws when it ends without. */
+export const urlOf = async (child: ChildProcess): Promise<string> => {
   const ended = once(child, 'exit').then(() => {
     throw new Error('The server ended before it said where it listens');
   });
@@ -51,10 +52,15 @@ const urlOf = async (child: ChildProcess): Promise<string> => {
 const TICKS_PER_S = 100;
 
 /** User and system time of a process so far, in milliseconds. */
-export const cpuOf = (pid: number): number => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+export const cpuOf = (pid: number): number => timesOf(`${pid}`, 11);
+
+/** The same of all programs that this process has started and seen end. */
+export const childrenCpu = (): number => timesOf('self', 13);
+
+const timesOf = (process: string, at: number): number => {
+  const stat = readFileSync(`/proc/${process}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_S;
+  return ((Number(fields[at]) + Number(fields[at + 1])) * 1000) / TICKS_PER_S;
 };
 
 /** Resident memory of a process, in MB. */

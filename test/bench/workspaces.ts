@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 export interface BenchWorkspace {
   root: string;
@@ -31,6 +31,26 @@ export const makeWorkspace = (count: number): BenchWorkspace => {
     files.push(join(dir, 'case.md'));
   }
   return { root, ids, files, remove: () => rmSync(root, { recursive: true, force: true }) };
+};
+
+const FURTHER = [
+  'memory/notes.md',
+  'memory/tasks.md',
+  'proof/checklist.md',
+  'sessions/2026-01-01T00-00-00Z-1a2b3c4d/session.md',
+  'sessions/2026-01-01T00-00-00Z-1a2b3c4d/plan.md',
+];
+
+/** The same with six files in each Work item. */
+export const makeFullWorkspace = (count: number): BenchWorkspace => {
+  const workspace = makeWorkspace(count);
+  for (const file of workspace.files)
+    for (const name of FURTHER) {
+      const path = join(dirname(file), name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, `${'x'.repeat(700)}\n`);
+    }
+  return workspace;
 };
 
 // As a workspace grows: some hundred Work items a month.
