@@ -19,9 +19,6 @@ export interface Zip {
   finish(): Promise<void>;
 }
 
-// The last number of entries that the plain format can count, and by which readers know the extended one.
-const COUNT_OF_ZIP64 = 0xffff;
-
 /**
  * Writes a zip file entry by entry. What is in memory is stored, as compressing many small texts costs four times as
  * much as all the rest. What comes in pieces is long and compressed, though never more than eightfold: readers take what
@@ -30,7 +27,6 @@ const COUNT_OF_ZIP64 = 0xffff;
 export const createZip = (outbox: Outbox): Zip => {
   const archive = new ZipArchive({ store: true, zlib: { strategy: constants.Z_HUFFMAN_ONLY } });
   archive.on('data', (bytes) => outbox.write(bytes));
-  let entries = 0;
   const append = async (
     { path, mode, date }: ZipEntry,
     content: Buffer | Readable,
@@ -38,7 +34,6 @@ export const createZip = (outbox: Outbox): Zip => {
     const added = once(archive, 'entry');
     archive.append(content, { name: path, mode, date, store: Buffer.isBuffer(content) });
     await added;
-    entries += 1;
   };
   return {
     add: async (entry, content) => {
@@ -46,15 +41,10 @@ export const createZip = (outbox: Outbox): Zip => {
       await append(entry, Buffer.isBuffer(content) ? content : asStream(content, outbox));
     },
     finish: async () => {
-      // archiver writes this number as if it were a plain one; a folder more, and it is not.
-      if (entries === COUNT_OF_ZIP64) await append({ ...FOLDER, date: new Date(0) }, NOTHING);
       await Promise.all([once(archive, 'end'), archive.finalize()]);
     },
   };
 };
-
-const FOLDER = { path: 'cases/', mode: 0o755 };
-const NOTHING = Buffer.alloc(0);
 
 const asStream = (pieces: Iterable<Buffer>, outbox: Outbox): Readable =>
   Readable.from(

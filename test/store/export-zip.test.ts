@@ -69,10 +69,9 @@ describe('createZip', () => {
       assert.equal(`${await bytesOf(file, entries[at]!)}`, `${at}`);
   });
 
-  it('can be read again with the number of entries that stands for more', async () => {
+  it('can be read again with the number of entries that stands for more in the plain format', async () => {
     const { entries } = await entriesIn(await zipOf(65_535));
-    const files = entries.filter(({ fileName }) => !fileName.endsWith('/'));
-    assert.equal(files.length, 65_535);
-    assert.equal(files.at(-1)?.fileName, '65534');
+    assert.equal(entries.length, 65_535);
+    assert.equal(entries.at(-1)?.fileName, '65534');
   });
 });
