@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync }
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
+import { readExport } from '../helpers/exported.ts';
 import { type TinyDisk, tinyDisk } from '../helpers/tiny-disk.ts';
 import { assertProblem, fingerprint, told, type WithCase, withCase } from '../helpers/work-item.ts';
 
@@ -84,6 +85,19 @@ describe('a full disk', () => {
     disk.free();
     assert.equal((await call('PUT', at, { title: 'new' })).status, 200, 'and so does writing');
     assert.deepEqual(told(events), ['case_updated']);
+  });
+
+  it('refuses an export that has to copy a large file, and nothing of it stays', async (t) => {
+    const work = await onTinyDisk(t);
+    if (work === undefined) return;
+    const { call, disk, write } = work;
+    write('sessions/one/events.ndjson', 'x'.repeat(2_000_000));
+    disk.leave(1000);
+    assertProblem(await call('GET', '/api/export'), 507, 'disk_full');
+    disk.free();
+    disk.leave(2500);
+    await readExport((await call('GET', '/api/export')).bytes);
+    await readExport((await call('GET', '/api/export')).bytes);
   });
 
   for (const kib of [4, 8, 60, 120, 196, 200, 208, 300, 400, 460, 700])
