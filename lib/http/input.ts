@@ -96,7 +96,8 @@ const refuseParams = (route: Route, errors: FieldError[], params: Record<string,
 const whatIs = (path: string, param: string): string => {
   const segments = path.split('/');
   const collection = segments[segments.indexOf(`{${param}}`) - 1] ?? '';
-  return collection === 'cases' ? 'Work item' : collection.replace(/s$/, '').replaceAll('-', ' ');
+  if (param === 'case_id' || collection === 'cases') return 'Work item';
+  return collection.replace(/ies$/, 'y').replace(/s$/, '').replaceAll('-', ' ');
 };
 
 const bodyChecker = (route: Route): Check => {

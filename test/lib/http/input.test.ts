@@ -222,6 +222,20 @@ describe('inputReader: params and query', () => {
     assert.match(error.message, /^There is no Work item x here/);
   });
 
+  it('calls what is not there by its name', () => {
+    const Uuid = Type.String({ format: 'uuid' });
+    for (const [path, params, name] of [
+      ['/webhooks/{id}/deliveries/{did}', { id: Uuid, did: Uuid }, 'delivery'],
+      ['/api/worktrees/{case_id}/lock', { case_id: Uuid }, 'Work item'],
+      ['/cases/{id}/sessions/{sid}', { id: Uuid, sid: Uuid }, 'session'],
+    ] as const) {
+      const readPath = inputReader(routeWith({ path, params: Type.Object({ ...params }) }));
+      const given = { id, did: 'x', case_id: 'x', sid: 'x' };
+      const error = refusal('not_found', () => readPath(asking({ params: given })));
+      assert.match(error.message, new RegExp(`^There is no ${name} x here`));
+    }
+  });
+
   it('names any other malformed part of the path', () => {
     const { errors } = refusal('bad_request', () =>
       params(asking({ params: { id, filename: 'A' } })),
