@@ -16,7 +16,7 @@ const Body = Type.Object({
   ),
 });
 
-const routeWith = (parts: { params?: TSchema; query?: TSchema; body?: TSchema }): Route => ({
+const routeWith = (parts: Partial<Pick<Route, 'path' | 'params' | 'query' | 'body'>>): Route => ({
   method: 'POST',
   path: '/cases/{id}/memory/{filename}',
   summary: 'Test',
