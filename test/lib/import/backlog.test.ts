@@ -288,6 +288,7 @@ describe('import of a Backlog.md project', () => {
       ...at(31, 'assignee:\n  - @a\n  - b\ncreated_date: 2026-03-01T10:00:30+02:00'),
       ...at(32, 'labels: enhancement\ntype: Chore\ncreated_date: 02-03-26'),
       ...at(33, 'created_date: yesterday'),
+      'backlog/completed/task-35 - X.md': task("id: TASK-35\ntitle: T35\nstatus: Won't Do"),
       'backlog/tasks/task-34 - No title.md': '---\r\nid: TASK-34\r\n---\r\n\r\nOne\r\nTwo\r\n',
     });
     assert.equal((await run(workspace, source)).code, 0);
@@ -300,6 +301,7 @@ describe('import of a Backlog.md project', () => {
     assert.equal(of('T31').created_at, '2026-03-01T08:00:30.000Z');
     assert.equal(of('T32').created_at, '2026-03-02T00:00:00.000Z');
     assert.equal(of('T32').type, 'chore');
+    assert.equal(of('T35').state, 'NON_ISSUE');
     const { mtime } = statSync(join(source, 'backlog/tasks/task-33 - X.md'));
     assert.equal(of('T33').created_at, mtime.toISOString());
     assert.equal(titled(workspace, 'task-34 - No title').body, '\nOne\nTwo\n');
