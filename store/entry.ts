@@ -73,11 +73,14 @@ const isYoung = ({ mtimeMs }: Stats): boolean => Math.abs(Date.now() - mtimeMs) 
 export const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
   `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 
-/** The entry of a file that this process has just made: nobody else can have written it before this. */
+/**
+ * The entry of a file that this process has just made. Somebody may have saved it already, in the same size and at the
+ * same time: it is looked at once more before its signature is trusted.
+ */
 export const entryOfNew = <T>(path: string, text: string, value: T): Entry<T> | undefined => {
   const stats = statsAt(path);
-  if (stats === undefined || stats.size !== Buffer.byteLength(text)) return undefined;
-  const look = { signature: signatureOf(stats), written_at: stats.mtimeMs };
+  if (stats === undefined) return undefined;
+  const look = { signature: '', written_at: stats.mtimeMs };
   return { ...look, sha: sha256(text), value, problem: undefined };
 };
 
