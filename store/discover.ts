@@ -41,20 +41,31 @@ export const meet = async (store: Store, dir: string): Promise<void> => {
   else if (now.id !== id && store.items.byId.has(id)) await changePlaces(store, now, dir, id);
 };
 
-// A directory that was made by hand gets what it lacks before it is known by an id.
+const TRIES = 5;
+
+// A directory that was made by hand gets what it lacks before it is known by an id: one that is nowhere on disk yet would
+// be another after a crash. While somebody saves the file over and over, it is nobody's yet.
 const adopted = async (store: Store, dir: string): Promise<ItemFiles | undefined> => {
   const { root } = store.layout;
-  const files = readItem(root, dir, whatIsKnown(store, dir));
-  const changes = files?.case.value?.adopt;
-  if (files === undefined || changes === undefined || !isSound(files.case)) return files;
-  const fix = { sha: files.case.sha, changes };
-  try {
-    await amendRecord(store.layout, caseFile(join(root, dir)), fix);
-  } catch (error) {
-    return { ...files, case: { ...files.case, value: undefined, problem: notAdopted(error) } };
+  let files = readItem(root, dir, whatIsKnown(store, dir));
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const changes = files?.case.value?.adopt;
+    if (files === undefined || changes === undefined || !isSound(files.case)) return files;
+    const fix = { sha: files.case.sha, changes };
+    try {
+      await amendRecord(store.layout, caseFile(join(root, dir)), fix);
+    } catch (error) {
+      return unusable(files, notAdopted(error));
+    }
+    files = readItem(root, dir);
   }
-  return readItem(root, dir);
+  return files && unusable(files, notAdopted('case.md changed again and again'));
 };
+
+const unusable = (files: ItemFiles, problem: Problem): ItemFiles => ({
+  ...files,
+  case: { ...files.case, value: undefined, problem },
+});
 
 /** Whether somebody can look again at what may be half saved. */
 export const isPatient = ({ lookAgain }: Store): boolean => lookAgain !== undefined;

@@ -86,7 +86,7 @@ export const proofsOf = ({ files }: Item): { name: string; file: ProofFile; sha:
 };
 
 export const seenOf = (item: Item): Seen => {
-  const { matter, description, description_sha256 } = caseOf(item);
+  const { matter, description, description_sha256, adopt } = caseOf(item);
   // One that has no id on disk yet is told once it has: another would be made for it after a crash.
   const known = proofsOf(item).filter(({ file }) => file.adopt?.id === undefined);
   const proofs = known.map(({ file, sha }) => [
@@ -96,7 +96,8 @@ export const seenOf = (item: Item): Seen => {
   return {
     dir: item.dir,
     case: {
-      sha: item.files.case.sha,
+      // What the file itself does not say yet is no reason not to parse it at the next start.
+      sha: adopt === undefined ? item.files.case.sha : '',
       matter,
       description: description_sha256 ?? sha256(description),
     },
