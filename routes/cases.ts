@@ -100,6 +100,7 @@ export const caseRoutes = [
       'precondition_failed',
       'session_active',
       'work_would_be_lost',
+      'unreadable_record',
       'file_busy',
     ],
     handler: ({ params, query, ifMatch }, service) =>

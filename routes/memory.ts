@@ -67,7 +67,7 @@ export const memoryRoutes = [
     response: Type.String(),
     produces: 'text/markdown',
     conditional: true,
-    errors: ['not_found', 'precondition_failed', 'file_busy'],
+    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) => {
       const { content, sha256 } = await putMemory(
         service,

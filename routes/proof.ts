@@ -36,7 +36,7 @@ export const proofRoutes = [
     maxBytes: 2 * MAX_CONTENT,
     response: Proof,
     status: 201,
-    errors: ['not_found', 'file_busy'],
+    errors: ['not_found', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body }, service) => {
       const { proof, etag } = await attachProof(service, params.id, body);
       return created(`/cases/${params.id}/proof/${proof.id}`, proof, etag);

@@ -139,7 +139,8 @@ const placesOf = (store: Store, dirs: string[]): Set<string> => {
 const directoryOf = (path: string): string =>
   posix.basename(path) === CASE_FILE ? posix.dirname(path) : path;
 
-const lookAt = async (store: Store, dir: string): Promise<void> => {
+/** Compares what is at a hinted path: a Work item, a folder of them, or what was below it. */
+export const lookAt = async (store: Store, dir: string): Promise<void> => {
   if (store.items.byDir.has(dir)) {
     store.watch(dir, 'item');
     await meet(store, dir);

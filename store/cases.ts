@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { changing, untilDone } from './changing.ts';
+import { basename, dirname, join } from 'node:path';
+import { changing, movedAway, untilDone } from './changing.ts';
 import { createDirectory, removeDirectory } from './durable.ts';
 import { entryOfNew } from './entry.ts';
 import { StoreError } from './errors.ts';
 import { bodyOfText } from './front-matter.ts';
 import { answerOf, caseOf, type Item, newItem, recordOf } from './item.ts';
+import { readItem } from './item-files.ts';
 import { type Filter, inOrder, matches, putItem } from './items.ts';
 import { CASE_FILE, caseFile } from './layout.ts';
 import { forget } from './missing.ts';
@@ -58,7 +59,7 @@ export const createCase = (store: Store, { matter, description }: NewCase): Prom
     await createDirectory(store.layout, path, { [CASE_FILE]: text });
     const entry = entryOfNew(caseFile(path), text, value);
     if (entry === undefined)
-      throw new StoreError('file_busy', `${dir} was changed or removed while it was made`);
+      throw new StoreError('file_busy', `${dir} was moved or removed while it was made`);
     const item = newItem(matter.id, dir, entry);
     putItem(store.items, item);
     store.watch(dir, 'item');
@@ -104,11 +105,11 @@ const edit = async (
   if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince();
   let isKnown = false;
   const path = caseFile(join(store.layout.root, item.dir));
-  await editRecord(store.layout, path, ({ source, sha }) => {
-    isKnown = sha === known;
-    return isKnown ? editOf(rule(ruledRecord(item)), source.eol) : undefined;
+  const isThere = await editRecord(store.layout, path, (current) => {
+    isKnown = current.sha === known;
+    return isKnown ? editOf(rule(ruledRecord(item)), current.source.eol) : undefined;
   });
-  return isKnown;
+  return isThere && isKnown;
 };
 
 const ruledRecord = (item: Item): Parameters<CaseRule>[0] => {
@@ -131,8 +132,7 @@ const changedSince = (): StoreError =>
 /** Removes a Work item and all that belongs to it: by one rename, so that a crash leaves all or nothing. */
 export const removeCase = async (store: Store, id: string, ifMatch?: string): Promise<boolean> => {
   const removed = await changing(store, id, async (item) => {
-    if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince();
-    const trash = await removeDirectory(store.layout, join(store.layout.root, item.dir));
+    const trash = await takeOut(store, item, ifMatch);
     await forget(store, item);
     rm(trash, { recursive: true, force: true }).catch((error) =>
       store.report(error, `emptying ${trash}`),
@@ -140,4 +140,16 @@ export const removeCase = async (store: Store, id: string, ifMatch?: string): Pr
     return true;
   });
   return removed === true;
+};
+
+// What was edited, or changed places with another, while nobody looked is not what the caller meant: it goes back.
+const takeOut = async ({ layout }: Store, item: Item, ifMatch?: string): Promise<string> => {
+  if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince();
+  const { sha } = item.files.case;
+  const trash = await removeDirectory(layout, join(layout.root, item.dir), (taken) => {
+    const found = readItem(dirname(taken), basename(taken), { id: item.id })?.case;
+    return found?.problem?.code !== 'wrong_id' && (ifMatch === undefined || found?.sha === sha);
+  });
+  if (trash !== undefined) return trash;
+  throw ifMatch === undefined ? movedAway(item) : changedSince();
 };

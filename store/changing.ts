@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { hasCode } from './durable.ts';
 import { StoreError } from './errors.ts';
 import type { Item } from './item.ts';
 import { CASE_FILE } from './layout.ts';
@@ -22,14 +23,29 @@ export const changing = <T>(
     if (item === undefined) return undefined;
     await readyToWrite(store);
     await reconcileInTurn(store, item);
-    const { root } = store.layout;
-    const at = standing(root, join(root, item.dir));
-    if (at === 'there') return work(item);
-    const { problem } = item.files.case;
-    if (at === 'closed' && problem !== undefined)
-      throw unreadable(`${item.dir}/${CASE_FILE}`, problem);
-    throw new StoreError('file_busy', `${item.dir} was moved or removed a moment ago; try again`);
+    refuseAway(store, item);
+    const answer = await work(item).catch((error: unknown) => {
+      if (hasCode(error, 'ENOENT')) refuseAway(store, item);
+      throw error;
+    });
+    // What was written went along, and nobody has seen it where it is now: there is no record to answer with.
+    if (store.items.byId.has(id)) refuseAway(store, item);
+    return answer;
   });
+
+// What is meant for a Work item must not reach what stands in its place, nor a place where nobody would find it.
+const refuseAway = ({ layout: { root } }: Store, item: Item): void => {
+  const { dir, files } = item;
+  const { problem } = files.case;
+  const at = standing(root, join(root, dir));
+  const isOthers = at === 'there' && problem?.code === 'wrong_id';
+  if (problem !== undefined && (isOthers || at === 'closed'))
+    throw unreadable(`${dir}/${CASE_FILE}`, problem);
+  if (at !== 'there') throw movedAway(item);
+};
+
+export const movedAway = ({ dir }: Item): StoreError =>
+  new StoreError('file_busy', `${dir} was moved or removed a moment ago; try again`);
 
 const TRIES = 5;
 

@@ -22,18 +22,41 @@ export const replaceFile = async (
     await writeSynced(path, bytes);
     await gitIsDone(layout);
   };
-  const done = await viaTemporary(layout, target, write, (temporary) => {
-    // From here to the rename nothing waits: an editor has microseconds, and what it saved then is in `.dossier/undo`.
-    assertNoLinks(layout.root, dirname(target));
-    const before = statsAt(target);
-    if (!stillHolds(target, before, expected)) return false;
-    if (!keepForUndo(layout, target, expected)) return false;
-    keepOwner(temporary, before);
-    renameSync(temporary, target);
-    return true;
-  });
+  const done = await viaTemporary(layout, target, write, (temporary) =>
+    unlessGone(layout, temporary, () => takePlace(layout, { temporary, target, expected })),
+  );
   if (done) await syncDirectory(dirname(target));
   return done;
+};
+
+interface Replacement {
+  temporary: string;
+  target: string;
+  expected: Buffer;
+}
+
+// Nothing waits here: an editor has microseconds. What it writes then into the file is in `.dossier/undo` too; another
+// file in its place is seen until the very last look, for Node has no rename that exchanges.
+const takePlace = (layout: Layout, { temporary, target, expected }: Replacement): boolean => {
+  assertNoLinks(layout.root, dirname(target));
+  const before = statsAt(target);
+  if (!stillHolds(target, before, expected)) return false;
+  keepOwner(temporary, before);
+  if (!keepForUndo(layout, target, expected)) return false;
+  if (statsAt(target)?.ino !== before.ino) return false;
+  renameSync(temporary, target);
+  return true;
+};
+
+/** False when the target went away meanwhile, also when it is back by now: an editor that renames leaves such a gap. */
+const unlessGone = ({ undo }: Layout, temporary: string, replace: () => boolean): boolean => {
+  try {
+    return replace();
+  } catch (error) {
+    const isOurs = statsAt(temporary) === undefined || !isDirectory(undo);
+    if (hasCode(error, 'ENOENT') && !isOurs) return false;
+    throw error;
+  }
 };
 
 /** Makes a file that must not be there yet; false when it is. */
@@ -131,13 +154,23 @@ const moveTo = (from: string, target: string): void => {
   }
 };
 
-/** Takes a directory out of the tree by one rename into the trash; what is removed later is never half there. */
-export const removeDirectory = async (layout: Layout, target: string): Promise<string> => {
+/**
+ * Takes a directory out of the tree by one rename into the trash; what is removed later is never half there. It is looked
+ * at before, and again once nobody else can reach it: what is not meant stays, or goes back, and this answers undefined.
+ */
+export const removeDirectory = async (
+  layout: Layout,
+  target: string,
+  isMeant: (taken: string) => boolean = () => true,
+): Promise<string | undefined> => {
   assertNoLinks(layout.root, dirname(target));
+  if (!isMeant(target)) return undefined;
   // Not named after it: the name may be as long as names can be.
   const trash = takeAway(target, join(layout.trash, randomUUID()));
+  const isTaken = isMeant(trash);
+  if (!isTaken) putBack(trash, target);
   await syncDirectory(dirname(target));
-  return trash;
+  return isTaken ? trash : undefined;
 };
 
 const takeAway = (target: string, trash: string): string => {
@@ -150,6 +183,16 @@ const takeAway = (target: string, trash: string): string => {
   const hidden = beside(target);
   renameSync(target, hidden);
   return hidden;
+};
+
+// Where another one was made in these microseconds, it is put beside that.
+const putBack = (taken: string, target: string): void => {
+  try {
+    renameSync(taken, target);
+  } catch (error) {
+    if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOTDIR')) throw error;
+    renameSync(taken, `${target}-${randomUUID().slice(0, 8)}`);
+  }
 };
 
 export const hasCode = (error: unknown, ...codes: string[]): boolean =>

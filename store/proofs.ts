@@ -145,12 +145,13 @@ const edit = async (
   const problem = files.proofs.get(name)?.problem;
   if (problem !== undefined) throw unreadable(`${dir}/proof/${name}`, problem);
   let isKnown = false;
-  await editRecord(layout, join(proofDir(join(layout.root, dir)), name), (current) => {
+  const path = join(proofDir(join(layout.root, dir)), name);
+  const isThere = await editRecord(layout, path, (current) => {
     isKnown = current.sha === sha;
     const changes = isKnown ? rule(file.matter, file.content_sha256) : undefined;
     return changes === undefined ? undefined : { changes };
   });
-  return isKnown;
+  return isThere && isKnown;
 };
 
 const changedSince = (): StoreError =>

@@ -140,15 +140,17 @@ interface Fix {
  * replays commits: it would refuse to go on. The sweep after that finds it undone.
  */
 const settle = async (store: Store, item: Item): Promise<boolean> => {
+  const { root } = store.layout;
   const fixes = [...adoptions(store, item), ...followUps(store, item)];
   if (fixes.length > 0 && isGitReplaying(store.layout)) {
     item.told = undefined;
     return false;
   }
   for (const { path, ...fix } of fixes) {
-    await amendRecord(store.layout, path, fix).catch((error) =>
-      store.report(error, `mending ${path}`),
-    );
+    await amendRecord(store.layout, path, fix).catch((error) => {
+      // One that was moved meanwhile is mended where it is now.
+      if (standing(root, join(root, item.dir)) === 'there') store.report(error, `mending ${path}`);
+    });
   }
   return fixes.length > 0;
 };

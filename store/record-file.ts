@@ -21,8 +21,9 @@ export interface Edit {
 }
 
 export interface Current {
-  source: FrontMatter;
   sha: string;
+  /** Throws `unreadable_record` when it is asked for and cannot be read. */
+  readonly source: FrontMatter;
 }
 
 const TRIES = 5;
@@ -40,9 +41,9 @@ export const editRecord = async (
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const bytes = readRegularFile(layout.root, path);
     if (bytes === undefined) return false;
-    const source = readable(layout.root, path, bytes);
-    const edit = rule({ source, sha: sha256(bytes) });
-    const text = edit === undefined ? undefined : editedText(source, edit);
+    const current = currentOf(sha256(bytes), () => readable(layout.root, path, bytes));
+    const edit = rule(current);
+    const text = edit === undefined ? undefined : editedText(current.source, edit);
     if (text === undefined || bytes.equals(Buffer.from(text))) return true;
     if (await replaceFile(layout, path, bytes, text)) return true;
   }
@@ -50,6 +51,17 @@ export const editRecord = async (
     'file_busy',
     `${relative(layout.root, path)} changed again and again while it was written; try again`,
   );
+};
+
+const currentOf = (sha: string, parse: () => FrontMatter): Current => {
+  let source: FrontMatter | undefined;
+  return {
+    sha,
+    get source() {
+      source ??= parse();
+      return source;
+    },
+  };
 };
 
 /** Makes changes that were worked out from the record with that hash, and none when it is another by now. */

@@ -200,7 +200,7 @@ describe('removeDirectory', () => {
     const here = place(t);
     const target = here.file('cases/one');
     await createDirectory(here.layout, target, { 'case.md': 'a' });
-    const trash = await removeDirectory(here.layout, target);
+    const trash = (await removeDirectory(here.layout, target)) ?? '';
     assert.ok(!existsSync(target));
     assert.equal(read(join(trash, 'case.md')), 'a');
   });

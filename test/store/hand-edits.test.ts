@@ -447,6 +447,14 @@ describe('an id in case.md', () => {
     work.write('case.md', text.replace(work.item.id, randomUUID()));
     await eventually(async () => assert.equal((await problemsOf(work))[0]?.code, 'wrong_id'));
     assert.equal((await shown(work)).title, 'Tax is off by one');
+    // It may be another Work item's directory by now: nothing is put into it, and it is not deleted.
+    const { call, at } = work;
+    for (const refused of [
+      await call('DELETE', at),
+      await call('POST', `${at}/proof`, { type: 'log', content: 'x' }),
+      await call('PUT', `${at}/memory/notes.md`, 'x'),
+    ])
+      assertProblem(refused, 409, 'unreadable_record');
     work.write('case.md', text);
     assert.equal((await shown(work)).problems, undefined);
     assert.deepEqual(await problemsOf(work), []);

@@ -91,7 +91,7 @@ for (const [name, odd] of Object.entries(ODD))
       assert.equal(await removeFile(layout, join(dir, 'b.md')), true);
       assert.equal(await removeFile(layout, join(dir, 'b.md')), false);
       assert.deepEqual(undone(layout), ['b']);
-      const trash = await removeDirectory(layout, dir);
+      const trash = (await removeDirectory(layout, dir)) ?? '';
       assert.equal(readFileSync(join(trash, 'case.md'), 'utf8'), 'a');
       assert.ok(!readdirSync(join(layout.root, 'cases/2026-01')).includes('one'));
     });
