@@ -1,0 +1,122 @@
+/** A daemon in this process, on the store alone or behind its HTTP routes: opened, called, killed, opened again. */
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import lockfile from 'proper-lockfile';
+import { moveTo } from '../../lib/cases/moves.ts';
+import { markVerified } from '../../lib/proof/attach.ts';
+import { followUp } from '../../lib/proof/gate.ts';
+import { lookAt } from '../../store/attention.ts';
+import { createCase, readCase, removeCase, updateCase } from '../../store/cases.ts';
+import { writeMemory } from '../../store/memory.ts';
+import { decideMissing } from '../../store/missing.ts';
+import { type OpenStore, openStore } from '../../store/open.ts';
+import { createProof, updateProof } from '../../store/proofs.ts';
+import type { Case, State } from '../../store/records/case.ts';
+import type { EventRecord } from '../../store/records/event.ts';
+import type { Store } from '../../store/store.ts';
+import { sweep } from '../../store/sweep.ts';
+import type { ActiveCall } from './calls.ts';
+import { outside } from './steps.ts';
+
+export interface Life {
+  store: Store;
+  /** Every event of the workspace that this life knows, in order. */
+  heard: EventRecord[];
+  /** What went wrong where nobody waited. */
+  reported: string[];
+  /** Makes a call; answers what it answered, or throws an error with a code. */
+  perform(call: ActiveCall): Promise<Case | undefined>;
+  close(): Promise<void>;
+}
+
+/** The store, and the rules of the API upon it. */
+export const openLife = async (root: string, clock: () => Date): Promise<Life> => {
+  const reported: string[] = [];
+  const open = await openStore(root, {
+    clock,
+    follow: followUp,
+    report: (error, what) => reported.push(`${what}: ${error}`),
+  });
+  return Object.assign(lifeOf(open), { reported });
+};
+
+const lifeOf = (open: OpenStore): Omit<Life, 'reported'> => {
+  const { store } = open;
+  const heard = [...store.journal.pending()];
+  store.journal.onEvents((events) => heard.push(...events));
+  return {
+    store,
+    heard,
+    perform: (call) => perform(store, call),
+    close: () => open.close(),
+  };
+};
+
+const perform = async (store: Store, active: ActiveCall): Promise<Case | undefined> => {
+  const { call, id, tag } = active;
+  switch (call.do) {
+    case 'create':
+      return createCase(store, {
+        matter: {
+          id,
+          title: call.title,
+          type: 'bug',
+          state: 'OPEN',
+          outcome: null,
+          created_at: at(store),
+        },
+        description: '',
+      });
+    case 'title':
+      return found(await updateCase(store, id, () => ({ title: call.value }), tag));
+    case 'description':
+      return found(await updateCase(store, id, () => ({ description: call.value }), tag));
+    case 'state':
+      return found(
+        await updateCase(store, id, (current) => moveTo(current, call.value as State), tag),
+      );
+    case 'get':
+      return found(await readCase(store, id));
+    default:
+      await performOther(store, active);
+      return undefined;
+  }
+};
+
+const at = (store: Store): string => store.clock().toISOString();
+
+const performOther = async (store: Store, { call, id, proof, tag }: ActiveCall): Promise<void> => {
+  const { items } = store;
+  if (call.do === 'attach') {
+    const matter = { id: randomUUID(), type: 'log', verified: false, created_at: at(store) };
+    found(await createProof(store, id, { matter, content: call.content }));
+  } else if (call.do === 'verify') {
+    const rule: Parameters<typeof updateProof>[3]['rule'] = (current, content) =>
+      markVerified(current, content, at(store));
+    found(await updateProof(store, id, proof, { rule, ifMatch: tag }));
+  } else if (call.do === 'remember')
+    found(await writeMemory(store, id, { filename: call.file, content: call.text }, tag));
+  else if (call.do === 'delete') found((await removeCase(store, id, tag)) || undefined);
+  else if (call.do === 'sweep') await sweep(store);
+  else if (call.do === 'decide') await decideMissing(store);
+  else if (call.do === 'hint') await lookAt(store, items.byId.get(id)?.dir ?? 'cases');
+};
+
+const found = <T>(answer: T | undefined): T => {
+  if (answer !== undefined) return answer;
+  throw Object.assign(new Error('There is none'), { code: 'not_found' });
+};
+
+/** What the system does after a process is dead: its files are closed, and its lock is nobody's. */
+export const bury = async (root: string): Promise<void> => {
+  const dossier = join(root, '.dossier');
+  if (!existsSync(dossier)) return;
+  await lockfile.unlock(join(dossier, 'daemon'), { realpath: false }).catch(() => undefined);
+  for (const name of readdirSync(dossier))
+    if (/^(owner\.json|daemon)/.test(name)) rmSync(join(dossier, name), { recursive: true });
+};
+
+/** What stands in `.dossier/tmp` and in `.dossier/trash`. */
+export const leftovers = (root: string): string[] =>
+  outside(() => ['tmp', 'trash'].flatMap((name) => readdirSync(join(root, '.dossier', name))));
