@@ -169,7 +169,10 @@ export const removeDirectory = async (
   const trash = takeAway(target, join(layout.trash, randomUUID()));
   const isTaken = isMeant(trash);
   if (!isTaken) putBack(trash, target);
-  await syncDirectory(dirname(target));
+  await syncDirectory(dirname(target)).catch((error: unknown) => {
+    // git removes a folder once it is empty: then nothing in it has to last.
+    if (!hasCode(error, 'ENOENT')) throw error;
+  });
   return isTaken ? trash : undefined;
 };
 

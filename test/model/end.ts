@@ -88,8 +88,12 @@ const checkProblem = (world: World, { store }: Life, file: string): void => {
   if (PROOF.test(file) && proofIn(text) !== undefined)
     throw new Violation(`${file} is said to be unreadable: ${text}`);
   const { id } = (CASE.test(file) ? caseIn(text) : undefined) ?? { id: undefined };
-  if (id === undefined) return;
+  // Where a file cannot be read, nobody knows whose it is, nor who lives elsewhere for it.
+  if (id === undefined || itemDirs(world).some((dir) => isUnreadable(world, dir))) return;
   if (homesOf(world, id).length < 2) throw new Violation(`${file} is said to be unusable: ${text}`);
   if (store.items.byId.get(id) === undefined)
     throw new Violation(`${file} is a second one, and there is no first`);
 };
+
+const isUnreadable = ({ files }: World, dir: string): boolean =>
+  caseIn(files.get(`${dir}/case.md`) ?? '') === undefined;

@@ -17,7 +17,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { gitIn } from '../helpers/repository.ts';
 import { isInUndo } from './judge.ts';
 import { partsOf } from './texts.ts';
-import { CASE, dirOf, itemDirs, lastOf, PROOF, Violation, type World } from './world.ts';
+import { CASE, dirOf, itemDirs, PROOF, Violation, type World } from './world.ts';
 
 /** How a file is saved. */
 export type Style = 'rename' | 'in place' | 'torn' | 'vim' | 'old times';
@@ -127,6 +127,7 @@ const OLD = 1_700_000_000;
 
 function* saveTorn(world: World, path: string, text: string): Generator<void> {
   const file = openSync(path, 'w');
+  const began = world.now;
   try {
     yield;
     const bytes = Buffer.from(text);
@@ -139,8 +140,13 @@ function* saveTorn(world: World, path: string, text: string): Generator<void> {
   }
   // What was saved into a file that the daemon has replaced meanwhile is where such files are kept.
   const isOnDisk = existsSync(path) && readFileSync(path, 'utf8') === text;
-  const { by } = lastOf(world, relative(world.root, path)) ?? {};
-  if (!isOnDisk && by?.kind === 'daemon' && !isInUndo(world, text))
+  const since = world.versions.filter(
+    (version) => version.path === relative(world.root, path) && version.from >= began,
+  );
+  const isOthers = since.some(
+    (each) => each.by.kind === 'hand' && !text.startsWith(each.text ?? '-'),
+  );
+  if (!isOnDisk && !isOthers && since.at(-1)?.by.kind === 'daemon' && !isInUndo(world, text))
     throw new Violation(`${path}: a save in two pieces is neither there nor in .dossier/undo`);
 }
 
