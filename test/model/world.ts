@@ -117,7 +117,7 @@ export const textAt = (world: World, path: string, at: number): string | undefin
 
 /** The versions that were on disk at any step from one to another. */
 export const aliveIn = (world: World, from: number, to = world.now): Version[] =>
-  world.versions.filter((version) => version.from <= to && version.to >= from);
+  world.versions.filter((version) => version.from <= to && version.to > from);
 
 export const CASE = /\/case\.md$/;
 export const PROOF = /\/proof\/(?!checklist\.md$)[A-Za-z0-9][A-Za-z0-9._-]*\.md$/;
