@@ -82,8 +82,15 @@ describe('worktreeDiff', () => {
     const { service, item } = await start(t);
     const record = await ensureWorktree(service, item.id);
     writeFiles(record.path, { 'new.txt': 'one\ntwo\n', 'README.md': '# Changed\n' });
-    const { patch, ...summary } = await worktreeDiff(service, record);
+    const { patch, changed, ...summary } = await worktreeDiff(service, record);
     assert.deepEqual(summary, { files: 2, additions: 3, deletions: 1 });
+    assert.deepEqual(
+      changed.map(({ what, path }) => [what, path]),
+      [
+        ['changed', 'README.md'],
+        ['added', 'new.txt'],
+      ],
+    );
     assert.match(patch.toString(), /^diff --git a\/README\.md/);
   });
 });
