@@ -10,6 +10,11 @@ const LEFT_OUT = [
   /(?:^|\/)\.[^/]+\.sw[a-z](?:\/|$)/,
   /(?:^|\/)#[^/]+#(?:\/|$)/,
   /(?:^|\/)\.#[^/]+(?:\/|$)/,
+  // What is written before it takes a file's place: JetBrains, rsync (`.x.md.AbCdEf`), GLib; and what macOS leaves.
+  /___jb_(?:tmp|old)___$/,
+  /(?:^|\/)\.[^/]+\.md\.[A-Za-z0-9]{6}$/,
+  /(?:^|\/)\.goutputstream-[^/]+$/,
+  /(?:^|\/)\.DS_Store$/,
 ];
 
 /** Whether an archive goes without it. The path is relative to the workspace; that of a directory ends with a slash. */

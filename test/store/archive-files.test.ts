@@ -19,6 +19,10 @@ describe('isLeftOut', () => {
       '.workspace.md.swo',
       'memory/#global.md#',
       'memory/.#global.md',
+      'cases/x/case.md___jb_tmp___',
+      'cases/x/.case.md.AbC12f',
+      'memory/.goutputstream-9XKZ01',
+      'cases/.DS_Store',
     ])
       assert.equal(isLeftOut(path), true, path);
   });
@@ -36,6 +40,7 @@ describe('isLeftOut', () => {
       'cases/x/#3.md',
       'cases/x/a.md.bak',
       'cases/x/.a.swap.md',
+      'cases/x/.eslintrc.config',
       'Bücher/日本 語.md',
     ])
       assert.equal(isLeftOut(path), false, path);
