@@ -17,12 +17,12 @@ const COMPACT_FROM = 4_194_304;
 
 /**
  * Appends with one sync for all that came in while the disk was busy. `settle` is called for each line once it is on
- * disk, in order; `all` gives the lines that say everything, to write a short file when this one has grown long.
+ * disk, in order; `rotate` goes on in a new, short file when this one has grown long.
  */
 export const groupCommit = <T>(
   file: JournalFile,
   settle: (line: T) => void,
-  all: () => Iterable<T>,
+  rotate: () => Promise<void>,
 ): Writer<T> => {
   const queue: Waiting<T>[] = [];
   let base = file.bytes;
@@ -40,9 +40,8 @@ export const groupCommit = <T>(
     writing = undefined;
   };
 
-  // A file that somebody removed is made again, with all that it said.
   const inPlace = async (): Promise<void> => {
-    if (!file.isInPlace()) await file.rewrite(encodeAll(all()));
+    if (!file.isInPlace()) await file.restore();
   };
 
   const finish = ({ line, done }: Waiting<T>, failure: unknown): void => {
@@ -52,7 +51,7 @@ export const groupCommit = <T>(
 
   // A full disk keeps the old file, which is as good; the next attempt comes when it has grown again.
   const compact = async (): Promise<void> => {
-    await file.rewrite(encodeAll(all())).catch(() => undefined);
+    await rotate().catch(() => undefined);
     base = file.bytes;
   };
 
@@ -76,7 +75,3 @@ const write = async <T>(file: JournalFile, batch: Waiting<T>[]): Promise<void> =
 };
 
 const asError = (failure: unknown): unknown => failure ?? new Error('The journal was not written');
-
-const encodeAll = function* <T>(lines: Iterable<T>): Generator<string> {
-  for (const line of lines) yield JSON.stringify(line);
-};

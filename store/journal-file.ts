@@ -1,10 +1,17 @@
-import { constants, fstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { type FileHandle, open, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
-import { hasCode, syncDirectory } from './durable.ts';
+import { constants, mkdirSync, readdirSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { syncDirectory } from './durable.ts';
 import { listDirectory } from './folder.ts';
-import { statsAt } from './plain-path.ts';
+import { encode, readLines } from './journal-lines.ts';
+import {
+  isInPlace,
+  removeSegment,
+  restoreSegment,
+  type Segment,
+  writeAll,
+  writeFresh,
+} from './journal-segment.ts';
 
 /**
  * Append-only lines, each with its checksum, in a file whose end is filled with zeros ahead of time: an append
@@ -13,15 +20,21 @@ import { statsAt } from './plain-path.ts';
 export interface JournalFile {
   /** Bytes that can be appended without asking the disk for more. */
   readonly room: number;
-  /** Makes room for `bytes` more. Like append and rewrite, one call at a time. */
+  /** Makes room for `bytes` more. Like append, rotate and restore, one call at a time. */
   reserve(bytes: number): Promise<void>;
   /** Resolves when the lines are on disk; after a crash a line is there whole or not at all. */
   append(lines: string[]): Promise<void>;
-  /** Replaces everything by these lines, in a new file. */
-  rewrite(lines: Iterable<string>): Promise<void>;
+  /** Goes on in a new file that begins with these lines; `after` is the newest event before it. The old file stays. */
+  rotate(lines: Iterable<string>, after: number): Promise<void>;
+  /** The files, oldest first: the last one is appended to. */
+  readonly segments: readonly Segment[];
+  /** Removes the oldest file. */
+  dropOldest(): void;
   readonly bytes: number;
   /** False when somebody removed the file, or put another there: what is appended then is gone at the next start. */
   isInPlace(): boolean;
+  /** Makes again, with all that was in them, the files that somebody removed. */
+  restore(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -33,16 +46,23 @@ export const openJournalFile = async (
   dir: string,
 ): Promise<{ file: JournalFile; lines: string[]; damaged: number }> => {
   const names = readdirSync(dir).filter(isJournalName).toSorted();
-  for (const old of names.slice(0, -1)) rmSync(join(dir, old));
-  const name = names.at(-1) ?? fileName(1);
-  const { lines, end, bad } = readLines(join(dir, name));
-  const handle = await open(join(dir, name), O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+  const path = join(dir, names.pop() ?? fileName(1));
+  const segments: Segment[] = [];
+  for (const name of names) segments.push(await openOld(join(dir, name)));
+  const { lines, end, bad } = readLines(path);
+  const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   await handle.truncate(end);
   await syncDirectory(dir);
-  return { file: journalFile(dir, name, handle, end), lines, damaged: bad.length };
+  const file = journalFile(dir, segments, { path, handle, end, after: 0 });
+  return { file, lines, damaged: bad.length };
 };
 
-const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+const { O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+
+const openOld = async (path: string): Promise<Segment> => {
+  const handle = await open(path, O_RDONLY | O_NOFOLLOW);
+  return { path, handle, end: (await handle.stat()).size, after: 0 };
+};
 
 const fileName = (number: number): string => `${String(number).padStart(8, '0')}.ndjson`;
 
@@ -74,157 +94,64 @@ export const lookAtJournal = (dir: string): JournalLook | undefined => {
 
 const isJournalName = (name: string): boolean => NAME.test(name);
 
-interface Lines {
-  lines: string[];
-  /** Where the last whole line ends. */
-  end: number;
-  /** Where the last sound line ends. */
-  sound: number;
-  bad: { line: number; at: number }[];
-  /** All up to the zeros that the file is filled with. */
-  used: Buffer;
-}
-
-const readLines = (path: string): Lines => {
-  const bytes = readOrEmpty(path);
-  const zeros = bytes.indexOf(0);
-  const used = zeros < 0 ? bytes.length : zeros;
-  const lines: string[] = [];
-  const bad: Lines['bad'] = [];
-  let end = 0;
-  let sound = 0;
-  for (let from = 0; from < used; ) {
-    const stop = bytes.indexOf(10, from);
-    if (stop < 0 || stop >= used) break;
-    const line = checked(bytes.subarray(from, stop));
-    end = stop + 1;
-    if (line === undefined) bad.push({ line: lines.length + bad.length + 1, at: from });
-    else {
-      lines.push(line);
-      sound = end;
-    }
-    from = end;
-  }
-  return { lines, end, sound, bad, used: bytes.subarray(0, used) };
-};
-
-const readOrEmpty = (path: string): Buffer => {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return Buffer.alloc(0);
-    throw error;
-  }
-};
-
-const checked = (line: Buffer): string | undefined => {
-  const json = line.subarray(9);
-  return line.toString('latin1', 0, 8) === checksum(json) ? json.toString('utf8') : undefined;
-};
-
-const checksum = (json: string | Buffer): string => crc32(json).toString(16).padStart(8, '0');
-
-const encode = (lines: Iterable<string>): Buffer => {
-  const parts: string[] = [];
-  for (const line of lines) parts.push(checksum(line), ' ', line, '\n');
-  return Buffer.from(parts.join(''));
-};
-
-const journalFile = (
-  dir: string,
-  firstName: string,
-  first: FileHandle,
-  firstEnd: number,
-): JournalFile => {
-  let name = firstName;
-  let handle = first;
-  let end = firstEnd;
-  let filled = firstEnd;
+const journalFile = (dir: string, old: readonly Segment[], newest: Segment): JournalFile => {
+  const segments = [...old, newest];
+  let now = newest;
+  let filled = now.end;
 
   const reserve = async (bytes: number): Promise<void> => {
-    if (filled - end >= bytes) return;
+    if (filled - now.end >= bytes) return;
     const room = bytes + ROOM;
-    await writeAll(handle, Buffer.alloc(room), filled);
-    await handle.sync();
+    await writeAll(now.handle, Buffer.alloc(room), filled);
+    await now.handle.sync();
     filled += room;
   };
 
   return {
     get room() {
-      return filled - end;
+      return filled - now.end;
     },
     reserve,
     append: async (lines) => {
       const bytes = encode(lines);
       // With a zero behind them: what an append that failed left there is never read.
       await reserve(bytes.length + 1);
-      await writeAll(handle, Buffer.concat([bytes, ZERO]), end);
-      await handle.datasync();
-      end += bytes.length;
+      await writeAll(now.handle, Buffer.concat([bytes, ZERO]), now.end);
+      await now.handle.datasync();
+      now.end += bytes.length;
     },
-    rewrite: async (lines) => {
-      const next = fileName(Number.parseInt(name, 10) + 1);
+    rotate: async (lines, after) => {
       mkdirSync(dir, { recursive: true, mode: 0o700 });
-      const temporary = join(dir, `${next}.tmp`);
-      const { fresh, bytes } = await writeFresh(temporary, lines);
-      await moveDurably(fresh, temporary, join(dir, next));
-      const old = { name, handle };
-      [name, handle, end, filled] = [next, fresh, bytes, bytes];
-      await old.handle.close();
-      rmSync(join(dir, old.name), { force: true });
+      const path = join(dir, fileName(Number.parseInt(basename(now.path), 10) + 1));
+      const fresh = await writeFresh(path, (handle) => writeChunks(handle, lines));
+      // What it was filled with is of no use any more; left there, it does no harm.
+      await now.handle.truncate(now.end).catch(() => undefined);
+      now = { path, after, ...fresh };
+      filled = now.end;
+      segments.push(now);
     },
+    segments,
+    dropOldest: () => segments.splice(0, 1).forEach(removeSegment),
     get bytes() {
-      return end;
+      return now.end;
     },
-    isInPlace: () => statsAt(join(dir, name))?.ino === fstatSync(handle.fd).ino,
+    isInPlace: () => isInPlace(now),
+    restore: async () => {
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      for (const segment of segments) await restoreSegment(segment);
+      filled = now.end;
+    },
     close: async () => {
-      await handle.truncate(end);
-      await handle.close();
+      await now.handle.truncate(now.end);
+      await Promise.all(segments.map(({ handle }) => handle.close()));
     },
   };
 };
 
 const ZERO = Buffer.alloc(1);
-
-// The system may write less than it was given: where the disk is nearly full it does, and says so only at the next try.
-const writeAll = async (handle: FileHandle, bytes: Buffer, position: number): Promise<void> => {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
-    done += bytesWritten;
-  }
-};
-
-// The newest file is the one that counts: one that is not used must not stay.
-const moveDurably = async (fresh: FileHandle, from: string, to: string): Promise<void> => {
-  try {
-    await rename(from, to);
-    await syncDirectory(dirname(to));
-  } catch (error) {
-    for (const path of [from, to]) rmSync(path, { force: true });
-    await fresh.close();
-    throw error;
-  }
-};
-
-const writeFresh = async (
-  path: string,
-  lines: Iterable<string>,
-): Promise<{ fresh: FileHandle; bytes: number }> => {
-  const fresh = await open(path, 'w+', 0o600);
-  try {
-    const bytes = await writeChunks(fresh, lines);
-    await fresh.sync();
-    return { fresh, bytes };
-  } catch (error) {
-    await fresh.close();
-    rmSync(path, { force: true });
-    throw error;
-  }
-};
-
 const CHUNK = 200;
 
-// In chunks with a wait between, so that rewriting a large journal never holds the event loop.
+// In chunks with a wait between, so that a long journal never holds the event loop.
 const writeChunks = async (handle: FileHandle, lines: Iterable<string>): Promise<number> => {
   let at = 0;
   let chunk: string[] = [];

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { groupCommit, RESERVE } from './group-commit.ts';
+import { type Backlog, createBacklog } from './journal-backlog.ts';
 import { type JournalFile, openJournalFile } from './journal-file.ts';
 import type { CaseMatter } from './records/case.ts';
 import type { EventBody, EventRecord } from './records/event.ts';
@@ -9,7 +10,8 @@ import type { ProofMatter } from './records/proof.ts';
 /**
  * What was last seen of each Work item, and every event, together: one line holds the new state and the events that
  * the change makes, so a transition has exactly one event record, whatever dies when. Where a receiver has got to is a
- * line too. All of it can be thrown away: the next start takes a silent baseline.
+ * line too. A file that has grown long is followed by one that begins with the state as it is, and stays until every
+ * receiver has its events. All of it can be thrown away: the next start takes a silent baseline.
  */
 export interface Journal {
   /** True when there was no journal: what is found on disk makes no events. */
@@ -23,8 +25,8 @@ export interface Journal {
   /** Resolves when there is room on disk for what a write will append; ENOSPC is met here, before the write. A file that was removed is made again. */
   reserve(): Promise<void>;
   append(entry: Entry): Promise<EventRecord[]>;
-  /** Events that some receiver has not got yet, oldest first. */
-  pending(): readonly EventRecord[];
+  /** The events after `seq` that some receiver has not got yet, oldest first: the newest from memory, others from disk. */
+  after(seq: number): AsyncGenerator<EventRecord>;
   /** Events up to `seq` are no longer needed by any receiver. */
   release(seq: number): void;
   /** Told of events once they are on disk. A listener that throws keeps nobody from anything: it is reported. */
@@ -65,9 +67,12 @@ export const openJournal = async (
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const { file, lines, damaged } = await openJournalFile(dir);
   const state = emptyState();
-  for (const line of lines) apply(state, JSON.parse(line) as Line);
-  const journal = journalOf(file, state, { fresh: lines.length === 0, report });
-  if (journal.fresh) await journal.append({});
+  const backlog = createBacklog(file);
+  for (const line of lines) take(state, backlog, JSON.parse(line) as Line);
+  await backlog.open(startOf(lines) ?? state.last);
+  const fresh = lines.length === 0;
+  if (fresh) await file.append([...linesOf(state)]);
+  const journal = journalOf({ file, state, backlog }, report, fresh);
   return Object.assign(journal, { damaged });
 };
 
@@ -91,15 +96,16 @@ interface State {
   seen: Map<string, Seen>;
   runs: Map<string, RunSeen>;
   cursors: Map<string, number>;
-  events: EventRecord[];
   last: number;
 }
+
+const startOf = ([first = '{}']: readonly string[]): number | undefined =>
+  (JSON.parse(first) as Line).last;
 
 const emptyState = (): State => ({
   seen: new Map(),
   runs: new Map(),
   cursors: new Map(),
-  events: [],
   last: 0,
 });
 
@@ -107,7 +113,6 @@ const apply = (state: State, line: Line): void => {
   if (line.seen !== undefined) put(state.seen, line.seen.id, line.seen.state);
   if (line.run !== undefined) put(state.runs, line.run.id, line.run.state);
   if (line.cursor !== undefined) put(state.cursors, line.cursor.id, line.cursor.seq);
-  if (line.events !== undefined) state.events.push(...line.events);
   state.last = Math.max(state.last, line.last ?? 0, line.events?.at(-1)?.seq ?? 0);
 };
 
@@ -116,18 +121,29 @@ const put = <T>(map: Map<string, T>, id: string, value: T | null): void => {
   else map.set(id, value);
 };
 
-const journalOf = (
-  file: JournalFile,
-  state: State,
-  { fresh, report }: { fresh: boolean; report: Report },
-): Journal => {
+const take = (state: State, backlog: Backlog, line: Line): void => {
+  apply(state, line);
+  if (line.events !== undefined) backlog.add(line.events);
+};
+
+interface Parts {
+  file: JournalFile;
+  state: State;
+  backlog: Backlog;
+}
+
+const journalOf = ({ file, state, backlog }: Parts, report: Report, fresh: boolean): Journal => {
   const listeners: Listener[] = [];
   let next = state.last;
   const settle = (line: Line): void => {
-    apply(state, line);
+    take(state, backlog, line);
     tellAll(listeners, line.events ?? [], report);
   };
-  const writer = groupCommit(file, settle, () => linesOf(state));
+  const rotate = async (): Promise<void> => {
+    await file.rotate(linesOf(state), state.last);
+    backlog.tidy();
+  };
+  const writer = groupCommit(file, settle, rotate);
   return {
     fresh,
     seen: state.seen,
@@ -144,11 +160,8 @@ const journalOf = (
       await writer.push(records.length === 0 ? entry : { ...entry, events: records });
       return records;
     },
-    pending: () => state.events,
-    release: (seq) => {
-      const kept = state.events.findIndex((event) => event.seq > seq);
-      state.events.splice(0, kept < 0 ? state.events.length : kept);
-    },
+    after: backlog.after,
+    release: backlog.release,
     onEvents: (listener) => listeners.push(listener),
     close: async () => {
       await writer.idle();
@@ -170,11 +183,11 @@ const tellAll = (listeners: readonly Listener[], events: EventRecord[], report: 
     }
 };
 
-const linesOf = function* (state: State): Generator<Line> {
-  yield { last: state.last };
-  for (const [id, seen] of state.seen) yield { seen: { id, state: seen } };
-  for (const [id, run] of state.runs) yield { run: { id, state: run } };
-  for (const [id, seq] of state.cursors) yield { cursor: { id, seq } };
-  // A copy: while these lines are written, receivers release events.
-  for (const event of [...state.events]) yield { events: [event] };
+// The state without events: those stay where they are.
+const linesOf = function* (state: State): Generator<string> {
+  const encode = (line: Line): string => JSON.stringify(line);
+  yield encode({ last: state.last });
+  for (const [id, seen] of state.seen) yield encode({ seen: { id, state: seen } });
+  for (const [id, run] of state.runs) yield encode({ run: { id, state: run } });
+  for (const [id, seq] of state.cursors) yield encode({ cursor: { id, seq } });
 };

@@ -13,16 +13,29 @@ export const listDeliveries = async (
   webhookId: string,
 ): Promise<Delivery[]> => {
   await readWebhook(service, scope, webhookId);
-  return deliveriesOf(service, webhookId);
+  const deliveries: Delivery[] = [];
+  for await (const delivery of deliveriesOf(service, webhookId)) deliveries.push(delivery);
+  return deliveries;
 };
 
-const deliveriesOf = ({ store, dispatcher }: Service, webhookId: string): Delivery[] => {
+const deliveriesOf = async function* (
+  { store, dispatcher }: Service,
+  webhookId: string,
+): AsyncGenerator<Delivery> {
   const tried = fromLines(readDeliveries(store.layout, webhookId));
-  const waiting = dispatcher
-    .waiting(webhookId)
-    .filter(({ delivery_id }) => !tried.has(delivery_id))
-    .map(({ delivery_id, body }): Delivery => ({ ...untried(delivery_id, body) }));
-  return [...tried.values(), ...waiting];
+  yield* tried.values();
+  for await (const { delivery_id, body } of dispatcher.waiting(webhookId))
+    if (!tried.has(delivery_id)) yield untried(delivery_id, body);
+};
+
+const findDelivery = async (
+  service: Service,
+  webhookId: string,
+  id: string,
+): Promise<Delivery | undefined> => {
+  for await (const delivery of deliveriesOf(service, webhookId))
+    if (delivery.id === id) return delivery;
+  return undefined;
 };
 
 const untried = (id: string, body: Delivery['body']): Delivery => ({
@@ -57,13 +70,13 @@ export const redeliver = async (
   id: string,
 ): Promise<Delivery> => {
   const { matter } = await readWebhook(service, scope, webhookId);
-  const before = deliveriesOf(service, webhookId).find((one) => one.id === id);
+  const before = await findDelivery(service, webhookId, id);
   if (before === undefined) throw notFound('delivery', id);
   if (matter.disabled === true) throw new ServiceError('invalid_state', DISABLED);
   if (before.status === 'waiting') throw new ServiceError('invalid_state', WAITING);
   await readyToWrite(service.store);
   await service.dispatcher.redeliver(webhookId, id);
-  return deliveriesOf(service, webhookId).find((one) => one.id === id) ?? before;
+  return (await findDelivery(service, webhookId, id)) ?? before;
 };
 
 const DISABLED =

@@ -4,7 +4,7 @@ import { secretIds } from '../../store/secrets.ts';
 import type { Store } from '../../store/store.ts';
 import { allRegistrationsReadable, registrationsOf } from '../../store/webhooks.ts';
 import type { Log } from '../log.ts';
-import { attempt, type Desk, deliveryId } from './attempt.ts';
+import { attempt, type Desk } from './attempt.ts';
 import { createSender } from './deliver.ts';
 import { hurry, saveLane, stopLane, waiting, wake } from './lane.ts';
 import { createLanes, forget, type Lanes } from './lanes.ts';
@@ -20,8 +20,8 @@ export interface Dispatcher {
   start(): void;
   /** The global registrations may be others now. Those of Work items are noticed through the store. */
   changed(): void;
-  /** The events that a receiver has not got yet, with their delivery ids. */
-  waiting(webhookId: string): (EventRecord & { delivery_id: string })[];
+  /** The events that a receiver has not got yet, oldest first, with their delivery ids. */
+  waiting(webhookId: string): AsyncIterable<EventRecord & { delivery_id: string }>;
   /** Makes one attempt now and resolves after it; false when nothing is known of that delivery. */
   redeliver(webhookId: string, deliveryId: string): Promise<boolean>;
   /** Stops promptly; what was not delivered is delivered by the next life. */
@@ -98,9 +98,11 @@ const soon = (work: () => void): (() => void) => {
   };
 };
 
+// A registration that cannot be read has no lane, and is owed its events all the same.
 const releaseSettled = ({ journal }: Store, { byId }: Lanes): void => {
   let needed = journal.last;
   for (const { position } of byId.values()) needed = Math.min(needed, position);
+  for (const [id, seq] of journal.cursors) if (!byId.has(id)) needed = Math.min(needed, seq);
   journal.release(needed);
 };
 
@@ -121,13 +123,9 @@ const forgetOrphans = (desk: Desk): void => {
   for (const id of new Set(kept)) if (!known.has(id)) forget(desk, id);
 };
 
-const waitingFor = ({ byId }: Lanes, webhookId: string) => {
+const waitingFor = async function* ({ byId }: Lanes, webhookId: string) {
   const lane = byId.get(webhookId);
-  if (lane === undefined) return [];
-  return waiting(lane).map((event) => ({
-    ...event,
-    delivery_id: deliveryId(event.id, webhookId),
-  }));
+  if (lane !== undefined) yield* waiting(lane);
 };
 
 const redeliver = async (
@@ -139,8 +137,8 @@ const redeliver = async (
   const lane = lanes.byId.get(webhookId);
   const line = readDeliveries(desk.store.layout, webhookId).findLast((one) => one.id === id);
   if (lane === undefined || line === undefined) return false;
-  const [head] = waitingFor(lanes, webhookId);
-  if (head?.delivery_id === id) await hurry(lane);
+  const { value: head } = await waiting(lane).next();
+  if (head?.delivery_id === id && lane.position < head.seq) await hurry(lane);
   // What is settled is tried once more, out of turn: its place in the order was long ago.
   else await attempt(desk, lane, line, []);
   return true;

@@ -4,7 +4,7 @@ import type { EventRecord } from '../../store/records/event.ts';
 import type { Registration } from '../../store/webhooks.ts';
 import { type Alarm, createAlarm } from './alarm.ts';
 import { attempt, type Desk, deliveryId } from './attempt.ts';
-import { firstAfter, wants } from './wants.ts';
+import { wants } from './wants.ts';
 
 /** One receiver: its events go out one after the other, each until it is delivered or kept as failed. */
 export interface Lane {
@@ -18,6 +18,8 @@ export interface Lane {
   /** The registration is gone: its position is of no use any more. */
   removed: boolean;
   running: Promise<void> | undefined;
+  /** There may be more than `running` has seen. */
+  woken: boolean;
   readonly alarm: Alarm;
   /** Who waits for the attempt that comes next. */
   readonly hurried: (() => void)[];
@@ -38,6 +40,7 @@ export const openLane = (desk: Desk, registration: Registration): Lane => {
     stopped: false,
     removed: false,
     running: undefined,
+    woken: false,
     alarm: createAlarm(),
     hurried: [],
     former: cursor === undefined ? new Map() : undefined,
@@ -46,35 +49,35 @@ export const openLane = (desk: Desk, registration: Registration): Lane => {
   return lane;
 };
 
-/** Goes on where it was, if it is not at work already. */
+/** Goes on where it was. At work already, it looks once more before it rests. */
 export const wake = (lane: Lane): void => {
-  if (lane.stopped || lane.running !== undefined || nextEvent(lane) === undefined) return;
+  lane.woken = true;
+  if (lane.stopped || lane.running !== undefined) return;
   lane.running = run(lane).catch((error) => {
     lane.running = undefined;
     lane.desk.store.report(error, `delivering to webhook ${lane.registration.matter.id}`);
   });
 };
 
-const nextEvent = (lane: Lane): EventRecord | undefined => {
-  const events = lane.desk.store.journal.pending();
-  for (let at = firstAfter(events, lane.position); at < events.length; at += 1) {
-    const event = events[at] as EventRecord;
-    if (wants(lane.registration, event.body)) return event;
-    lane.position = event.seq;
-  }
-  return undefined;
-};
-
 const run = async (lane: Lane): Promise<void> => {
-  for (let event = nextEvent(lane); event !== undefined; event = nextEvent(lane)) {
-    if (!(await settle(lane, event))) break;
-    lane.position = event.seq;
-    savePosition(lane);
-    lane.desk.moved();
-    if (lane.stopped) break;
+  while (lane.woken && !lane.stopped) {
+    lane.woken = false;
+    await deliverAll(lane);
   }
   lane.running = undefined;
+  for (const done of lane.hurried.splice(0)) done();
   lane.desk.moved();
+};
+
+const deliverAll = async (lane: Lane): Promise<void> => {
+  for await (const event of lane.desk.store.journal.after(lane.position)) {
+    const wanted = wants(lane.registration, event.body);
+    if (lane.stopped || (wanted && !(await settle(lane, event)))) return;
+    lane.position = event.seq;
+    if (!wanted) continue;
+    savePosition(lane);
+    lane.desk.moved();
+  }
 };
 
 // Not waited for: the log of attempts knows too what was delivered, and the next event need not wait for the disk.
@@ -124,10 +127,14 @@ const untilDue = (lane: Lane, line: DeliveryLine | undefined): Promise<void> => 
   });
 };
 
-/** The events that wait, the one that is being tried among them. */
-export const waiting = ({ desk, registration, position }: Lane): EventRecord[] => {
-  const events = desk.store.journal.pending();
-  return events.slice(firstAfter(events, position)).filter(({ body }) => wants(registration, body));
+/** The events that wait, the one that is being tried among them; with their delivery ids. */
+export const waiting = async function* (
+  lane: Lane,
+): AsyncGenerator<EventRecord & { delivery_id: string }> {
+  const { desk, registration, position } = lane;
+  for await (const event of desk.store.journal.after(position))
+    if (wants(registration, event.body))
+      yield { ...event, delivery_id: deliveryId(event.id, registration.matter.id) };
 };
 
 /** Tries what is in turn now instead of when its time comes; resolves after that attempt. */

@@ -90,7 +90,7 @@ export const forget = (desk: Desk, id: string, keepRecords = false): void => {
   const { layout, journal, report } = desk.store;
   journal
     .append({ cursor: { id, seq: null } })
-    .catch((error) => report(error, 'forgetting a webhook'));
+    .then(desk.moved, (error) => report(error, 'forgetting a webhook'));
   if (keepRecords) return;
   retireSecret(layout, id);
   removeDeliveries(layout, id);

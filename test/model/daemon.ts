@@ -16,6 +16,7 @@ import type { Case, State } from '../../store/records/case.ts';
 import type { EventRecord } from '../../store/records/event.ts';
 import type { Store } from '../../store/store.ts';
 import { sweep } from '../../store/sweep.ts';
+import { listed } from '../helpers/listed.ts';
 import type { ActiveCall } from './calls.ts';
 import { outside } from './steps.ts';
 
@@ -38,12 +39,12 @@ export const openLife = async (root: string, clock: () => Date): Promise<Life> =
     follow: followUp,
     report: (error, what) => reported.push(`${what}: ${error}`),
   });
-  return Object.assign(lifeOf(open), { reported });
+  return Object.assign(await lifeOf(open), { reported });
 };
 
-const lifeOf = (open: OpenStore): Omit<Life, 'reported'> => {
+const lifeOf = async (open: OpenStore): Promise<Omit<Life, 'reported'>> => {
   const { store } = open;
-  const heard = [...store.journal.pending()];
+  const heard = await listed(store.journal.after(0));
   store.journal.onEvents((events) => heard.push(...events));
   return {
     store,
