@@ -5,6 +5,7 @@ import { GRACE_MS } from './entry.ts';
 import { gitMark, isGitBusy } from './git-work.ts';
 import { refreshGlobals } from './globals.ts';
 import { collectHints, type HintPace } from './hints.ts';
+import { unstrange } from './items.ts';
 import { keepWatching } from './keep-watching.ts';
 import { CASE_FILE } from './layout.ts';
 import { lookCloserAt } from './look-closer.ts';
@@ -149,6 +150,8 @@ export const lookAt = async (store: Store, dir: string): Promise<void> => {
   }
   if (isDirectory(join(store.layout.root, dir))) return discover(store, dir);
   // A whole folder may be gone, and nobody hinted at what was in it.
+  for (const stranger of store.items.strangers.keys())
+    if (`${stranger}/`.startsWith(`${dir}/`)) unstrange(store.items, stranger);
   const below = [...store.items.byDir.values()].filter((item) => item.dir.startsWith(`${dir}/`));
   await Promise.all(below.map(({ id }) => reconcile(store, id)));
 };

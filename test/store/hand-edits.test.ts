@@ -359,6 +359,15 @@ describe('a directory of a Work item', () => {
     await assertTold(work, 'case_updated');
   });
 
+  it('that is copied is reported no longer than the copy is there', async (t) => {
+    const work = await watched(t);
+    const folder = join(work.running.workspace, 'cases/copies');
+    cpSync(work.dir, join(folder, 'one'), { recursive: true });
+    await eventually(async () => assert.equal((await problemsOf(work))[0]?.code, 'duplicate_id'));
+    rmSync(folder, { recursive: true });
+    await eventually(async () => assert.deepEqual(await problemsOf(work), []));
+  });
+
   it('that is made by hand with a title alone is adopted, and the rest is left as it was', async (t) => {
     const work = await watched(t);
     const dir = join(work.running.workspace, 'cases/mine');
