@@ -17,6 +17,8 @@ export const readLock = (store: Store, caseId: string): Lock | undefined => {
   const matter = readMatter(store, dir);
   if (matter === undefined)
     return { case_id: caseId, locked: false, holder: null, acquired_at: null };
+  // Seen once, it is missed when it is gone.
+  store.held.add(caseId);
   const { acquired_at, token_sha256: _, ...holder } = matter;
   return { case_id: caseId, locked: true, holder, acquired_at };
 };
@@ -35,7 +37,7 @@ export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
   return ids.flatMap((case_id) => {
     const dir = dirOf(store, case_id);
     const matter = dir === undefined ? undefined : readMatter(store, dir);
-    if (matter === undefined) store.held.delete(case_id);
+    if (dir === undefined) store.held.delete(case_id);
     return matter === undefined ? [] : [{ case_id, matter }];
   });
 };

@@ -76,8 +76,9 @@ const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
 
 const readAgain = (store: Store, item: Item, patient: boolean): boolean => {
   const { layout, lookAgain } = store;
-  noteLock(store, item);
+  const wasFreed = noteLock(store, item);
   if (standing(layout.root, join(layout.root, item.dir)) === 'gone') return false;
+  if (wasFreed) announce(store, item.id);
   const { id, files: before, seen } = item;
   const files =
     readItem(layout.root, item.dir, { id, files: before, seen, patient }) ??
@@ -91,15 +92,19 @@ const readAgain = (store: Store, item: Item, patient: boolean): boolean => {
   return true;
 };
 
-/** Sees whether a session lock is there. It makes no event, so that nothing else is compared for it. */
-export const noteLock = ({ layout, held }: Store, { id, dir }: Item): void => {
+/**
+ * Sees whether a session lock is there; true when it was held and is not any more. It makes no event, so that nothing
+ * else is compared for it.
+ */
+export const noteLock = ({ layout, held }: Store, { id, dir }: Item): boolean => {
   try {
-    if (statsAt(sessionLockFile(join(layout.root, dir))) === undefined) held.delete(id);
-    else held.add(id);
+    if (statsAt(sessionLockFile(join(layout.root, dir))) === undefined) return held.delete(id);
+    held.add(id);
   } catch (error) {
     // Who may not look cannot say that it is free: it is what it was.
     if (!hasCode(error, 'EACCES')) throw error;
   }
+  return false;
 };
 
 // The directory stands, case.md does not: a fault to mend, not a deletion. Editors that save by renaming leave such a gap.

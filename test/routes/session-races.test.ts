@@ -69,6 +69,15 @@ describe('the queue', () => {
     await it.until(second.id, 'plan_ready');
   });
 
+  it('goes on when the lock is deleted by hand, long before the next sweep', async (t) => {
+    const it = await withCase(t, '', { watch: true });
+    await it.running.call('POST', `/api/worktrees/${it.item.id}/lock`, { name: 'the operator' });
+    const { id } = await it.start();
+    await it.until(id, 'queued');
+    rmSync(join(newestSession(it.running, it.item), '../lock.md'));
+    await it.until(id, 'plan_ready');
+  });
+
   it('starts nothing beside a run whose lock was deleted by hand, and the lock is asked for again', async (t) => {
     const it = await withCase(t);
     const first = await it.start({ provider: 'manual' });
