@@ -19,7 +19,7 @@ export const saveBaseline = async (layout: Layout, baseline: Baseline): Promise<
   const path = fileOf(layout, baseline.case_id);
   const text = `${JSON.stringify(baseline)}\n`;
   const before = readRegularFile(layout.root, path);
-  if (before === undefined) await createFile(layout, path, text, 0o600);
+  if (before === undefined) await createFile(layout, path, text, { mode: 0o600 });
   else await replaceFile(layout, path, before, text);
 };
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { hasCode } from './durable.ts';
 import { StoreError } from './errors.ts';
 import type { Item } from './item.ts';
+import { readItem } from './item-files.ts';
 import { CASE_FILE } from './layout.ts';
 import { standing } from './plain-path.ts';
 import { reconcileInTurn } from './reconcile.ts';
@@ -25,7 +26,10 @@ export const changing = <T>(
     await reconcileInTurn(store, item);
     refuseAway(store, item);
     const answer = await work(item).catch((error: unknown) => {
-      if (hasCode(error, 'ENOENT')) refuseAway(store, item);
+      if (hasCode(error, 'ENOENT')) {
+        refuseAway(store, item);
+        assertOwn(store, item);
+      }
       throw error;
     });
     // What was written went along, and nobody has seen it where it is now: there is no record to answer with.
@@ -42,6 +46,12 @@ const refuseAway = ({ layout: { root } }: Store, item: Item): void => {
   if (problem !== undefined && (isOthers || at === 'closed'))
     throw unreadable(`${dir}/${CASE_FILE}`, problem);
   if (at !== 'there') throw movedAway(item);
+};
+
+/** Throws `file_busy` where another Work item's directory stands in the place of this one's, as of this moment. */
+export const assertOwn = ({ layout: { root } }: Store, item: Item): void => {
+  const { id, dir, files } = item;
+  if (readItem(root, dir, { id, files })?.case.problem?.code === 'wrong_id') throw movedAway(item);
 };
 
 export const movedAway = ({ dir }: Item): StoreError =>

@@ -59,19 +59,44 @@ const unlessGone = ({ undo }: Layout, temporary: string, replace: () => boolean)
   }
 };
 
-/** Makes a file that must not be there yet; false when it is. */
+export interface Creation {
+  mode?: number;
+  /** Throws where the directory is not the one that is meant. */
+  assertMeant?: () => void;
+}
+
+/**
+ * Makes a file that must not be there yet; false when it is. The directory is looked at before, and again once the file
+ * is in it: out of one that is not meant it is taken back.
+ */
 export const createFile = async (
   layout: Layout,
   target: string,
   bytes: Buffer | string,
-  mode = 0o644,
+  { mode = 0o644, assertMeant = () => undefined }: Creation = {},
 ): Promise<boolean> => {
   assertNoLinks(layout.root, dirname(target));
   makeDirectory(dirname(target));
   const write = (path: string) => writeSynced(path, bytes, mode);
-  const done = await viaTemporary(layout, target, write, (ready) => putNew(ready, target));
+  const done = await viaTemporary(layout, target, write, (ready) =>
+    putMeant(ready, target, assertMeant),
+  );
   if (done) await syncName(target);
   return done;
+};
+
+// Nothing waits here: who moves directories has microseconds, and what is put then into another one goes back.
+const putMeant = (ready: string, target: string, assertMeant: () => void): boolean => {
+  assertMeant();
+  const ino = statsAt(ready)?.ino;
+  if (!putNew(ready, target)) return false;
+  try {
+    assertMeant();
+  } catch (error) {
+    if (statsAt(target)?.ino === ino) rmSync(target);
+    throw error;
+  }
+  return true;
 };
 
 /** Removes a file and keeps it in `.dossier/undo`; false when there is none. */

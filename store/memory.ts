@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { changing } from './changing.ts';
+import { assertOwn, changing } from './changing.ts';
 import { memoryDir } from './layout.ts';
 import { isDirectory } from './plain-path.ts';
 import { announce, type Store } from './store.ts';
@@ -27,8 +27,12 @@ export const writeMemory = (
   file: { filename: string; content: string },
   ifMatch?: string,
 ): Promise<{ created: boolean } | undefined> =>
-  changing(store, caseId, async ({ dir }) => {
-    const path = { dir: memoryDir(join(store.layout.root, dir)), filename: file.filename };
+  changing(store, caseId, async (item) => {
+    const path = {
+      dir: memoryDir(join(store.layout.root, item.dir)),
+      filename: file.filename,
+      assertMeant: () => assertOwn(store, item),
+    };
     const written = await writeText(store.layout, path, file.content, ifMatch);
     announce(store, caseId);
     return written;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { changing, untilDone } from './changing.ts';
+import { assertOwn, changing, untilDone } from './changing.ts';
 import { createFile } from './durable.ts';
 import { StoreError } from './errors.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from './front-matter.ts';
@@ -93,6 +93,7 @@ export const createProof = (
       store.layout,
       path,
       renderFrontMatter({ ...matter }, bodyOfText(content, '\n')),
+      { assertMeant: () => assertOwn(store, item) },
     );
     if (!made)
       throw new StoreError(
@@ -174,6 +175,7 @@ export const addToChecklist = (
       store.layout,
       path,
       renderFrontMatter({ items: [entry] }, CHECKLIST_NOTE),
+      { assertMeant: () => assertOwn(store, item) },
     );
     if (!made)
       await editRecord(store.layout, path, ({ source }) => {

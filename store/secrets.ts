@@ -31,7 +31,7 @@ export const secretOf = async (
 
 /** Keeps the secret of a new registration: one line, mode 0600. */
 export const keepSecret = async (layout: Layout, id: string, secret: string): Promise<void> => {
-  if (await createFile(layout, join(layout.secrets, id), `${secret}\n`, 0o600)) return;
+  if (await createFile(layout, join(layout.secrets, id), `${secret}\n`, { mode: 0o600 })) return;
   const message = `.dossier/secrets/${id} holds no secret. Write one line into it, or remove it`;
   throw new StoreError('unreadable_record', message);
 };

@@ -51,6 +51,8 @@ export const writeText = (
 export interface TextPath {
   dir: string;
   filename: string;
+  /** Throws where `dir` is not the one that is meant; what was made in it then is taken back. */
+  assertMeant?: () => void;
 }
 
 export interface WrittenText {
@@ -64,7 +66,7 @@ export type TextRule = (before: Buffer | undefined) => Buffer | string;
 /** The same for a text that depends on the one before: when somebody saves the file meanwhile, the rule runs again. */
 export const editText = async (
   layout: Layout,
-  { dir, filename }: TextPath,
+  { dir, filename, assertMeant }: TextPath,
   rule: TextRule,
   ifMatch?: string,
 ): Promise<WrittenText> => {
@@ -73,7 +75,10 @@ export const editText = async (
     const before = readRegularFile(layout.root, target);
     checkMatch(before, ifMatch);
     const content = rule(before);
-    if (before === undefined && (await createFile(layout, target, content)))
+    if (
+      before === undefined &&
+      (await createFile(layout, target, content, assertMeant && { assertMeant }))
+    )
       return { created: true, content };
     if (before !== undefined && (await replaceFile(layout, target, before, content)))
       return { created: false, content };

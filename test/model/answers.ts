@@ -28,6 +28,7 @@ export const checkDone = (
   const fail = (what: string): never => {
     throw new Violation(`${nameOf(active)} was answered with success, but ${what}`);
   };
+  checkAstray(active);
   if (['sweep', 'hint', 'decide'].includes(call.do)) return;
   if (call.do === 'delete') judgeDeleted(world, active);
   if (!wasThere(world, active)) fail('what it asks for was never on disk');
@@ -40,9 +41,15 @@ export const checkDone = (
     fail('what is there was not told');
 };
 
+const checkAstray = (active: ActiveCall): void => {
+  if (active.astray !== undefined)
+    throw new Violation(`${nameOf(active)} left ${active.astray} in another Work item`);
+};
+
 const OF_THE_RECORD = new Set(['title', 'description', 'state']);
 
-const wasThere = (world: World, { call, id, proof, start, committed }: ActiveCall): boolean => {
+const wasThere = (world: World, active: ActiveCall): boolean => {
+  const { call, id, proof, start, committed } = active;
   const cases = () => casesOf(world, id, start);
   if (call.do === 'title' || call.do === 'create') {
     const title = call.do === 'title' ? call.value : call.title;
@@ -50,7 +57,8 @@ const wasThere = (world: World, { call, id, proof, start, committed }: ActiveCal
   }
   if (call.do === 'description') return cases().some(({ told }) => told.description === call.value);
   if (call.do === 'state') return cases().some(({ told }) => told.state === call.value);
-  if (call.do === 'attach' || call.do === 'delete') return committed !== undefined;
+  if (call.do === 'attach') return committed !== undefined;
+  if (call.do === 'delete') return isGone(world, active);
   if (call.do === 'verify') return proofsOf(world, proof, start).some(({ told }) => told.verified);
   if (call.do === 'remember')
     return aliveIn(world, start).some(
@@ -58,6 +66,10 @@ const wasThere = (world: World, { call, id, proof, start, committed }: ActiveCal
     );
   return true;
 };
+
+// What somebody removed at the same moment is gone as it was asked.
+const isGone = (world: World, { id, start, committed }: ActiveCall): boolean =>
+  committed !== undefined || wasAway(world, id, start);
 
 // A record is what was read at some moment of the call; of a file that cannot be read, the last good one.
 const isShown = (world: World, { id, start, committed }: ActiveCall, record: Case): boolean =>
@@ -93,6 +105,7 @@ export const wasAway = (world: World, id: string, from: number): boolean => {
 
 /** A call was refused, which it may be for what was there while it was made. */
 export const checkRefused = (world: World, active: ActiveCall, error: unknown): void => {
+  checkAstray(active);
   const { code } = error as { code?: string };
   const { id, start, tag } = active;
   const ever = homesEver(world, id);

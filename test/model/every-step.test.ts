@@ -17,17 +17,17 @@ const title = '"Own: x"';
 /** Every step at which a hand may come to a call, up to a number that no call reaches alone. */
 const atEveryStep = async (
   before: Round[],
-  { call, edit }: { call: Call | undefined; edit: Edit },
+  { call, edit, gap = 1 }: { call: Call; edit: Edit; gap?: number },
   steps: number,
 ): Promise<void> => {
   for (let wait = 0; wait < steps; wait += 1) {
-    const both = { ...quiet, calls: call ? [call] : [], hands: [{ edit, waits: [wait, 1] }] };
+    const both = { ...quiet, calls: [call], hands: [{ edit, waits: [wait, gap] }] };
     await runPlan({ git: false, rounds: [...before, both] });
   }
 };
 
 describe('a call, and a hand before each of its steps', () => {
-  const cases: Record<string, [Round[], Call | undefined, Edit, number]> = {
+  const cases: Record<string, [Round[], Call, Edit, number]> = {
     'a new Work item that is saved in the same size as it is made': [
       [quiet],
       { do: 'create', title: "it's {1}" },
@@ -58,6 +58,12 @@ describe('a call, and a hand before each of its steps', () => {
       { edit: 'set', item: 0, key: 'owner', value: 'me', style: 'rename', stale: false },
       30,
     ],
+    'a deletion, and what it is about is removed by hand': [
+      [create],
+      { do: 'delete', item: 0, tag: 'none' },
+      { edit: 'remove', item: 0 },
+      40,
+    ],
     'a deletion, and two directories that change places': [
       [create, by(make), { ...quiet, calls: [{ do: 'sweep' }] }],
       { do: 'delete', item: 1, tag: 'none' },
@@ -79,6 +85,25 @@ describe('a call, and a hand before each of its steps', () => {
   };
   for (const [name, [before, call, edit, steps]] of Object.entries(cases))
     it(`lose nothing: ${name}`, () => atEveryStep(before, { call, edit }, steps));
+
+  const note = { do: 'remember', file: 'notes.md', text: 'One line.', tag: 'none' } as const;
+  const swaps: Record<string, [Call, Call]> = {
+    'a new proof': [
+      { do: 'attach', item: 0, content: '' },
+      { do: 'attach', item: 1, content: 'One line.' },
+    ],
+    'a new memory file': [
+      { ...note, item: 0, file: 'tasks.md' },
+      { ...note, item: 1 },
+    ],
+  };
+  for (const [name, [other, call]] of Object.entries(swaps))
+    it(`put nothing into another Work item: ${name}, and two directories that change places at once`, () =>
+      atEveryStep(
+        [create, by(make), { ...quiet, calls: [{ do: 'sweep' }] }, { ...quiet, calls: [other] }],
+        { call, edit: { edit: 'swap', item: 0, other: 1 }, gap: 0 },
+        50,
+      ));
 });
 
 describe('a daemon that is killed', () => {

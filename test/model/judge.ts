@@ -43,6 +43,10 @@ export const judge = (world: World, version: Version, before: string | undefined
 
 // Only DELETE removes. Whether it was the right one is asked when it is answered: until then it may put it back.
 const judgeRemoval = ({ path, from }: Version, call: ActiveCall | undefined) => {
+  if (call?.astray === path) {
+    call.astray = undefined;
+    return;
+  }
   if (call?.call.do !== 'delete') throw new Violation(`${path} was removed, and nobody asked`);
   call.committed = from;
 };
@@ -68,7 +72,11 @@ const judgeNew = (world: World, { path, from, text = '' }: Version, call?: Activ
     throw new Violation(`${path} was made, and nobody asked: ${text}`);
   call.committed = from;
   if (wanted.do === 'attach') call.proof = String(partsOf(text)?.data.id);
+  if (isOthers(world, dirOf(path), call)) call.astray = path;
 };
+
+const isOthers = ({ files }: World, dir: string, { id }: ActiveCall): boolean =>
+  (caseIn(files.get(`${dir}/case.md`) ?? '')?.id ?? id) !== id;
 
 const isMade = (wanted: Call, path: string, text: string): boolean => {
   if (wanted.do === 'create') return CASE.test(path) && caseIn(text)?.title === wanted.title;

@@ -154,6 +154,7 @@ const prepared = (run: Run, call: Call): ActiveCall => {
     tag,
     start: world.now,
     committed: undefined,
+    astray: undefined,
   };
   note(world, `API#${active.number} ${JSON.stringify({ ...call, id, tag })}`);
   return active;

@@ -6,12 +6,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import {
   createDirectory,
@@ -163,9 +164,18 @@ describe('createFile', () => {
       assertClean(here);
     });
 
+  it('takes it back out of a directory that is not the one that is meant', async (t) => {
+    const here = place(t);
+    const target = here.file('proof/a.md');
+    const assertMeant = () => assert.ok(!existsSync(target), 'the directory is another one by now');
+    await assert.rejects(createFile(here.layout, target, 'mine', { assertMeant }), /another one/);
+    assert.ok(!existsSync(target));
+    assertClean(here);
+  });
+
   it('gives a secret the mode it is to have from the start', async (t) => {
     const here = place(t);
-    await createFile(here.layout, here.file('secret'), 'x', 0o600);
+    await createFile(here.layout, here.file('secret'), 'x', { mode: 0o600 });
     assert.equal(lstatSync(here.file('secret')).mode & 0o777, 0o600);
   });
 });
@@ -203,6 +213,18 @@ describe('removeDirectory', () => {
     const trash = (await removeDirectory(here.layout, target)) ?? '';
     assert.ok(!existsSync(target));
     assert.equal(read(join(trash, 'case.md')), 'a');
+  });
+
+  it('has done it also when git removes the folder that it leaves empty', async (t) => {
+    const here = place(t);
+    const target = here.file('cases/2026-01/one');
+    await createDirectory(here.layout, target, { 'case.md': 'a' });
+    const trash = await removeDirectory(here.layout, target, (taken) => {
+      if (taken !== target) rmdirSync(dirname(target));
+      return true;
+    });
+    assert.equal(read(join(trash ?? '', 'case.md')), 'a');
+    assert.ok(!existsSync(here.file('cases/2026-01')));
   });
 });
 

@@ -72,7 +72,9 @@ for (const [name, odd] of Object.entries(ODD))
       if (layout === undefined) return;
       const target = join(layout.root, 'a.md');
       const made = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => createFile(layout, target, `number ${n}`, 0o600)),
+        Array.from({ length: 20 }, (_, n) =>
+          createFile(layout, target, `number ${n}`, { mode: 0o600 }),
+        ),
       );
       assert.equal(made.filter(Boolean).length, 1);
       assert.equal(readFileSync(target, 'utf8'), `number ${made.indexOf(true)}`);
