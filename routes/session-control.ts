@@ -109,7 +109,14 @@ export const sessionControlRoutes = [
     summary: "Go on with the Work item's paused session",
     params: CasePath,
     response: Session,
-    errors: ['not_found', 'lock_held', 'unreadable_record', 'invalid_state', 'plan_changed'],
+    errors: [
+      'not_found',
+      'lock_held',
+      'unreadable_record',
+      'invalid_state',
+      'plan_changed',
+      'worktree_missing',
+    ],
     handler: ({ params }, service) => resumeSession(service, params.id),
   }),
   route({

@@ -67,6 +67,15 @@ const noteNew = async (store: Store, { session, dir }: KeptSession): Promise<voi
   });
 };
 
+/** Makes a session this machine's own, and remembers how it is: as silently as a start that finds no journal. */
+export const claimSession = async (store: Store, { session }: KeptSession): Promise<void> => {
+  const { machine, journal } = store;
+  await updateSession(store, session.case_id, session.id, ({ elsewhere }) =>
+    elsewhere === true ? { machine } : undefined,
+  );
+  await journal.append({ run: { id: session.id, state: runStateOf(session) } });
+};
+
 export interface SessionChange extends Partial<Omit<SessionMatter, 'id' | 'created_at'>> {
   /** The summary for people: the body of session.md. */
   summary?: string;

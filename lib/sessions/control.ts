@@ -7,6 +7,7 @@ import { activeSession } from './active.ts';
 import { decide } from './decide.ts';
 import { stopLive } from './engine.ts';
 import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
+import { refuseLost } from './lost-work.ts';
 import { keptSession } from './read.ts';
 import { abort, notNow } from './rules.ts';
 
@@ -36,6 +37,7 @@ export const resumeSession = async (service: Service, caseId: string): Promise<S
   const { session, dir } = active;
   const plan = readPlan(service.store, dir);
   const run_marker = randomUUID();
+  await refuseLost(service, session);
   const resumed = await holdingLock(service, active, () =>
     decide(service, caseId, session.id, (current) => {
       if (current.status !== 'paused') throw notNow(current, 'resume');

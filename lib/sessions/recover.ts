@@ -10,15 +10,18 @@ import { sweep } from '../tools/process-tree.ts';
 import { undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';
 import { wakeQueue } from './launch.ts';
+import { lostWork } from './lost-work.ts';
 import { fail, INTERRUPTED, interrupt } from './rules.ts';
 import { settle } from './settle.ts';
 import { noteStatus } from './stream.ts';
+import { takeUpLocked } from './take-up.ts';
 
 /**
  * What a former life of the daemon left: processes are ended, half-done follow-ups are done, sessions that ran are
  * paused. Nothing goes on by itself; only what waited in the queue, unplanned, starts to plan.
  */
 export const recoverSessions = async (service: Service): Promise<void> => {
+  await takeUpLocked(service);
   for (const [id, { case_id }] of [...service.store.journal.runs]) {
     await recover(service, case_id, id).catch((error: unknown) => {
       service.log.error(
@@ -49,7 +52,8 @@ const recover = async (service: Service, caseId: string, id: string): Promise<vo
 const ruleFor = async (service: Service, found: KeptSession): Promise<SessionRule> => {
   try {
     const violation = await undoInterrupted(service, found);
-    if (violation === undefined) return interrupt(INTERRUPTED);
+    if (violation === undefined)
+      return interrupt((await lostWork(service, found.session)) ?? INTERRUPTED);
     return fail({ at: service.clock().toISOString(), error: violation });
   } catch (error) {
     service.log.error({ err: error, session_id: found.session.id }, NOT_COMPARED);

@@ -4,7 +4,7 @@ import { settingsOf } from '../../store/globals.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { readyToWrite } from '../../store/store.ts';
-import { inWorktreeTurn, saveWorktree, worktreesHome } from '../../store/worktrees.ts';
+import { inWorktreeTurn, saveWorktree, whatIsAt, worktreesHome } from '../../store/worktrees.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { Git, Worktree } from '../tools/git.ts';
@@ -54,6 +54,15 @@ export const ensureWorktree = async (service: Service, caseId: string): Promise<
   });
 };
 
+/** True when nothing is left of a worktree that was made: neither its record nor what was at its place. */
+export const isWorktreeLost = async (service: Service, caseId: string): Promise<boolean> => {
+  if (findWorktree(service, caseId) !== undefined) return false;
+  return whatIsAt(placeFor(service, await itemOf(service, caseId))) === 'nothing';
+};
+
+const placeFor = ({ store }: Service, item: Case): string =>
+  join(worktreesHome(store.layout, settingsOf(store.globals).worktrees?.root), nameOf(item));
+
 const itemOf = async ({ store }: Service, caseId: string): Promise<Case> => {
   const item = await readCase(store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
@@ -66,11 +75,10 @@ const make = async (service: Service, item: Case, wanted: Wanted): Promise<Workt
   const repository = await repositoryFor(service, item.project);
   const settings = settingsOf(store.globals).worktrees ?? {};
   const base = await defaultBase(git, repository, wanted.base ?? settings.base_branch);
-  const name = nameOf(item);
   const planned: NewWorktree = {
     repository,
-    path: join(worktreesHome(store.layout, settings.root), name),
-    branch: wanted.branch ?? `${settings.branch_prefix ?? 'work/'}${name}`,
+    path: placeFor(service, item),
+    branch: wanted.branch ?? `${settings.branch_prefix ?? 'work/'}${nameOf(item)}`,
     base: base.commit,
     reason: reasonFor(item.id),
   };
