@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { type ResourceLimits, Worker } from 'node:worker_threads';
 import type { Layout } from './layout.ts';
 
 /** A Work item's directory, or a folder of them. */
@@ -48,6 +48,10 @@ const MOST = 500;
 // Beside this file when compiled, and beside the chunk that this file is in when bundled.
 const WORKER = new URL('./watch-worker.js', import.meta.url);
 
+// What the thread makes while it sets up is soon garbage or stays for good. Left to itself, V8 makes room for tens of
+// megabytes of it and never gives that back.
+const SMALL: ResourceLimits = { maxYoungGenerationSizeMb: 4 };
+
 /**
  * Watches a workspace from a thread of its own. Setting up thousands of watches takes seconds of work and leaves much
  * behind in memory; and while the daemon is busy, somebody has to empty the system's queue of events.
@@ -59,7 +63,7 @@ export const watchWorkspace = (
   most = MOST,
 ): Watcher => {
   const workerData: WatchTask = { root, items, most };
-  const worker = new Worker(WORKER, { workerData, env: {}, execArgv: [] });
+  const worker = new Worker(WORKER, { workerData, env: {}, execArgv: [], resourceLimits: SMALL });
   const orders = ordersTo(worker);
   let closed = false;
   const ready = new Promise<void>((resolve) => {
