@@ -19,6 +19,7 @@ import { refreshGlobals } from '../../../store/globals.ts';
 import { reconcile } from '../../../store/reconcile.ts';
 import type { Store } from '../../../store/store.ts';
 import { disableRegistration, registrationsOf } from '../../../store/webhooks.ts';
+import { eventually } from '../../helpers/eventually.ts';
 import { listed } from '../../helpers/listed.ts';
 import { openReceiver, type Received } from '../../helpers/receiver.ts';
 import { filesOf, until } from '../../helpers/workspace.ts';
@@ -384,7 +385,7 @@ describe('a receiver that was down for long', () => {
     const [life, receiver] = [await live(t, { schedule: [60_000] }), await openReceiver(t)];
     receiver.script(500);
     const id = await life.register(receiver.url);
-    const cases = Array.from({ length: 2500 }, () => randomUUID());
+    const cases = Array.from({ length: 2100 }, () => randomUUID());
     await Promise.all(cases.map((one) => life.happen(['case_updated'], one)));
     await until(() => readDeliveries(life.store.layout, id).length === 1);
     const events = await listed(life.store.journal.after(0));
@@ -393,7 +394,8 @@ describe('a receiver that was down for long', () => {
     await life.begin();
     const [head = assert.fail()] = await listed(life.dispatcher.waiting(id));
     await life.dispatcher.redeliver(id, head.delivery_id);
-    await until(async () => (await pending(life)) === 0);
+    // However busy the machine is: they come one after the other.
+    await eventually(() => assert.ok(receiver.received.length > cases.length), 120_000);
 
     const [first, ...others] = receiver.received;
     assert.equal(first?.headers['webhook-id'], head.delivery_id);
