@@ -49,8 +49,9 @@ export const caseRoutes = [
     response: Case,
     status: 201,
     handler: async ({ body }, service) => {
-      const item = await createCase(service, body);
-      return created(`/cases/${item.id}`, item, (await getCase(service, item.id)).etag);
+      const { id } = await createCase(service, body);
+      const { body: json, etag } = await getCase(service, id);
+      return created<Case>(`/cases/${id}`, json, etag);
     },
   }),
   route({

@@ -101,8 +101,8 @@ export const createProof = (
         'A proof of that name was made at the same moment; try again',
       );
     await reconcileInTurn(store, item);
-    const { etag = '' } = readProof(store, item, matter.id) ?? {};
-    return { proof: { ...plain(caseId, matter), content }, etag };
+    const attached = { proof: { ...plain(caseId, matter), content }, etag: '' };
+    return readProof(store, item, matter.id) ?? attached;
   });
 
 /** What a rule may change of a proof; `content_sha256` is of the content as it is on disk now. */

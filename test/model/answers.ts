@@ -72,11 +72,12 @@ const isGone = (world: World, { id, start, committed }: ActiveCall): boolean =>
   committed !== undefined || wasAway(world, id, start);
 
 // A record is what was read at some moment of the call; of a file that cannot be read, the last good one.
-const isShown = (world: World, { id, start, committed }: ActiveCall, record: Case): boolean =>
+const isShown = (world: World, { id, start, committed, etag }: ActiveCall, record: Case): boolean =>
   record.problems !== undefined ||
   (committed === undefined && (wasAway(world, id, start) || wasMoved(world, id))) ||
   casesOf(world, id, committed ?? start).some(
-    ({ told }) =>
+    ({ told, version: { text = '' } }) =>
+      (etag ?? tagOf(text)) === tagOf(text) &&
       told.title === record.title &&
       told.state === record.state &&
       told.description === record.description,

@@ -33,6 +33,8 @@ export interface ActiveCall {
   start: number;
   /** When it wrote what it was asked to write. */
   committed: number | undefined;
+  /** The entity tag that it was answered with, where it was a request. */
+  etag: string | undefined;
   /** What it made in the directory of another Work item, in the moment that cannot be closed, until it took it back. */
   astray: string | undefined;
 }

@@ -18,6 +18,7 @@ import type { Store } from '../../store/store.ts';
 import { sweep } from '../../store/sweep.ts';
 import { listed } from '../helpers/listed.ts';
 import type { ActiveCall } from './calls.ts';
+import { type Front, openFront } from './over-http.ts';
 import { outside } from './steps.ts';
 
 export interface Life {
@@ -31,25 +32,32 @@ export interface Life {
   close(): Promise<void>;
 }
 
-/** The store, and the rules of the API upon it. */
-export const openLife = async (root: string, clock: () => Date): Promise<Life> => {
+/** The store, and the rules of the API upon it: called as they are, or over HTTP. */
+export const openLife = async (root: string, clock: () => Date, http: boolean): Promise<Life> => {
   const reported: string[] = [];
   const open = await openStore(root, {
     clock,
     follow: followUp,
     report: (error, what) => reported.push(`${what}: ${error}`),
   });
-  return Object.assign(await lifeOf(open), { reported });
+  const front = http ? await openFront(open.store) : undefined;
+  return Object.assign(await lifeOf(open, front), { reported });
 };
 
-const lifeOf = async (open: OpenStore): Promise<Omit<Life, 'reported'>> => {
+const lifeOf = async (
+  open: OpenStore,
+  front: Front | undefined,
+): Promise<Omit<Life, 'reported'>> => {
   const { store } = open;
   const heard = await listed(store.journal.after(0));
   store.journal.onEvents((events) => heard.push(...events));
   return {
     store,
     heard,
-    perform: (call) => perform(store, call),
+    perform: async (call) => {
+      const answer = front?.request(call);
+      return answer === undefined ? perform(store, call) : (await answer).record;
+    },
     close: () => open.close(),
   };
 };

@@ -17,12 +17,12 @@ const title = '"Own: x"';
 /** Every step at which a hand may come to a call, up to a number that no call reaches alone. */
 const atEveryStep = async (
   before: Round[],
-  { call, edit, gap = 1 }: { call: Call; edit: Edit; gap?: number },
+  { call, edit, gap = 1, http = false }: { call: Call; edit: Edit; gap?: number; http?: boolean },
   steps: number,
 ): Promise<void> => {
   for (let wait = 0; wait < steps; wait += 1) {
     const both = { ...quiet, calls: [call], hands: [{ edit, waits: [wait, gap] }] };
-    await runPlan({ git: false, rounds: [...before, both] });
+    await runPlan({ git: false, http, rounds: [...before, both] });
   }
 };
 
@@ -33,6 +33,12 @@ describe('a call, and a hand before each of its steps', () => {
       { do: 'create', title: "it's {1}" },
       { edit: 'set', item: 0, key: 'title', value: title, style: 'in place', stale: false },
       30,
+    ],
+    'a new Work item that is saved before it is answered': [
+      [quiet],
+      { do: 'create', title: 'Tax' },
+      { edit: 'append', item: 0, text: '\nMore.\n' },
+      40,
     ],
     'a title, and another key saved by rename': [
       [create],
@@ -84,7 +90,8 @@ describe('a call, and a hand before each of its steps', () => {
     ],
   };
   for (const [name, [before, call, edit, steps]] of Object.entries(cases))
-    it(`lose nothing: ${name}`, () => atEveryStep(before, { call, edit }, steps));
+    it(`lose nothing: ${name}`, () =>
+      atEveryStep(before, { call, edit, http: call.do === 'create' }, steps));
 
   const note = { do: 'remember', file: 'notes.md', text: 'One line.', tag: 'none' } as const;
   const swaps: Record<string, [Call, Call]> = {

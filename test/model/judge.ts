@@ -71,6 +71,8 @@ const judgeNew = (world: World, { path, from, text = '' }: Version, call?: Activ
   if (call === undefined || wanted === undefined || !isMade(wanted, path, text))
     throw new Violation(`${path} was made, and nobody asked: ${text}`);
   call.committed = from;
+  // Through the routes nobody chooses an id.
+  if (wanted.do === 'create') call.id = caseIn(text)?.id ?? call.id;
   if (wanted.do === 'attach') call.proof = String(partsOf(text)?.data.id);
   if (isOthers(world, dirOf(path), call)) call.astray = path;
 };

@@ -21,6 +21,8 @@ export interface Round {
 
 export interface Plan {
   git: boolean;
+  /** The calls are requests to the routes. */
+  http?: boolean;
   rounds: Round[];
 }
 
@@ -128,14 +130,15 @@ export const plans = (gitEvery: number): fc.Arbitrary<Plan> =>
   fc.nat(gitEvery - 1).chain((n) =>
     fc.record({
       git: fc.constant(n === gitEvery - 1),
+      http: oneOf(false, false, true),
       rounds: fc.array(round(n === gitEvery - 1), { minLength: 1, maxLength: 8, size: 'max' }),
     }),
   );
 
 /** The plan as one would tell it. */
-export const planNamed = ({ git, rounds }: Plan): string =>
+export const planNamed = ({ git, http = false, rounds }: Plan): string =>
   [
-    git ? 'A workspace in git:' : 'A workspace:',
+    `A workspace${git ? ' in git' : ''}${http ? ', called over HTTP' : ''}:`,
     ...rounds.flatMap(({ calls, hands, picks, end }, n) => [
       `  round ${n + 1}`,
       ...calls.map((each) => `    API: ${textOf(each)}`),

@@ -26,6 +26,7 @@ import {
 
 interface Run {
   world: World;
+  http: boolean;
   /** Milliseconds that have passed since it began, as far as the daemon knows. */
   later: number;
   /** The ids that callers know. */
@@ -50,7 +51,7 @@ export const runPlan = async (plan: Plan): Promise<Outcome> => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'dossier-model-')));
   mkdirSync(join(root, 'cases'));
   if (plan.git) makeGit(root);
-  const run = begin(root);
+  const run = begin(root, plan.http === true);
   try {
     for (const round of plan.rounds) await runRound(run, round);
     await finish(run);
@@ -65,10 +66,11 @@ export const runPlan = async (plan: Plan): Promise<Outcome> => {
   }
 };
 
-const begin = (root: string): Run => {
+const begin = (root: string, http: boolean): Run => {
   const world = createWorld(root);
   const run: Run = {
     world,
+    http,
     later: 0,
     ids: [],
     tags: new Map(),
@@ -106,7 +108,9 @@ const openIfClosed = async (run: Run): Promise<void> => {
   const { world, schedule } = run;
   world.swept = world.now;
   const clock = (): Date => new Date(Date.UTC(2026, 0, 1) + world.now * (world.now % 3 ? 1 : -1));
-  const life = await inLife(schedule.stepper, undefined, () => openLife(world.root, clock));
+  const life = await inLife(schedule.stepper, undefined, () =>
+    openLife(world.root, clock, run.http),
+  );
   note(world, 'the daemon is open');
   const known = life.heard.map(({ id }) => id);
   if (run.heard.some((id, n) => known[n] !== id))
@@ -154,6 +158,7 @@ const prepared = (run: Run, call: Call): ActiveCall => {
     tag,
     start: world.now,
     committed: undefined,
+    etag: undefined,
     astray: undefined,
   };
   note(world, `API#${active.number} ${JSON.stringify({ ...call, id, tag })}`);

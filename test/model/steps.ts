@@ -4,6 +4,7 @@
  * real files. Whoever runs outside of a life (the hand, git, the checks) calls the file system as ever.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import promises, { type FileHandle } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -64,6 +65,14 @@ type Any = (...args: unknown[]) => unknown;
 export const installSteps = (): void => {
   for (const name of SYNC) wrapSync(fs as unknown as Record<string, Any>, name);
   for (const name of ASYNC) wrapAsync(promises as unknown as Record<string, Any>, name);
+  // Counted, so that names sort in the order in which they are made: a run is the same each time.
+  const uuid = crypto.randomUUID;
+  let ids = 0;
+  crypto.randomUUID = (options) => {
+    if (contexts.getStore() === undefined) return uuid(options);
+    ids += 1;
+    return `f${ids.toString(16).padStart(7, '0')}-0000-4000-8000-000000000000`;
+  };
   syncBuiltinESMExports();
   for (const clock of [Date, performance]) {
     const real = clock.now.bind(clock);

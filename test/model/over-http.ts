@@ -1,0 +1,196 @@
+/** The calls as requests to the real routes. Every answer is held against what the routes declare before it counts. */
+
+import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import { createExporter } from '../../lib/export/exporter.ts';
+import type { Log } from '../../lib/log.ts';
+import { keyCheck } from '../../lib/mcp/key-check.ts';
+import { createServer } from '../../lib/server.ts';
+import type { Service } from '../../lib/service.ts';
+import { createEngine } from '../../lib/sessions/engine.ts';
+import { createGit } from '../../lib/tools/git.ts';
+import { createDispatcher } from '../../lib/webhooks/dispatcher.ts';
+import { sections } from '../../routes/index.ts';
+import type { Case } from '../../store/records/case.ts';
+import type { Store } from '../../store/store.ts';
+import type { ActiveCall } from './calls.ts';
+import { tagOf } from './texts.ts';
+import { Violation } from './world.ts';
+
+export interface Front {
+  /** Makes a call; undefined where there is no request for it. */
+  request(call: ActiveCall): Promise<{ record: Case | undefined }> | undefined;
+}
+
+/** The server in front of a store, that nobody watches and no session runs in. */
+export const openFront = async (store: Store): Promise<Front> => {
+  const service = serviceOn(store);
+  const server = createServer({
+    sections,
+    service,
+    log: service.log,
+    host: '127.0.0.1',
+    port: PORT,
+    checkKey: keyCheck(service),
+  });
+  await server.initialize();
+  return {
+    request: (active) => {
+      const request = requestOf(active);
+      return request && answered(server, request, active);
+    },
+  };
+};
+
+const PORT = 4870;
+
+const serviceOn = (store: Store): Service => {
+  const log = silent();
+  return {
+    config: {
+      workspace: store.layout.root,
+      repo: undefined,
+      host: '127.0.0.1',
+      port: PORT,
+      dev: false,
+      log_level: 'silent',
+      env: {},
+    },
+    version: VERSION,
+    log,
+    clock: store.clock,
+    store,
+    git: createGit({ env: {} }),
+    providers: () => {
+      throw new Error('No session runs here');
+    },
+    address: { url: undefined },
+    engine: createEngine(store),
+    dispatcher: createDispatcher({ store, log, version: VERSION.version }),
+    exporter: createExporter(store),
+    comesFromAgent: async () => false,
+  };
+};
+
+const silent = (): Log => {
+  const drop = (): void => undefined;
+  return { debug: drop, info: drop, warn: drop, error: drop };
+};
+
+const VERSION = {
+  name: 'dossierd',
+  version: '0.0.0',
+  api: '3.1.0',
+  node: process.version,
+  platform: process.platform,
+  commit: null,
+  built_at: null,
+};
+
+interface Request {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** As the routes name it. */
+  path: string;
+  body?: unknown;
+}
+
+const ITEM = '/cases/{id}';
+
+const requestOf = ({ call }: ActiveCall): Request | undefined => {
+  switch (call.do) {
+    case 'create':
+      return { method: 'POST', path: '/cases', body: { title: call.title, type: 'bug' } };
+    case 'title':
+      return { method: 'PUT', path: ITEM, body: { title: call.value } };
+    case 'description':
+      return { method: 'PUT', path: ITEM, body: { description: call.value } };
+    case 'state':
+      return { method: 'PUT', path: `${ITEM}/state`, body: { state: call.value } };
+    case 'attach':
+      return {
+        method: 'POST',
+        path: `${ITEM}/proof`,
+        body: { type: 'log', content: call.content },
+      };
+    case 'verify':
+      return { method: 'PUT', path: `${ITEM}/proof/{pid}/verify` };
+    case 'remember':
+      return { method: 'PUT', path: `${ITEM}/memory/{filename}`, body: call.text };
+    case 'delete':
+      return { method: 'DELETE', path: ITEM };
+    case 'get':
+      return { method: 'GET', path: ITEM };
+    default:
+      return undefined;
+  }
+};
+
+type Server = Awaited<ReturnType<typeof createServer>>;
+type Answer = Awaited<ReturnType<Server['inject']>>;
+
+const answered = async (
+  server: Server,
+  request: Request,
+  active: ActiveCall,
+): Promise<{ record: Case | undefined }> => {
+  const { method, path, body } = request;
+  const answer = await server.inject({
+    method,
+    url: path
+      .replace('{id}', active.id)
+      .replace('{pid}', active.proof)
+      .replace('{filename}', 'file' in active.call ? active.call.file : ''),
+    headers: {
+      host: `localhost:${PORT}`,
+      ...(body !== undefined && { 'content-type': typeof body === 'string' ? TEXT : JSON_TYPE }),
+      ...(active.tag !== undefined && { 'if-match': `"${active.tag}"` }),
+    },
+    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  if (answer.statusCode >= 400) throw refusalOf(request, answer);
+  return { record: checkAnswer(request, answer, active) };
+};
+
+const TEXT = 'text/markdown';
+const JSON_TYPE = 'application/json';
+
+// An error with the code of the problem, which has to be whole and one that the route declares.
+const refusalOf = ({ method, path }: Request, answer: Answer): Error => {
+  const problem = JSON.parse(answer.payload) as Record<string, unknown>;
+  const code = problem.code as ErrorCode;
+  const { errors = [] } =
+    sections
+      .flatMap(({ routes }) => routes)
+      .find((route) => route.method === method && route.path === path) ?? {};
+  const isWhole =
+    String(answer.headers['content-type']).startsWith('application/problem+json') &&
+    problem.status === answer.statusCode &&
+    ERRORS[code]?.status === answer.statusCode &&
+    typeof problem.detail === 'string' &&
+    errors.includes(code);
+  if (!isWhole) return new Violation(`${method} ${path} has no such problem: ${answer.payload}`);
+  return Object.assign(new Error(String(problem.detail)), { code });
+};
+
+const checkAnswer = (
+  { method, path }: Request,
+  { statusCode, headers, payload }: Answer,
+  active: ActiveCall,
+): Case | undefined => {
+  const fail = (what: string): never => {
+    throw new Violation(`${method} ${path} answered ${statusCode}, ${what}: ${payload}`);
+  };
+  const expected = { POST: 201, PUT: 200, GET: 200, DELETE: 204 }[method];
+  if (statusCode !== expected) fail(`not ${expected}`);
+  if (method === 'DELETE') return undefined;
+  active.etag = /^"([0-9a-f]{32})"$/.exec(String(headers.etag))?.[1] ?? fail('without an ETag');
+  if (path.endsWith('{filename}')) {
+    if (active.etag !== tagOf(payload)) fail(`with the ETag of something else, ${active.etag}`);
+    return undefined;
+  }
+  const record = JSON.parse(payload) as { id: string };
+  const url = `${path.replace('{id}', active.id)}/${record.id}`;
+  if (method === 'POST' && headers.location !== url) fail(`with Location ${headers.location}`);
+  if (!path.includes('/proof')) return record as Case;
+  if (active.proof !== record.id) fail(`but the proof is ${active.proof}`);
+  return undefined;
+};
