@@ -1,15 +1,25 @@
 /**
- * A model that says what a script tells it to, for tests with real agents. It serves the streaming form of OpenAI's
- * chat completions on loopback, and keeps every request it was sent.
+ * A model that says what a script tells it to, for tests with real agents. It serves the streaming forms of four
+ * vendors' interfaces on loopback, and keeps every request it was sent.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { chat } from './model/chat.ts';
+import type { Asked, Call, Entry, Format, Frame, Json, Said } from './model/format.ts';
+import { gemini } from './model/gemini.ts';
+import { callFor, type Intent } from './model/intents.ts';
+import { messages } from './model/messages.ts';
+import { responses } from './model/responses.ts';
 
-/** One thing the model does: speak, call a tool of the agent, never finish, or answer with an HTTP error. */
+/**
+ * One thing the model does: speak, call a tool of the agent by its name, have something done by whatever tool the agent
+ * offers for it, never finish, or answer with an HTTP error.
+ */
 export type Part =
   | { text: string }
   | { tool: string; args: Record<string, unknown> }
+  | Intent
   | { hang: true }
   | { status: number };
 
@@ -26,26 +36,34 @@ export interface ModelRequest {
   /** What the agent sent back from its tools in this turn, in order. */
   results: string[];
   tools: string[];
+  /** What the user said before the prompt, in the same conversation. */
+  earlier: string[];
 }
 
 export interface ScriptedModel {
+  /** With `/v1`, as OpenAI's clients want it. */
   url: string;
+  /** Without a path, as the other vendors' clients want it. */
+  origin: string;
   requests: ModelRequest[];
+  /** Where the relative paths of intents begin: the worktree. */
+  root: string;
 }
 
-interface Message {
-  role: string;
-  content: unknown;
-}
+const FORMATS: readonly Format[] = [chat, responses, messages, gemini];
 
 /** Starts the model; it is stopped at the end of the test. A turn that no rule is for is answered with "ok". */
 export const startScriptedModel = async (t: TestContext, rules: Rule[]): Promise<ScriptedModel> => {
   const requests: ModelRequest[] = [];
   const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://model');
+    const format = FORMATS.find(({ path }) => path.test(pathname));
+    if (format === undefined) return answerRest(response, pathname);
     void readJson(request).then((body) => {
-      const asked = readRequest(body);
-      requests.push(asked);
-      answer(response, stepFor(rules, asked));
+      const asked = format.read(body);
+      const told = readRequest(asked);
+      requests.push(told);
+      answer(response, format, scripted(stepFor(rules, told), asked, model.root));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -54,87 +72,103 @@ export const startScriptedModel = async (t: TestContext, rules: Rule[]): Promise
     return new Promise((resolve) => server.close(resolve));
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/v1`, requests };
+  const origin = `http://127.0.0.1:${port}`;
+  const model: ScriptedModel = { url: `${origin}/v1`, origin, requests, root: '/' };
+  return model;
 };
 
-const readJson = async (request: IncomingMessage): Promise<Record<string, unknown>> => {
+// What agents ask besides: which models there are, and how long a text is.
+const answerRest = (response: ServerResponse, pathname: string): void => {
+  const models = { object: 'list', data: [], models: [], has_more: false };
+  const counted = { input_tokens: 100, totalTokens: 100 };
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(/count_?tokens$/i.test(pathname) ? counted : models));
+};
+
+const readJson = async (request: IncomingMessage): Promise<Json> => {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   return JSON.parse(Buffer.concat(chunks).toString() || '{}');
 };
 
-const readRequest = (body: Record<string, unknown>): ModelRequest => {
-  const messages = (body.messages ?? []) as Message[];
-  const newest = messages.findLastIndex((message) => isPrompt(message));
-  const tools = (body.tools ?? []) as { function: { name: string } }[];
+const readRequest = ({ entries, tools }: Asked): ModelRequest => {
+  const newest = entries.findLastIndex(isPrompt);
   return {
-    prompt: textOf(messages[newest]?.content),
-    results: messages
+    prompt: entries[newest]?.text ?? '',
+    results: entries
       .slice(newest + 1)
-      .filter(({ role }) => role === 'tool')
-      .map(({ content }) => textOf(content)),
-    tools: tools.map((tool) => tool.function.name),
+      .filter(({ role }) => role === 'result')
+      .map(({ text }) => text),
+    tools: tools.map(({ name }) => name),
+    earlier: entries
+      .slice(0, Math.max(0, newest))
+      .filter(isPrompt)
+      .map(({ text }) => text),
   };
 };
 
 // Agents put reminders of their own into the conversation as user messages: those begin no turn.
-const isPrompt = ({ role, content }: Message): boolean =>
-  role === 'user' &&
-  textOf(content)
-    .replace(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '')
-    .trim() !== '';
+const isPrompt = ({ role, text }: Entry): boolean =>
+  role === 'user' && text.replace(REMINDER, '').trim() !== '';
 
-const textOf = (content: unknown): string => {
-  if (typeof content === 'string') return content;
-  const parts = Array.isArray(content) ? content : [];
-  return parts.map((part: { text?: string }) => part.text ?? '').join('\n');
-};
+const REMINDER = /<(system-reminder|environment_context)>[\s\S]*?<\/\1>/g;
 
 const stepFor = (rules: Rule[], { prompt, results }: ModelRequest): Part[] => {
   const steps = rules.find(({ when }) => prompt.includes(when))?.steps ?? [];
   return steps[Math.min(results.length, steps.length - 1)] ?? [{ text: 'ok' }];
 };
 
-const answer = (response: ServerResponse, parts: Part[]): void => {
-  const failure = parts.find((part) => 'status' in part);
-  if (failure !== undefined) {
-    response.writeHead(failure.status, { 'content-type': 'application/json' });
+interface Answer {
+  said: Said[];
+  hangs: boolean;
+  status?: number;
+}
+
+let calls = 0;
+
+const scripted = (parts: Part[], { tools }: Asked, root: string): Answer => {
+  const said: Said[] = [];
+  const answered: Answer = { said, hangs: parts.some((part) => 'hang' in part) };
+  for (const part of parts) {
+    if ('status' in part) answered.status = part.status;
+    else if ('text' in part) said.push(part);
+    else if (!('hang' in part)) said.push(done(callOf(part, tools, root), part));
+  }
+  return answered;
+};
+
+const callOf = (
+  part: Intent | { tool: string; args: Json },
+  tools: Asked['tools'],
+  root: string,
+): Call | undefined =>
+  'tool' in part ? { name: part.tool, args: part.args } : callFor(part, tools, root);
+
+const done = (call: Call | undefined, part: Part): Said => {
+  calls += 1;
+  return call === undefined
+    ? { text: `No tool is offered for ${JSON.stringify(part)}` }
+    : { call, id: `call_${calls}` };
+};
+
+const answer = (
+  response: ServerResponse,
+  format: Format,
+  { said, hangs, status }: Answer,
+): void => {
+  if (status !== undefined) {
+    response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: { message: 'scripted error' } }));
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const send = (chunk: unknown): boolean => response.write(`data: ${JSON.stringify(chunk)}\n\n`);
-  send(chunkWith({ role: 'assistant', content: '' }));
-  for (const [index, part] of parts.entries()) send(chunkWith(deltaOf(part, index)));
-  if (parts.some((part) => 'hang' in part)) return;
-  send(chunkWith({}, parts.some((part) => 'tool' in part) ? 'tool_calls' : 'stop'));
-  send({ ...chunkWith({}), choices: [], usage: USAGE });
-  response.end('data: [DONE]\n\n');
-};
-
-const USAGE = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
-
-const deltaOf = (part: Part, index: number): unknown => {
-  if ('tool' in part) return { tool_calls: [toolCall(part, index)] };
-  return 'text' in part ? { content: part.text } : {};
-};
-
-const chunkWith = (delta: unknown, finish_reason: string | null = null) => ({
-  id: 'scripted',
-  object: 'chat.completion.chunk',
-  created: 1,
-  model: 'scripted',
-  choices: [{ index: 0, delta, finish_reason }],
-});
-
-let calls = 0;
-
-const toolCall = ({ tool, args }: { tool: string; args: unknown }, index: number) => {
-  calls += 1;
-  return {
-    index,
-    id: `call_${calls}`,
-    type: 'function',
-    function: { name: tool, arguments: JSON.stringify(args) },
-  };
+  const send = ({ event, data }: Frame): boolean =>
+    response.write(
+      `${event === undefined ? '' : `event: ${event}\n`}data: ${data === '[DONE]' ? data : JSON.stringify(data)}\n\n`,
+    );
+  for (const frame of [...format.begin(), ...said.flatMap((each, at) => format.say(each, at))])
+    send(frame);
+  if (hangs) return;
+  for (const frame of format.end(said)) send(frame);
+  response.end();
 };
