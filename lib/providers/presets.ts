@@ -8,6 +8,8 @@ export interface Preset {
   modes: Record<Phase, readonly string[]>;
   /** Below the home directory: its sessions and login, writable to it in both phases. */
   state_dirs: readonly string[];
+  /** The variable by which the operator moves the first of them elsewhere. */
+  state_moved_by?: string;
   /** Variables of the daemon's environment that it is given: its key and where its model is. */
   inherits: readonly string[];
   env?: Environment;
@@ -39,6 +41,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     argv: ['claude-agent-acp'],
     modes: { plan: ['plan'], work: ['acceptEdits', 'default'] },
     state_dirs: ['.claude', '.claude.json'],
+    state_moved_by: 'CLAUDE_CONFIG_DIR',
     inherits: [
       ...['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'ANTHROPIC_MODEL'],
       ...['CLAUDE_CODE_OAUTH_TOKEN', 'CLAUDE_CONFIG_DIR'],
@@ -50,6 +53,7 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     argv: ['codex-acp'],
     modes: { plan: ['read-only'], work: ['workspace-write', 'agent'] },
     state_dirs: ['.codex'],
+    state_moved_by: 'CODEX_HOME',
     inherits: [...OPENAI, 'CODEX_API_KEY', 'CODEX_HOME', 'CODEX_CONFIG'],
     hint: 'Install the npm package @agentclientprotocol/codex-acp so that codex-acp is on the PATH.',
   },
@@ -70,7 +74,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   opencode: {
     argv: ['opencode', 'acp'],
     modes: { plan: ['plan'], work: ['build'] },
-    state_dirs: ['.local/share/opencode', '.local/state/opencode', '.cache/opencode'],
+    // It ends at once where it cannot make the directory of its settings.
+    state_dirs: [
+      ...['.local/share/opencode', '.local/state/opencode'],
+      ...['.cache/opencode', '.config/opencode'],
+    ],
     inherits: [...OPENAI, 'ANTHROPIC_API_KEY', 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_CONTENT'],
     env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
     sums_turn: false,

@@ -199,9 +199,15 @@ const ownPlaces = (
   { env }: ProviderDeps,
 ): { env: Environment; state: string[] } => {
   const given: Environment = { ...inherited(preset, env), ...preset.env, ...entry.env };
-  const dirs = entry.state_dirs ?? preset.state_dirs.map((dir) => `~/${dir}`);
+  const dirs = entry.state_dirs ?? usualPlaces(preset, given);
   const home = given.HOME ?? env.HOME ?? '/';
   return { env: given, state: dirs.map((dir) => dir.replace(/^~(?=\/)/, home)) };
+};
+
+const usualPlaces = ({ state_dirs, state_moved_by = '' }: Preset, env: Environment): string[] => {
+  const moved = env[state_moved_by];
+  const [first, ...others] = state_dirs.map((dir) => `~/${dir}`);
+  return first === undefined ? [] : [moved ?? first, ...others];
 };
 
 const inherited = ({ inherits }: Preset, env: ProviderDeps['env']): Environment => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { isAbsolute, relative } from 'node:path';
+import { dirname, extname, isAbsolute, relative } from 'node:path';
 import type { Environment } from './environment.ts';
 import { findProgram } from './find-program.ts';
 
@@ -15,7 +15,7 @@ export interface SandboxView {
   writable: readonly string[];
   /** Seen empty (a single file: not to be opened), even inside a writable directory. The worktree may lie in one and is seen all the same. */
   hidden: readonly string[];
-  /** Writable in both modes: where the agent keeps its own sessions and settings. */
+  /** Writable in both modes: where the agent keeps its own sessions and settings. A directory not there yet is made. */
   state?: readonly string[];
   /** Read-only even inside a writable directory (hooks, git's configuration), and seen though in /tmp. */
   readable?: readonly string[];
@@ -77,6 +77,7 @@ const mounts = (argv: readonly string[], view: SandboxView): Mount[] => {
   const { cwd, phase, writable, state = [], readable = [], hidden } = view;
   const own = phase === 'work' ? '--bind' : '--ro-bind';
   const outside = phase === 'work' ? state : state.filter((path) => !isInside(path, cwd));
+  makeMissing(state.filter((path) => !wouldLieIn(cwd, path)));
   return [
     { path: TEMP, arguments: ['--tmpfs', TEMP] },
     ...bind('--ro-bind', argv.filter(isInTemp)),
@@ -87,6 +88,27 @@ const mounts = (argv: readonly string[], view: SandboxView): Mount[] => {
     ...bind(own, [cwd]),
   ].sort((a, b) => a.path.length - b.path.length);
 };
+
+/**
+ * Inside, the home directory is read-only, so an agent that was never run could not make these itself, and would keep
+ * nothing of its session. A name with an extension is a file's: what belongs into that only the agent knows.
+ */
+const makeMissing = (state: readonly string[]): void => {
+  for (const path of state.filter((path) => extname(path) === '' && !existsSync(path))) {
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+    } catch {
+      // The agent meets the same obstacle, and says so.
+    }
+  }
+};
+
+const wouldLieIn = (cwd: string, path: string): boolean => {
+  const place = realpathSync(nearest(path));
+  return place === realpathSync(cwd) || isInside(place, cwd);
+};
+
+const nearest = (path: string): string => (existsSync(path) ? path : nearest(dirname(path)));
 
 const bind = (how: '--bind' | '--ro-bind', paths: readonly string[]): Mount[] =>
   real(paths).map((path) => ({ path, arguments: [how, path, path] }));

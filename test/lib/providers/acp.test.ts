@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -380,5 +380,29 @@ describe('the probe of an acp provider', () => {
 
     assert.equal(info.available, false);
     assert.match(info.reason ?? '', /version 0 of the protocol/);
+  });
+});
+
+describe('the state of an agent in the sandbox', () => {
+  it('is where the operator moved it by its variable, and made there when it is missing', async (t) => {
+    const place = makePlace(t);
+    const deps = depsFor(place, 'auto');
+    if (deps.sandbox.kind === 'none') return t.skip(deps.sandbox.reason);
+    const moved = join(place.root, 'moved');
+    const settings = {
+      providers: {
+        codex: { kind: 'acp' as const, command: process.execPath, args: [AGENT, 'plan'] },
+      },
+    } satisfies Parameters<typeof createProviders>[0];
+    const env = { ...deps.env, CODEX_HOME: moved };
+    const provider = createProviders(settings, { ...deps, env }).get('codex');
+    assert.ok(provider);
+
+    const { run } = watch(t, (tell) => provider.start(specFor(place, 'plan'), tell));
+    const { outcome, error } = await run.done;
+
+    assert.equal(outcome, 'completed', error);
+    assert.equal(existsSync(moved), true);
+    assert.equal(existsSync(join(place.home, '.codex')), false);
   });
 });

@@ -145,6 +145,17 @@ describe('Sandbox.wrap', { skip: missing }, () => {
     assert.equal(readFileSync(join(view.cwd, 'file.txt'), 'utf8'), 'as it was\n');
   });
 
+  it('makes the directories of an agent that was never run, but no file, and nothing in the worktree', async (t) => {
+    const { view, state } = makePlace(t, 'plan');
+    const wanted = [join(state, 'sessions'), `${state}.json`, join(view.cwd, 'state')];
+
+    const { output } = await run({ ...view, state: wanted }, `touch ${wanted[0]}/one`);
+
+    assert.equal(output, '');
+    assert.deepEqual(wanted.map(existsSync), [true, false, false]);
+    assert.equal(existsSync(join(state, 'sessions/one')), true);
+  });
+
   it('gives an empty, writable /tmp that nobody else sees', async (t) => {
     const { view } = makePlace(t, 'plan');
     const name = `/tmp/${randomUUID()}`;
