@@ -11,6 +11,8 @@ export interface TurnEnd {
   message: string;
   /** The plan it asked leave to carry out (`ExitPlanMode`). */
   captured: string | undefined;
+  /** The title of what it was refused last, by the policy or the operator. */
+  refused: string | undefined;
   /** Whether we stopped it: some agents answer `end_turn` even then. */
   stopped: boolean;
 }
@@ -28,14 +30,19 @@ const EARLY = new Map([
 export const judgeTurn = (end: TurnEnd): Verdict => {
   if (end.stopped) return { outcome: 'cancelled' };
   if (end.captured !== undefined) return { outcome: 'completed', plan: end.captured };
-  if (end.stop_reason !== 'end_turn') return failed(earlyEnd(end.stop_reason));
+  if (end.stop_reason !== 'end_turn') return failed(earlyEnd(end));
   if (!end.acted) return failed('The agent ended its turn without saying or doing anything.');
   if (end.phase === 'work') return { outcome: 'completed' };
   if (end.message === '') return failed('The agent ended its turn without writing a plan.');
   return { outcome: 'completed', plan: end.message };
 };
 
-const earlyEnd = (reason: string | undefined): string =>
-  EARLY.get(reason ?? '') ?? `The agent ended its turn for an unknown reason (${reason}).`;
+const earlyEnd = ({ stop_reason: reason = '', refused, phase }: TurnEnd): string => {
+  if (reason === 'cancelled' && refused !== undefined)
+    return `The agent gave up when it was refused: ${refused}.${phase === 'plan' ? ONLY_READS : ''}`;
+  return EARLY.get(reason) ?? `The agent ended its turn for an unknown reason (${reason}).`;
+};
+
+const ONLY_READS = ' In Plan mode it may only read. Begin another session.';
 
 const failed = (error: string): Verdict => ({ outcome: 'failed', error });

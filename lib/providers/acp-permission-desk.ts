@@ -15,6 +15,8 @@ export interface PermissionDesk {
   ask(call: ToolCall, options: unknown, signal: AbortSignal): Promise<unknown>;
   /** The operator's answer; false when there is no such request or option. */
   answer(request_id: string, option_id: string): boolean;
+  /** The title of what was refused last; undefined when nothing was. */
+  refused(): string | undefined;
   /** Answers all that is parked, and all that still comes, with "cancelled". */
   close(): void;
 }
@@ -33,6 +35,8 @@ interface Parked {
   settle: (outcome: unknown) => void;
 }
 
+type By = 'operator' | 'policy';
+
 const OPTION_KINDS: readonly string[] = [
   'allow_once',
   'allow_always',
@@ -44,17 +48,15 @@ const CANCELLED = { outcome: { outcome: 'cancelled' } };
 export const createPermissionDesk = ({ scope, tell, onWaiting }: DeskDeps): PermissionDesk => {
   const parked = new Map<string, Parked>();
   let closed = false;
+  let refused: string | undefined;
 
-  const resolve = (
-    request_id: string,
-    option_id: string | null,
-    by: 'operator' | 'policy' = 'operator',
-  ): void => {
+  const resolve = (request_id: string, option_id: string | null, by: By = 'operator'): void => {
     const request = parked.get(request_id);
     if (request === undefined) return;
     parked.delete(request_id);
     if (parked.size === 0) onWaiting(false);
     const { title, kind } = request;
+    if (isRefusal(request, option_id)) refused = title;
     tell({ type: 'permission_resolved', data: { request_id, title, kind, option_id, by } });
     request.settle(outcomeOf(option_id));
   };
@@ -76,6 +78,7 @@ export const createPermissionDesk = ({ scope, tell, onWaiting }: DeskDeps): Perm
       const ask = askOf(call, offered);
       const decision = decidePermission(ask, scope);
       if (decision.answer === 'ask') return park(ask, call.title, signal);
+      if (decision.answer === 'refuse') refused = call.title;
       tell(decided(call, decision.option_id));
       return outcomeOf(decision.option_id);
     },
@@ -85,6 +88,7 @@ export const createPermissionDesk = ({ scope, tell, onWaiting }: DeskDeps): Perm
       resolve(request_id, option_id);
       return true;
     },
+    refused: () => refused,
     close: () => {
       closed = true;
       for (const request_id of [...parked.keys()]) resolve(request_id, null);
@@ -96,6 +100,9 @@ const decided = ({ title, kind }: ToolCall, option_id: string | null): RunEvent 
   type: 'permission_resolved',
   data: { request_id: randomUUID(), title, kind, option_id, by: 'policy' },
 });
+
+const isRefusal = ({ options }: Parked, option_id: string | null): boolean =>
+  options.some((option) => option.option_id === option_id && option.kind === 'reject_once');
 
 const outcomeOf = (option_id: string | null): unknown =>
   option_id === null ? CANCELLED : { outcome: { outcome: 'selected', optionId: option_id } };

@@ -99,5 +99,6 @@ const judge = (turn: Turn, stop_reason: string | undefined): Verdict =>
     acted: turn.transcript.acted(),
     message: turn.transcript.lastMessage(),
     captured: turn.captured,
+    refused: turn.desk.refused(),
     stopped: turn.stopped,
   });

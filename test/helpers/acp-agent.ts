@@ -77,6 +77,12 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await turn.update({ sessionUpdate: 'tool_call_update', toolCallId: 'e', status: 'completed' });
     return END;
   },
+  // Ends its turn when it is refused, as Codex does.
+  'gives-up': async (turn) => {
+    const asked = { toolCallId: 'e', title: 'Edit a.txt', kind: 'edit' };
+    const option = await turn.ask({ ...asked, locations: [{ path: join(turn.cwd, 'a.txt') }] });
+    return option === 'no' ? { stopReason: 'cancelled' } : END;
+  },
   // Writes without asking: only a sandbox can hold it.
   scribble: async (turn) => {
     await say(

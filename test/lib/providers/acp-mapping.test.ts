@@ -53,6 +53,7 @@ describe('judgeTurn', () => {
     acted: true,
     message: 'The plan.',
     captured: undefined,
+    refused: undefined,
     stopped: false,
   };
 
@@ -76,6 +77,12 @@ describe('judgeTurn', () => {
         undefined,
       ],
       ['fails when the agent cancelled', { stop_reason: 'cancelled' }, 'failed', /by itself/],
+      [
+        'fails with what it was refused',
+        { stop_reason: 'cancelled', refused: 'Edit a.txt' },
+        'failed',
+        /gave up when it was refused: Edit a\.txt\. In Plan mode it may only read/,
+      ],
       ['fails on a refusal', { stop_reason: 'refusal' }, 'failed', /refused/],
       ['fails at the token limit', { stop_reason: 'max_tokens' }, 'failed', /limit of tokens/],
       ['fails at the call limit', { stop_reason: 'max_turn_requests' }, 'failed', /model calls/],

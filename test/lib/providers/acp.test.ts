@@ -163,6 +163,15 @@ describe('an acp run in Work mode', () => {
     assert.equal(of('permission_resolved')[0]?.option_id, 'yes');
   });
 
+  it('says what the agent was refused when it gives up over it', async (t) => {
+    const { run } = startOn(t, 'gives-up', 'plan');
+
+    const { outcome, error } = await run.done;
+
+    assert.equal(outcome, 'failed');
+    assert.match(error ?? '', /gave up when it was refused: Edit a\.txt\. In Plan mode/);
+  });
+
   it('asks the operator about a command and passes the answer on', async (t) => {
     const { run, next, of } = startOn(t, 'permission');
     const request = await next('permission_request');
