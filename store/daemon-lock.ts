@@ -44,33 +44,60 @@ const UPDATE_MS = 5_000;
  */
 export const lockWorkspace = async (layout: Layout, events: LockEvents): Promise<DaemonLock> => {
   const owner = describeSelf();
-  const before = succeed(layout, owner);
-  let release = await acquire(layout, () => compromised());
-  if (before !== undefined) writeOwner(layout, owner);
-  else if (!claim(layout, owner)) throw held(layout, readOwner(layout.owner));
+  let retry: NodeJS.Timeout | undefined;
+  let released = false;
+  let release = await take(layout, owner, () => compromised());
   clearLine(layout);
 
   const compromised = (): void => {
+    if (released) return;
     events.lost();
     const regain = async (): Promise<void> => {
-      if (!mayRegain(layout, owner)) return;
+      if (released || !mayRegain(layout, owner)) return;
       release = await acquire(layout, compromised);
       if (readOwner(layout.owner) === undefined) claim(layout, owner);
       clearInterval(retry);
       events.regained();
     };
-    const retry = setInterval(() => void regain().catch(ignore), UPDATE_MS);
+    retry = setInterval(() => void regain().catch(ignore), UPDATE_MS);
     retry.unref();
     regain().catch(ignore);
   };
 
   return {
     tell: (url) => writeOwner(layout, { ...owner, url }),
+    // The owner goes last: a lock without one says of nobody that he is dead.
     release: async () => {
-      if (readOwner(layout.owner)?.token === owner.token) rmSync(layout.owner, { force: true });
+      released = true;
+      clearInterval(retry);
       await release().catch(ignore);
+      disown(layout, owner);
     },
   };
+};
+
+type Release = () => Promise<void>;
+
+// Who dies on the way leaves an owner without a lock, which the next one takes over; not a lock without an owner.
+const take = async (layout: Layout, self: Owner, onLost: () => void): Promise<Release> => {
+  if (succeed(layout, self) !== undefined) {
+    const release = await acquire(layout, onLost);
+    writeOwner(layout, self);
+    return release;
+  }
+  const { lock } = layout;
+  const isLocked = await lockfile.check(lock, { realpath: false, stale: STALE_MS });
+  if (isLocked || !claim(layout, self)) throw held(layout, readOwner(layout.owner));
+  try {
+    return await acquire(layout, onLost);
+  } catch (error) {
+    disown(layout, self);
+    throw error;
+  }
+};
+
+const disown = (layout: Layout, { token }: Owner): void => {
+  if (readOwner(layout.owner)?.token === token) rmSync(layout.owner, { force: true });
 };
 
 const ignore = (): void => undefined;
@@ -81,7 +108,7 @@ const mayRegain = ({ dossier, owner }: Layout, { token }: Owner): boolean => {
   return statsAt(owner) === undefined || readOwner(owner)?.token === token;
 };
 
-const acquire = async (layout: Layout, onCompromised: () => void): Promise<() => Promise<void>> => {
+const acquire = async (layout: Layout, onCompromised: () => void): Promise<Release> => {
   try {
     return await lockfile.lock(layout.lock, {
       realpath: false,

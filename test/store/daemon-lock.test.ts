@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -87,6 +88,26 @@ const deadLock = async (t: TestContext, layout: Layout): Promise<Owner> => {
   return ownerOf(layout);
 };
 
+/** Dies at a step of its lock's directory: when that is just made, or is about to be removed. */
+const dieAt = async ({ root }: Layout, step: 'made' | 'removed'): Promise<void> => {
+  const script = `
+import fs from 'node:fs';
+const die = (path) => String(path).endsWith('.lock') && process.kill(process.pid, 'SIGKILL');
+const { mkdir, rmdir } = fs;
+const [path, step] = process.argv.slice(1);
+if (step === 'made') fs.mkdir = (dir, done) => mkdir(dir, (error) => (die(dir), done(error)));
+else fs.rmdir = (dir, done) => (die(dir), rmdir(dir, done));
+const [{ lockWorkspace }, { layoutOf }] = await Promise.all(${JSON.stringify(MODULES)}.map((url) => import(url)));
+const ignore = () => undefined;
+await (await lockWorkspace(layoutOf(path), { lost: ignore, regained: ignore })).release();
+`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, root, step], {
+    stdio: 'inherit',
+  });
+  const [, signal] = await once(child, 'exit');
+  assert.equal(signal, 'SIGKILL');
+};
+
 const HELD = (pid: number | undefined) =>
   new RegExp(`held by process ${pid} on ${hostname()}, since \\d{4}-`);
 
@@ -139,6 +160,23 @@ describe('lockWorkspace', () => {
     const dead = await deadLock(t, layout);
     await lock(t, layout);
     assert.notEqual(ownerOf(layout).token, dead.token);
+    assert.equal(ownerOf(layout).pid, process.pid);
+  });
+
+  for (const step of ['made', 'removed'] as const)
+    it(`takes over at once from a process that was killed as its lock was ${step}`, async (t) => {
+      const layout = place(t);
+      await dieAt(layout, step);
+      assert.ok(existsSync(`${layout.lock}.lock`));
+      await lock(t, layout);
+      assert.equal(ownerOf(layout).pid, process.pid);
+    });
+
+  it('takes over from a process that was killed before it made its lock', async (t) => {
+    const layout = place(t);
+    await deadLock(t, layout);
+    rmdirSync(`${layout.lock}.lock`);
+    await lock(t, layout);
     assert.equal(ownerOf(layout).pid, process.pid);
   });
 
