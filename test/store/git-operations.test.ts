@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { PACE } from '../../store/attention.ts';
 import { headDirOf } from '../../store/git-work.ts';
+import { openStore } from '../../store/open.ts';
 import type { FileProblem } from '../../store/problem.ts';
+import type { EventBody } from '../../store/records/event.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {
   assertTold,
@@ -259,17 +262,33 @@ const problemIn = ({ running }: GitWorkspace, file: string): Promise<void> =>
 const lockOf = ({ workspace }: GitWorkspace): string =>
   join(headDirOf({ root: workspace }) ?? assert.fail('no repository'), 'index.lock');
 
-/** While git holds its index nothing is told; afterwards what stands then. */
+/** While git holds its index nothing is told, by a daemon that takes no git for dead; afterwards what stands then. */
 const assertHeldBack = async (kept: GitWorkspace): Promise<void> => {
-  const { running, git, state } = kept;
+  const { running, workspace, git, state } = kept;
   await settled(running);
-  running.events.length = 0;
-  writeFileSync(lockOf(kept), '');
-  for (const each of ['BLOCKED', 'VERIFYING', 'INVESTIGATING', 'IMPLEMENTING']) {
-    state(4, each);
-    for (let n = 0; n < 15; n += 1) await git('rev-parse', 'HEAD');
+  await running.stop();
+  const open = await openStore(workspace, {
+    clock: () => new Date(),
+    follow: () => undefined,
+    report: (error, what) => assert.fail(`${what}: ${error}`),
+  });
+  try {
+    await open.watch(() => undefined, { ...PACE, git_ms: 600_000 }).ready;
+    const told: string[] = [];
+    open.store.journal.onEvents((events) => told.push(...events.map(({ body }) => stateIn(body))));
+    const lock = lockOf(kept);
+    writeFileSync(lock, '');
+    for (const each of ['BLOCKED', 'VERIFYING', 'INVESTIGATING', 'IMPLEMENTING']) {
+      state(4, each);
+      for (let n = 0; n < 15; n += 1) await git('rev-parse', 'HEAD');
+    }
+    assert.deepEqual(told, []);
+    rmSync(lock);
+    await eventually(() => assert.deepEqual(told, [`${idOf(4)} IMPLEMENTING`]));
+  } finally {
+    await open.close();
   }
-  assert.deepEqual(running.events, []);
-  rmSync(lockOf(kept));
-  await eventually(() => assert.deepEqual(heard(running), changed(4)));
 };
+
+const stateIn = ({ payload }: EventBody): string =>
+  `${payload.case_id} ${'new_state' in payload && payload.new_state}`;
