@@ -9,7 +9,8 @@ import { type AgentHello, initialize } from './acp-session.ts';
 import { UNATTENDED } from './launch.ts';
 import type { AcpAgent } from './presets.ts';
 
-const PROBE_MS = 10_000;
+// An agent that is ready after 3 s on an idle machine takes ten times as long on a busy one.
+const PROBE_MS = 30_000;
 
 /**
  * Starts the agent only to shake hands: no prompt, no session, nothing of the workspace. Answers what it is, or why it
@@ -30,7 +31,8 @@ export const greet = async (agent: AcpAgent, { env }: AcpDeps): Promise<AgentHel
     (error: unknown) => describeFailure(error, connection, program),
   );
   try {
-    if (!(await within(failure, PROBE_MS))) return `${agent.argv[0]} did not answer within 10 s.`;
+    if (!(await within(failure, PROBE_MS)))
+      return `${agent.argv[0]} did not answer within ${PROBE_MS / 1000} s.`;
     return (await failure) ?? (await hello);
   } finally {
     await program.end();
