@@ -6,6 +6,8 @@ export interface Tool {
   name: string;
   properties: string[];
   free: boolean;
+  /** The group it is offered in, where a format has groups; a call names it, too. */
+  namespace?: string;
 }
 
 /** One entry of the conversation that an agent sends. */
@@ -23,6 +25,7 @@ export interface Call {
   name: string;
   /** A text where the tool takes one. */
   args: Json | string;
+  namespace?: string;
 }
 
 /** What the model says, as every format can write it. */

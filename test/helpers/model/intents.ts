@@ -39,7 +39,15 @@ const shell = (tools: Tool[], command: string): Call | undefined => {
 
 const mcp = (tools: Tool[], wanted: string): Call | undefined => {
   const tool = tools.find(({ name }) => name.endsWith(wanted));
-  return tool && { name: tool.name, args: {} };
+  if (tool === undefined) return search(tools, wanted);
+  const { name, namespace } = tool;
+  return { name, args: {}, ...(namespace !== undefined && { namespace }) };
+};
+
+// Some offer such a tool only once it was searched for.
+const search = (tools: Tool[], wanted: string): Call | undefined => {
+  const tool = find(tools, ['tool_search']);
+  return tool && { name: tool.name, args: { [parameter(tool, ['query'])]: wanted } };
 };
 
 const read = (tools: Tool[], root: string, path: string): Call | undefined => {

@@ -6,6 +6,7 @@ import {
   type Json,
   list,
   type Said,
+  type Tool,
   textOf,
   toolOf,
   USED,
@@ -16,9 +17,7 @@ export const responses: Format = {
   path: /\/responses$/,
   read: (body) => ({
     entries: list(body.input).map(entryOf),
-    tools: list(body.tools)
-      .flatMap((tool) => (tool.type === 'namespace' ? list(tool.tools) : [tool]))
-      .map(({ name, type, parameters }) => toolOf(name ?? type, parameters, type === 'custom')),
+    tools: list(body.tools).flatMap(toolsOf),
   }),
   begin: () => [frame('response.created', { response: answer('in_progress', []) })],
   say: (said, output_index) => [
@@ -39,6 +38,14 @@ export const responses: Format = {
   ],
 };
 
+const toolsOf = (tool: Json): Tool[] => {
+  const { name, type, parameters } = tool;
+  if (type !== 'namespace') return [toolOf(name ?? type, parameters, type === 'custom')];
+  return list(tool.tools)
+    .flatMap(toolsOf)
+    .map((inner) => ({ ...inner, namespace: String(name) }));
+};
+
 const entryOf = ({ type, role, content, output }: Json): Entry => {
   if (String(type).endsWith('call_output')) return { role: 'result', text: textOf(output) };
   return { role: role === 'user' ? 'user' : 'agent', text: textOf(content) };
@@ -51,8 +58,8 @@ const itemOf = (said: Said, index: number, begun = false): Json => {
     return { id: `msg_${index}`, type: 'message', role: 'assistant', status, content };
   }
   const { call, id: call_id } = said;
-  const { name, args } = call;
-  const item = { id: `item_${call_id}`, call_id, name, status };
+  const { args, ...named } = call;
+  const item = { id: `item_${call_id}`, call_id, ...named, status };
   if (typeof args === 'string') return { ...item, type: 'custom_tool_call', input: args };
   return { ...item, type: 'function_call', arguments: JSON.stringify(args) };
 };

@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import type { NpmPackage } from './agents.ts';
+
+/** Where the agents are installed, outside of the project: `$DOSSIER_AGENTS`, else below the user's cache directory. */
+export const AGENTS =
+  process.env.DOSSIER_AGENTS ??
+  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'dossier-agents');
+
+/**
+ * The PATH with the programs of a package on it. It is installed in a folder of its own if it is not there at that
+ * version; npm runs no script of it.
+ */
+export const installed = ({ name, version, setup }: NpmPackage): string => {
+  const folder = join(AGENTS, basename(name));
+  const home = join(folder, 'node_modules', name);
+  if (versionIn(home) !== version) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+    console.log(`Installing ${name}@${version} in ${folder}`);
+    const args = ['install', '--ignore-scripts', '--save-exact', '--no-audit', '--no-fund'];
+    execFileSync('npm', [...args, `${name}@${version}`], { cwd: folder, stdio: 'pipe' });
+    if (setup !== undefined) execFileSync(process.execPath, [join(home, setup)], { cwd: home });
+  }
+  const programs = join(folder, 'node_modules/.bin');
+  return [programs, dirname(process.execPath), process.env.PATH].join(':');
+};
+
+const versionIn = (home: string): string | undefined => {
+  const file = join(home, 'package.json');
+  if (!existsSync(file)) return undefined;
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+};
