@@ -48,6 +48,8 @@ export const caseRoutes = [
     }),
     response: Case,
     status: 201,
+    // While somebody else moves or removes what is being made.
+    errors: ['file_busy', 'not_found'],
     handler: async ({ body }, service) => {
       const { id } = await createCase(service, body);
       const { body: json, etag } = await getCase(service, id);

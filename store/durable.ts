@@ -25,7 +25,7 @@ export const replaceFile = async (
   const done = await viaTemporary(layout, target, write, (temporary) =>
     unlessGone(layout, temporary, () => takePlace(layout, { temporary, target, expected })),
   );
-  if (done) await syncDirectory(dirname(target));
+  if (done) await syncIfThere(dirname(target));
   return done;
 };
 
@@ -109,7 +109,7 @@ export const removeFile = async (layout: Layout, target: string): Promise<boolea
     if (hasCode(error, 'ENOENT') && statsAt(target) === undefined) return false;
     throw error;
   }
-  await syncDirectory(dirname(target));
+  await syncIfThere(dirname(target));
   return true;
 };
 
@@ -194,10 +194,7 @@ export const removeDirectory = async (
   const trash = takeAway(target, join(layout.trash, randomUUID()));
   const isTaken = isMeant(trash);
   if (!isTaken) putBack(trash, target);
-  await syncDirectory(dirname(target)).catch((error: unknown) => {
-    // git removes a folder once it is empty: then nothing in it has to last.
-    if (!hasCode(error, 'ENOENT')) throw error;
-  });
+  await syncIfThere(dirname(target));
   return isTaken ? trash : undefined;
 };
 
@@ -244,7 +241,7 @@ export const makeDirectory = (path: string): void => {
 
 // What is made inside goes on meanwhile, and waits for it at its end.
 const syncSoon = (path: string): void => {
-  const synced = syncDirectory(path);
+  const synced = syncIfThere(path);
   const naming = { path, synced };
   namings.add(naming);
   const done = (): void => void namings.delete(naming);
@@ -257,8 +254,14 @@ const namings = new Set<{ path: string; synced: Promise<void> }>();
 /** Resolves when the disk knows the name of what was made at `target`, and of each new directory on the way to it. */
 const syncName = async (target: string): Promise<void> => {
   const above = [...namings].filter(({ path }) => target.startsWith(path + sep));
-  await Promise.all([syncDirectory(dirname(target)), ...above.map(({ synced }) => synced)]);
+  await Promise.all([syncIfThere(dirname(target)), ...above.map(({ synced }) => synced)]);
 };
+
+// git removes a folder once it is empty: then nothing in it has to last.
+const syncIfThere = (path: string): Promise<void> =>
+  syncDirectory(path).catch((error: unknown) => {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  });
 
 export const syncDirectory = async (path: string): Promise<void> => {
   await withHandle(await open(path, 'r'), async (handle) => {

@@ -5,7 +5,7 @@ import { StoreError } from './errors.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from './front-matter.ts';
 import { type Item, proofsOf } from './item.ts';
 import { checklistFile, proofDir } from './layout.ts';
-import { etagOf, shortId } from './names.ts';
+import { etagOf, sha256, shortId } from './names.ts';
 import { Problem } from './problem.ts';
 import { checklistIn } from './read-proofs.ts';
 import { reconcile, reconcileInTurn } from './reconcile.ts';
@@ -89,19 +89,19 @@ export const createProof = (
       proofDir(join(store.layout.root, item.dir)),
       `${matter.type}-${shortId(matter.id)}.md`,
     );
-    const made = await createFile(
-      store.layout,
-      path,
-      renderFrontMatter({ ...matter }, bodyOfText(content, '\n')),
-      { assertMeant: () => assertOwn(store, item) },
-    );
+    const text = renderFrontMatter({ ...matter }, bodyOfText(content, '\n'));
+    const made = await createFile(store.layout, path, text, {
+      assertMeant: () => assertOwn(store, item),
+    });
     if (!made)
       throw new StoreError(
         'file_busy',
         'A proof of that name was made at the same moment; try again',
       );
     await reconcileInTurn(store, item);
-    const attached = { proof: { ...plain(caseId, matter), content }, etag: '' };
+    // A Work item that somebody is saving cannot be read again this moment.
+    const written = sha256(text);
+    const attached = { proof: { ...plain(caseId, matter), content }, etag: etagOf(written) };
     return readProof(store, item, matter.id) ?? attached;
   });
 

@@ -146,13 +146,27 @@ const untilSettled = async (state: State, work: Promise<unknown>[]): Promise<voi
     open -= 1;
   };
   for (const each of work) each.then(close, close);
-  while (!state.dead && (open > 0 || state.waiting.length > 0 || nextHand(state) !== undefined)) {
-    const hand = open === 0 ? nextHand(state) : undefined;
-    if (state.waiting.length > 0) await oneStep(state);
-    else if (hand !== undefined) goOn(state, hand, undefined);
+  const goesOn = (): boolean =>
+    open > 0 || state.waiting.length > 0 || nextHand(state) !== undefined;
+  let moved = performance.now();
+  while (!state.dead && goesOn()) {
+    if (await oneMove(state, open === 0)) moved = performance.now();
+    else if (performance.now() - moved > STUCK_MS) throw new Error('A call never ends');
     await quiet();
   }
 };
+
+// Hands that are left over go on alone, when no call does.
+const oneMove = async (state: State, alone: boolean): Promise<boolean> => {
+  const hand = alone ? nextHand(state) : undefined;
+  if (state.waiting.length > 0) await oneStep(state);
+  else if (hand !== undefined) goOn(state, hand, undefined);
+  else return false;
+  return true;
+};
+
+// Far more than the daemon ever waits for git.
+const STUCK_MS = 20_000;
 
 const nextHand = ({ workers }: State): Worker | undefined => workers.find(({ done }) => !done);
 
