@@ -36,12 +36,19 @@ export const openWorkspace = async (t: TestContext): Promise<TestWorkspace> => {
 
 /** Every file outside `.dossier/`, with its text. */
 export const filesOf = (root: string): Map<string, string> => {
-  const files = readdirSync(root, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+  const files = filesBelow(root)
+    .map((path) => relative(root, path))
     .filter((name) => !name.startsWith('.dossier'));
   return new Map(files.map((name) => [name, readFileSync(join(root, name), 'utf8')]));
 };
+
+// Not readdir's own `recursive`: in newer Nodes it follows links.
+const filesBelow = (dir: string): string[] =>
+  readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) return filesBelow(path);
+    return entry.isFile() ? [path] : [];
+  });
 
 const PATIENCE_MS = 10_000;
 
