@@ -1,5 +1,5 @@
 import { lockWorkspace } from './daemon-lock.ts';
-import { clearLeftovers, makeDirectories } from './directories.ts';
+import { makeDirectories } from './directories.ts';
 import { StoreError } from './errors.ts';
 import { type Layout, layoutOf } from './layout.ts';
 
@@ -23,7 +23,6 @@ export const holdWorkspace = async (root: string): Promise<Held> => {
     // Who had it in between may have changed anything.
     regained: () => undefined,
   });
-  clearLeftovers(layout);
   return {
     layout,
     check: () => {

@@ -1,5 +1,6 @@
 import type { Checked } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
+import { counted } from '../counted.ts';
 import { placeOf } from '../system/problem-log.ts';
 
 /** Something that was mended, and how. */
@@ -65,12 +66,12 @@ const summaryOf = ({ items, findings, mended }: Told): string => {
   const { errors, warnings, fixable } = countsOf(findings);
   const parts = [
     ...(mended.length > 0 ? [`${mended.length} mended`] : []),
-    ...(errors > 0 ? [count(errors, 'error')] : []),
-    ...(warnings > 0 ? [count(warnings, 'warning')] : []),
+    ...(errors > 0 ? [counted(errors, 'error')] : []),
+    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
   const found = parts.length === 0 ? 'nothing to mend' : parts.join(', ');
   const fix = fixable === 0 ? '' : `; ${FIX} mends ${fixable} of them`;
-  return `${count(items, 'Work item')}: ${found}${fix}.`;
+  return `${counted(items, 'Work item')}: ${found}${fix}.`;
 };
 
 export const countsOf = (findings: readonly Finding[]) => ({
@@ -78,6 +79,3 @@ export const countsOf = (findings: readonly Finding[]) => ({
   warnings: findings.filter(({ severity }) => severity === 'warning').length,
   fixable: findings.filter(({ mend }) => mend !== undefined).length,
 });
-
-const count = (number: number, what: string): string =>
-  `${number} ${what}${number === 1 ? '' : 's'}`;

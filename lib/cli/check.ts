@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Checked, checkWorkspace } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
-import { lockWorkspace, WorkspaceHeldError } from '../../store/daemon-lock.ts';
-import { makeDirectories } from '../../store/directories.ts';
+import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
 import { GRACE_MS } from '../../store/entry.ts';
 import { StoreError } from '../../store/errors.ts';
+import { holdWorkspace } from '../../store/hold.ts';
 import { isThere } from '../../store/inspect.ts';
-import { type Layout, layoutOf } from '../../store/layout.ts';
+import { layoutOf } from '../../store/layout.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { type Config, UsageError } from '../config.ts';
 import { committedIn } from './check-git.ts';
@@ -29,7 +29,7 @@ export const check = async (
     throw new UsageError(`${layout.root} ${why}; name the workspace with --workspace`);
   const git = await committedIn(layout.root, config.env);
   const look = () => checkWorkspace(layout, git.versions);
-  const mended = fix ? await alone(layout, async () => mendAll((await look()).findings)) : [];
+  const mended = fix ? await alone(layout.root, async () => mendAll((await look()).findings)) : [];
   const checked = await lookTwice(look);
   const committed = await git.known(checked.findings.map(({ file }) => file));
   const told = { ...checked, mended, committed };
@@ -47,23 +47,16 @@ const lookTwice = async (look: () => Promise<Checked>): Promise<Checked> => {
 };
 
 /** Runs work while no daemon does. Throws a Refusal that names the one that runs. */
-const alone = async <T>(layout: Layout, work: () => Promise<T>): Promise<T> => {
-  const lock = await taken(layout);
-  try {
-    return await work();
-  } finally {
-    await lock.release();
-  }
-};
-
-const taken = async (layout: Layout) => {
-  try {
-    makeDirectories(layout);
-    return await lockWorkspace(layout, { lost: () => undefined, regained: () => undefined });
-  } catch (error) {
+const alone = async <T>(root: string, work: () => Promise<T>): Promise<T> => {
+  const held = await holdWorkspace(root).catch((error: unknown) => {
     if (error instanceof WorkspaceHeldError || error instanceof StoreError)
       throw new Refusal(`${error.message} Nothing was mended.`);
     throw error;
+  });
+  try {
+    return await work();
+  } finally {
+    await held.release();
   }
 };
 

@@ -1,5 +1,6 @@
 import type { BacklogProject } from '../../store/backlog-files.ts';
 import { STATES } from '../../store/records/case.ts';
+import { counted } from '../counted.ts';
 import type { BroughtIn, ImportOptions } from '../import/bring-in.ts';
 import type { BacklogImport } from '../import/import-backlog.ts';
 import type { Conflict } from '../import/plan.ts';
@@ -37,9 +38,6 @@ const amount = (items: number, files: number): string => {
   ];
   return parts.join(' and ');
 };
-
-const counted = (number: number, what: string): string =>
-  `${number} ${what}${number === 1 ? '' : 's'}`;
 
 const left = (conflicts: readonly Conflict[], isDone: boolean): string[] => {
   if (conflicts.length === 0) return [];

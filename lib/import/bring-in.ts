@@ -1,3 +1,4 @@
+import { clearLeftovers } from '../../store/directories.ts';
 import { holdWorkspace } from '../../store/hold.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import { moveIn } from '../../store/move-in.ts';
@@ -52,6 +53,7 @@ export const bringIn = async <F extends CargoFile>(
   if (dryRun) return { plan: await tryOut(layoutOf(workspace), load), isDone: false };
   const held = await holdWorkspace(workspace);
   const { layout } = held;
+  clearLeftovers(layout);
   const staging = openStaging(layout);
   try {
     const standing = readStanding(layout);

@@ -3,7 +3,7 @@ import { type HeldLock, heldLocks } from '../../store/locks.ts';
 import type { TextFile } from '../../store/text-file.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { isTokenOf } from '../sessions/lock-token.ts';
+import { isTokenOf } from '../sessions/token.ts';
 import { checkCase } from '../worktrees/read.ts';
 import { checkName, type MemoryFile } from './case-memory.ts';
 
@@ -66,7 +66,9 @@ const NOT_TEXT: readonly (readonly [RegExp, string])[] = [
 ];
 
 const refuseHeldByOthers = (locks: readonly HeldLock[], token: string | undefined): void => {
-  const other = locks.find(({ matter }) => token === undefined || !isTokenOf(matter, token));
+  const other = locks.find(
+    ({ matter }) => token === undefined || !isTokenOf(matter.token_sha256, token),
+  );
   if (other === undefined) return;
   const { kind, session_id, name = 'an operator' } = other.matter;
   const who = kind === 'session' ? `the session ${session_id}` : name;

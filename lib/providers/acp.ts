@@ -1,7 +1,5 @@
-import { isAbsolute } from 'node:path';
-import { cleanEnvironment } from '../tools/environment.ts';
-import { findProgram } from '../tools/find-program.ts';
 import type { AcpDeps } from './acp-run.ts';
+import { whyNotThere } from './not-there.ts';
 import type { AcpAgent } from './presets.ts';
 import type { Provider, ProviderInfo } from './provider.ts';
 import { failedRun, lateRun } from './run-end.ts';
@@ -27,7 +25,7 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
       });
     },
     start: (spec, tell) => {
-      const missing = whatIsMissing(agent, deps);
+      const missing = whyNotThere(agent, deps);
       if (missing !== undefined) return failedRun(missing);
       const loading = import('./acp-run.ts');
       return lateRun(loading.then(({ startAcpRun }) => startAcpRun(agent, spec, tell, deps)));
@@ -38,7 +36,7 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
 const probe = async (agent: AcpAgent, deps: AcpDeps): Promise<ProviderInfo> => {
   const isolation = deps.sandbox.kind === 'none' ? 'checked' : 'enforced';
   const base = { id: agent.id, kind: 'acp', isolation } as const;
-  const missing = whatIsMissing(agent, deps);
+  const missing = whyNotThere(agent, deps);
   if (missing !== undefined) return { ...base, available: false, reason: missing };
   const { greet } = await import('./acp-greet.ts');
   const hello = await greet(agent, deps);
@@ -48,14 +46,4 @@ const probe = async (agent: AcpAgent, deps: AcpDeps): Promise<ProviderInfo> => {
     available: true,
     ...(hello.version !== undefined && { version: hello.version }),
   };
-};
-
-const whatIsMissing = (agent: AcpAgent, { env }: AcpDeps): string | undefined => {
-  const [command = ''] = agent.argv;
-  if (isAbsolute(command)) return undefined;
-  // A path from here would be a file of the worktree, which is nobody's choice of agent.
-  if (command.includes('/'))
-    return `The command ${command} must be a name on the PATH or an absolute path.`;
-  if (findProgram(command, cleanEnvironment(env, agent.env)) !== undefined) return undefined;
-  return `${command} is not installed. ${agent.hint}`;
 };

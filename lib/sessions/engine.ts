@@ -1,9 +1,10 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { sha256 } from '../../store/names.ts';
 import { type KeptSession, whereIs } from '../../store/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { openTranscript, type Transcript } from '../../store/transcript.ts';
 import { createTurns, type Turns } from '../../store/turns.ts';
 import type { Phase, Run, RunResult } from '../providers/provider.ts';
+import { isTokenOf } from './token.ts';
 
 /** A session whose agent runs in this process. */
 export interface LiveRun {
@@ -81,13 +82,7 @@ export const createEngine = (store: Store): Engine => {
 
 /** The run whose agent was given this token; undefined when none that goes on was. */
 export const runOfToken = ({ live }: Engine, token: string): LiveRun | undefined =>
-  [...live.values()].find((run) => sameSecret(run.token, token));
-
-// In the same time for any token.
-const sameSecret = (known: string, given: string): boolean => {
-  const [a, b] = [known, given].map((text) => createHash('sha256').update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
-};
+  [...live.values()].find((run) => isTokenOf(sha256(run.token), token));
 
 export const START = 'start';
 

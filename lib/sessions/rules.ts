@@ -3,6 +3,7 @@ import { isEnded, type Session, type Usage } from '../../store/records/session.t
 import type { SessionChange, SessionRule } from '../../store/sessions.ts';
 import { ServiceError } from '../errors.ts';
 import type { RunResult } from '../providers/provider.ts';
+import { addUsage } from '../providers/usage.ts';
 
 /** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
 export const startPlanning =
@@ -26,7 +27,7 @@ export const planReady =
       : {
           status: 'plan_ready',
           ...(feedback !== undefined && { feedback: null }),
-          usage: addUsage(usage, result.usage),
+          usage: usedSoFar(usage, result.usage),
           ...native(result.native_session_id),
         };
 
@@ -109,7 +110,7 @@ export const complete =
       : {
           status: 'completed',
           ended_at: end.at,
-          usage: addUsage(usage, end.usage),
+          usage: usedSoFar(usage, end.usage),
           summary: end.summary,
           ...native(end.native_session_id),
         };
@@ -124,14 +125,14 @@ export const fail =
           status: 'failed',
           ended_at: end.at,
           error: end.error,
-          usage: addUsage(usage, end.usage),
+          usage: usedSoFar(usage, end.usage),
           ...(end.summary !== undefined && { summary: end.summary }),
         };
 
 export const abort =
   (at: string, used?: Usage): SessionRule =>
   ({ status, usage }): SessionChange | undefined => {
-    if (!isEnded(status)) return { status: 'aborted', ended_at: at, usage: addUsage(usage, used) };
+    if (!isEnded(status)) return { status: 'aborted', ended_at: at, usage: usedSoFar(usage, used) };
     throw new ServiceError(
       'invalid_state',
       `The session is ${status} already; there is nothing to abort.`,
@@ -144,7 +145,7 @@ export const pause = (session: Session, result: RunResult | undefined): SessionC
   return {
     status: 'paused',
     error: null,
-    usage: addUsage(session.usage, result?.usage),
+    usage: usedSoFar(session.usage, result?.usage),
     ...native(result?.native_session_id),
   };
 };
@@ -164,17 +165,8 @@ export const INTERRUPTED =
   'The daemon stopped while the session ran. What was done so far is in the worktree.';
 
 /** What a session used in all its turns so far; null where no agent told. */
-export const addUsage = (before: Usage | null, more: Usage | undefined): Usage | null => {
-  if (more === undefined) return before;
-  return {
-    input_tokens: add(before?.input_tokens, more.input_tokens),
-    output_tokens: add(before?.output_tokens, more.output_tokens),
-    cost_usd: add(before?.cost_usd, more.cost_usd),
-  };
-};
-
-const add = (a: number | null = null, b: number | null = null): number | null =>
-  a === null && b === null ? null : (a ?? 0) + (b ?? 0);
+export const usedSoFar = (before: Usage | null, more: Usage | undefined): Usage | null =>
+  more === undefined ? before : addUsage(before, more);
 
 const native = (id: string | undefined): { native_session_id?: string } =>
   id === undefined ? {} : { native_session_id: id };

@@ -1,5 +1,6 @@
 import type { Session, Usage } from '../../store/records/session.ts';
 import type { TranscriptEvent } from '../../store/transcript.ts';
+import { counted } from '../counted.ts';
 import { fenceOff } from '../providers/fence-off.ts';
 import type { ChangedFile } from '../tools/git-diff.ts';
 
@@ -41,7 +42,7 @@ const changed = (files: readonly ChangedFile[]): string[] => {
   const lines = firstOf(files.map(changedLine), 'files');
   return [
     '## What changed',
-    `${plural(files.length, 'file')}, +${sum('additions')} −${sum('deletions')}: see [diff.patch](diff.patch).`,
+    `${counted(files.length, 'file')}, +${sum('additions')} −${sum('deletions')}: see [diff.patch](diff.patch).`,
     fenceOff(lines.join('\n'), 'text'),
   ];
 };
@@ -92,5 +93,3 @@ const shortened = (text: string): string =>
   text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)} […]`;
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, LONGEST_LINE);
-
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

@@ -1,7 +1,7 @@
 import type { Usage } from '../../store/records/session.ts';
+import { addUsage } from '../providers/usage.ts';
 import type { Service } from '../service.ts';
 import { listSessions } from './read.ts';
-import { addUsage } from './rules.ts';
 
 /** What all sessions of a Work item used, as far as their agents told. Read from their records: nothing keeps a count. */
 export const usageOf = async (
@@ -10,5 +10,5 @@ export const usageOf = async (
 ): Promise<Usage & { sessions: number }> => {
   const told = (await listSessions(service, caseId)).flatMap(({ usage }) => usage ?? []);
   const none: Usage = { input_tokens: null, output_tokens: null, cost_usd: null };
-  return { sessions: told.length, ...told.reduce((sum, more) => addUsage(sum, more) ?? sum, none) };
+  return { sessions: told.length, ...told.reduce(addUsage, none) };
 };

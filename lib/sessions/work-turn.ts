@@ -9,7 +9,7 @@ import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
 import { partialWork, workEvents } from './partial.ts';
 import { promptFor } from './prompt.ts';
-import { addUsage, complete } from './rules.ts';
+import { complete, usedSoFar } from './rules.ts';
 import { runTurn } from './run.ts';
 import { noteStatus } from './stream.ts';
 import { summaryOf } from './summary.ts';
@@ -38,7 +38,7 @@ export const workTurn = async (
   const ended_at = service.clock().toISOString();
   const { session } = kept;
   const events = workEvents(service.engine.transcript(kept).soFar(0));
-  const usage = addUsage(session.usage, result.usage);
+  const usage = usedSoFar(session.usage, result.usage);
   const summary = summaryOf({ session, asked: prompt, files, events, usage, ended_at });
   if (result.outcome === 'completed') await endCompleted(service, kept, { result, summary });
   else await endFailed(service, kept, result.error ?? UNFINISHED, { result, summary });

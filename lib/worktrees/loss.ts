@@ -1,4 +1,5 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
+import { counted } from '../counted.ts';
 import { ServiceError } from '../errors.ts';
 import type { Checkout, Git } from '../tools/git.ts';
 import { headCommit } from '../tools/git-repository.ts';
@@ -88,10 +89,10 @@ export const refuseLoss = (loss: Loss, force: boolean): void => {
 
 const wording = ({ files, commits, others }: Loss): string =>
   [
-    ...counted(files.length, 'uncommitted file'),
-    ...counted(commits.length, 'unpushed commit'),
+    ...ifAny(files.length, 'uncommitted file'),
+    ...ifAny(commits.length, 'unpushed commit'),
     ...others,
   ].join(', ');
 
-const counted = (count: number, what: string): string[] =>
-  count === 0 ? [] : [`${count} ${what}${count === 1 ? '' : 's'}`];
+const ifAny = (count: number, what: string): string[] =>
+  count === 0 ? [] : [counted(count, what)];

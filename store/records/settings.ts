@@ -1,6 +1,15 @@
 import { type Static, Type } from 'typebox';
 
 const Words = Type.Array(Type.String());
+/** How the output of a `command` is read. */
+export const FORMATS = [
+  'text',
+  'claude-stream-json',
+  'codex-jsonl',
+  'gemini-stream-json',
+  'opencode-json',
+] as const;
+
 const Argv = Type.Array(Type.String(), { minItems: 1 });
 const Policy = Type.Union([Type.Enum(['ask', 'allow']), Words]);
 
@@ -12,9 +21,7 @@ export const ProviderSettings = Type.Object({
   /** Of a `command`: program and arguments for each phase, and how its output is read. */
   plan: Type.Optional(Argv),
   work: Type.Optional(Argv),
-  output: Type.Optional(
-    Type.Enum(['text', 'claude-stream-json', 'codex-jsonl', 'gemini-stream-json', 'opencode-json']),
-  ),
+  output: Type.Optional(Type.Enum([...FORMATS])),
   env: Type.Optional(Type.Record(Type.String(), Type.String())),
   modes: Type.Optional(
     Type.Object({ plan: Type.Optional(Type.String()), work: Type.Optional(Type.String()) }),

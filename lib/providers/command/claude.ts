@@ -1,5 +1,5 @@
-import { list, number, record, text, type Wire } from '../wire.ts';
-import { kindOf, type Lines, type Told } from './told.ts';
+import { list, record, text, type Wire } from '../wire.ts';
+import { begunCall, type Lines, type Told } from './told.ts';
 
 /** `claude -p --output-format stream-json --verbose`, and Qwen Code's output of the same name. */
 export const claudeLines: Lines = {
@@ -12,11 +12,7 @@ export const claudeLines: Lines = {
   },
   result: (told, line) => {
     const { input_tokens, output_tokens } = record(line.usage);
-    told.use({
-      input_tokens: number(input_tokens) ?? null,
-      output_tokens: number(output_tokens) ?? null,
-      cost_usd: number(line.total_cost_usd) ?? null,
-    });
+    told.use(input_tokens, output_tokens, line.total_cost_usd);
     if (line.is_error === true)
       told.fail(text(line.result) ?? text(line.subtype) ?? 'it ended with an error');
   },
@@ -31,14 +27,7 @@ const hearPart = (told: Told, part: Wire): void => {
 
 const hearCall = (told: Told, part: Wire): void => {
   const name = text(part.name) ?? '';
-  const input = record(part.input);
-  const path = text(input.file_path);
-  told.call(text(part.id) ?? name, {
-    title: text(input.command) ?? (path === undefined ? name : `${name} ${path}`),
-    kind: kindOf(name),
-    status: 'in_progress',
-    ...(path !== undefined && { locations: [path] }),
-  });
+  told.call(text(part.id) ?? name, begunCall(name, record(part.input)));
 };
 
 const hearResult = (told: Told, part: Wire): void => {

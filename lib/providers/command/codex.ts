@@ -1,4 +1,4 @@
-import { list, number, record, text, type Wire } from '../wire.ts';
+import { list, record, text, type Wire } from '../wire.ts';
 import type { Lines, Told } from './told.ts';
 
 type HearItem = (told: Told, item: Wire, done: boolean) => void;
@@ -22,10 +22,7 @@ export const codexLines: Lines = {
   'item.completed': hearItem(true),
   'turn.completed': (told, line) => {
     const { input_tokens, output_tokens } = record(line.usage);
-    told.use({
-      input_tokens: number(input_tokens) ?? null,
-      output_tokens: number(output_tokens) ?? null,
-    });
+    told.use(input_tokens, output_tokens);
   },
   'turn.failed': fail,
   error: fail,

@@ -1,8 +1,7 @@
-import { isAbsolute } from 'node:path';
-import { cleanEnvironment, type Environment } from '../../tools/environment.ts';
-import { findProgram } from '../../tools/find-program.ts';
+import type { Environment } from '../../tools/environment.ts';
 import type { ProviderDeps } from '../launch.ts';
 import { createManualProvider } from '../manual.ts';
+import { whyNotThere } from '../not-there.ts';
 import type { Phase, Provider, ProviderInfo } from '../provider.ts';
 import { failedRun } from '../run-end.ts';
 import type { Format } from './formats.ts';
@@ -28,7 +27,7 @@ export const createCommandProvider = (program: CommandProgram, deps: ProviderDep
     const isolation = deps.sandbox.kind === 'none' ? 'checked' : 'enforced';
     const info: ProviderInfo = { id: program.id, kind: 'command', available: true, isolation };
     const reason = Object.values(program.argv).flatMap(
-      (argv) => whyNot(argv, program, deps) ?? [],
+      (argv) => whyNotThere({ ...program, argv }, deps) ?? [],
     )[0];
     return reason === undefined ? info : { ...info, available: false, reason };
   },
@@ -40,21 +39,8 @@ export const createCommandProvider = (program: CommandProgram, deps: ProviderDep
       return failedRun(
         `${program.id} has no argument vector for Work mode. Set providers.${program.id}.work.`,
       );
-    const reason = whyNot(argv, program, deps);
+    const reason = whyNotThere({ ...program, argv }, deps);
     if (reason !== undefined) return failedRun(reason);
     return startCommandRun({ ...program, argv }, spec, { tell, deps });
   },
 });
-
-const whyNot = (
-  [command = '']: readonly string[],
-  { env, hint }: CommandProgram,
-  deps: ProviderDeps,
-): string | undefined => {
-  if (isAbsolute(command)) return undefined;
-  // A path from here would be a file of the worktree, which is nobody's choice of program.
-  if (command.includes('/'))
-    return `The command ${command} must be a name on the PATH or an absolute path.`;
-  if (findProgram(command, cleanEnvironment(deps.env, env)) !== undefined) return undefined;
-  return `${command} is not installed. ${hint}`;
-};

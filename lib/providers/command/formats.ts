@@ -1,3 +1,4 @@
+import type { FORMATS } from '../../../store/records/settings.ts';
 import { record, text, type Wire } from '../wire.ts';
 import { claudeLines } from './claude.ts';
 import { codexLines } from './codex.ts';
@@ -5,13 +6,6 @@ import { geminiLines } from './gemini.ts';
 import { opencodeLines } from './opencode.ts';
 import type { Lines, Told } from './told.ts';
 
-export const FORMATS = [
-  'text',
-  'claude-stream-json',
-  'codex-jsonl',
-  'gemini-stream-json',
-  'opencode-json',
-] as const;
 export type Format = (typeof FORMATS)[number];
 
 type Hear = (told: Told, line: string) => void;

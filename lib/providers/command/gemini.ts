@@ -1,5 +1,5 @@
-import { number, record, text } from '../wire.ts';
-import { kindOf, type Lines } from './told.ts';
+import { record, text } from '../wire.ts';
+import { begunCall, type Lines } from './told.ts';
 
 /** `gemini --output-format stream-json`. */
 export const geminiLines: Lines = {
@@ -9,14 +9,7 @@ export const geminiLines: Lines = {
   },
   tool_use: (told, line) => {
     const name = text(line.tool_name) ?? '';
-    const { command, file_path } = record(line.parameters);
-    const path = text(file_path);
-    told.call(text(line.tool_id) ?? name, {
-      title: text(command) ?? (path === undefined ? name : `${name} ${path}`),
-      kind: kindOf(name),
-      status: 'in_progress',
-      ...(path !== undefined && { locations: [path] }),
-    });
+    told.call(text(line.tool_id) ?? name, begunCall(name, record(line.parameters)));
   },
   tool_result: (told, line) =>
     told.call(text(line.tool_id) ?? '', {
@@ -25,10 +18,7 @@ export const geminiLines: Lines = {
     }),
   result: (told, line) => {
     const { input_tokens, output_tokens } = record(line.stats);
-    told.use({
-      input_tokens: number(input_tokens) ?? null,
-      output_tokens: number(output_tokens) ?? null,
-    });
+    told.use(input_tokens, output_tokens);
     if (line.status !== 'success') told.fail(text(record(line.error).message) ?? 'it failed');
   },
 };

@@ -1,4 +1,4 @@
-import { number, record, text } from '../wire.ts';
+import { record, text } from '../wire.ts';
 import { kindOf, type Lines } from './told.ts';
 
 /** `opencode run --format json`. */
@@ -24,11 +24,7 @@ export const opencodeLines: Lines = {
   step_finish: (told, line) => {
     const { tokens, cost } = record(line.part);
     const { input, output } = record(tokens);
-    told.use({
-      input_tokens: number(input) ?? null,
-      output_tokens: number(output) ?? null,
-      cost_usd: number(cost) ?? null,
-    });
+    told.use(input, output, cost);
   },
   error: (told, line) => {
     const { data, name } = record(line.error);

@@ -1,7 +1,8 @@
 import { capRaw, capText } from '../cap-text.ts';
 import { TOLD_OUTPUT } from '../launch.ts';
 import type { RunEvent, RunResult, Usage } from '../provider.ts';
-import type { Wire } from '../wire.ts';
+import { addUsage } from '../usage.ts';
+import { number, text, type Wire } from '../wire.ts';
 
 type Call = Extract<RunEvent, { type: 'tool_call' }>['data'];
 
@@ -14,8 +15,8 @@ export interface Told {
   plan(entries: { content: string; status: string }[]): void;
   /** A line whose meaning is not known: never dropped. */
   other(kind: string, raw: unknown): void;
-  /** Adds up; null where the program does not tell. */
-  use(usage: Partial<Usage>): void;
+  /** Adds up; what is no number the program does not tell. */
+  use(input_tokens: unknown, output_tokens: unknown, cost_usd?: unknown): void;
   /** The program says itself that it failed. */
   fail(error: string): void;
   /** The text after the last tool call: in Plan mode, the plan. */
@@ -29,7 +30,7 @@ export type Lines = Readonly<Record<string, (told: Told, line: Wire) => void>>;
 export const createTold = (tell: (event: RunEvent) => void): Told => {
   const calls = new Map<string, Call>();
   let last = '';
-  let usage: Usage | undefined;
+  let usage: Usage | null = null;
   let error: string | undefined;
   return {
     message: (text) => {
@@ -46,8 +47,12 @@ export const createTold = (tell: (event: RunEvent) => void): Told => {
     },
     plan: (entries) => tell({ type: 'plan', data: { entries } }),
     other: (kind, raw) => tell({ type: 'agent_event', data: { kind, raw: capRaw(raw) } }),
-    use: (more) => {
-      usage = sum(usage, more);
+    use: (input_tokens, output_tokens, cost_usd) => {
+      usage = addUsage(usage, {
+        input_tokens: number(input_tokens) ?? null,
+        output_tokens: number(output_tokens) ?? null,
+        cost_usd: number(cost_usd) ?? null,
+      });
       tell({ type: 'usage', data: usage });
     },
     fail: (text) => {
@@ -55,7 +60,7 @@ export const createTold = (tell: (event: RunEvent) => void): Told => {
     },
     lastMessage: () => last.trim(),
     result: () => ({
-      ...(usage !== undefined && { usage }),
+      ...(usage !== null && { usage }),
       ...(error !== undefined && { error }),
     }),
   };
@@ -65,14 +70,16 @@ const LONGEST_PLAN = 1_048_576;
 
 const UNTOLD = { title: '', kind: 'other', status: 'pending' } as const;
 
-const sum = (usage: Usage | undefined, more: Partial<Usage>): Usage => ({
-  input_tokens: add(usage?.input_tokens, more.input_tokens),
-  output_tokens: add(usage?.output_tokens, more.output_tokens),
-  cost_usd: add(usage?.cost_usd, more.cost_usd),
-});
-
-const add = (a: number | null = null, b: number | null = null): number | null =>
-  a === null && b === null ? null : (a ?? 0) + (b ?? 0);
+/** A tool call that begins, told by the tool's name and its input. */
+export const begunCall = (name: string, { command, file_path }: Wire): Partial<Call> => {
+  const path = text(file_path);
+  return {
+    title: text(command) ?? (path === undefined ? name : `${name} ${path}`),
+    kind: kindOf(name),
+    status: 'in_progress',
+    ...(path !== undefined && { locations: [path] }),
+  };
+};
 
 /** What kind of tool a name stands for, as far as names tell. */
 export const kindOf = (name: string): string =>

@@ -1,0 +1,11 @@
+import type { Usage } from './provider.ts';
+
+/** Both together; a figure that neither tells stays null. */
+export const addUsage = (before: Usage | null, more: Partial<Usage>): Usage => ({
+  input_tokens: add(before?.input_tokens, more.input_tokens),
+  output_tokens: add(before?.output_tokens, more.output_tokens),
+  cost_usd: add(before?.cost_usd, more.cost_usd),
+});
+
+const add = (a: number | null = null, b: number | null = null): number | null =>
+  a === null && b === null ? null : (a ?? 0) + (b ?? 0);
