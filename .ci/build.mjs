@@ -25,8 +25,8 @@ await build({
   // A thread's file has to lie beside the chunk that starts it.
   entryPoints: {
     dossier: 'lib/main.ts',
-    'chunks/watch-worker': 'store/watch-worker.ts',
-    'chunks/export-worker': 'store/export-worker.ts',
+    'chunks/watch-worker': 'store/watch/watch-worker.ts',
+    'chunks/export-worker': 'store/archive/export-worker.ts',
   },
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',

@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 import type { Providers } from './providers/providers.ts';
 import type { Engine } from './sessions/engine.ts';
 import type { Connection } from './tools/caller.ts';
-import type { Git } from './tools/git.ts';
+import type { Git } from './tools/git/git.ts';
 import type { Dispatcher } from './webhooks/dispatcher.ts';
 
 /** What every handler and every rule is given. */

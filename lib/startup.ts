@@ -1,5 +1,5 @@
+import { isInside } from '../store/disk/inside.ts';
 import { settingsOf } from '../store/globals.ts';
-import { isInside } from '../store/inside.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
 import type { Config } from './config.ts';
 import { createExporter } from './export/exporter.ts';
@@ -15,7 +15,7 @@ import { recoverSessions } from './sessions/recover.ts';
 import { logProblems } from './system/problem-log.ts';
 import { comesFromRun } from './tools/caller.ts';
 import { cleanEnvironment } from './tools/environment.ts';
-import { createGit } from './tools/git.ts';
+import { createGit } from './tools/git/git.ts';
 import { createSandbox } from './tools/sandbox.ts';
 import { createDispatcher } from './webhooks/dispatcher.ts';
 

@@ -1,22 +1,22 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { changing, movedAway, untilDone } from './changing.ts';
-import { createDirectory, removeDirectory } from './durable.ts';
-import { entryOfNew } from './entry.ts';
+import { createDirectory, removeDirectory } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
-import { bodyOfText } from './front-matter.ts';
-import { answerOf, caseOf, type Item, newItem, recordOf } from './item.ts';
-import { readItem } from './item-files.ts';
-import { type Filter, inOrder, matches, putItem } from './items.ts';
+import { changing, movedAway, untilDone } from './items/changing.ts';
+import { answerOf, caseOf, type Item, newItem, recordOf } from './items/item.ts';
+import { readItem } from './items/item-files.ts';
+import { type Filter, inOrder, matches, putItem } from './items/items.ts';
+import { forget } from './items/missing.ts';
+import { parseCase } from './items/read-case.ts';
+import { freshItem, reconcileInTurn, tell } from './items/reconcile.ts';
 import { CASE_FILE, caseFile } from './layout.ts';
-import { forget } from './missing.ts';
 import { caseDirName, monthOf } from './names.ts';
-import { parseCase } from './read-case.ts';
-import { freshItem, reconcileInTurn, tell } from './reconcile.ts';
-import { type Edit, editRecord, unreadable } from './record-file.ts';
 import type { Case, CaseMatter } from './records/case.ts';
-import { renderFrontMatter } from './splice.ts';
 import { readyToWrite, type Store } from './store.ts';
+import { entryOfNew } from './text/entry.ts';
+import { bodyOfText } from './text/front-matter.ts';
+import { type Edit, editRecord, unreadable } from './text/record-file.ts';
+import { renderFrontMatter } from './text/splice.ts';
 
 export interface Served {
   body: Buffer;

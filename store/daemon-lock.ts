@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import lockfile from 'proper-lockfile';
-import { hasCode } from './durable.ts';
+import { hasCode } from './disk/durable.ts';
+import { putNew } from './disk/placing.ts';
+import { statsAt } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
-import { putNew } from './placing.ts';
-import { statsAt } from './plain-path.ts';
 
 /** Who holds the workspace: enough to tell whether that process is still alive, on this boot of this machine. */
 export interface Owner {

@@ -2,8 +2,8 @@ import { appendFileSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSy
 import { join } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
 import type { Layout } from './layout.ts';
-import { readRegularFile } from './record-file.ts';
 import { DeliveryLine } from './records/delivery.ts';
+import { readRegularFile } from './text/record-file.ts';
 
 const KEEP = 1000;
 const COMPACT_FROM = 1_048_576;

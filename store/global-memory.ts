@@ -1,8 +1,8 @@
 import { GLOBAL_MEMORY } from './layout.ts';
-import { whileNoLockIsTaken } from './locks.ts';
 import { sha256 } from './names.ts';
+import { whileNoLockIsTaken } from './sessions/locks.ts';
 import { readyToWrite, type Store } from './store.ts';
-import { editText, listTexts, readText, type TextFile, type TextRule } from './text-file.ts';
+import { editText, listTexts, readText, type TextFile, type TextRule } from './text/text-file.ts';
 
 /** The files of the global memory, by name. */
 export const listGlobalMemory = ({ layout }: Store): TextFile[] => listTexts(layout, layout.memory);

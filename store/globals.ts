@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { type Entry, isNewDoubt, isSound, readEntry } from './entry.ts';
-import { readFolder } from './folder.ts';
-import { parseFrontMatter } from './front-matter.ts';
-import { problemOf, problemsOfFolder } from './item-files.ts';
+import { readFolder } from './disk/folder.ts';
+import { problemOf, problemsOfFolder } from './items/item-files.ts';
+import type { Problems } from './items/problems.ts';
+import { parseWebhook, type WebhookFile } from './items/read-webhooks.ts';
 import type { Layout } from './layout.ts';
-import { checkerOf } from './parse.ts';
-import { fileProblem, notAdopted } from './problem.ts';
-import type { Problems } from './problems.ts';
-import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
-import { amendRecord } from './record-file.ts';
 import { Settings } from './records/settings.ts';
+import { type Entry, isNewDoubt, isSound, readEntry } from './text/entry.ts';
+import { parseFrontMatter } from './text/front-matter.ts';
+import { checkerOf } from './text/parse.ts';
+import { fileProblem, notAdopted } from './text/problem.ts';
+import { amendRecord } from './text/record-file.ts';
 
 /** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
 export interface Globals {

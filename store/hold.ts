@@ -1,5 +1,5 @@
 import { lockWorkspace } from './daemon-lock.ts';
-import { makeDirectories } from './directories.ts';
+import { makeDirectories } from './disk/directories.ts';
 import { StoreError } from './errors.ts';
 import { type Layout, layoutOf } from './layout.ts';
 

@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
-import { problemsIn, readItem } from './item-files.ts';
+import { problemsIn, readItem } from './items/item-files.ts';
+import { walk } from './items/walk.ts';
 import type { Layout } from './layout.ts';
-import type { FileProblem } from './problem.ts';
-import { walk } from './walk.ts';
-import { watchesWanted } from './watch-limits.ts';
+import type { FileProblem } from './text/problem.ts';
+import { watchesWanted } from './watch/watch-limits.ts';
 
 export interface Inspection {
   items: number;

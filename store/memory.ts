@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { assertOwn, changing } from './changing.ts';
+import { isDirectory } from './disk/plain-path.ts';
+import { assertOwn, changing } from './items/changing.ts';
 import { memoryDir } from './layout.ts';
-import { isDirectory } from './plain-path.ts';
 import { announce, type Store } from './store.ts';
-import { listTexts, readText, type TextFile, writeText } from './text-file.ts';
+import { listTexts, readText, type TextFile, writeText } from './text/text-file.ts';
 
 /** The memory files of a Work item, planning files included, by name. Undefined when there is no such Work item. */
 export const listMemory = (store: Store, caseId: string): TextFile[] | undefined => {

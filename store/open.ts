@@ -1,22 +1,22 @@
-import { type Attention, type Pace, payAttention } from './attention.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
-import { clearLeftovers, makeDirectories } from './directories.ts';
-import { gitIsDone } from './git-work.ts';
+import { clearLeftovers, makeDirectories } from './disk/directories.ts';
+import { pruneUndo } from './disk/undo.ts';
+import { gitIsDone } from './git/git-work.ts';
 import { createGlobals } from './globals.ts';
-import type { Item } from './item.ts';
-import { createItems } from './items.ts';
-import { openJournal } from './journal.ts';
+import type { Item } from './items/item.ts';
+import { createItems } from './items/items.ts';
+import { lookCloser } from './items/look-closer.ts';
+import { createProblems } from './items/problems.ts';
+import { reviveAbsent } from './items/revive.ts';
+import { sweep } from './items/sweep.ts';
+import { createTurns } from './items/turns.ts';
+import { openJournal } from './journal/journal.ts';
 import { layoutOf } from './layout.ts';
-import { lookCloser } from './look-closer.ts';
-import { machineOf } from './machine.ts';
-import { createProblems } from './problems.ts';
-import { reviveAbsent } from './revive.ts';
-import type { Changes } from './splice.ts';
+import { machineOf } from './sessions/machine.ts';
 import { readyToWrite, type Store } from './store.ts';
-import { sweep } from './sweep.ts';
-import { shared } from './timing.ts';
-import { createTurns } from './turns.ts';
-import { pruneUndo } from './undo.ts';
+import type { Changes } from './text/splice.ts';
+import { type Attention, type Pace, payAttention } from './watch/attention.ts';
+import { shared } from './watch/timing.ts';
 
 export interface OpenOptions {
   clock: () => Date;

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import { assertOwn, changing, untilDone } from './changing.ts';
-import { createFile } from './durable.ts';
+import { createFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
-import { bodyOfText, splitFrontMatter, textOfBody } from './front-matter.ts';
-import { type Item, proofsOf } from './item.ts';
+import { assertOwn, changing, untilDone } from './items/changing.ts';
+import { type Item, proofsOf } from './items/item.ts';
+import { checklistIn } from './items/read-proofs.ts';
+import { reconcile, reconcileInTurn } from './items/reconcile.ts';
 import { checklistFile, proofDir } from './layout.ts';
 import { etagOf, sha256, shortId } from './names.ts';
-import { Problem } from './problem.ts';
-import { checklistIn } from './read-proofs.ts';
-import { reconcile, reconcileInTurn } from './reconcile.ts';
-import { editRecord, explained, readRegularFile, unreadable } from './record-file.ts';
 import type { ChecklistEntry, Proof, ProofMatter } from './records/proof.ts';
-import { appendToList, renderFrontMatter } from './splice.ts';
 import type { Store } from './store.ts';
-import { decodeRecord } from './text.ts';
+import { bodyOfText, splitFrontMatter, textOfBody } from './text/front-matter.ts';
+import { Problem } from './text/problem.ts';
+import { editRecord, explained, readRegularFile, unreadable } from './text/record-file.ts';
+import { appendToList, renderFrontMatter } from './text/splice.ts';
+import { decodeRecord } from './text/text.ts';
 
 /** The Work item with its proofs compared with the disk this moment. */
 export const itemWithProofs = async (store: Store, caseId: string): Promise<Item | undefined> => {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFile, hasCode } from './durable.ts';
+import { createFile, hasCode } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
-import { readRegularFile } from './record-file.ts';
 import type { Store } from './store.ts';
+import { readRegularFile } from './text/record-file.ts';
 
 /** As Standard Webhooks writes them: 256 random bits. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { createFile } from './durable.ts';
+import { createFile } from './disk/durable.ts';
+import { namesIn } from './disk/folder.ts';
+import { standing, statsAt } from './disk/plain-path.ts';
 import { StoreError } from './errors.ts';
-import { namesIn } from './folder.ts';
-import { parseFrontMatter, splitFrontMatter } from './front-matter.ts';
 import { etagOf, sha256, shortId, timeName } from './names.ts';
-import { checkerOf } from './parse.ts';
-import { standing, statsAt } from './plain-path.ts';
-import { asProblem, type FileProblem, fileProblem, Problem } from './problem.ts';
-import { readRegularFile, unreadable } from './record-file.ts';
 import { type Snapshot, type SnapshotEntry, SnapshotMatter } from './records/snapshot.ts';
 import { type NamedBytes, parseFiles, renderFiles } from './snapshot-text.ts';
-import { renderFrontMatter } from './splice.ts';
 import { readyToWrite, type Store } from './store.ts';
-import { textNames } from './text-file.ts';
+import { parseFrontMatter, splitFrontMatter } from './text/front-matter.ts';
+import { checkerOf } from './text/parse.ts';
+import { asProblem, type FileProblem, fileProblem, Problem } from './text/problem.ts';
+import { readRegularFile, unreadable } from './text/record-file.ts';
+import { renderFrontMatter } from './text/splice.ts';
+import { textNames } from './text/text-file.ts';
 
 const MAX_BYTES = 16_777_216;
 

@@ -1,17 +1,17 @@
-import { remakeDirectories } from './directories.ts';
+import { remakeDirectories } from './disk/directories.ts';
 import { StoreError } from './errors.ts';
 import type { Globals } from './globals.ts';
-import type { Item } from './item.ts';
-import type { ItemFiles } from './item-files.ts';
-import type { Items } from './items.ts';
-import type { Journal, Seen } from './journal.ts';
+import type { Item } from './items/item.ts';
+import type { ItemFiles } from './items/item-files.ts';
+import type { Items } from './items/items.ts';
+import type { Problems } from './items/problems.ts';
+import type { Turns } from './items/turns.ts';
+import type { Journal, Seen } from './journal/journal.ts';
 import type { Layout } from './layout.ts';
-import { keepMachine } from './machine.ts';
-import type { Problems } from './problems.ts';
-import type { SessionFiles } from './session-files.ts';
-import type { Changes } from './splice.ts';
-import type { Turns } from './turns.ts';
-import type { PlaceKind } from './watch.ts';
+import { keepMachine } from './sessions/machine.ts';
+import type { SessionFiles } from './sessions/session-files.ts';
+import type { Changes } from './text/splice.ts';
+import type { PlaceKind } from './watch/watch.ts';
 
 /** The workspace, opened by this process alone. */
 export interface Store {

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import { createFile, removeFile } from './durable.ts';
-import { type Entry, isInGrace } from './entry.ts';
+import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import { refreshWebhooks } from './globals.ts';
-import type { Item } from './item.ts';
-import { touch } from './items.ts';
+import type { Item } from './items/item.ts';
+import { touch } from './items/items.ts';
+import type { WebhookFile } from './items/read-webhooks.ts';
+import { reconcileInTurn } from './items/reconcile.ts';
 import { webhooksDir } from './layout.ts';
 import { etagOf } from './names.ts';
-import type { WebhookFile } from './read-webhooks.ts';
-import { reconcileInTurn } from './reconcile.ts';
-import { editRecord } from './record-file.ts';
 import type { WebhookMatter } from './records/webhook.ts';
 import { keepSecret } from './secrets.ts';
-import { renderFrontMatter } from './splice.ts';
 import { announce, readyToWrite, type Store } from './store.ts';
+import { type Entry, isInGrace } from './text/entry.ts';
+import { editRecord } from './text/record-file.ts';
+import { renderFrontMatter } from './text/splice.ts';
 
 /** Whose registrations: those of one Work item, or, with undefined, those for the whole workspace. */
 export type Scope = string | undefined;

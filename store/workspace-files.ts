@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, opendirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createFile, hasCode } from './durable.ts';
+import { createFile, hasCode } from './disk/durable.ts';
 import type { Layout } from './layout.ts';
 import { SETTINGS_TEXT } from './settings-text.ts';
 

@@ -1,12 +1,12 @@
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
-import { createFile, hasCode, removeFile } from './durable.ts';
-import { checkedBy, readJson } from './json-file.ts';
+import { createFile, hasCode, removeFile } from './disk/durable.ts';
+import { checkedBy, readJson } from './disk/json-file.ts';
 import type { Layout } from './layout.ts';
-import { Problem } from './problem.ts';
 import { WorktreeRecord } from './records/worktree.ts';
 import { readyToWrite, type Store } from './store.ts';
+import { Problem } from './text/problem.ts';
 
 /**
  * The record of a Work item's worktree, or undefined. An agent may be able to reach the file, so it is checked at

@@ -1,5 +1,5 @@
-import { readHistory } from '../../store/history.ts';
-import { caseOf } from '../../store/item.ts';
+import { readHistory } from '../../store/git/history.ts';
+import { caseOf } from '../../store/items/item.ts';
 import type { HistoryEntry } from '../../store/records/history.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';

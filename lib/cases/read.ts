@@ -1,5 +1,5 @@
 import { listCases as keptCases, serveCase } from '../../store/cases.ts';
-import { answerOf, plainState } from '../../store/item.ts';
+import { answerOf, plainState } from '../../store/items/item.ts';
 import type { StateName } from '../../store/records/case.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';

@@ -1,5 +1,5 @@
-import { Problem } from '../../store/problem.ts';
-import { decodeText } from '../../store/text.ts';
+import { Problem } from '../../store/text/problem.ts';
+import { decodeText } from '../../store/text/text.ts';
 import { type FieldError, ServiceError } from '../errors.ts';
 
 /** Throws `bad_request` for a title or a text that could not be read back from the file it is to be kept in. */

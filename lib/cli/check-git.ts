@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { cleanEnvironment } from '../tools/environment.ts';
-import { createGit } from '../tools/git.ts';
-import { homeOf } from '../tools/git-commit.ts';
+import { homeOf } from '../tools/git/commit.ts';
+import { createGit } from '../tools/git/git.ts';
 
 /** What git knows of the files of a workspace. Paths are relative to it. */
 export interface Committed {

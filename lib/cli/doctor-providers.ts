@@ -1,4 +1,4 @@
-import { isInside } from '../../store/inside.ts';
+import { isInside } from '../../store/disk/inside.ts';
 import type { ProviderInfo } from '../providers/provider.ts';
 import { createProviders } from '../providers/providers.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { holderOf } from '../../store/daemon-lock.ts';
 import { inspectWorkspace, isThere } from '../../store/inspect.ts';
-import { type FileProblem, fileProblem } from '../../store/problem.ts';
-import { howToRaise, type Limit, watchLimit } from '../../store/watch-limits.ts';
+import { type FileProblem, fileProblem } from '../../store/text/problem.ts';
+import { howToRaise, type Limit, watchLimit } from '../../store/watch/watch-limits.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { placeOf } from '../system/problem-log.ts';
-import { homeOf } from '../tools/git-commit.ts';
-import { findRepository } from '../tools/git-repository.ts';
+import { homeOf } from '../tools/git/commit.ts';
+import { findRepository } from '../tools/git/repository.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
 
 /** The workspace, and the repositories that its Work items are worked on in. */

@@ -3,7 +3,7 @@ import { layoutOf } from '../../store/layout.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { cleanEnvironment } from '../tools/environment.ts';
-import { createGit } from '../tools/git.ts';
+import { createGit } from '../tools/git/git.ts';
 import { createSandbox } from '../tools/sandbox.ts';
 import { machine } from './doctor-machine.ts';
 import { providers } from './doctor-providers.ts';

@@ -1,4 +1,4 @@
-import type { BacklogProject } from '../../store/backlog-files.ts';
+import type { BacklogProject } from '../../store/archive/backlog-files.ts';
 import { STATES } from '../../store/records/case.ts';
 import { counted } from '../counted.ts';
 import type { BroughtIn, ImportOptions } from '../import/bring-in.ts';

@@ -2,9 +2,9 @@ import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { cleanEnvironment } from '../tools/environment.ts';
-import { createGit, type Git } from '../tools/git.ts';
-import { commitOnly, hasIdentity, homeOf, uncommitted } from '../tools/git-commit.ts';
-import { headCommit } from '../tools/git-repository.ts';
+import { commitOnly, hasIdentity, homeOf, uncommitted } from '../tools/git/commit.ts';
+import { createGit, type Git } from '../tools/git/git.ts';
+import { headCommit } from '../tools/git/repository.ts';
 import { checkWorkspace } from './places.ts';
 
 type Say = (line: string) => void;

@@ -2,8 +2,8 @@ import { makeWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
 import { cleanEnvironment } from '../tools/environment.ts';
-import { createGit } from '../tools/git.ts';
-import { findRepository } from '../tools/git-repository.ts';
+import { createGit } from '../tools/git/git.ts';
+import { findRepository } from '../tools/git/repository.ts';
 import { Refusal } from './refusal.ts';
 
 /** Makes the workspace's directory if need be. Throws a Refusal when it cannot be one. */

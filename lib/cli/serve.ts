@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi';
 import { sections } from '../../routes/index.ts';
 import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
-import { hasCode } from '../../store/durable.ts';
+import { hasCode } from '../../store/disk/durable.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { EVENTS } from '../events.ts';

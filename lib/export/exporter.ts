@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type ExportRun, startExport } from '../../store/export.ts';
+import { type ExportRun, startExport } from '../../store/archive/export.ts';
 import type { Store } from '../../store/store.ts';
 import { ServiceError } from '../errors.ts';
 

@@ -1,5 +1,5 @@
 import { settingsOf } from '../../store/globals.ts';
-import { shared } from '../../store/timing.ts';
+import { shared } from '../../store/watch/timing.ts';
 import type { Service } from '../service.ts';
 import { commitChanges, type Due, type Told, tellAll } from './commit-changes.ts';
 

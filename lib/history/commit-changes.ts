@@ -1,7 +1,6 @@
 import { CASE_FILE } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
 import type { Service } from '../service.ts';
-import type { Run } from '../tools/git.ts';
 import {
   type Changed,
   commitOnly,
@@ -9,7 +8,8 @@ import {
   homeOf,
   inTheMiddle,
   uncommitted,
-} from '../tools/git-commit.ts';
+} from '../tools/git/commit.ts';
+import type { Run } from '../tools/git/git.ts';
 import { caseMessage, type Picture, pictureOf, workspaceMessage } from './message.ts';
 
 /** Work items by id, each as it was when it was last committed. */

@@ -1,6 +1,6 @@
-import type { Item } from '../../store/item.ts';
-import { caseOf, stateOf } from '../../store/item.ts';
-import type { Changed } from '../tools/git-commit.ts';
+import type { Item } from '../../store/items/item.ts';
+import { caseOf, stateOf } from '../../store/items/item.ts';
+import type { Changed } from '../tools/git/commit.ts';
 
 /** What a commit message is made of: a Work item when it was last committed, or now. */
 export interface Picture {

@@ -1,6 +1,6 @@
-import { casesIn } from '../../store/archive-files.ts';
-import { ancestorsOf } from '../../store/archive-names.ts';
-import type { Wanted } from '../../store/standing.ts';
+import { casesIn } from '../../store/archive/archive-files.ts';
+import { ancestorsOf } from '../../store/archive/archive-names.ts';
+import type { Wanted } from '../../store/archive/standing.ts';
 
 /** A Work item that is to come in: all the files of its directory. */
 export interface Arrival {

@@ -1,4 +1,4 @@
-import type { BacklogFile, BacklogProject } from '../../store/backlog-files.ts';
+import type { BacklogFile, BacklogProject } from '../../store/archive/backlog-files.ts';
 import { idOfText } from '../../store/names.ts';
 import type { CaseMatter } from '../../store/records/case.ts';
 

@@ -1,7 +1,4 @@
-import { clearLeftovers } from '../../store/directories.ts';
-import { holdWorkspace } from '../../store/hold.ts';
-import { type Layout, layoutOf } from '../../store/layout.ts';
-import { moveIn } from '../../store/move-in.ts';
+import { moveIn } from '../../store/archive/move-in.ts';
 import {
   checkSpace,
   dropStaging,
@@ -9,8 +6,11 @@ import {
   type StagedFile,
   type Staging,
   stageFiles,
-} from '../../store/staging.ts';
-import { placeOf, readStanding, type Standing, type Wanted } from '../../store/standing.ts';
+} from '../../store/archive/staging.ts';
+import { placeOf, readStanding, type Standing, type Wanted } from '../../store/archive/standing.ts';
+import { clearLeftovers } from '../../store/disk/directories.ts';
+import { holdWorkspace } from '../../store/hold.ts';
+import { type Layout, layoutOf } from '../../store/layout.ts';
 import { arrivalsOf } from './arrivals.ts';
 import { type Conflict, type Plan, planOf } from './plan.ts';
 

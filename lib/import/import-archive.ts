@@ -1,9 +1,9 @@
 import { basename, dirname } from 'node:path';
-import type { Archive } from '../../store/archive.ts';
-import { contentOf, overheard } from '../../store/contents.ts';
+import type { Archive } from '../../store/archive/archive.ts';
+import { contentOf, overheard } from '../../store/archive/contents.ts';
+import { readManifest, type Vouched } from '../../store/archive/read-manifest.ts';
+import { idIn } from '../../store/archive/standing.ts';
 import { CASE_FILE } from '../../store/layout.ts';
-import { readManifest, type Vouched } from '../../store/read-manifest.ts';
-import { idIn } from '../../store/standing.ts';
 import { type BroughtIn, bringIn, type ImportOptions } from './bring-in.ts';
 
 /** Brings an export into a workspace. Throws an ArchiveError for one that is not, to the byte, what its manifest says. */

@@ -1,14 +1,14 @@
 import { join, posix } from 'node:path';
-import type { BacklogFile, BacklogProject } from '../../store/backlog-files.ts';
-import { bodyOfText } from '../../store/front-matter.ts';
+import type { BacklogFile, BacklogProject } from '../../store/archive/backlog-files.ts';
+import { dataIn, type Standing } from '../../store/archive/standing.ts';
+import { parseCase } from '../../store/items/read-case.ts';
 import { caseFile, type Layout, layoutOf, memoryDir } from '../../store/layout.ts';
 import { caseDirName, monthOf, sha256 } from '../../store/names.ts';
-import { type FileProblem, fileProblem, Problem } from '../../store/problem.ts';
-import { parseCase } from '../../store/read-case.ts';
-import { readRegularFile } from '../../store/record-file.ts';
 import type { State } from '../../store/records/case.ts';
-import { renderFrontMatter } from '../../store/splice.ts';
-import { dataIn, type Standing } from '../../store/standing.ts';
+import { bodyOfText } from '../../store/text/front-matter.ts';
+import { type FileProblem, fileProblem, Problem } from '../../store/text/problem.ts';
+import { readRegularFile } from '../../store/text/record-file.ts';
+import { renderFrontMatter } from '../../store/text/splice.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { type BacklogCase, caseOfTask, withIds } from './backlog-task.ts';
 import {

@@ -1,6 +1,12 @@
-import { ancestorsOf } from '../../store/archive-names.ts';
+import { ancestorsOf } from '../../store/archive/archive-names.ts';
+import {
+  defaultAt,
+  isTaken,
+  placeOf,
+  type Standing,
+  type Wanted,
+} from '../../store/archive/standing.ts';
 import type { Layout } from '../../store/layout.ts';
-import { defaultAt, isTaken, placeOf, type Standing, type Wanted } from '../../store/standing.ts';
 import type { Arrival, Arrivals } from './arrivals.ts';
 
 /** What stands in the way of something that is to come in. */

@@ -1,6 +1,6 @@
 import { listMemory as keptFiles, readMemory, writeMemory } from '../../store/memory.ts';
 import { isMarkdownName } from '../../store/names.ts';
-import type { TextFile } from '../../store/text-file.ts';
+import type { TextFile } from '../../store/text/text-file.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 

@@ -1,6 +1,6 @@
 import { editGlobalMemory, listGlobalMemory, readGlobalMemory } from '../../store/global-memory.ts';
-import { type HeldLock, heldLocks } from '../../store/locks.ts';
-import type { TextFile } from '../../store/text-file.ts';
+import { type HeldLock, heldLocks } from '../../store/sessions/locks.ts';
+import type { TextFile } from '../../store/text/text-file.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { isTokenOf } from '../sessions/token.ts';

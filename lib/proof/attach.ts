@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Item } from '../../store/item.ts';
+import type { Item } from '../../store/items/item.ts';
 import {
   createProof,
   itemWithProofs,

@@ -1,6 +1,6 @@
-import { caseOf, type Item, proofsOf, stateOf } from '../../store/item.ts';
+import { caseOf, type Item, proofsOf, stateOf } from '../../store/items/item.ts';
 import type { ChecklistEntry, Gate } from '../../store/records/proof.ts';
-import type { Changes } from '../../store/splice.ts';
+import type { Changes } from '../../store/text/splice.ts';
 import { moveTo } from '../cases/moves.ts';
 
 /** What the gate looks at of a proof. */

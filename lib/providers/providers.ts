@@ -1,5 +1,5 @@
 import type { Environment } from '../tools/environment.ts';
-import { createAcpProvider } from './acp.ts';
+import { createAcpProvider } from './acp/acp.ts';
 import { createCommandProvider } from './command/command.ts';
 import type { Format } from './command/formats.ts';
 import { COMMAND_PRESETS } from './command/presets.ts';
@@ -9,7 +9,7 @@ import type { PermissionPolicy } from './permissions.ts';
 import { type AcpAgent, PRESETS, type Preset } from './presets.ts';
 import type { Provider, ProviderInfo } from './provider.ts';
 import { failedRun } from './run-end.ts';
-import { createRunbookProvider } from './runbook.ts';
+import { createRunbookProvider } from './runbook/runbook.ts';
 
 /** An entry of `providers` in the settings. Each field given overrides the preset's. */
 export interface AcpSettings {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { inScratch } from '../../store/scratch.ts';
+import { inScratch } from '../../store/disk/scratch.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { Provider, ProviderInfo, RunResult, Usage } from './provider.ts';

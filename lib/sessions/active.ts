@@ -1,5 +1,5 @@
 import { isEnded } from '../../store/records/session.ts';
-import { type KeptSession, listSessions } from '../../store/sessions.ts';
+import { type KeptSession, listSessions } from '../../store/sessions/sessions.ts';
 import { getCase } from '../cases/read.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';

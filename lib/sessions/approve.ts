@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../store/records/session.ts';
-import { readPlan } from '../../store/session-texts.ts';
-import type { TextFile } from '../../store/text-file.ts';
+import { readPlan } from '../../store/sessions/session-texts.ts';
+import type { TextFile } from '../../store/text/text-file.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { decide } from './decide.ts';

@@ -1,4 +1,4 @@
-import { forgetRun, readSession } from '../../store/sessions.ts';
+import { forgetRun, readSession } from '../../store/sessions/sessions.ts';
 import type { Service } from '../service.ts';
 import { stopLive } from './engine.ts';
 import { wakeQueue } from './launch.ts';

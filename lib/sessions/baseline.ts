@@ -1,11 +1,11 @@
-import { readBaseline, removeBaseline, saveBaseline } from '../../store/baselines.ts';
 import type { Baseline } from '../../store/records/baseline.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { keepSessionFile } from '../../store/session-texts.ts';
-import { type KeptSession, whereIs } from '../../store/sessions.ts';
+import { readBaseline, removeBaseline, saveBaseline } from '../../store/sessions/baselines.ts';
+import { keepSessionFile } from '../../store/sessions/session-texts.ts';
+import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import type { Service } from '../service.ts';
-import { type Found, restore } from '../tools/git-restore.ts';
-import { dropSnapshot, snapshot } from '../tools/git-snapshot.ts';
+import { type Found, restore } from '../tools/git/restore.ts';
+import { dropSnapshot, snapshot } from '../tools/git/snapshot.ts';
 import { findWorktree } from '../worktrees/read.ts';
 
 /** Keeps on disk how the worktree is before the agent of a Plan turn starts: whoever dies, it is compared with this. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../store/records/session.ts';
-import { readPlan } from '../../store/session-texts.ts';
+import { readPlan } from '../../store/sessions/session-texts.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { activeSession } from './active.ts';

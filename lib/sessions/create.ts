@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readCase } from '../../store/cases.ts';
 import type { Session } from '../../store/records/session.ts';
-import { createSession as keepSession, readSession } from '../../store/sessions.ts';
+import { createSession as keepSession, readSession } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { isClosed } from '../cases/moves.ts';
 import { repositoryOf } from '../cases/project.ts';

@@ -1,4 +1,8 @@
-import { type KeptSession, type SessionRule, updateSession } from '../../store/sessions.ts';
+import {
+  type KeptSession,
+  type SessionRule,
+  updateSession,
+} from '../../store/sessions/sessions.ts';
 import type { Service } from '../service.ts';
 import { refuseElsewhere } from './elsewhere.ts';
 import { interrupt } from './rules.ts';

@@ -1,4 +1,4 @@
-import type { KeptSession } from '../../store/sessions.ts';
+import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { decide } from './decide.ts';

@@ -1,8 +1,8 @@
+import { createTurns, type Turns } from '../../store/items/turns.ts';
 import { sha256 } from '../../store/names.ts';
-import { type KeptSession, whereIs } from '../../store/sessions.ts';
+import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
+import { openTranscript, type Transcript } from '../../store/sessions/transcript.ts';
 import type { Store } from '../../store/store.ts';
-import { openTranscript, type Transcript } from '../../store/transcript.ts';
-import { createTurns, type Turns } from '../../store/turns.ts';
 import type { Phase, Run, RunResult } from '../providers/provider.ts';
 import { isTokenOf } from './token.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readCase } from '../../store/cases.ts';
-import { acquireLock, readLock, releaseLock } from '../../store/locks.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { LockMatter } from '../../store/records/lock.ts';
 import { isEnded } from '../../store/records/session.ts';
-import { type KeptSession, listSessions, readSession } from '../../store/sessions.ts';
+import { acquireLock, readLock, releaseLock } from '../../store/sessions/locks.ts';
+import { type KeptSession, listSessions, readSession } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { isClosed } from '../cases/moves.ts';
 import { ServiceError } from '../errors.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { acquireLock, readLock, releaseLock } from '../../store/locks.ts';
 import { sha256 } from '../../store/names.ts';
 import type { Lock } from '../../store/records/lock.ts';
 import { isEnded } from '../../store/records/session.ts';
-import { readSession } from '../../store/sessions.ts';
+import { acquireLock, readLock, releaseLock } from '../../store/sessions/locks.ts';
+import { readSession } from '../../store/sessions/sessions.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { decided } from './decide.ts';

@@ -1,9 +1,9 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import type { KeptSession } from '../../store/sessions.ts';
-import type { TranscriptEvent } from '../../store/transcript.ts';
+import type { KeptSession } from '../../store/sessions/sessions.ts';
+import type { TranscriptEvent } from '../../store/sessions/transcript.ts';
 import type { PartialWork } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import { status } from '../tools/git-status.ts';
+import { status } from '../tools/git/status.ts';
 
 /** What a Work run that was stopped has done so far, so that the next goes on where it stopped. */
 export const partialWork = async (

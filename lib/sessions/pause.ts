@@ -1,5 +1,5 @@
 import type { Session } from '../../store/records/session.ts';
-import type { KeptSession } from '../../store/sessions.ts';
+import type { KeptSession } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { unblock } from '../cases/moves.ts';
 import { notFound } from '../errors.ts';

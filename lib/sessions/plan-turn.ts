@@ -1,9 +1,9 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { readPlan, writePlan } from '../../store/session-texts.ts';
-import { type KeptSession, updateSession, whereIs } from '../../store/sessions.ts';
+import { readPlan, writePlan } from '../../store/sessions/session-texts.ts';
+import { type KeptSession, updateSession, whereIs } from '../../store/sessions/sessions.ts';
 import type { PromptParts, RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import { headCommit } from '../tools/git-repository.ts';
+import { headCommit } from '../tools/git/repository.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';

@@ -3,7 +3,7 @@ import { readCase } from '../../store/cases.ts';
 import { listGlobalMemory } from '../../store/global-memory.ts';
 import { listMemory } from '../../store/memory.ts';
 import type { Store } from '../../store/store.ts';
-import type { TextFile } from '../../store/text-file.ts';
+import type { TextFile } from '../../store/text/text-file.ts';
 import { capText } from '../providers/cap-text.ts';
 import type { PromptParts } from '../providers/provider.ts';
 import type { Service } from '../service.ts';

@@ -1,5 +1,5 @@
 import { isEnded, type Session } from '../../store/records/session.ts';
-import { readSession } from '../../store/sessions.ts';
+import { readSession } from '../../store/sessions/sessions.ts';
 import type { Service } from '../service.ts';
 import { decided } from './decide.ts';
 

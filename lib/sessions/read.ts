@@ -1,12 +1,12 @@
 import { readCase } from '../../store/cases.ts';
 import { isEnded, type Session } from '../../store/records/session.ts';
-import { readDiff, readPlan, writePlan } from '../../store/session-texts.ts';
+import { readDiff, readPlan, writePlan } from '../../store/sessions/session-texts.ts';
 import {
   type KeptSession,
   listSessions as keptSessions,
   readSession,
-} from '../../store/sessions.ts';
-import type { TextFile } from '../../store/text-file.ts';
+} from '../../store/sessions/sessions.ts';
+import type { TextFile } from '../../store/text/text-file.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { decided } from './decide.ts';

@@ -4,7 +4,7 @@ import {
   type KeptSession,
   readSession,
   type SessionRule,
-} from '../../store/sessions.ts';
+} from '../../store/sessions/sessions.ts';
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
 import { undoInterrupted } from './baseline.ts';

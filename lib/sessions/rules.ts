@@ -1,6 +1,6 @@
 import type { State } from '../../store/records/case.ts';
 import { isEnded, type Session, type Usage } from '../../store/records/session.ts';
-import type { SessionChange, SessionRule } from '../../store/sessions.ts';
+import type { SessionChange, SessionRule } from '../../store/sessions/sessions.ts';
 import { ServiceError } from '../errors.ts';
 import type { RunResult } from '../providers/provider.ts';
 import { addUsage } from '../providers/usage.ts';

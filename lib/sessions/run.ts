@@ -1,6 +1,6 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { awaitPlan } from '../../store/session-texts.ts';
-import { type KeptSession, whereIs } from '../../store/sessions.ts';
+import { awaitPlan } from '../../store/sessions/session-texts.ts';
+import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { moveTo, unblock } from '../cases/moves.ts';
 import { ServiceError } from '../errors.ts';

@@ -1,8 +1,8 @@
 import { readCase } from '../../store/cases.ts';
-import { releaseLock } from '../../store/locks.ts';
 import type { Case, State } from '../../store/records/case.ts';
 import { isEnded, type Session } from '../../store/records/session.ts';
-import { isUntold, type KeptSession, tellSession } from '../../store/sessions.ts';
+import { releaseLock } from '../../store/sessions/locks.ts';
+import { isUntold, type KeptSession, tellSession } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { isClosed, moveTo } from '../cases/moves.ts';
 import type { Service } from '../service.ts';

@@ -1,8 +1,8 @@
 import type { Session, Usage } from '../../store/records/session.ts';
-import type { TranscriptEvent } from '../../store/transcript.ts';
+import type { TranscriptEvent } from '../../store/sessions/transcript.ts';
 import { counted } from '../counted.ts';
 import { fenceOff } from '../providers/fence-off.ts';
-import type { ChangedFile } from '../tools/git-diff.ts';
+import type { ChangedFile } from '../tools/git/diff.ts';
 
 /** What a session came to, as far as it is known when its Work mode ends. */
 export interface WorkDone {

@@ -1,6 +1,11 @@
-import { type HeldLock, heldLocks } from '../../store/locks.ts';
 import { isEnded } from '../../store/records/session.ts';
-import { claimSession, type KeptSession, listSessions, readSession } from '../../store/sessions.ts';
+import { type HeldLock, heldLocks } from '../../store/sessions/locks.ts';
+import {
+  claimSession,
+  type KeptSession,
+  listSessions,
+  readSession,
+} from '../../store/sessions/sessions.ts';
 import type { Service } from '../service.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { writeSessionFile } from '../../store/session-texts.ts';
-import { type KeptSession, whereIs } from '../../store/sessions.ts';
+import { writeSessionFile } from '../../store/sessions/session-texts.ts';
+import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import type { ChangedFile } from '../tools/git-diff.ts';
+import type { ChangedFile } from '../tools/git/diff.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
 import { worktreeDiff } from '../worktrees/diff.ts';
 import { decide } from './decide.ts';

@@ -1,6 +1,6 @@
-import { lookCloser } from '../../store/look-closer.ts';
-import type { FileProblem } from '../../store/problem.ts';
+import { lookCloser } from '../../store/items/look-closer.ts';
 import { listSnapshots } from '../../store/snapshots.ts';
+import type { FileProblem } from '../../store/text/problem.ts';
 import type { Service } from '../service.ts';
 
 /**

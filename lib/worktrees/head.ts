@@ -1,5 +1,5 @@
 import type { Service } from '../service.ts';
-import { headCommit } from '../tools/git-repository.ts';
+import { headCommit } from '../tools/git/repository.ts';
 import { findWorktree } from './read.ts';
 
 /** The commit that the worktree stands on; undefined without one. Never throws: it only goes with other records. */

@@ -1,5 +1,5 @@
-import { readLock } from '../../store/locks.ts';
 import type { Worktree, WorktreeRecord } from '../../store/records/worktree.ts';
+import { readLock } from '../../store/sessions/locks.ts';
 import { readWorktree } from '../../store/worktrees.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';

@@ -3,7 +3,7 @@ import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { keepRecovered } from '../../store/worktrees.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { dropSnapshot, snapshot } from '../tools/git-snapshot.ts';
+import { dropSnapshot, snapshot } from '../tools/git/snapshot.ts';
 import { worktreeDiff } from './diff.ts';
 
 interface Kept {

@@ -3,7 +3,7 @@ import { readyToWrite } from '../../store/store.ts';
 import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../store/worktrees.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { listWorktrees, removeWorktree as removeFromGit } from '../tools/git-worktree.ts';
+import { listWorktrees, removeWorktree as removeFromGit } from '../tools/git/worktree.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
 import { reasonFor } from './name.ts';
 import { findWorktree, getWorktree, refuseHeld } from './read.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { repositoryOf } from '../cases/project.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { findRepository, type Repository } from '../tools/git-repository.ts';
+import { findRepository, type Repository } from '../tools/git/repository.ts';
 
 /** The repository of a project. A path in the settings that is not absolute starts at the workspace. */
 export const repositoryFor = async (service: Service, project: string): Promise<Repository> => {

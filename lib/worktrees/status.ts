@@ -1,9 +1,9 @@
-import { readLock } from '../../store/locks.ts';
 import type { Lock } from '../../store/records/lock.ts';
 import type { Worktree, WorktreeRecord } from '../../store/records/worktree.ts';
+import { readLock } from '../../store/sessions/locks.ts';
 import type { Service } from '../service.ts';
-import type { Git } from '../tools/git.ts';
-import { status, type WorktreeStatus } from '../tools/git-status.ts';
+import type { Git } from '../tools/git/git.ts';
+import { status, type WorktreeStatus } from '../tools/git/status.ts';
 import { checkCase, findWorktree, getWorktree, worktreeOf } from './read.ts';
 import { adviceFor, stateOf, type WorktreeState } from './state.ts';
 

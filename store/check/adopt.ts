@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Entry } from '../entry.ts';
-import type { ItemFiles } from '../item-files.ts';
+import type { ItemFiles } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
-import { editRecord } from '../record-file.ts';
-import type { Changes } from '../splice.ts';
+import type { Entry } from '../text/entry.ts';
+import { editRecord } from '../text/record-file.ts';
+import type { Changes } from '../text/splice.ts';
 import { type Finding, type Mend, warning } from './finding.ts';
 
 /** Records made by hand that have all but what the daemon adds. */

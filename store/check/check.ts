@@ -1,11 +1,11 @@
 import { holderOf } from '../daemon-lock.ts';
-import type { Entry } from '../entry.ts';
-import { seenIn } from '../journal.ts';
-import { lookAtJournal } from '../journal-file.ts';
+import { statsAt } from '../disk/plain-path.ts';
+import type { WebhookFile } from '../items/read-webhooks.ts';
+import { seenIn } from '../journal/journal.ts';
+import { lookAtJournal } from '../journal/journal-file.ts';
 import type { Layout } from '../layout.ts';
-import { statsAt } from '../plain-path.ts';
-import { fileProblem, LINKED_FOLDER, NO_FOLDER } from '../problem.ts';
-import type { WebhookFile } from '../read-webhooks.ts';
+import type { Entry } from '../text/entry.ts';
+import { fileProblem, LINKED_FOLDER, NO_FOLDER } from '../text/problem.ts';
 import { error, type Finding } from './finding.ts';
 import { checkGitignore } from './git-ignore.ts';
 import { checkGlobals } from './globals.ts';

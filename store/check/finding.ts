@@ -1,4 +1,4 @@
-import { type FileProblem, fileProblem, type Problem } from '../problem.ts';
+import { type FileProblem, fileProblem, type Problem } from '../text/problem.ts';
 
 /**
  * Mends what was found, and loses nothing by it. Answers what was done, in words that follow the file; undefined when

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { createFile, replaceFile } from '../durable.ts';
-import { findGitDir } from '../git-dir.ts';
+import { createFile, replaceFile } from '../disk/durable.ts';
+import { statsAt } from '../disk/plain-path.ts';
+import { findGitDir } from '../git/git-dir.ts';
 import type { Layout } from '../layout.ts';
-import { statsAt } from '../plain-path.ts';
-import { readRegularFile } from '../record-file.ts';
+import { readRegularFile } from '../text/record-file.ts';
 import { type Finding, type Mend, warning } from './finding.ts';
 
 // What would put this machine's own, or a lock that a checkout could forge, into git.

@@ -1,14 +1,20 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import type { Entry } from '../entry.ts';
+import { listDirectory } from '../disk/folder.ts';
+import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
-import { listDirectory } from '../folder.ts';
-import type { JournalLook } from '../journal-file.ts';
+import type { WebhookFile } from '../items/read-webhooks.ts';
+import type { JournalLook } from '../journal/journal-file.ts';
 import type { Layout } from '../layout.ts';
-import { statsAt } from '../plain-path.ts';
-import { asProblem, type FileProblem, fileProblem, LINKED_FOLDER, NO_FOLDER } from '../problem.ts';
-import type { WebhookFile } from '../read-webhooks.ts';
+import type { Entry } from '../text/entry.ts';
+import {
+  asProblem,
+  type FileProblem,
+  fileProblem,
+  LINKED_FOLDER,
+  NO_FOLDER,
+} from '../text/problem.ts';
 import { readWorktreeIn, whatIsAt } from '../worktrees.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 

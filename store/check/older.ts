@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { createFile, replaceFile } from '../durable.ts';
-import { listDirectory } from '../folder.ts';
+import { createFile, replaceFile } from '../disk/durable.ts';
+import { listDirectory } from '../disk/folder.ts';
+import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { sha256 } from '../names.ts';
-import { statsAt } from '../plain-path.ts';
-import { isAllNul } from '../text.ts';
+import { isAllNul } from '../text/text.ts';
 import type { Mend } from './finding.ts';
 
 /** Finds a file as it once was, by the hash of its bytes. Undefined where nobody has kept it. */

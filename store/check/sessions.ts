@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeFile } from '../durable.ts';
-import { type Entry, readEntry } from '../entry.ts';
-import { listFolder } from '../folder.ts';
-import { duplicateId, problemOf } from '../item-files.ts';
+import { removeFile } from '../disk/durable.ts';
+import { listFolder } from '../disk/folder.ts';
+import { statsAt } from '../disk/plain-path.ts';
+import { duplicateId, problemOf } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { sha256 } from '../names.ts';
-import { statsAt } from '../plain-path.ts';
-import { asProblem, LINKED_FOLDER } from '../problem.ts';
-import { parseLock, parseSession } from '../read-sessions.ts';
 import type { LockMatter } from '../records/lock.ts';
 import { isEnded, type SessionMatter } from '../records/session.ts';
+import { parseLock, parseSession } from '../sessions/read-sessions.ts';
+import { type Entry, readEntry } from '../text/entry.ts';
+import { asProblem, LINKED_FOLDER } from '../text/problem.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 import { checkPlain, checkText } from './texts.ts';
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { refuseOther } from '../entry.ts';
-import { listFolder } from '../folder.ts';
+import { listFolder } from '../disk/folder.ts';
+import { statsAt } from '../disk/plain-path.ts';
 import { isMarkdownName } from '../names.ts';
-import { statsAt } from '../plain-path.ts';
-import { asProblem, Problem } from '../problem.ts';
-import { decodeText } from '../text.ts';
+import { refuseOther } from '../text/entry.ts';
+import { asProblem, Problem } from '../text/problem.ts';
+import { decodeText } from '../text/text.ts';
 import { errorAt, type Finding } from './finding.ts';
 
 const MAX_BYTES = 2_097_152;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { cleanEnvironment } from '../../lib/tools/environment.ts';
-import { createGit, type Git, type Worktree } from '../../lib/tools/git.ts';
-import type { Repository } from '../../lib/tools/git-repository.ts';
-import { addWorktree } from '../../lib/tools/git-worktree.ts';
+import { createGit, type Git, type Worktree } from '../../lib/tools/git/git.ts';
+import type { Repository } from '../../lib/tools/git/repository.ts';
+import { addWorktree } from '../../lib/tools/git/worktree.ts';
 
 export interface TestRepository {
   root: string;

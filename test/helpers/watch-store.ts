@@ -2,8 +2,9 @@
  * A program: opens the workspace it is given, watches it with sweeps that come soon, and says a line for each thing that
  * happens.
  */
-import { PACE } from '../../store/attention.ts';
+
 import { openStore } from '../../store/open.ts';
+import { PACE } from '../../store/watch/attention.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 

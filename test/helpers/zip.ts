@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32, deflateRawSync } from 'node:zlib';
-import { countsOf } from '../../store/archive-files.ts';
+import { countsOf } from '../../store/archive/archive-files.ts';
 
 /** An entry of a zip file. What is given besides name and data is written as it is, however wrong. */
 export interface ZipPart {

@@ -7,7 +7,7 @@ import { keyCheck } from '../../lib/mcp/key-check.ts';
 import { createServer } from '../../lib/server.ts';
 import type { Service } from '../../lib/service.ts';
 import { createEngine } from '../../lib/sessions/engine.ts';
-import { createGit } from '../../lib/tools/git.ts';
+import { createGit } from '../../lib/tools/git/git.ts';
 import { createDispatcher } from '../../lib/webhooks/dispatcher.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';

@@ -4,7 +4,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { Compile } from 'typebox/compile';
-import { CHUNK_BYTES, WINDOW } from '../../store/export-outbox.ts';
+import { CHUNK_BYTES, WINDOW } from '../../store/archive/export-outbox.ts';
 import { Manifest } from '../../store/records/manifest.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { acquireLock, releaseLock } from '../../store/locks.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Snapshot, SnapshotEntry } from '../../store/records/snapshot.ts';
+import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { type Answered, type Running, startForTest } from '../helpers/service.ts';
 import { withAgent, withCase as withSession } from '../helpers/sessions.ts';
@@ -296,7 +296,7 @@ describe('POST /api/global-memory/write', () => {
     await kept.write({ content: 'start' });
     const { store } = kept.service;
     // Saved by an editor whenever the daemon has read it.
-    const { editText } = await import('../../store/text-file.ts');
+    const { editText } = await import('../../store/text/text-file.ts');
     let saves = 0;
     const path = { dir: store.layout.memory, filename: 'global.md' };
     const busy = editText(store.layout, path, () => {

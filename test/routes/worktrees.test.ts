@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createGit } from '../../lib/tools/git.ts';
-import { acquireLock } from '../../store/locks.ts';
+import { createGit } from '../../lib/tools/git/git.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
+import { acquireLock } from '../../store/sessions/locks.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { type Fixture, start } from '../lib/worktrees/fixture.ts';
 

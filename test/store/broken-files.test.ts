@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { refreshGlobals } from '../../store/globals.ts';
-import { reconcile } from '../../store/reconcile.ts';
+import { reconcile } from '../../store/items/reconcile.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';

@@ -14,11 +14,11 @@ import {
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { addLines, openLines } from '../../store/lines.ts';
+import { addLines, openLines } from '../../store/disk/lines.ts';
+import { sweep } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';
-import { sweep } from '../../store/sweep.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { sweep } from '../../store/sweep.ts';
+import { sweep } from '../../store/items/sweep.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {
   assertHeard,

@@ -14,10 +14,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { readEntry } from '../../store/entry.ts';
-import { readFolder } from '../../store/folder.ts';
-import { acquireLock, readLock, releaseLock } from '../../store/locks.ts';
+import { readFolder } from '../../store/disk/folder.ts';
 import type { LockMatter } from '../../store/records/lock.ts';
+import { acquireLock, readLock, releaseLock } from '../../store/sessions/locks.ts';
+import { readEntry } from '../../store/text/entry.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { withCase } from '../helpers/work-item.ts';
 import { until } from '../helpers/workspace.ts';

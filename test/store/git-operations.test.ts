@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { PACE } from '../../store/attention.ts';
-import { headDirOf } from '../../store/git-work.ts';
+import { headDirOf } from '../../store/git/git-work.ts';
 import { openStore } from '../../store/open.ts';
-import type { FileProblem } from '../../store/problem.ts';
 import type { EventBody } from '../../store/records/event.ts';
+import type { FileProblem } from '../../store/text/problem.ts';
+import { PACE } from '../../store/watch/attention.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {
   assertTold,

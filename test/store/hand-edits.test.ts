@@ -17,12 +17,12 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { readLock } from '../../store/locks.ts';
-import { reconcile } from '../../store/reconcile.ts';
+import { reconcile } from '../../store/items/reconcile.ts';
+import { sweep } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';
-import { sweep } from '../../store/sweep.ts';
+import { readLock } from '../../store/sessions/locks.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { openReceiver } from '../helpers/receiver.ts';

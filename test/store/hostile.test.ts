@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { replaceFile } from '../../store/durable.ts';
+import { replaceFile } from '../../store/disk/durable.ts';
+import { sweep } from '../../store/items/sweep.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
-import { sweep } from '../../store/sweep.ts';
-import { ENDED, watchWorkspace } from '../../store/watch.ts';
+import { ENDED, watchWorkspace } from '../../store/watch/watch.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { assertProblem, withCase } from '../helpers/work-item.ts';

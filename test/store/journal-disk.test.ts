@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { openJournal } from '../../store/journal.ts';
-import { openJournalFile } from '../../store/journal-file.ts';
+import { openJournal } from '../../store/journal/journal.ts';
+import { openJournalFile } from '../../store/journal/journal-file.ts';
 import { tinyDisk } from '../helpers/tiny-disk.ts';
 
 const LONG = 'x'.repeat(3000);

@@ -9,10 +9,10 @@ import {
   removeDirectory,
   removeFile,
   replaceFile,
-} from '../../store/durable.ts';
+} from '../../store/disk/durable.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
-import { acquireLock, releaseLock } from '../../store/locks.ts';
 import type { Case } from '../../store/records/case.ts';
+import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';
 import { inject } from '../helpers/faults.ts';
 import { tinyDisk } from '../helpers/tiny-disk.ts';
 import { told, withCase } from '../helpers/work-item.ts';

@@ -7,10 +7,10 @@ import { createCase } from '../../../lib/cases/create.ts';
 import { createAutocommit } from '../../../lib/history/autocommit.ts';
 import { takeSnapshot } from '../../../lib/memory/snapshots.ts';
 import type { Service } from '../../../lib/service.ts';
-import { PACE as WATCH_PACE } from '../../../store/attention.ts';
 import { editGlobalMemory } from '../../../store/global-memory.ts';
 import { writeMemory } from '../../../store/memory.ts';
 import { openStore } from '../../../store/open.ts';
+import { PACE as WATCH_PACE } from '../../../store/watch/attention.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import {
   gitIn,

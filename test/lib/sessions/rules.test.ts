@@ -11,7 +11,7 @@ import {
   startWork,
 } from '../../../lib/sessions/rules.ts';
 import { caseStateFor } from '../../../lib/sessions/settle.ts';
-import { milestones, runStateOf } from '../../../store/milestones.ts';
+import { milestones, runStateOf } from '../../../store/journal/milestones.ts';
 import { STATES, type State } from '../../../store/records/case.ts';
 import {
   isEnded,
@@ -20,7 +20,7 @@ import {
   STATUSES,
   type Status,
 } from '../../../store/records/session.ts';
-import type { SessionRule } from '../../../store/sessions.ts';
+import type { SessionRule } from '../../../store/sessions/sessions.ts';
 
 const ID = '3f2b8c1e-0000-4000-8000-000000000001';
 const AT = '2026-01-02T03:04:05.006Z';

@@ -16,7 +16,7 @@ import { deliveryId } from '../../../lib/webhooks/attempt.ts';
 import { createCase, removeCase, updateCase } from '../../../store/cases.ts';
 import { readDeliveries } from '../../../store/deliveries.ts';
 import { refreshGlobals } from '../../../store/globals.ts';
-import { reconcile } from '../../../store/reconcile.ts';
+import { reconcile } from '../../../store/items/reconcile.ts';
 import type { Store } from '../../../store/store.ts';
 import { disableRegistration, registrationsOf } from '../../../store/webhooks.ts';
 import { eventually } from '../../helpers/eventually.ts';

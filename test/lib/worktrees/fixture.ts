@@ -6,7 +6,7 @@ import { createCase } from '../../../lib/cases/create.ts';
 import type { Config } from '../../../lib/config.ts';
 import { createServer } from '../../../lib/server.ts';
 import type { Service } from '../../../lib/service.ts';
-import type { Git } from '../../../lib/tools/git.ts';
+import type { Git } from '../../../lib/tools/git/git.ts';
 import { worktreeRoutes } from '../../../routes/worktrees.ts';
 import { openStore } from '../../../store/open.ts';
 import type { Case } from '../../../store/records/case.ts';

@@ -7,7 +7,7 @@ import { worktreeDiff } from '../../../lib/worktrees/diff.ts';
 import { headOf } from '../../../lib/worktrees/head.ts';
 import { findWorktree } from '../../../lib/worktrees/read.ts';
 import { removeForDeletedCase } from '../../../lib/worktrees/remove.ts';
-import { acquireLock } from '../../../store/locks.ts';
+import { acquireLock } from '../../../store/sessions/locks.ts';
 import { gitIn, writeFiles } from '../../helpers/repository.ts';
 import { start } from './fixture.ts';
 

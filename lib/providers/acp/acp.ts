@@ -1,0 +1,49 @@
+import { whyNotThere } from '../not-there.ts';
+import type { AcpAgent } from '../presets.ts';
+import type { Provider, ProviderInfo } from '../provider.ts';
+import { failedRun, lateRun } from '../run-end.ts';
+import type { AcpDeps } from './run.ts';
+
+const UNAVAILABLE_MS = 30_000;
+
+/**
+ * Any agent that speaks the Agent Client Protocol on standard input and output, one process for each turn. An agent
+ * that answered once is taken to be there; that it is not is asked again after 30 s. The protocol's code is loaded when
+ * the first agent is needed: most starts of the daemon do without.
+ */
+export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
+  let known: { info: Promise<ProviderInfo>; until: number } | undefined;
+  return {
+    probe: () => {
+      if (known !== undefined && performance.now() < known.until) return known.info;
+      const info = probe(agent, deps);
+      const latest = { info, until: Number.POSITIVE_INFINITY };
+      known = latest;
+      return info.then((found) => {
+        if (!found.available) latest.until = performance.now() + UNAVAILABLE_MS;
+        return found;
+      });
+    },
+    start: (spec, tell) => {
+      const missing = whyNotThere(agent, deps);
+      if (missing !== undefined) return failedRun(missing);
+      const loading = import('./run.ts');
+      return lateRun(loading.then(({ startAcpRun }) => startAcpRun(agent, spec, tell, deps)));
+    },
+  };
+};
+
+const probe = async (agent: AcpAgent, deps: AcpDeps): Promise<ProviderInfo> => {
+  const isolation = deps.sandbox.kind === 'none' ? 'checked' : 'enforced';
+  const base = { id: agent.id, kind: 'acp', isolation } as const;
+  const missing = whyNotThere(agent, deps);
+  if (missing !== undefined) return { ...base, available: false, reason: missing };
+  const { greet } = await import('./greet.ts');
+  const hello = await greet(agent, deps);
+  if (typeof hello === 'string') return { ...base, available: false, reason: hello };
+  return {
+    ...base,
+    available: true,
+    ...(hello.version !== undefined && { version: hello.version }),
+  };
+};

@@ -1,0 +1,48 @@
+import type { Phase, RunResult } from '../provider.ts';
+
+/** How a turn ended, as far as it tells whether it did what it was for. */
+export interface TurnEnd {
+  phase: Phase;
+  /** The agent's own word for it; undefined when its answer never came. */
+  stop_reason: string | undefined;
+  /** Whether the agent said or did anything. */
+  acted: boolean;
+  /** Its last message, and in Plan mode so the plan. */
+  message: string;
+  /** The plan it asked leave to carry out (`ExitPlanMode`). */
+  captured: string | undefined;
+  /** The title of what it was refused last, by the policy or the operator. */
+  refused: string | undefined;
+  /** Whether we stopped it: some agents answer `end_turn` even then. */
+  stopped: boolean;
+}
+
+export type Verdict = Pick<RunResult, 'outcome' | 'error' | 'plan'>;
+
+const EARLY = new Map([
+  ['cancelled', 'The agent cancelled its turn by itself.'],
+  ['refusal', 'The agent refused to go on.'],
+  ['max_tokens', 'The agent stopped because it reached its limit of tokens.'],
+  ['max_turn_requests', 'The agent stopped because it reached its limit of model calls.'],
+]);
+
+/** What a turn that ended comes to. `end_turn` alone proves nothing: an agent that failed to reach its model says it too. */
+export const judgeTurn = (end: TurnEnd): Verdict => {
+  if (end.stopped) return { outcome: 'cancelled' };
+  if (end.captured !== undefined) return { outcome: 'completed', plan: end.captured };
+  if (end.stop_reason !== 'end_turn') return failed(earlyEnd(end));
+  if (!end.acted) return failed('The agent ended its turn without saying or doing anything.');
+  if (end.phase === 'work') return { outcome: 'completed' };
+  if (end.message === '') return failed('The agent ended its turn without writing a plan.');
+  return { outcome: 'completed', plan: end.message };
+};
+
+const earlyEnd = ({ stop_reason: reason = '', refused, phase }: TurnEnd): string => {
+  if (reason === 'cancelled' && refused !== undefined)
+    return `The agent gave up when it was refused: ${refused}.${phase === 'plan' ? ONLY_READS : ''}`;
+  return EARLY.get(reason) ?? `The agent ended its turn for an unknown reason (${reason}).`;
+};
+
+const ONLY_READS = ' In Plan mode it may only read. Begin another session.';
+
+const failed = (error: string): Verdict => ({ outcome: 'failed', error });

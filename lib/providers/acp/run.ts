@@ -1,0 +1,118 @@
+import { capRaw } from '../cap-text.ts';
+import { coalesce } from '../coalesce.ts';
+import { launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
+import type { PermissionPolicy } from '../permissions.ts';
+import type { AcpAgent } from '../presets.ts';
+import type { Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
+import { messageOf } from '../run-end.ts';
+import { record } from '../wire.ts';
+import { type AgentListener, connectAgent } from './connection.ts';
+import { createPermissionDesk } from './permission-desk.ts';
+import { createTranscript } from './transcript.ts';
+import { capturePlan, endTurn, runTurn, type Turn } from './turn.ts';
+import { createUsageMeter } from './usage.ts';
+
+export interface AcpDeps extends ProviderDeps {
+  policy: PermissionPolicy;
+}
+
+/** Starts the agent for one turn. Throws when its program cannot even be wrapped for the sandbox. */
+export const startAcpRun = (
+  preset: AcpAgent,
+  spec: RunSpec,
+  tell: (event: RunEvent) => void,
+  deps: AcpDeps,
+): Run => {
+  const told = coalesce(tell);
+  const turn = startTurn(preset, spec, told.tell, deps);
+  const done = runTurn(turn)
+    .then(async (verdict): Promise<RunResult> => {
+      turn.desk.close();
+      await turn.program.end();
+      return resultOf(turn, verdict);
+    })
+    .catch((error: unknown): RunResult => ({ outcome: 'failed', error: messageOf(error) }))
+    .finally(told.flush);
+  const stop = async (end: () => Promise<unknown>): Promise<void> => {
+    turn.stopped = true;
+    turn.desk.close();
+    await end();
+    await done;
+  };
+  return {
+    done,
+    cancel: () => stop(() => endTurn(turn)),
+    kill: () => stop(() => turn.program.end()),
+    answer: turn.desk.answer,
+    finish: () => false,
+  };
+};
+
+const startTurn = (
+  preset: AcpAgent,
+  spec: RunSpec,
+  tell: (event: RunEvent) => void,
+  deps: AcpDeps,
+): Turn => {
+  const { argv, env, state } = preset;
+  const program = launch(spec, { argv, env, state }, deps);
+  const transcript = createTranscript(tell, TOLD_OUTPUT);
+  const meter = createUsageMeter(preset.sums_turn);
+  const inside = (path: string): boolean => deps.isInside(spec.cwd, path);
+  const desk = createPermissionDesk({
+    scope: { phase: spec.phase, policy: deps.policy, inside },
+    tell,
+    // The operator may think as long as it takes.
+    onWaiting: (waiting) => program.idle(waiting ? undefined : spec.limits.idle_ms),
+  });
+  const turn: Turn = {
+    ...{ preset, spec, program, transcript, meter, desk, tell },
+    agent: connectAgent(
+      program,
+      listener(() => turn),
+    ),
+    session_id: undefined,
+    prompted: undefined,
+    captured: undefined,
+    stopped: false,
+  };
+  return turn;
+};
+
+const listener = (turn: () => Turn): AgentListener => ({
+  onNotification: (method, params) => {
+    const { transcript, meter, tell } = turn();
+    if (method !== 'session/update') return tell(unserved(method, params));
+    const { update } = record(params);
+    transcript.hear(update);
+    if (meter.hear(update)) tell({ type: 'usage', data: meter.read() });
+  },
+  onPermission: (params, signal) => {
+    const { transcript, desk } = turn();
+    const { toolCall, options } = record(params);
+    const call = transcript.toolCall(record(toolCall));
+    capturePlan(turn(), call.kind, call.raw_input);
+    return desk.ask(call, options, signal);
+  },
+  onUnknownRequest: (method, params) => turn().tell(unserved(method, params)),
+});
+
+const unserved = (kind: string, raw: unknown): RunEvent => ({
+  type: 'agent_event',
+  data: { kind, raw: capRaw(raw) },
+});
+
+const resultOf = (
+  turn: Turn,
+  verdict: Pick<RunResult, 'outcome' | 'error' | 'plan'>,
+): RunResult => {
+  turn.transcript.close();
+  const usage = turn.meter.read();
+  const used = Object.values(usage).some((figure) => figure !== null);
+  if (used) turn.tell({ type: 'usage', data: usage });
+  return {
+    ...verdict,
+    ...(used && { usage }),
+    ...(turn.session_id !== undefined && { native_session_id: turn.session_id }),
+  };
+};

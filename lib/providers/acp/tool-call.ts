@@ -1,0 +1,99 @@
+import { capText } from '../cap-text.ts';
+import type { RunEvent } from '../provider.ts';
+import { list, record, text, type Wire } from '../wire.ts';
+
+type ToolCallData = Extract<RunEvent, { type: 'tool_call' }>['data'];
+export type ToolCallStatus = ToolCallData['status'];
+
+/** What is known of a tool call; an agent tells it in pieces, each overriding the one before. */
+export interface ToolCall {
+  id: string;
+  title: string;
+  kind: string;
+  status: ToolCallStatus;
+  output: string;
+  paths: string[];
+  raw_input: Wire;
+}
+
+const STATUSES: readonly string[] = ['pending', 'in_progress', 'completed', 'failed'];
+
+/** Merges one piece (a tool_call, a tool_call_update, or the tool call of a permission request) into what is known. */
+export const mergeToolCall = (known: ToolCall | undefined, piece: Wire): ToolCall => {
+  const base = known ?? newToolCall(text(piece.toolCallId) ?? '');
+  const paths = pathsOf(piece);
+  return {
+    id: base.id,
+    title: text(piece.title) ?? base.title,
+    kind: text(piece.kind) ?? base.kind,
+    status: statusOf(piece.status) ?? base.status,
+    output: outputOf(piece) ?? base.output,
+    paths: paths.length > 0 ? paths : base.paths,
+    raw_input: piece.rawInput === undefined ? base.raw_input : record(piece.rawInput),
+  };
+};
+
+export const isOver = ({ status }: ToolCall): boolean =>
+  status === 'completed' || status === 'failed';
+
+/** The event of a tool call; its output only once it is over, since agents repeat a growing output with each update. */
+export const toolCallEvent = (
+  call: ToolCall,
+  outputLimit: number,
+  over = isOver(call),
+): RunEvent => {
+  const { output, truncated } = capText(call.output, outputLimit);
+  const told = over && output !== '';
+  return {
+    type: 'tool_call',
+    data: {
+      tool_call_id: call.id,
+      title: call.title,
+      kind: call.kind,
+      status: call.status,
+      ...(told && { output }),
+      ...(told && truncated && { truncated }),
+      ...(call.paths.length > 0 && { locations: call.paths }),
+    },
+  };
+};
+
+/** The shell command of an execute call where it is told as data: a string, or argv, unwrapped from `sh -c`. */
+export const commandOf = ({ raw_input }: ToolCall): string | undefined => {
+  const command = raw_input.command ?? raw_input.cmd;
+  if (typeof command === 'string') return command;
+  const words = list(command);
+  if (words.length === 0 || !words.every((word) => typeof word === 'string')) return undefined;
+  const wrapped = words.length === 3 && /^-\w*c$/.test(words[1] ?? '');
+  return wrapped ? words[2] : words.join(' ');
+};
+
+const newToolCall = (id: string): ToolCall => ({
+  id,
+  title: '',
+  kind: 'other',
+  status: 'pending',
+  output: '',
+  paths: [],
+  raw_input: {},
+});
+
+const statusOf = (status: unknown): ToolCallStatus | undefined =>
+  STATUSES.includes(text(status) ?? '') ? (status as ToolCallStatus) : undefined;
+
+const pathsOf = (piece: Wire): string[] => {
+  const located = list(piece.locations).map((location) => text(record(location).path));
+  const changed = list(piece.content).map((part) => text(record(part).path));
+  return [...new Set([...located, ...changed])].filter((path) => path !== undefined);
+};
+
+const outputOf = (piece: Wire): string | undefined => {
+  const parts = list(piece.content).map((part) => text(record(record(part).content).text));
+  const output = parts.filter((part) => part !== undefined).join('\n');
+  return output === '' ? rawOutput(piece.rawOutput) : output;
+};
+
+const rawOutput = (raw: unknown): string | undefined => {
+  if (raw === undefined || raw === null) return undefined;
+  return text(raw) ?? text(record(raw).output) ?? JSON.stringify(raw);
+};

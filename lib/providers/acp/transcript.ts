@@ -1,0 +1,124 @@
+import { capRaw } from '../cap-text.ts';
+import type { RunEvent } from '../provider.ts';
+import { list, record, text, type Wire } from '../wire.ts';
+import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';
+
+/** Turns what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */
+export interface Transcript {
+  /** One session update. Synchronous, so that updates keep their order and none is pending when the turn ends. */
+  hear(update: unknown): void;
+  /** What is known of a tool call, with a further piece (of a permission request) merged in. */
+  toolCall(piece: Wire): ToolCall;
+  /** The turn begins: what was heard before was a replay of earlier turns. */
+  begin(): void;
+  /** The turn is over: tells what was held back. */
+  close(): void;
+  /** Whether the agent said or did anything in this turn. */
+  acted(): boolean;
+  /** The message text after the last tool call: in Plan mode, the plan. */
+  lastMessage(): string;
+}
+
+interface State {
+  tell: (event: RunEvent) => void;
+  outputLimit: number;
+  live: boolean;
+  acted: boolean;
+  message: string;
+  calls: Map<string, ToolCall>;
+  told: Map<string, string>;
+}
+
+export const createTranscript = (
+  tell: (event: RunEvent) => void,
+  outputLimit: number,
+): Transcript => {
+  const state: State = {
+    tell,
+    outputLimit,
+    live: false,
+    acted: false,
+    message: '',
+    calls: new Map(),
+    told: new Map(),
+  };
+  return {
+    hear: (update) => hear(state, record(update)),
+    toolCall: (piece) => mergeToolCall(state.calls.get(text(piece.toolCallId) ?? ''), piece),
+    begin: () => {
+      state.live = true;
+    },
+    close: () => closeCalls(state),
+    acted: () => state.acted,
+    lastMessage: () => state.message.trim(),
+  };
+};
+
+type Hear = (state: State, update: Wire) => void;
+
+const hear: Hear = (state, update) => {
+  const kind = text(update.sessionUpdate) ?? 'unknown';
+  const heard = TURN_UPDATES.get(kind);
+  if (heard === undefined) return tellUnknown(state, kind, update);
+  // A loaded session first replays its history, which was told when it happened.
+  if (state.live) heard(state, update);
+};
+
+const hearMessage: Hear = (state, update) => {
+  const said = text(record(update.content).text);
+  if (said === undefined) return tellUnknown(state, 'agent_message_chunk', update);
+  if (said === '' || isModeNote(said)) return;
+  state.acted = true;
+  state.message += said;
+  state.tell({ type: 'message', data: { text: said } });
+};
+
+// Gemini CLI writes its mode changes into the message stream.
+const isModeNote = (said: string): boolean => /^\s*\[MODE_UPDATE\] \S+\s*$/.test(said);
+
+const hearThought: Hear = (state, update) => {
+  const thought = text(record(update.content).text);
+  if (thought === undefined) return tellUnknown(state, 'agent_thought_chunk', update);
+  if (thought !== '') state.tell({ type: 'thought', data: { text: thought } });
+};
+
+const hearToolCall: Hear = (state, update) => {
+  const call = mergeToolCall(state.calls.get(text(update.toolCallId) ?? ''), update);
+  // Only a new call ends the message before it: a late update of an old one must not cut a plan in two.
+  if (!state.calls.has(call.id)) state.message = '';
+  state.acted = true;
+  state.calls.set(call.id, call);
+  tellOnce(state, call.id, toolCallEvent(call, state.outputLimit));
+};
+
+const hearPlan: Hear = (state, update) => {
+  const entries = list(update.entries).map((entry) => ({
+    content: text(record(entry).content) ?? '',
+    status: text(record(entry).status) ?? 'pending',
+  }));
+  state.tell({ type: 'plan', data: { entries } });
+};
+
+const TURN_UPDATES = new Map<string, Hear>([
+  ['agent_message_chunk', hearMessage],
+  ['agent_thought_chunk', hearThought],
+  ['tool_call', hearToolCall],
+  ['tool_call_update', hearToolCall],
+  ['plan', hearPlan],
+]);
+
+const closeCalls = (state: State): void => {
+  for (const call of state.calls.values()) {
+    if (!isOver(call)) tellOnce(state, call.id, toolCallEvent(call, state.outputLimit, true));
+  }
+};
+
+const tellOnce = (state: State, id: string, event: RunEvent): void => {
+  const form = JSON.stringify(event);
+  if (state.told.get(id) === form) return;
+  state.told.set(id, form);
+  state.tell(event);
+};
+
+const tellUnknown = (state: State, kind: string, update: Wire): void =>
+  state.tell({ type: 'agent_event', data: { kind, raw: capRaw(update) } });

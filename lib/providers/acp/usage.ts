@@ -1,0 +1,86 @@
+import type { Usage } from '../provider.ts';
+import { number, record } from '../wire.ts';
+
+/** What a turn used, put together from wherever its agent tells it. What no agent tells stays null. */
+export interface UsageMeter {
+  /** Reads one session update; true when it changed what is known. */
+  hear(update: unknown): boolean;
+  /** The turn begins: what was heard before belongs to earlier ones. */
+  begin(): void;
+  /** Reads the answer to the prompt. */
+  hearAnswer(answer: unknown): void;
+  read(): Usage;
+}
+
+interface Tokens {
+  input: number | undefined;
+  output: number | undefined;
+}
+
+/** `sums_turn` false: the agent's answer covers the last model call only (OpenCode), so it says nothing of the turn. */
+export const createUsageMeter = (sums_turn: boolean): UsageMeter => {
+  let calls: Tokens | undefined;
+  let answer: Tokens | undefined;
+  let cost: number | undefined;
+  let costBefore = 0;
+  const hearCall = (tokens: Tokens | undefined): boolean => {
+    calls = addTokens(calls, tokens);
+    return tokens !== undefined;
+  };
+  const hearCost = (amount: number | undefined): boolean => {
+    if (amount === undefined || amount <= (cost ?? -1)) return false;
+    cost = amount;
+    return true;
+  };
+  return {
+    hear: (update) => {
+      const { sessionUpdate, _meta } = record(update);
+      if (sessionUpdate === 'usage_update') return hearCost(usDollars(record(update).cost));
+      return sessionUpdate === 'agent_message_chunk' && hearCall(tokensOf(record(_meta).usage));
+    },
+    begin: () => {
+      calls = undefined;
+      costBefore = cost ?? 0;
+      cost = undefined;
+    },
+    hearAnswer: (response) => {
+      const { usage, _meta } = record(response);
+      const quota = record(record(record(_meta).quota).token_count);
+      answer = (sums_turn ? tokensOf(usage) : undefined) ?? snakeTokens(quota);
+    },
+    read: () => ({
+      input_tokens: (calls ?? answer)?.input ?? null,
+      output_tokens: (calls ?? answer)?.output ?? null,
+      // The cost is cumulative over the agent's session, and starts again when its process does.
+      cost_usd: cost === undefined ? null : cost - (cost >= costBefore ? costBefore : 0),
+    }),
+  };
+};
+
+const addTokens = (sum: Tokens | undefined, more: Tokens | undefined): Tokens | undefined => {
+  if (sum === undefined || more === undefined) return more ?? sum;
+  return { input: add(sum.input, more.input), output: add(sum.output, more.output) };
+};
+
+const add = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
+
+const tokensOf = (usage: unknown): Tokens | undefined => {
+  const { inputTokens, outputTokens } = record(usage);
+  return someTokens(inputTokens, outputTokens);
+};
+
+const snakeTokens = (usage: unknown): Tokens | undefined => {
+  const { input_tokens, output_tokens } = record(usage);
+  return someTokens(input_tokens, output_tokens);
+};
+
+const someTokens = (input: unknown, output: unknown): Tokens | undefined => {
+  const tokens = { input: number(input), output: number(output) };
+  return tokens.input === undefined && tokens.output === undefined ? undefined : tokens;
+};
+
+const usDollars = (cost: unknown): number | undefined => {
+  const { amount, currency } = record(cost);
+  return currency === 'USD' || currency === undefined ? number(amount) : undefined;
+};

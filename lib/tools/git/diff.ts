@@ -1,0 +1,150 @@
+import { devNull } from 'node:os';
+import { ServiceError } from '../../errors.ts';
+import type { Runner, Worktree } from './git.ts';
+import { nulls, onIndexCopy, type RunOnCopy } from './index-file.ts';
+import { commitOf } from './repository.ts';
+
+export interface DiffSummary {
+  files: number;
+  additions: number;
+  deletions: number;
+}
+
+/** One changed file, its name as git writes it for people: quoted where it has to be, `{old => new}` when renamed. */
+export interface ChangedFile {
+  path: string;
+  what: 'added' | 'deleted' | 'renamed' | 'copied' | 'mode' | 'changed';
+  /** Lines; null for a binary file. */
+  additions: number | null;
+  deletions: number | null;
+}
+
+export interface Diff {
+  /** A patch that `git apply` takes. Bytes: the files decide what encoding its lines have. */
+  patch: Buffer;
+  summary: DiffSummary;
+  changed: ChangedFile[];
+}
+
+/**
+ * What the worktree holds now against the commit `base`: committed, staged, unstaged and untracked alike, but not
+ * ignored files. Changes nothing, not even the index.
+ */
+export const diff = async (git: Runner, worktree: Worktree, base: string): Promise<Diff> => {
+  const commit = await commitOf(git, worktree, base);
+  if (commit === undefined) {
+    throw new ServiceError(
+      'git_failed',
+      `The repository no longer has the commit ${base} to compare with.`,
+    );
+  }
+  return onIndexCopy(git, worktree, async (run) => {
+    await takeIn(run);
+    return parseDiff(
+      await run([
+        'diff',
+        ...PATCH,
+        '--numstat',
+        '--summary',
+        '--find-renames',
+        `-O${devNull}`,
+        commit,
+        '--',
+      ]),
+    );
+  });
+};
+
+/** How every patch is written, whatever the user's settings for reading diffs are; no driver is run. */
+export const PATCH = [
+  '--patch',
+  '--binary',
+  '--full-index',
+  '--unified=3',
+  '--no-color',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-relative',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+  '--submodule=short',
+  '--ignore-submodules=dirty',
+];
+
+// Untracked files are made known without their content; unmerged ones count as what they hold now.
+const takeIn = async (run: RunOnCopy): Promise<void> => {
+  const untracked = list(await run(['ls-files', '--others', '--exclude-standard', '-z']));
+  const unmerged = list(await run(['ls-files', '--unmerged', '-z'])).map(pathOfStage);
+  await add(
+    run,
+    ['--intent-to-add'],
+    untracked.filter((path) => !path.endsWith('/')),
+  );
+  await add(run, ['--all'], [...new Set(unmerged)]);
+};
+
+const add = async (
+  run: RunOnCopy,
+  how: readonly string[],
+  paths: readonly string[],
+): Promise<void> => {
+  if (paths.length === 0) return;
+  await run(['add', '--sparse', ...how, '--pathspec-from-file=-', '--pathspec-file-nul'], {
+    input: nulls(paths),
+  });
+};
+
+const list = (output: Buffer): string[] => output.toString('latin1').split('\0').filter(Boolean);
+
+const pathOfStage = (line: string): string => line.slice(line.indexOf('\t') + 1);
+
+// The numbers come first, a line a file; then, each with a space before it, what is new, gone or renamed; then an empty
+// line and the patch.
+const parseDiff = (output: Buffer): Diff => {
+  const end = output.indexOf('\n\n');
+  const head = end < 0 ? '' : output.subarray(0, end).toString('utf8');
+  const lines = head.split('\n').filter((line) => line !== '');
+  const kinds = new Map(lines.flatMap((line) => kindIn(line) ?? []));
+  const changed = lines
+    .filter((line) => !line.startsWith(' '))
+    .map((line) => countsIn(line, kinds));
+  const sum = (of: 'additions' | 'deletions'): number =>
+    changed.reduce((total, file) => total + (file[of] ?? 0), 0);
+  return {
+    patch: end < 0 ? Buffer.alloc(0) : output.subarray(end + 2),
+    summary: { files: changed.length, additions: sum('additions'), deletions: sum('deletions') },
+    changed,
+  };
+};
+
+type Kind = readonly [path: string, what: ChangedFile['what']];
+
+const kindIn = (line: string): Kind[] | undefined => {
+  const [, word = '', path = ''] =
+    /^ (create mode|delete mode|mode change|rename|copy) (?:\d{6}(?: => \d{6})? )?(.*?)(?: \(\d+%\))?$/.exec(
+      line,
+    ) ?? [];
+  const what = KINDS[word];
+  return what === undefined ? undefined : [[path, what]];
+};
+
+const KINDS: Record<string, ChangedFile['what']> = {
+  'create mode': 'added',
+  'delete mode': 'deleted',
+  'mode change': 'mode',
+  rename: 'renamed',
+  copy: 'copied',
+};
+
+// A binary file has dashes for numbers.
+const countsIn = (line: string, kinds: ReadonlyMap<string, ChangedFile['what']>): ChangedFile => {
+  const [additions = '', deletions = '', ...rest] = line.split('\t');
+  const path = rest.join('\t');
+  const count = (text: string): number | null => (text === '-' ? null : Number(text));
+  return {
+    path,
+    what: kinds.get(path) ?? 'changed',
+    additions: count(additions),
+    deletions: count(deletions),
+  };
+};

@@ -1,0 +1,159 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { ServiceError } from '../../errors.ts';
+import { GitError } from './error.ts';
+import type { Checkout, Place, Runner } from './git.ts';
+
+export interface Repository extends Checkout {
+  /** The main or linked working directory; the git directory itself where it is bare. */
+  root: string;
+  bare: boolean;
+}
+
+/**
+ * The repository that `path` lies in, or undefined. Reads the directory's own `.git`: only for a path that the
+ * operator named, never for a worktree that an agent has been in.
+ */
+export const findRepository = async (
+  git: Runner,
+  path: string,
+): Promise<Repository | undefined> => {
+  const directory = resolve(path);
+  if (!(await isDirectory(directory))) return undefined;
+  const asked = ['--is-bare-repository', '--absolute-git-dir', '--git-common-dir'];
+  const dirs = await lines(git, directory, ['rev-parse', '--path-format=absolute', ...asked]);
+  if (dirs === undefined) return undefined;
+  const [bare, git_dir = '', common_dir = ''] = dirs;
+  if (bare === 'true') return { root: git_dir, bare: true, git_dir, common_dir };
+  const [root] = (await lines(git, directory, ['rev-parse', '--show-toplevel'])) ?? [];
+  return root === undefined ? undefined : { root, bare: false, git_dir, common_dir };
+};
+
+/** The commit that HEAD names, or undefined where nothing was committed yet. */
+export const headCommit = (git: Runner, place: Place): Promise<string | undefined> =>
+  commitOf(git, place, 'HEAD');
+
+/** The commit that a branch, tag or id names, or undefined. */
+export const commitOf = async (
+  git: Runner,
+  place: Place,
+  name: string,
+): Promise<string | undefined> => {
+  if (name === '' || name.includes('\0')) return undefined;
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
+  const { code, stdout } = await git.run(place, args, { read: true, ok: [0, 1, 128] });
+  return code === 0 ? stdout.toString('utf8').trim() : undefined;
+};
+
+/** The branch that is checked out, without `refs/heads/`; undefined when HEAD is detached. */
+export const currentBranch = async (git: Runner, place: Place): Promise<string | undefined> =>
+  shortName(await symbolicRef(git, place, 'HEAD'), 'refs/heads/');
+
+/** The full ref that a symbolic ref names, or undefined. */
+export const symbolicRef = async (
+  git: Runner,
+  place: Place,
+  name: string,
+): Promise<string | undefined> => {
+  const { code, stdout } = await git.run(place, ['symbolic-ref', '--quiet', name], {
+    read: true,
+    ok: [0, 1, 128],
+  });
+  return code === 0 ? stdout.toString('utf8').trimEnd() : undefined;
+};
+
+export interface Base {
+  name: string;
+  commit: string;
+}
+
+/** What new work starts from: the configured base, else the remote's default branch, else the current branch. */
+export const defaultBase = async (
+  git: Runner,
+  repository: Repository,
+  configured?: string,
+): Promise<Base> => {
+  if (configured !== undefined) {
+    const commit = await commitOf(git, repository, configured);
+    if (commit !== undefined) return { name: configured, commit };
+    throw new ServiceError(
+      'invalid_state',
+      `The repository has no branch or commit ${configured} to start from.`,
+    );
+  }
+  const remote = shortName(
+    await symbolicRef(git, repository, 'refs/remotes/origin/HEAD'),
+    'refs/remotes/',
+  );
+  const candidates = [remote, await currentBranch(git, repository), 'HEAD'];
+  for (const name of candidates) {
+    const commit = name === undefined ? undefined : await commitOf(git, repository, name);
+    if (name !== undefined && commit !== undefined) return { name, commit };
+  }
+  throw new ServiceError(
+    'invalid_state',
+    'The repository has no commit yet. Make one, then try again.',
+  );
+};
+
+export const branchExists = async (git: Runner, place: Place, branch: string): Promise<boolean> =>
+  (await checkBranchName(git, branch)) &&
+  (await commitOf(git, place, `refs/heads/${branch}`)) !== undefined;
+
+/** Whether git takes this as the name of a branch. `@{-1}` and the like stand for another name: refused. */
+export const checkBranchName = async (git: Runner, branch: string): Promise<boolean> => {
+  if (branch === '' || branch.startsWith('-') || branch.includes('\0')) return false;
+  const args = ['check-ref-format', '--branch', branch];
+  const { code, stdout } = await git.run('/', args, { read: true, ok: [0, 1, 128] });
+  return code === 0 && stdout.toString('utf8') === `${branch}\n`;
+};
+
+/** The commits on HEAD that neither a remote branch nor `base` has, newest first, 1000 at most. */
+export const unpushedCommits = async (
+  git: Runner,
+  place: Place,
+  base?: string,
+): Promise<string[]> => {
+  if ((await headCommit(git, place)) === undefined) return [];
+  const known = base === undefined ? undefined : await commitOf(git, place, base);
+  const without = known === undefined ? [] : [known];
+  const args = ['rev-list', '--max-count=1000', 'HEAD', '--not', '--remotes', ...without, '--'];
+  const { stdout } = await git.run(place, args, { read: true });
+  return stdout.toString('utf8').split('\n').filter(Boolean);
+};
+
+const shortName = (ref: string | undefined, prefix: string): string | undefined =>
+  ref?.startsWith(prefix) ? ref.slice(prefix.length) : undefined;
+
+const isDirectory = async (path: string): Promise<boolean> => {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true;
+};
+
+const lines = async (
+  git: Runner,
+  path: string,
+  args: readonly string[],
+): Promise<string[] | undefined> => {
+  try {
+    const { stdout } = await git.run(path, args, { read: true });
+    return stdout.toString('utf8').trimEnd().split('\n');
+  } catch (error) {
+    return notARepository(error, path);
+  }
+};
+
+const notARepository = (error: unknown, path: string): undefined => {
+  const cause = error instanceof ServiceError ? error.cause : undefined;
+  if (!(cause instanceof GitError) || cause.failure !== 'failed') throw error;
+  if (cause.stderr.includes('dubious ownership')) throw foreignOwner(path, cause);
+  if (/not a git repository|must be run in a work tree/i.test(cause.stderr)) return undefined;
+  throw error;
+};
+
+const foreignOwner = (path: string, cause: GitError): ServiceError =>
+  new ServiceError(
+    'no_repository',
+    `${path} belongs to another user, so git does not open it. If you trust it, run: git config --global --add safe.directory ${path}`,
+    { cause },
+  );

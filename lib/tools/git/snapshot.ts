@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { ServiceError } from '../../errors.ts';
+import { PATCH } from './diff.ts';
+import type { Git, Runner, Worktree } from './git.ts';
+import { type Picture, takePicture } from './picture.ts';
+
+/** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
+export interface Snapshot extends Picture {
+  ref: string;
+  commit: string;
+}
+
+export interface FileChange {
+  path: string;
+  change: 'added' | 'modified' | 'deleted';
+}
+
+export interface Comparison {
+  /** Anything but the settings: those are the whole repository's, and the operator may have changed them. */
+  changed: boolean;
+  head: boolean;
+  branch: boolean;
+  index: boolean;
+  operations: boolean;
+  repositories: boolean;
+  tampered: boolean;
+  settings: boolean;
+  files: FileChange[];
+}
+
+/** Keeps the exact state of a worktree under a ref: HEAD, branch, index and working files, untracked ones too. */
+export const snapshot = (git: Git, worktree: Worktree): Promise<Snapshot> =>
+  git.turn(worktree.common_dir, (run) => keep({ run }, worktree, 'snapshots'));
+
+/** Lets go of a snapshot; git's own clean-up removes its objects some day. */
+export const dropSnapshot = async (
+  git: Runner,
+  worktree: Worktree,
+  { ref }: Snapshot,
+): Promise<void> => {
+  await git.run(worktree, ['update-ref', '-d', ref]);
+};
+
+/** What changed in the worktree since the snapshot. Changes nothing. */
+export const compare = async (
+  git: Runner,
+  worktree: Worktree,
+  before: Snapshot,
+): Promise<Comparison> => {
+  try {
+    return await difference(git, worktree, { before, after: await takePicture(git, worktree) });
+  } catch (error) {
+    // So much so that git would look elsewhere: there is no more to see, and it did change.
+    if (error instanceof ServiceError && error.code === 'worktree_tampered') return TAMPERED;
+    throw error;
+  }
+};
+
+const TAMPERED: Comparison = {
+  changed: true,
+  head: false,
+  branch: false,
+  index: false,
+  operations: false,
+  repositories: false,
+  tampered: true,
+  settings: false,
+  files: [],
+};
+
+/** A picture of now, kept under `refs/dossier/<kind>/<id>`. For use inside a turn. */
+export const keep = async (
+  git: Runner,
+  worktree: Worktree,
+  kind: 'snapshots' | 'undone',
+): Promise<Snapshot> => {
+  const picture = await takePicture(git, worktree);
+  const ref = `refs/dossier/${kind}/${randomUUID()}`;
+  const staged = picture.staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
+  const contents = await text(git, worktree, ['mktree', '-z', '--missing'], staged);
+  const tree = await text(git, worktree, ['mktree', '-z'], holding(picture, contents));
+  const parent = picture.head === null ? [] : ['-p', picture.head];
+  const commit = await text(git, worktree, [
+    'commit-tree',
+    ...parent,
+    '-m',
+    `dossier: ${kind}`,
+    tree,
+  ]);
+  await git.run(worktree, ['update-ref', ref, commit]);
+  return { ...picture, ref, commit };
+};
+
+const holding = ({ files, index_blob }: Picture, staged: string): string => {
+  const index = index_blob === null ? [] : [`100644 blob ${index_blob}\tindex`];
+  const trees = [`040000 tree ${files}\tfiles`, `040000 tree ${staged}\tstaged`];
+  return [...trees, ...index].map((entry) => `${entry}\0`).join('');
+};
+
+const AUTHOR = {
+  GIT_AUTHOR_NAME: 'Dossier',
+  GIT_AUTHOR_EMAIL: 'dossier@localhost',
+  GIT_COMMITTER_NAME: 'Dossier',
+  GIT_COMMITTER_EMAIL: 'dossier@localhost',
+};
+
+const text = async (
+  git: Runner,
+  worktree: Worktree,
+  args: readonly string[],
+  input = '',
+): Promise<string> => {
+  const { stdout } = await git.run(worktree, args, { read: true, input, env: AUTHOR });
+  return stdout.toString('latin1').trim();
+};
+
+/** Two pictures of one worktree. */
+export interface Pair {
+  before: Picture;
+  after: Picture;
+}
+
+/** Two pictures of one worktree compared. */
+export const difference = async (
+  git: Runner,
+  worktree: Worktree,
+  { before, after }: Pair,
+): Promise<Comparison> => {
+  const parts = {
+    head: before.head !== after.head,
+    branch: before.branch !== after.branch,
+    index: before.index !== after.index,
+    operations: before.operations.join() !== after.operations.join(),
+    repositories: before.repositories.join('\0') !== after.repositories.join('\0'),
+    tampered: after.tampered && !before.tampered,
+  };
+  const files = (await changedFiles(git, worktree, { before, after })).map(toChange);
+  const changed = files.length > 0 || Object.values(parts).includes(true);
+  return { changed, ...parts, settings: before.settings !== after.settings, files };
+};
+
+export interface ChangedFile {
+  /** Read as latin1, byte for byte. */
+  path: string;
+  letter: string;
+  /** How it was before; mode 000000 when it was not there. */
+  mode: string;
+  oid: string;
+}
+
+/** The paths whose working files differ between two pictures, with what they were in the first. */
+export const changedFiles = async (
+  git: Runner,
+  worktree: Worktree,
+  { before, after }: Pair,
+): Promise<ChangedFile[]> => {
+  if (before.files === after.files) return [];
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', before.files, after.files, '--'];
+  const { stdout } = await git.run(worktree, args, { read: true });
+  const fields = stdout.toString('latin1').split('\0');
+  const found: ChangedFile[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [mode = '', , oid = '', , letter = ''] = (fields[at] ?? '').slice(1).split(' ');
+    found.push({ path: fields[at + 1] ?? '', letter, mode, oid });
+  }
+  return found;
+};
+
+const PATCH_BYTES = 512 * 1024 * 1024;
+
+/** What a patch from the first picture's files to the second's says, byte for byte. */
+export const patchBetween = async (
+  git: Runner,
+  worktree: Worktree,
+  { before, after }: Pair,
+): Promise<Buffer> => {
+  const args = ['diff-tree', '-r', ...PATCH, before.files, after.files, '--'];
+  return (await git.run(worktree, args, { read: true, max_bytes: PATCH_BYTES })).stdout;
+};
+
+const CHANGES: Readonly<Record<string, FileChange['change']>> = { A: 'added', D: 'deleted' };
+
+const toChange = ({ path, letter }: ChangedFile): FileChange => ({
+  path: Buffer.from(path, 'latin1').toString('utf8'),
+  change: CHANGES[letter] ?? 'modified',
+});

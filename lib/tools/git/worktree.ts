@@ -1,0 +1,170 @@
+import { existsSync } from 'node:fs';
+import { lstat, readFile, realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { ServiceError } from '../../errors.ts';
+import type { Checkout, Git, Run, Runner, Worktree } from './git.ts';
+import { branchExists, checkBranchName, commitOf } from './repository.ts';
+import { status } from './status.ts';
+
+export interface NewWorktree {
+  repository: Checkout;
+  path: string;
+  branch: string;
+  /** Where a new branch starts; a branch that exists is checked out as it is. */
+  base: string;
+  /** Why the worktree is locked: git's own clean-up leaves a locked one alone. */
+  reason: string;
+}
+
+/** Makes a locked worktree on `branch`. One that git remembers there, or on the branch, but whose directory was
+ * deleted by hand, is forgotten first; its branch and commits stay. */
+export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<Worktree> => {
+  const { repository, branch, base, reason } = wanted;
+  const path = resolve(wanted.path);
+  if (!(await checkBranchName(git, branch))) {
+    throw new ServiceError(
+      'bad_request',
+      `git does not take ${JSON.stringify(branch)} as the name of a branch.`,
+    );
+  }
+  const start = await commitOf(git, repository, base);
+  if (start === undefined) {
+    throw new ServiceError(
+      'invalid_state',
+      `The repository has no branch or commit ${base} to start from.`,
+    );
+  }
+  return git.turn(repository.common_dir, async (run) => {
+    await forgetDeleted(run, { ...wanted, path });
+    const known = await branchExists({ run }, repository, branch);
+    const what = known ? ['--', path, branch] : ['--no-track', '-b', branch, '--', path, start];
+    await run(repository, ['worktree', 'add', '--quiet', '--lock', '--reason', reason, ...what]);
+    return { path, git_dir: await linkedDirectory(path), common_dir: repository.common_dir };
+  });
+};
+
+const forgetDeleted = async (
+  run: Run,
+  { repository, path, branch, reason }: NewWorktree,
+): Promise<void> => {
+  for (const entry of await listed(run, repository)) {
+    const ours = entry.path === path || (entry.branch === branch && entry.locked === reason);
+    if (!ours || existsSync(entry.path)) continue;
+    await run(repository, ['worktree', 'remove', '--force', '--force', '--', entry.path]);
+  }
+};
+
+const linkedDirectory = async (path: string): Promise<string> => {
+  const link = await readFile(join(path, '.git'), 'utf8');
+  return realpath(link.replace(/^gitdir: /, '').trimEnd());
+};
+
+export interface ListedWorktree {
+  path: string;
+  head: string | null;
+  branch: string | null;
+  bare: boolean;
+  /** Why it is locked, perhaps an empty text; null when it is not. */
+  locked: string | null;
+  prunable: boolean;
+}
+
+/** All worktrees of a repository, the main one first. */
+export const listWorktrees = (git: Runner, repository: Checkout): Promise<ListedWorktree[]> =>
+  listed(git.run, repository);
+
+const listed = async (run: Run, repository: Checkout): Promise<ListedWorktree[]> => {
+  const { stdout } = await run(repository, ['worktree', 'list', '--porcelain', '-z'], {
+    read: true,
+  });
+  return stdout.toString('utf8').split('\0\0').filter(Boolean).map(parseListed);
+};
+
+const parseListed = (block: string): ListedWorktree => {
+  const fields = new Map(
+    block.split('\0').map((line): [string, string] => {
+      const space = line.indexOf(' ');
+      return space < 0 ? [line, ''] : [line.slice(0, space), line.slice(space + 1)];
+    }),
+  );
+  return {
+    path: fields.get('worktree') ?? '',
+    head: fields.get('HEAD') ?? null,
+    branch: fields.get('branch')?.replace('refs/heads/', '') ?? null,
+    bare: fields.has('bare'),
+    locked: fields.get('locked') ?? null,
+    prunable: fields.has('prunable'),
+  };
+};
+
+/**
+ * Removes a worktree; its branch and commits stay. Without `force` one with uncommitted files, a rebase or checked
+ * out submodules is refused (409 work_would_be_lost). One that was tampered with is refused in any case.
+ */
+export const removeWorktree = async (
+  git: Git,
+  worktree: Worktree,
+  options: { force: boolean },
+): Promise<void> => {
+  await git.turn(worktree.common_dir, async (run) => {
+    if (existsSync(worktree.path)) {
+      await refuseTampered(worktree);
+      if (!options.force) await refuseLoss(run, worktree);
+    }
+    // Twice: the first is for what was looked at above, and for submodules, the second for our own lock.
+    await run(main(worktree), ['worktree', 'remove', '--force', '--force', '--', worktree.path]);
+  });
+};
+
+// The worktree that goes away cannot be where the command runs.
+const main = ({ common_dir }: Checkout): Checkout => ({ git_dir: common_dir, common_dir });
+
+const refuseTampered = async (worktree: Worktree): Promise<void> => {
+  if (!(await isTampered(worktree))) return;
+  throw new ServiceError(
+    'worktree_tampered',
+    `${join(worktree.path, '.git')} no longer names ${worktree.git_dir}. Look at what is there, then put the line "gitdir: ${worktree.git_dir}" back.`,
+  );
+};
+
+const refuseLoss = async (run: Run, worktree: Worktree): Promise<void> => {
+  const { files, rebase_in_progress, has_submodules } = await status({ run }, worktree);
+  const why = [
+    files.length > 0 ? `${files.length} uncommitted files` : '',
+    rebase_in_progress ? 'a rebase in progress' : '',
+    has_submodules ? 'submodules that may hold work' : '',
+  ].filter(Boolean);
+  if (why.length === 0) return;
+  throw new ServiceError(
+    'work_would_be_lost',
+    `The worktree has ${why.join(', ')}. Commit it, or remove it with force.`,
+    {
+      members: { files: files.slice(0, 100).map((file) => file.path) },
+    },
+  );
+};
+
+/** Whether the worktree's `.git` file, or git's own record of the worktree, no longer says what it said at first. */
+export const isTampered = async (worktree: Worktree): Promise<boolean> => {
+  const { path, git_dir, common_dir } = worktree;
+  const link = join(path, '.git');
+  const found = await lstat(link).catch(() => undefined);
+  if (git_dir === link) return found?.isDirectory() !== true;
+  if (found?.isFile() !== true) return true;
+  const target = /^gitdir: (.*?)\n*$/s.exec(await readFile(link, 'utf8'))?.[1];
+  const back = await readFile(join(git_dir, 'gitdir'), 'utf8').catch(() => '');
+  const common = await readFile(join(git_dir, 'commondir'), 'utf8').catch(() => '.');
+  const same = await Promise.all([
+    isSame(resolve(path, target ?? ''), git_dir),
+    isSame(dirname(resolve(git_dir, back.trimEnd())), path),
+    isSame(resolve(git_dir, common.trimEnd()), common_dir),
+  ]);
+  return same.includes(false);
+};
+
+const isSame = async (one: string, other: string): Promise<boolean> => {
+  const [a, b] = await Promise.all(
+    [one, other].map((path) => realpath(path).catch(() => undefined)),
+  );
+  return a !== undefined && a === b;
+};

@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync, type Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { hasCode } from '../disk/durable.ts';
+import { isDirectory, statsAt } from '../disk/plain-path.ts';
+import { sha256 } from '../names.ts';
+import { parseFrontMatter, splitFrontMatter, textOfBody } from '../text/front-matter.ts';
+import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
+import { decodeText } from '../text/text.ts';
+
+/** Where a project of the tool Backlog.md keeps its tasks, and its settings. */
+export interface BacklogPlace {
+  /** Absolute. */
+  dir: string;
+  config: string;
+}
+
+/** A task file, taken apart. */
+export interface BacklogFile {
+  /** Relative to the project's folder, with slashes. */
+  file: string;
+  folder: BacklogFolder;
+  sha256: string;
+  mtime: Date;
+  data: Record<string, unknown>;
+  body: string;
+}
+
+export interface BacklogProject {
+  dir: string;
+  name: string;
+  /** In their order; the last one is the end of a task. */
+  statuses: string[];
+  tasks: BacklogFile[];
+  /** Task files that cannot be read. */
+  problems: FileProblem[];
+}
+
+/** In the order in which a task is looked for: ids of what was archived are given again. */
+const FOLDERS = ['tasks', 'completed', 'drafts', 'archive/tasks', 'archive/drafts'] as const;
+export type BacklogFolder = (typeof FOLDERS)[number];
+
+const CONFIGS = ['config.yml', 'config.yaml'];
+const ROOT_CONFIG = 'backlog.config.yml';
+
+/** Finds a Backlog.md project in a directory, or in what is its folder itself; undefined where there is none. */
+export const findBacklog = (path: string): BacklogPlace | undefined => {
+  const folders = [join(path, 'backlog'), join(path, '.backlog')];
+  const rootConfig = join(path, ROOT_CONFIG);
+  if (isFile(rootConfig)) {
+    const named = configOf(rootConfig).backlog_directory;
+    const dir = typeof named === 'string' ? join(path, named) : folders.find(isDirectory);
+    return dir === undefined ? undefined : { dir, config: rootConfig };
+  }
+  for (const dir of [...folders, ...(isDirectory(join(path, 'tasks')) ? [path] : [])]) {
+    const config = CONFIGS.map((name) => join(dir, name)).find(isFile);
+    if (config !== undefined) return { dir, config };
+  }
+  return undefined;
+};
+
+const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
+
+/** Reads all tasks of a project. Writes nothing, follows no link. Throws the Problem of its settings, if they have one. */
+export const readBacklog = ({ dir, config }: BacklogPlace): BacklogProject => {
+  const { project_name, projectName, statuses } = configOf(config);
+  const name = project_name ?? projectName ?? basename(dirname(dir));
+  const read = FOLDERS.flatMap((folder) => readFolder(dir, folder));
+  return {
+    dir,
+    name: String(name),
+    statuses: Array.isArray(statuses) ? statuses.map(String) : [],
+    tasks: read.flatMap((each) => ('data' in each ? [each] : [])),
+    problems: read.flatMap((each) => ('data' in each ? [] : [each])),
+  };
+};
+
+const configOf = (path: string): Record<string, unknown> =>
+  parseFrontMatter(`---\n${decodeText(readFileSync(path))}\n---\n`).data;
+
+const readFolder = (dir: string, folder: BacklogFolder): (BacklogFile | FileProblem)[] => {
+  if (!isDirectory(join(dir, folder))) return [];
+  return readdirSync(join(dir, folder))
+    .filter((name) => TASK_NAME.test(name))
+    .toSorted(byNumber)
+    .map((name) => readTask(dir, folder, name));
+};
+
+// `back-12.1 - Title.md`; a readme and what else lies there is none.
+const TASK_NAME = /^[a-z][\w]*-\d+(?:\.\d+)*\b.*\.md$/i;
+
+const byNumber = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+
+const readTask = (dir: string, folder: BacklogFolder, name: string): BacklogFile | FileProblem => {
+  const file = `${folder}/${name}`;
+  try {
+    const path = join(dir, folder, name);
+    const stats = regular(path);
+    const bytes = readFileSync(path);
+    const source = parseFrontMatter(withQuotedNames(decodeText(bytes)));
+    const { data } = source;
+    return {
+      file,
+      folder,
+      sha256: sha256(bytes),
+      mtime: stats.mtime,
+      data,
+      body: textOfBody(source),
+    };
+  } catch (error) {
+    if (error instanceof Problem) return fileProblem(file, error);
+    if (hasCode(error, 'EACCES')) return fileProblem(file, NO_PERMISSION);
+    throw error;
+  }
+};
+
+const NO_PERMISSION = new Problem('no_permission', 'This user may not read the file');
+
+const regular = (path: string): Stats => {
+  const stats = statsAt(path);
+  if (stats?.isFile() !== true)
+    throw new Problem('not_a_file', 'This is a link or a directory, not a file');
+  if (stats.size > MAX_BYTES)
+    throw new Problem('too_large', `The file has ${stats.size} bytes; a record has at most 1 MB`);
+  return stats;
+};
+
+const MAX_BYTES = 2_097_152;
+
+// Backlog.md itself reads and writes `assignee: @name`, which no YAML parser takes.
+const withQuotedNames = (text: string): string => {
+  const { head, yaml, tail, body } = splitFrontMatter(text);
+  const quoted = yaml
+    .replace(/^((?:assignee|reporter):[ \t]*)(@[^#\r\n]*?)(?=[ \t]*(?:#.*)?\r?$)/gm, '$1"$2"')
+    .replace(/^(?:assignee|reporter):[ \t]*\[.*$/gm, (line) =>
+      line.replace(/(?<=[[,][ \t]*)@[^,\]"']*/g, '"$&"'),
+    )
+    .replace(/^([ \t]*-[ \t]+)(@[^#\r\n]*?)(?=[ \t]*(?:#.*)?\r?$)/gm, '$1"$2"');
+  return head + quoted + tail + body;
+};

@@ -1,0 +1,100 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { ftruncateSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { sha256 } from '../names.ts';
+
+/** The bytes of a file as they were read, and where they stand until they are written into the archive. */
+export interface Shelved {
+  size: number;
+  sha256: string;
+  /** In memory, or in the shelf's own file from this place on. */
+  content: Buffer | { from: number };
+}
+
+export interface Shelf {
+  /** Reads the first `size` bytes of an open file; undefined when it has fewer. */
+  put(fd: number, size: number): Shelved | undefined;
+  /** Whether the open file still begins with these bytes. */
+  isStartOf(fd: number, shelved: Shelved): boolean;
+  contentOf(shelved: Shelved): Buffer | Iterable<Buffer>;
+  /** Forgets all. */
+  clear(): void;
+}
+
+export const LARGE_BYTES = 1_048_576;
+const IN_MEMORY_BYTES = 16 * LARGE_BYTES;
+const PIECE_BYTES = 262_144;
+
+/**
+ * Keeps small files in memory and large ones, or what is too much together, in a file in `dir`. That file has no name:
+ * it is gone with this thread, however that ends.
+ */
+export const createShelf = (dir: string): Shelf => {
+  const file = openNameless(join(dir, randomUUID()));
+  let inMemory = 0;
+  let end = 0;
+  const copy = (fd: number, size: number): Shelved | undefined => {
+    const hash = createHash('sha256');
+    const from = end;
+    for (const piece of piecesOf(fd, 0, size)) {
+      hash.update(piece);
+      writeAll(file, piece, end);
+      end += piece.length;
+    }
+    if (end - from < size) return undefined;
+    return { size, sha256: hash.digest('hex'), content: { from } };
+  };
+  return {
+    put: (fd, size) => {
+      if (size > LARGE_BYTES || inMemory + size > IN_MEMORY_BYTES) return copy(fd, size);
+      const bytes = readAll(fd, size);
+      inMemory += bytes.length;
+      return bytes.length < size ? undefined : { size, sha256: sha256(bytes), content: bytes };
+    },
+    isStartOf: (fd, shelved) => hashOf(piecesOf(fd, 0, shelved.size)) === shelved.sha256,
+    contentOf: ({ content, size }) =>
+      Buffer.isBuffer(content) ? content : piecesOf(file, content.from, size),
+    clear: () => {
+      inMemory = 0;
+      if (end > 0) ftruncateSync(file);
+      end = 0;
+    },
+  };
+};
+
+const openNameless = (path: string): number => {
+  const fd = openSync(path, 'wx+', 0o600);
+  rmSync(path);
+  return fd;
+};
+
+const readAll = (fd: number, size: number): Buffer => {
+  const bytes = Buffer.allocUnsafe(size);
+  for (let at = 0; at < size; ) {
+    const count = readSync(fd, bytes, at, size - at, at);
+    if (count === 0) return bytes.subarray(0, at);
+    at += count;
+  }
+  return bytes;
+};
+
+const piecesOf = function* (fd: number, from: number, size: number): Generator<Buffer> {
+  for (let at = 0; at < size; ) {
+    const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size - at));
+    const count = readSync(fd, piece, 0, piece.length, from + at);
+    if (count === 0) return;
+    yield piece.subarray(0, count);
+    at += count;
+  }
+};
+
+const writeAll = (fd: number, bytes: Buffer, position: number): void => {
+  for (let at = 0; at < bytes.length; )
+    at += writeSync(fd, bytes, at, bytes.length - at, position + at);
+};
+
+const hashOf = (pieces: Iterable<Buffer>): string => {
+  const hash = createHash('sha256');
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest('hex');
+};

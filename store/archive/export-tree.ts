@@ -1,0 +1,162 @@
+import { type Dirent, readdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { hasCode } from '../disk/durable.ts';
+import { isPlainDirectory, statsAt } from '../disk/plain-path.ts';
+import { LINK, NO_PERMISSION, readSteady, type SteadyFile } from '../disk/steady-read.ts';
+import { CASE_FILE } from '../layout.ts';
+import type { SkippedFile } from '../records/manifest.ts';
+import { markOf } from '../watch/surroundings.ts';
+import { isLeftOut, whyUnfit } from './archive-files.ts';
+import type { Shelf } from './export-shelf.ts';
+
+export interface ReadFile extends SteadyFile {
+  /** Relative to the workspace. */
+  path: string;
+}
+
+/** Files that are read together: all of a Work item, or those of one other directory. */
+export interface Unit {
+  files: ReadFile[];
+  skipped: SkippedFile[];
+}
+
+const TRIES = 5;
+const ROUNDS = 3;
+
+/**
+ * Reads what belongs into an archive, unit by unit; one is on the shelf until the next is asked for. A Work item that is
+ * moved meanwhile is read once, from one place: what vanished on the way is looked for again at the end.
+ */
+export const readTree = async function* (root: string, shelf: Shelf): AsyncGenerator<Unit> {
+  const reader: Reader = {
+    root: realpathSync(root),
+    shelf,
+    items: new Set(),
+    paths: new Set(),
+    missed: true,
+  };
+  for (let round = 0; round < ROUNDS && reader.missed; round += 1) {
+    reader.missed = false;
+    const waiting = [''];
+    for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
+      const { unit, below } = await readUnit(reader, dir);
+      waiting.push(...below.toReversed());
+      for (const { path } of [...unit.files, ...unit.skipped]) reader.paths.add(path);
+      yield unit;
+    }
+  }
+};
+
+interface Reader {
+  root: string;
+  shelf: Shelf;
+  /** Work items that were read, by the marks of their directories. */
+  items: Set<string>;
+  paths: Set<string>;
+  /** Something that had been seen was not there any more. */
+  missed: boolean;
+}
+
+const readUnit = async (
+  reader: Reader,
+  dir: string,
+): Promise<{ unit: Unit; below: readonly string[] }> => {
+  for (let left = TRIES; left > 0; left -= 1) {
+    reader.shelf.clear();
+    const listing = list(reader, dir);
+    const { unit, gone } = await readFiles(reader, listing);
+    const isWhole = isStillThere(reader.root, dir, listing);
+    reader.missed ||= gone || !isWhole;
+    if (!isWhole || (gone && left > 1)) continue;
+    if (listing.item !== undefined) reader.items.add(listing.item);
+    return { unit, below: listing.below };
+  }
+  // Moved away: it is looked for again. Nothing of it was taken.
+  return { unit: { files: [], skipped: [] }, below: [] };
+};
+
+interface Listing {
+  /** Every directory of the unit, and the mark it had before anything in it was read. */
+  folders: { path: string; mark: string }[];
+  files: string[];
+  skipped: SkippedFile[];
+  /** Directories that are units of their own. */
+  below: string[];
+  /** The mark of a Work item's directory. */
+  item?: string;
+}
+
+const list = (reader: Reader, dir: string): Listing => {
+  const listing: Listing = { folders: [], files: [], skipped: [], below: [] };
+  const below = look(reader, dir, listing);
+  if (!isItem(dir, listing)) return { ...listing, below };
+  const mark = listing.folders[0]?.mark ?? '';
+  if (reader.items.has(mark)) return { folders: [], files: [], skipped: [], below: [] };
+  for (let next = below.pop(); next !== undefined; next = below.pop())
+    below.push(...look(reader, next, listing));
+  return { ...listing, item: mark };
+};
+
+const isItem = (dir: string, { files }: Listing): boolean =>
+  (dir === 'cases' || dir.startsWith('cases/')) && files.includes(`${dir}/${CASE_FILE}`);
+
+/** Puts what is in a directory down in the listing, and answers the directories in it. */
+const look = ({ root, paths }: Reader, dir: string, listing: Listing): string[] => {
+  const path = join(root, dir);
+  const mark = markOf(statsAt(path));
+  listing.folders.push({ path, mark });
+  // Gone, or something else by now: the unit is not whole, and nothing of it is taken.
+  if (mark === '' && dir !== '') return [];
+  const wanted = entriesOf(path, dir, listing)
+    .map((entry) => ({ entry, at: dir === '' ? entry.name : `${dir}/${entry.name}` }))
+    .filter(({ entry, at }) => !paths.has(at) && !isLeftOut(entry.isDirectory() ? `${at}/` : at));
+  const inside: string[] = [];
+  for (const { entry, at } of wanted) {
+    const reason = whyNot(root, at, entry);
+    if (reason !== undefined) listing.skipped.push({ path: at, reason });
+    else (entry.isDirectory() ? inside : listing.files).push(at);
+  }
+  return inside;
+};
+
+const entriesOf = (path: string, dir: string, { skipped }: Listing): Dirent[] => {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    if (dir === '') throw error;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return [];
+    const { code } = error as NodeJS.ErrnoException;
+    const reason = code === 'EACCES' ? NO_PERMISSION : `it cannot be read (${code})`;
+    skipped.push({ path: dir, reason });
+    return [];
+  }
+};
+
+const whyNot = (root: string, path: string, entry: Dirent): string | undefined => {
+  if (entry.isSymbolicLink()) return LINK;
+  if (!entry.isFile() && !entry.isDirectory()) return 'it is not a regular file';
+  if (path.includes('\ufffd') && statsAt(join(root, path)) === undefined)
+    return 'its name is not valid UTF-8';
+  return whyUnfit(path);
+};
+
+const readFiles = async (
+  { root, shelf }: Reader,
+  listing: Listing,
+): Promise<{ unit: Unit; gone: boolean }> => {
+  const unit: Unit = { files: [], skipped: [...listing.skipped] };
+  let gone = false;
+  for (const path of listing.files) {
+    const read = await readSteady(join(root, path), shelf);
+    if (!('reason' in read)) unit.files.push({ ...read, path });
+    else if (read.gone) gone = true;
+    else unit.skipped.push({ path, reason: read.reason });
+  }
+  return { unit, gone };
+};
+
+// Also that nothing was put in the place of a directory, or of one above it, that leads elsewhere.
+const isStillThere = (root: string, dir: string, { folders }: Listing): boolean =>
+  isPlainDirectory(root, join(root, dir)) &&
+  folders.every(({ path, mark }) => mark !== '' && markOf(statsAt(path)) === mark);

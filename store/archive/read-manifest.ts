@@ -1,0 +1,101 @@
+import { Compile } from 'typebox/compile';
+import {
+  MANIFEST_FORMAT,
+  MANIFEST_NAME,
+  Manifest,
+  type ManifestFile,
+} from '../records/manifest.ts';
+import { type Archive, type ArchiveEntry, ArchiveError, shown } from './archive.ts';
+import { countsOf } from './archive-files.ts';
+import { MAX_MANIFEST_BYTES } from './archive-limits.ts';
+
+/** An entry that the manifest vouches for. */
+export type Vouched = ArchiveEntry & Pick<ManifestFile, 'sha256'>;
+
+/**
+ * The files of an archive with the hashes that its manifest gives them. Throws an ArchiveError unless the manifest is
+ * there, of a format this program knows, and names the entries with their sizes, all of them and no other.
+ */
+export const readManifest = async (archive: Archive): Promise<Vouched[]> => {
+  const manifest = parseManifest(archive, await textOf(archive));
+  const named = new Map(manifest.files.map((file) => [file.path, file]));
+  if (named.size < manifest.files.length) throw bad(archive, 'it names a file twice');
+  const vouched = archive.entries.map((entry) => vouch(archive, entry, named.get(entry.path)));
+  if (named.size > vouched.length) throw missing(archive, named);
+  checkCounts(archive, manifest);
+  return vouched;
+};
+
+const bad = ({ name }: Archive, why: string): ArchiveError =>
+  new ArchiveError(
+    `The ${MANIFEST_NAME} of ${name} cannot be believed: ${why}. Export again; nothing was imported.`,
+  );
+
+const textOf = async (archive: Archive): Promise<string> => {
+  const { manifest, name } = archive;
+  if (manifest === undefined)
+    throw new ArchiveError(
+      `${name} has no ${MANIFEST_NAME}, so it is no whole export of a workspace. Nothing was imported.`,
+    );
+  if (manifest.size > MAX_MANIFEST_BYTES) throw bad(archive, `it has ${manifest.size} bytes`);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of archive.read(manifest)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+const parseManifest = (archive: Archive, text: string): Manifest => {
+  const value = parseJson(archive, text);
+  checkFormat(archive, value);
+  const validator = Compile(Manifest);
+  if (validator.Check(value)) return value;
+  const [error] = validator.Errors(value);
+  throw bad(archive, `${error?.instancePath || '/'} ${error?.message ?? 'is wrong'}`);
+};
+
+const parseJson = (archive: Archive, text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw bad(archive, 'it is no JSON');
+  }
+};
+
+const checkFormat = ({ name }: Archive, value: unknown): void => {
+  const format = String((value as { format?: unknown } | null)?.format);
+  if (format === MANIFEST_FORMAT) return;
+  const [ours = '', number = ''] = MANIFEST_FORMAT.split('/');
+  const [theirs, theirNumber] = format.split('/');
+  throw new ArchiveError(
+    theirs === ours && Number(theirNumber) > Number(number)
+      ? `${name} was made by a newer dossier. Install one that reads ${shown(format)}: this one reads ${MANIFEST_FORMAT}. Nothing was imported.`
+      : `${name} is no export of a workspace: its format is ${shown(format)}, not ${MANIFEST_FORMAT}. Nothing was imported.`,
+  );
+};
+
+const vouch = (archive: Archive, entry: ArchiveEntry, file: ManifestFile | undefined): Vouched => {
+  if (file === undefined)
+    throw new ArchiveError(
+      `The entry ${shown(entry.path)} is not in the manifest of ${archive.name}: it was added later. Take it out, or export again; nothing was imported.`,
+    );
+  if (file.size !== entry.size)
+    throw new ArchiveError(
+      `The entry ${shown(entry.path)} has ${entry.size} bytes, and ${file.size} in the manifest: it was changed. Export again; nothing was imported.`,
+    );
+  return { ...entry, sha256: file.sha256 };
+};
+
+const missing = ({ name, entries }: Archive, named: Map<string, ManifestFile>): ArchiveError => {
+  for (const { path } of entries) named.delete(path);
+  const [first = ''] = named.keys();
+  const more = named.size === 1 ? '' : ` and ${named.size - 1} more`;
+  return new ArchiveError(
+    `${shown(first)}${more} of the manifest is not in ${name}: it is not whole. Copy or export it again; nothing was imported.`,
+  );
+};
+
+const checkCounts = (archive: Archive, { counts, files }: Manifest): void => {
+  const found = countsOf(files.map(({ path }) => path));
+  for (const name of ['cases', 'sessions', 'files'] as const)
+    if (counts[name] !== found[name])
+      throw bad(archive, `it counts ${counts[name]} ${name}, and names ${found[name]}`);
+};

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { statsAt } from '../disk/plain-path.ts';
+import { walk } from '../items/walk.ts';
+import { caseFile, type Layout } from '../layout.ts';
+import { sha256 } from '../names.ts';
+import { SETTINGS_TEXT } from '../settings-text.ts';
+import { parseFrontMatter } from '../text/front-matter.ts';
+import { Problem } from '../text/problem.ts';
+import { decodeText } from '../text/text.ts';
+import { GITATTRIBUTES, GITIGNORE } from '../workspace-files.ts';
+import { ancestorsOf } from './archive-names.ts';
+
+/** What stands in a workspace already, as far as something that comes in has to know. */
+export interface Standing {
+  /** The directory of each Work item, by its id. */
+  readonly byId: ReadonlyMap<string, string>;
+  /** The directories of all Work items, also of those whose id cannot be read. */
+  readonly dirs: ReadonlySet<string>;
+}
+
+export const readStanding = ({ root }: Layout): Standing => {
+  const byId = new Map<string, string>();
+  const dirs = new Set<string>();
+  for (const { dir, kind } of walk(root)) {
+    if (kind !== 'item') continue;
+    dirs.add(dir);
+    const id = idAt(caseFile(join(root, dir)));
+    if (id !== undefined && !byId.has(id)) byId.set(id, dir);
+  }
+  return { byId, dirs };
+};
+
+const idAt = (path: string): string | undefined =>
+  statsAt(path)?.isFile() === true ? idIn(readFileSync(path)) : undefined;
+
+/** The id that a case.md says; undefined where it says none, or cannot be read. */
+export const idIn = (bytes: Uint8Array): string | undefined => {
+  const id = dataIn(bytes)?.id;
+  return typeof id === 'string' ? id : undefined;
+};
+
+/** The front matter of a record as it is, by no schema; undefined where it cannot be read. */
+export const dataIn = (bytes: Uint8Array): Record<string, unknown> | undefined => {
+  try {
+    return parseFrontMatter(decodeText(bytes)).data;
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+};
+
+/** What stands at the place of a file: nothing, the same bytes, others, or what no file can be written over or below. */
+export type Place = 'free' | 'same' | 'other' | 'blocked';
+
+export interface Wanted {
+  /** Relative to the workspace, with slashes. */
+  path: string;
+  size: number;
+  sha256: string;
+}
+
+export const placeOf = async ({ root }: Layout, wanted: Wanted): Promise<Place> => {
+  for (const above of ancestorsOf(wanted.path)) {
+    const stats = statsAt(join(root, above));
+    if (stats === undefined) return 'free';
+    if (!stats.isDirectory()) return 'blocked';
+  }
+  const path = join(root, wanted.path);
+  const stats = statsAt(path);
+  if (stats === undefined) return 'free';
+  if (!stats.isFile()) return 'blocked';
+  if (stats.size !== wanted.size) return 'other';
+  return (await hashOf(path)) === wanted.sha256 ? 'same' : 'other';
+};
+
+const hashOf = async (path: string): Promise<string> => {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
+  return hash.digest('hex');
+};
+
+const DEFAULTS = {
+  'workspace.md': SETTINGS_TEXT,
+  '.gitignore': GITIGNORE,
+  '.gitattributes': GITATTRIBUTES,
+};
+
+/** A file that every new workspace gets, while nobody has changed it: its text. Undefined for any other file. */
+export const defaultAt = async (layout: Layout, path: string): Promise<string | undefined> => {
+  const text = (DEFAULTS as Record<string, string | undefined>)[path];
+  if (text === undefined) return undefined;
+  const own = { path, size: Buffer.byteLength(text), sha256: sha256(text) };
+  return (await placeOf(layout, own)) === 'same' ? text : undefined;
+};
+
+/** Whether anything stands at a path, relative to the workspace, or a link or file on the way to it. */
+export const isTaken = ({ root }: Layout, path: string): boolean =>
+  statsAt(join(root, path)) !== undefined ||
+  ancestorsOf(path).some((above) => statsAt(join(root, above))?.isDirectory() === false);

@@ -1,0 +1,61 @@
+import { constants, lstatSync, readdirSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from '../disk/durable.ts';
+import { MANIFEST_NAME } from '../records/manifest.ts';
+import { type Archive, type ArchiveEntry, ArchiveError, shown } from './archive.ts';
+import { checkCount } from './archive-limits.ts';
+import { checkNames, refused } from './archive-names.ts';
+
+/** Opens a directory that an export was unpacked to. Throws an ArchiveError for what no export holds; follows no link. */
+export const openUnpacked = (root: string): Archive => {
+  const all = [...filesBelow(root, '')];
+  checkCount(all.length);
+  const entries = all.filter(({ path }) => path !== MANIFEST_NAME);
+  checkNames(entries.map(({ path }) => path));
+  return {
+    name: root,
+    manifest: all.find(({ path }) => path === MANIFEST_NAME),
+    entries,
+    read: (entry) => bytesOf(root, entry),
+    close: () => undefined,
+  };
+};
+
+const filesBelow = function* (root: string, dir: string): Generator<ArchiveEntry> {
+  for (const found of readdirSync(join(root, dir), { withFileTypes: true })) {
+    const path = `${dir}${found.name}`;
+    if (path === '.dossier') throw new ArchiveError(`${root} ${IN_USE}`);
+    if (found.isDirectory()) yield* filesBelow(root, `${path}/`);
+    else if (found.isFile()) yield entryOf(root, path);
+    else throw refused(path, 'it is a link or a device, not a file');
+  }
+};
+
+const IN_USE =
+  'has been used as a workspace since it was unpacked (.dossier is there). Run dossier serve on it, or export it and ' +
+  'import that; nothing was imported.';
+
+const entryOf = (root: string, path: string): ArchiveEntry => {
+  const { size, mode, mtime } = lstatSync(join(root, path));
+  return { path, size, mode: mode & 0o777, mtime };
+};
+
+const bytesOf = async function* (
+  root: string,
+  { path, size }: ArchiveEntry,
+): AsyncGenerator<Uint8Array> {
+  const handle = await openPlain(join(root, path)).catch((error: unknown) => {
+    throw hasCode(error, 'ELOOP') ? refused(path, 'it is a link') : error;
+  });
+  let read = 0;
+  // The handle is closed with its stream.
+  for await (const chunk of handle.createReadStream()) {
+    read += chunk.length;
+    if (read > size)
+      throw new ArchiveError(`${shown(path)} grows while it is read. Nothing was imported.`);
+    yield chunk;
+  }
+};
+
+const openPlain = (path: string) => open(path, constants.O_RDONLY | constants.O_NOFOLLOW);

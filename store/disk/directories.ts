@@ -1,0 +1,68 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { StoreError } from '../errors.ts';
+import type { Layout } from '../layout.ts';
+import { isDirectory, statsAt } from './plain-path.ts';
+
+/** Makes the directories that every workspace has. Throws `unsafe_path` where a link stands in place of one. */
+export const makeDirectories = (layout: Layout): void => {
+  makePlainDirectory(layout, layout.cases, 0o777);
+  for (const path of privateOf(layout)) {
+    makePlainDirectory(layout, path, 0o700);
+    refuseLinks(layout, path);
+  }
+};
+
+const privateOf = (layout: Layout): string[] => [
+  layout.dossier,
+  layout.tmp,
+  layout.trash,
+  layout.undo,
+  layout.secrets,
+  layout.deliveries,
+  layout.worktrees,
+  layout.baselines,
+  layout.journal,
+];
+
+/**
+ * Makes again what somebody took away of `.dossier/` while the daemon runs; true when something was. Throws `read_only`
+ * when the whole workspace is gone: it may be moved, and is not made anew elsewhere.
+ */
+export const remakeDirectories = (layout: Layout): boolean => {
+  if (!isDirectory(layout.root)) {
+    throw new StoreError(
+      'read_only',
+      `${layout.root} is not there any more; nothing was written. Put the workspace back, then try again`,
+    );
+  }
+  if (privateOf(layout).every(isDirectory)) return false;
+  makeDirectories(layout);
+  return true;
+};
+
+const makePlainDirectory = ({ root }: Layout, path: string, mode: number): void => {
+  if (statsAt(path) === undefined) mkdirSync(path, { recursive: true, mode });
+  if (isDirectory(path)) return;
+  throw new StoreError(
+    'unsafe_path',
+    `${relative(root, path)} has to be a directory, not a link or a file`,
+  );
+};
+
+// Whoever made the workspace may have put links here, to have files elsewhere written or emptied.
+const refuseLinks = ({ root, dossier }: Layout, dir: string): void => {
+  const link = readdirSync(dir, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
+  if (link === undefined) return;
+  throw new StoreError(
+    'unsafe_path',
+    `${relative(root, join(dir, link.name))} is a symbolic link; ${relative(root, dossier)}/ may hold none. Remove it`,
+  );
+};
+
+/** Removes what a former life left half made (temporary files) or half removed. Only for whoever holds the workspace. */
+export const clearLeftovers = ({ tmp, trash }: Layout): void => {
+  for (const path of [tmp, trash])
+    for (const name of readdirSync(path))
+      rmSync(join(path, name), { recursive: true, force: true });
+};

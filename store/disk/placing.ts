@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Layout } from '../layout.ts';
+
+/** The steps of a durable write that file systems differ in. None waits: an editor has microseconds between two of them. */
+
+/**
+ * Puts a file that is ready where nothing may be; false when something is. Of several that try, also of other
+ * processes, one wins. Where there are no hard links (exFAT, many network mounts) the place is claimed by an empty file
+ * first: a crash in these microseconds leaves that.
+ */
+export const putNew = (ready: string, target: string): boolean => {
+  try {
+    linkSync(ready, target);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    if (!NO_LINKS.has(codeOf(error))) throw error;
+  }
+  return putClaimed(ready, target);
+};
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+const putClaimed = (ready: string, target: string): boolean => {
+  const claim = claimAt(target);
+  if (claim === undefined) return false;
+  try {
+    // Somebody has put another file here, or written into this one: it is theirs.
+    if (!isStill(target, claim)) return false;
+    renameSync(ready, target);
+    return true;
+  } catch (error) {
+    if (isStill(target, claim)) rmSync(target, { force: true });
+    throw error;
+  }
+};
+
+const claimAt = (target: string): Stats | undefined => {
+  try {
+    const file = openSync(target, 'wx');
+    const stats = fstatSync(file);
+    closeSync(file);
+    return stats;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return undefined;
+    throw error;
+  }
+};
+
+const isStill = (target: string, { ino }: Stats): boolean => {
+  const now = lstatSync(target, { throwIfNoEntry: false });
+  return now?.ino === ino && now.size === 0;
+};
+
+/**
+ * Keeps a file that is about to be replaced, as a link, which also gets what an editor writes into it meanwhile. Where
+ * there can be none, as a copy; false when that is not what is `expected`: somebody has just saved.
+ */
+export const keepForUndo = (layout: Layout, target: string, expected: Buffer): boolean => {
+  const kept = undoPlace(layout, target);
+  try {
+    linkSync(target, kept);
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'EXDEV' && !NO_LINKS.has(codeOf(error))) throw error;
+  }
+  copyFileSync(target, kept, constants.COPYFILE_EXCL);
+  return readFileSync(kept).equals(expected);
+};
+
+/** Takes a file away for good, into `.dossier/undo`. */
+export const moveToUndo = (layout: Layout, target: string): void => {
+  const kept = undoPlace(layout, target);
+  try {
+    renameSync(target, kept);
+  } catch (error) {
+    if (codeOf(error) !== 'EXDEV') throw error;
+    copyFileSync(target, kept, constants.COPYFILE_EXCL);
+    rmSync(target);
+  }
+};
+
+const undoPlace = ({ undo }: Layout, target: string): string => {
+  const day = join(undo, new Date().toISOString().slice(0, 10));
+  mkdirSync(day, { recursive: true });
+  return join(day, `${Date.now()}-${randomUUID().slice(0, 8)}-${basename(target)}`);
+};
+
+/** Who may read a file is the operator's choice, also of one that is replaced. Only root can give a file away. */
+export const keepOwner = (path: string, { mode, uid, gid }: Stats): void => {
+  try {
+    lchownSync(path, uid, gid);
+  } catch (error) {
+    if (codeOf(error) !== 'EPERM') throw error;
+  }
+  try {
+    chmodSync(path, mode & MODE);
+  } catch (error) {
+    // A file system without modes gives all files the same.
+    if ((lstatSync(path).mode & MODE) !== (mode & MODE)) throw error;
+  }
+};
+
+const MODE = 0o7777;

@@ -1,0 +1,45 @@
+import { lstatSync, type Stats } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { StoreError } from '../errors.ts';
+
+/** What stands at a path, a link itself and not what it leads to. Undefined for nothing: also below what is a file. */
+export const statsAt = (path: string): Stats | undefined => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+};
+
+export const isDirectory = (path: string): boolean => statsAt(path)?.isDirectory() === true;
+
+/** Whether a directory stands there and no link on the way to it from `root`, which may be one itself. */
+export const isPlainDirectory = (root: string, path: string): boolean =>
+  isDirectory(path) && linkOnTheWay(root, dirname(path)) === undefined;
+
+/** Whether a directory stands there, is gone, or is behind one that this user may not look into. */
+export const standing = (root: string, path: string): 'there' | 'gone' | 'closed' => {
+  try {
+    return isPlainDirectory(root, path) ? 'there' : 'gone';
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return 'closed';
+    throw error;
+  }
+};
+
+/** Throws `unsafe_path` when the way from `root` leads through a link: what is behind it is not the workspace's. */
+export const assertNoLinks = (root: string, dir: string): void => {
+  const link = linkOnTheWay(root, dir);
+  if (link === undefined) return;
+  throw new StoreError(
+    'unsafe_path',
+    `${relative(root, link)} is a symbolic link; nothing behind it was read or written`,
+  );
+};
+
+const linkOnTheWay = (root: string, dir: string): string | undefined => {
+  for (let at = dir; at.length > root.length; at = dirname(at))
+    if (statsAt(at)?.isSymbolicLink() === true) return at;
+  return undefined;
+};

@@ -1,0 +1,96 @@
+import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Shelf, Shelved } from '../archive/export-shelf.ts';
+import { RACY_MS, signatureOf } from '../text/entry.ts';
+import { hasCode } from './durable.ts';
+import { statsAt } from './plain-path.ts';
+
+/** A file as it was at one moment. */
+export interface SteadyFile extends Shelved {
+  mode: number;
+  date: Date;
+}
+
+/** Why a file cannot be had; `gone` when it is not there any more. */
+export interface Refused {
+  reason: string;
+  gone?: true;
+}
+
+const TRIES = 5;
+
+/**
+ * Reads a file as it was at one moment, old or new, while others may write it: a state that held still while it was
+ * read. Of a file that only grows it is the beginning. A link is never followed. Throws only what says nothing about
+ * this file, such as a full disk.
+ */
+export const readSteady = async (path: string, shelf: Shelf): Promise<SteadyFile | Refused> => {
+  for (let left = TRIES; left > 0; left -= 1) {
+    const found = attempt(path, shelf, left === 1);
+    if (found !== undefined) return found;
+    await delay(RACY_MS);
+  }
+  return { reason: 'it changed all the time' };
+};
+
+const attempt = (path: string, shelf: Shelf, isLast: boolean): SteadyFile | Refused | undefined => {
+  try {
+    return readOnce(path, shelf, isLast);
+  } catch (error) {
+    return refusal(error);
+  }
+};
+
+// A pipe that was put here must not be waited for.
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+const readOnce = (
+  path: string,
+  shelf: Shelf,
+  isLast: boolean,
+): SteadyFile | Refused | undefined => {
+  const fd = openSync(path, FLAGS);
+  try {
+    const before = fstatSync(fd);
+    if (!before.isFile()) return { reason: 'it is not a regular file' };
+    if (!isLast && isYoung(before)) return undefined;
+    const read = shelf.put(fd, before.size);
+    if (read === undefined) return undefined;
+    const heldStill = isSteady(before, statsAt(path), { fd, shelf, read, isLast });
+    return heldStill ? { ...read, mode: before.mode, date: before.mtime } : undefined;
+  } finally {
+    closeSync(fd);
+  }
+};
+
+// Somebody may be in the midst of saving it. By the time of change, which nobody can set.
+const isYoung = ({ ctimeMs }: Stats): boolean => Math.abs(Date.now() - ctimeMs) < RACY_MS;
+
+const isSteady = (
+  before: Stats,
+  now: Stats | undefined,
+  { fd, shelf, read, isLast }: { fd: number; shelf: Shelf; read: Shelved; isLast: boolean },
+): boolean => {
+  if (now !== undefined && signatureOf(now) === signatureOf(before)) return true;
+  const hasGrown = now?.ino === before.ino && now.size > before.size;
+  if (hasGrown) return (isLast || !Buffer.isBuffer(read.content)) && shelf.isStartOf(fd, read);
+  // Replaced by another after it was read: what was read is the old one, if nobody wrote to that.
+  const old = fstatSync(fd);
+  return isLast && now?.ino !== before.ino && isUntouched(before, old);
+};
+
+const isUntouched = (before: Stats, after: Stats): boolean =>
+  before.size === after.size && before.mtimeMs === after.mtimeMs;
+
+const refusal = (error: unknown): Refused => {
+  if (hasCode(error, 'ENOENT', 'ENOTDIR')) return { reason: 'it is gone', gone: true };
+  if (hasCode(error, 'ELOOP')) return { reason: LINK };
+  if (hasCode(error, 'EACCES', 'EPERM')) return { reason: NO_PERMISSION };
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  const isOfThisFile = syscall === 'open' || syscall === 'read';
+  if (!isOfThisFile || hasCode(error, 'EMFILE', 'ENFILE', 'ENOMEM')) throw error;
+  return { reason: `it cannot be read (${code})` };
+};
+
+export const LINK = 'it is a symbolic link';
+export const NO_PERMISSION = 'the daemon may not read it';

@@ -1,0 +1,152 @@
+import type { CommitObject } from 'isomorphic-git';
+import type { HistoryEntry } from '../records/history.ts';
+import { type GitReader, openGitReader } from './git-objects.ts';
+import { changesOf, type FileChange } from './history-files.ts';
+
+export interface Asked {
+  /** Of the Work item, relative to the workspace. */
+  dir: string;
+  /** When the item was made: history that is older and does not have it is not gone through. */
+  since: Date;
+  limit: number;
+}
+
+const MAX_COMMITS = 5000;
+const SLACK_S = 86_400;
+
+/**
+ * The commits that changed a directory of the workspace, newest first, as `git log -- <dir>` finds them, but merges
+ * only where they changed something themselves. Empty without a repository. Where the whole directory was moved as it
+ * was, goes on with the old place. Looks at 5,000 commits at most. Throws where a repository cannot be read.
+ */
+export const readHistory = async (
+  workspace: string,
+  { dir, since, limit }: Asked,
+): Promise<HistoryEntry[]> => {
+  const git = await openGitReader(workspace);
+  const head = await git?.head();
+  if (git === undefined || head === undefined) return [];
+  const oldest = since.getTime() / 1000 - SLACK_S;
+  const start = await placeAt(git, head, [...git.prefix, ...dir.split('/')]);
+  const entries: HistoryEntry[] = [];
+  for await (const entry of walk(git, start, oldest)) {
+    entries.push(entry);
+    if (entries.length >= limit) break;
+  }
+  return entries;
+};
+
+const walk = async function* (
+  git: GitReader,
+  start: Place,
+  oldest: number,
+): AsyncGenerator<HistoryEntry> {
+  const ahead = newestFirst(start);
+  for (let looked = 0; looked < MAX_COMMITS; looked += 1) {
+    const here = ahead.take();
+    if (here === undefined) return;
+    if (here.tree === undefined && timeOf(here) < oldest) continue;
+    const { entry, on } = await lookAt(git, here);
+    on.forEach(ahead.add);
+    if (entry !== undefined) yield entry;
+  }
+};
+
+/** A commit, and the directory as it is there. */
+interface Place {
+  oid: string;
+  commit: CommitObject;
+  path: readonly string[];
+  tree: string | undefined;
+}
+
+const placeAt = async (git: GitReader, oid: string, path: readonly string[]): Promise<Place> => {
+  const commit = await git.commit(oid);
+  return { oid, commit, path, tree: await git.treeAt(commit.tree, path) };
+};
+
+/** The commits still to look at; each is handed out once, the newest of them first. */
+const newestFirst = (head: Place) => {
+  const waiting = [head];
+  const known = new Set([head.oid]);
+  return {
+    take: () => waiting.shift(),
+    add: (place: Place): void => {
+      if (known.has(place.oid)) return;
+      known.add(place.oid);
+      const at = waiting.findIndex((other) => timeOf(other) < timeOf(place));
+      waiting.splice(at === -1 ? waiting.length : at, 0, place);
+    },
+  };
+};
+
+const timeOf = ({ commit }: Place): number => commit.committer.timestamp;
+
+interface Look {
+  entry?: HistoryEntry;
+  /** Where to look next. */
+  on: Place[];
+}
+
+const lookAt = async (git: GitReader, here: Place): Promise<Look> => {
+  const parents = await Promise.all(here.commit.parent.map((oid) => placeAt(git, oid, here.path)));
+  // The directory came from this parent as it is. What the others had there was not taken: git log leaves it out too.
+  const same = parents.find(({ tree }) => tree === here.tree);
+  if (same !== undefined) return { on: [same] };
+  if (parents.length === 0 && here.tree === undefined) return { on: [] };
+  const old = await placeBefore(git, here, parents);
+  if (old !== undefined) return { entry: entryOf(here, []), on: [old] };
+  const files = await changesOf(
+    git,
+    here.tree,
+    parents.map(({ tree }) => tree),
+  );
+  const untouched = parents.length > 1 && files.length === 0;
+  return untouched ? { on: parents } : { entry: entryOf(here, files), on: parents };
+};
+
+const entryOf = ({ oid, commit }: Place, files: FileChange[]): HistoryEntry => ({
+  commit: oid,
+  author: commit.author.name,
+  email: commit.author.email,
+  at: new Date(commit.author.timestamp * 1000).toISOString(),
+  message: commit.message.trimEnd(),
+  files,
+});
+
+/** Where the directory was in the only parent, if this commit moved it and changed nothing in it. */
+const placeBefore = async (
+  git: GitReader,
+  { commit, tree }: Place,
+  [parent, ...more]: Place[],
+): Promise<Place | undefined> => {
+  const isNew = tree !== undefined && parent?.tree === undefined;
+  if (parent === undefined || more.length > 0 || !isNew) return undefined;
+  const cases = [...git.prefix, 'cases'];
+  for await (const path of pathsOf(git, { root: parent.commit.tree, folder: cases, tree })) {
+    const left = (await git.treeAt(commit.tree, path)) === undefined;
+    if (left) return { ...parent, path, tree };
+  }
+  return undefined;
+};
+
+const MAX_TREES = 200;
+
+interface Search {
+  root: string;
+  folder: readonly string[];
+  tree: string;
+}
+
+/** The places below a folder where this very tree stands; the upper ones first, in 200 directories at most. */
+const pathsOf = async function* (git: GitReader, { root, folder, tree }: Search) {
+  const queue = [folder];
+  for (let read = 0; read < MAX_TREES; read += 1) {
+    const path = queue.shift();
+    const at = path === undefined ? undefined : await git.treeAt(root, path);
+    if (path === undefined || at === undefined) return;
+    const below = (await git.entries(at)).filter(({ isTree }) => isTree);
+    for (const { name } of below.filter(({ oid }) => oid === tree)) yield [...path, name];
+    queue.push(...below.map(({ name }) => [...path, name]));
+  }
+};

@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { hasCode } from '../disk/durable.ts';
+import { standing } from '../disk/plain-path.ts';
+import { StoreError } from '../errors.ts';
+import { CASE_FILE } from '../layout.ts';
+import { readyToWrite, type Store } from '../store.ts';
+import { unreadable } from '../text/record-file.ts';
+import type { Item } from './item.ts';
+import { readItem } from './item-files.ts';
+import { reconcileInTurn } from './reconcile.ts';
+
+/**
+ * Runs work on a Work item in its turn, ready to write. What was changed by hand before is told first: two changes never
+ * melt into one event. Undefined when there is no such Work item; `file_busy` while its directory is not where it was,
+ * so that nothing is written where nobody would find it.
+ */
+export const changing = <T>(
+  store: Store,
+  id: string,
+  work: (item: Item) => Promise<T>,
+): Promise<T | undefined> =>
+  store.turns.take(id, async () => {
+    const item = store.items.byId.get(id);
+    if (item === undefined) return undefined;
+    await readyToWrite(store);
+    await reconcileInTurn(store, item);
+    refuseAway(store, item);
+    const answer = await work(item).catch((error: unknown) => {
+      if (hasCode(error, 'ENOENT')) {
+        refuseAway(store, item);
+        assertOwn(store, item);
+      }
+      throw error;
+    });
+    // What was written went along, and nobody has seen it where it is now: there is no record to answer with.
+    if (store.items.byId.has(id)) refuseAway(store, item);
+    return answer;
+  });
+
+// What is meant for a Work item must not reach what stands in its place, nor a place where nobody would find it.
+const refuseAway = ({ layout: { root } }: Store, item: Item): void => {
+  const { dir, files } = item;
+  const { problem } = files.case;
+  const at = standing(root, join(root, dir));
+  const isOthers = at === 'there' && problem?.code === 'wrong_id';
+  if (problem !== undefined && (isOthers || at === 'closed'))
+    throw unreadable(`${dir}/${CASE_FILE}`, problem);
+  if (at !== 'there') throw movedAway(item);
+};
+
+/** Throws `file_busy` where another Work item's directory stands in the place of this one's, as of this moment. */
+export const assertOwn = ({ layout: { root } }: Store, item: Item): void => {
+  const { id, dir, files } = item;
+  if (readItem(root, dir, { id, files })?.case.problem?.code === 'wrong_id') throw movedAway(item);
+};
+
+export const movedAway = ({ dir }: Item): StoreError =>
+  new StoreError('file_busy', `${dir} was moved or removed a moment ago; try again`);
+
+const TRIES = 5;
+
+/** Repeats an attempt that answers false when the file changed since it was read; `file_busy` when it never holds still. */
+export const untilDone = async (file: string, attempt: () => Promise<boolean>): Promise<void> => {
+  for (let tries = 0; tries < TRIES; tries += 1) if (await attempt()) return;
+  throw new StoreError(
+    'file_busy',
+    `${file} changed again and again while it was written; try again`,
+  );
+};

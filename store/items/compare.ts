@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Seen } from '../journal/journal.ts';
+import type { StateName } from '../records/case.ts';
+import type { EventBody } from '../records/event.ts';
+import { plainState } from './item.ts';
+
+/**
+ * The events that lead from what was last told of a Work item to what is there now. The only place where events about
+ * files are born, whoever changed them: API, editor, git, or anything while the daemon was down.
+ */
+export const compare = (
+  caseId: string,
+  before: Seen | undefined,
+  now: Seen,
+  at: Date,
+): EventBody[] => {
+  if (before === undefined) return [];
+  const timestamp = at.toISOString();
+  return [...caseEvents(caseId, before, now), ...proofEvents(caseId, before, now)].map(
+    (event) => ({ event_type: event.event_type, timestamp, payload: event.payload }) as EventBody,
+  );
+};
+
+type Told = Pick<EventBody, 'event_type' | 'payload'>;
+
+const caseEvents = (case_id: string, before: Seen, now: Seen): Told[] => {
+  const events: Told[] = [];
+  if (!isDeepStrictEqual(fieldsOf(before), fieldsOf(now)))
+    events.push({ event_type: 'case_updated', payload: { case_id } });
+  const [old_state, new_state] = [toldState(before), toldState(now)];
+  if (old_state !== new_state) {
+    events.push({ event_type: 'case_state_changed', payload: { case_id, old_state, new_state } });
+  }
+  return events;
+};
+
+const fieldsOf = ({ case: { matter, description } }: Seen) => [
+  matter.title,
+  matter.type,
+  matter.project,
+  description,
+];
+
+// Events have always called the state before IMPLEMENTING by its older name.
+const toldState = ({ case: { matter } }: Seen): StateName => {
+  const state = plainState(matter.state);
+  return state === 'INVESTIGATING' ? 'PLANNING' : state;
+};
+
+const proofEvents = (case_id: string, before: Seen, now: Seen): Told[] =>
+  Object.entries(now.proofs).flatMap(([proof_id, { matter, content }]): Told[] => {
+    const known = before.proofs[proof_id];
+    const proof = { case_id, proof_id, proof_type: matter.type };
+    if (known === undefined)
+      return [
+        { event_type: 'proof_created', payload: proof },
+        ...verifiedEvent(proof, matter.verified),
+      ];
+    const same =
+      known.content === content &&
+      known.matter.type === matter.type &&
+      known.matter.verified === matter.verified;
+    return same
+      ? []
+      : [{ event_type: 'proof_updated', payload: { ...proof, verified: matter.verified } }];
+  });
+
+// A proof that is verified when first seen was both attached and verified since.
+const verifiedEvent = (
+  proof: { case_id: string; proof_id: string; proof_type: string },
+  verified: boolean,
+): Told[] => (verified ? [{ event_type: 'proof_updated', payload: { ...proof, verified } }] : []);

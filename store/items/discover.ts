@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { CASE_FILE, caseFile } from '../layout.ts';
+import type { Store } from '../store.ts';
+import { isNewDoubt, isSound } from '../text/entry.ts';
+import { asProblem, fileProblem, notAdopted, Problem } from '../text/problem.ts';
+import { amendRecord, placeIn } from '../text/record-file.ts';
+import type { Item } from './item.ts';
+import { duplicateId, type ItemFiles, type Known, readItem } from './item-files.ts';
+import { estrange, moveItem, putItem } from './items.ts';
+import { reconcile, reconcileInTurn } from './reconcile.ts';
+import { walk } from './walk.ts';
+
+/** Finds Work items that were made, copied or moved by hand under `from`, relative to the workspace. */
+export const discover = async (store: Store, from = 'cases'): Promise<void> => {
+  const known = (dir: string): boolean => store.items.byDir.has(dir);
+  for (const { dir, kind } of walk(store.layout.root, from, known)) {
+    if (kind === 'closed') meetClosed(store, dir);
+    else store.watch(dir, kind);
+    if (kind === 'item') await meet(store, dir);
+  }
+};
+
+/** Nobody may look into a directory: whether it is a Work item, or a folder of them, cannot be told. */
+export const meetClosed = (store: Store, dir: string): void =>
+  estrange(store.items, dir, fileProblem(dir, CLOSED));
+
+const CLOSED = asProblem(Object.assign(new Error(), { code: 'EACCES' }));
+
+/** Looks at a directory that holds a case.md: a known item, a new one, one that moved here, or one that cannot be. */
+export const meet = async (store: Store, dir: string): Promise<void> => {
+  const known = store.items.byDir.get(dir);
+  if (known !== undefined) await reconcile(store, known.id, isPatient(store));
+  if (known !== undefined && known.files.case.problem?.code !== 'wrong_id') return;
+  const files = await adopted(store, dir);
+  if (files?.case.doubted_at !== undefined) return doubt(store, dir, files);
+  store.doubtful.delete(dir);
+  const id = files?.case.value?.matter.id;
+  if (files === undefined || id === undefined) return strange(store, dir, files?.case.problem);
+  const now = store.items.byDir.get(dir);
+  if (now === undefined) await store.turns.take(id, () => settleDown(store, dir, id, files));
+  else if (now.id !== id && store.items.byId.has(id)) await changePlaces(store, now, dir, id);
+};
+
+const TRIES = 5;
+
+// A directory that was made by hand gets what it lacks before it is known by an id: one that is nowhere on disk yet would
+// be another after a crash. While somebody saves the file over and over, it is nobody's yet.
+const adopted = async (store: Store, dir: string): Promise<ItemFiles | undefined> => {
+  const { root } = store.layout;
+  let files = readItem(root, dir, whatIsKnown(store, dir));
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const changes = files?.case.value?.adopt;
+    if (files === undefined || changes === undefined || !isSound(files.case)) return files;
+    const fix = { sha: files.case.sha, changes };
+    try {
+      await amendRecord(store.layout, caseFile(join(root, dir)), fix);
+    } catch (error) {
+      return unusable(files, notAdopted(error));
+    }
+    files = readItem(root, dir);
+  }
+  return files && unusable(files, notAdopted('case.md changed again and again'));
+};
+
+const unusable = (files: ItemFiles, problem: Problem): ItemFiles => ({
+  ...files,
+  case: { ...files.case, value: undefined, problem },
+});
+
+/** Whether somebody can look again at what may be half saved. */
+export const isPatient = ({ lookAgain }: Store): boolean => lookAgain !== undefined;
+
+const whatIsKnown = (store: Store, dir: string): Known => {
+  const { doubtful, formerly, items } = store;
+  const files = doubtful.get(dir);
+  const patient = isPatient(store) && !items.strangers.has(dir);
+  return { ...(files && { files }), seen: formerly.get(dir), patient };
+};
+
+const doubt = (store: Store, dir: string, files: ItemFiles): void => {
+  const before = store.doubtful.get(dir);
+  store.doubtful.set(dir, files);
+  if (isNewDoubt(files.case, before?.case)) store.lookAgain?.(dir);
+};
+
+const strange = (
+  store: Store,
+  dir: string,
+  problem = new Problem('missing_file', 'There is no case.md here'),
+): void => estrange(store.items, dir, fileProblem(`${dir}/${CASE_FILE}`, problem));
+
+const settleDown = async (
+  store: Store,
+  dir: string,
+  id: string,
+  files: ItemFiles,
+): Promise<void> => {
+  const other = store.items.byId.get(id);
+  const seen = store.journal.seen.get(id);
+  const first = other?.dir ?? seen?.dir;
+  if (first !== undefined && first !== dir && holds(store, first, id))
+    return strange(store, dir, files.case.problem ?? secondOf(store, dir, first));
+  const item = other ?? { id, dir, files, seen, told: undefined, answer: undefined };
+  if (other === undefined) putItem(store.items, item);
+  else moveItem(store.items, other, dir);
+  await reconcileInTurn(store, item, isPatient(store));
+};
+
+const secondOf = ({ layout }: Store, dir: string, first: string): Problem =>
+  duplicateId(first, placeIn(layout.root, caseFile(join(layout.root, dir)), 'id'));
+
+// One that nobody may look into at the moment still holds what it held.
+const holds = ({ layout }: Store, dir: string, id: string): boolean => {
+  const entry = readItem(layout.root, dir)?.case;
+  return entry?.value?.matter.id === id || entry?.problem?.code === 'no_permission';
+};
+
+// Two directories were renamed into one another: the id in the file says who lives where.
+const changePlaces = async (store: Store, known: Item, dir: string, id: string): Promise<void> => {
+  const other = store.items.byId.get(id) as Item;
+  const from = other.dir;
+  if (holds(store, from, id)) return;
+  moveItem(store.items, other, dir);
+  if (store.items.byDir.get(from) === undefined) moveItem(store.items, known, from);
+  store.items.byDir.set(dir, other);
+  await Promise.all([reconcile(store, id), reconcile(store, known.id)]);
+};

@@ -1,0 +1,184 @@
+import { basename, join } from 'node:path';
+import { readFolder } from '../disk/folder.ts';
+import type { Seen } from '../journal/journal.ts';
+import { caseFile, checklistFile, proofDir, webhooksDir } from '../layout.ts';
+import type { ChecklistEntry } from '../records/proof.ts';
+import { type Entry, isNewDoubt, type Parse, readEntry } from '../text/entry.ts';
+import { parseFrontMatter } from '../text/front-matter.ts';
+import { placeOf } from '../text/parse.ts';
+import { type FileProblem, fileProblem, type Place, Problem } from '../text/problem.ts';
+import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
+import { type ProofFile, parseChecklist, parseProof } from './read-proofs.ts';
+import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
+
+/** The files of a Work item that events and rules look at, as last read. */
+export interface ItemFiles {
+  case: Entry<CaseFile>;
+  proofs: Map<string, Entry<ProofFile>>;
+  checklist: Entry<ChecklistEntry[]> | undefined;
+  webhooks: Map<string, Entry<WebhookFile>>;
+  /** Folders that cannot be read; what was last read of them holds. */
+  faults: ReadonlyMap<string, Problem>;
+}
+
+export interface Known {
+  /** Undefined while nobody knows yet whose directory it is. */
+  id?: string;
+  files?: ItemFiles;
+  seen?: Seen | undefined;
+  /** See Reading. */
+  patient?: boolean;
+}
+
+/** Reads what changed since it was last read. Undefined when the directory holds no case.md. */
+export const readItem = (root: string, dir: string, known: Known = {}): ItemFiles | undefined => {
+  const path = join(root, dir);
+  const { files: before, patient = false } = known;
+  const entry = readCaseFile(path, known);
+  if (entry === undefined) return undefined;
+  // Another Work item's directory: nothing in it is this one's.
+  if (before !== undefined && entry.problem?.code === 'wrong_id') return { ...before, case: entry };
+  const proofs = readFolder(
+    proofDir(path),
+    before?.proofs ?? NONE,
+    { parse: parseProof, patient },
+    isProofName,
+  );
+  const webhooks = readFolder(webhooksDir(path), before?.webhooks ?? NONE, {
+    parse: parseWebhook,
+    patient,
+  });
+  return {
+    case: entry,
+    proofs: proofs.entries,
+    checklist: readEntry(checklistFile(path), {
+      before: before?.checklist,
+      parse: parseChecklist,
+      patient,
+    }),
+    webhooks: webhooks.entries,
+    faults: faultsOf({ proof: proofs.fault, webhooks: webhooks.fault }),
+  };
+};
+
+const readCaseFile = (
+  path: string,
+  { id, files, seen, patient = false }: Known,
+): ItemFiles['case'] | undefined => {
+  let text = '';
+  const parse: Parse<CaseFile> = (read, sha) => {
+    text = read;
+    return seenCase(text, sha, seen) ?? ownCase(text, id);
+  };
+  const entry = readEntry(caseFile(path), { before: files?.case, parse, patient });
+  if (entry === undefined || entry.value !== undefined || seen === undefined) return entry;
+  // What was last told is what was last read, also by a daemon that has ended since.
+  return { ...entry, sha: seen.case.sha, value: lastTold(seen, text) };
+};
+
+/** case.md as the journal remembers it: all but the description, of which it keeps the hash. */
+export const lastTold = ({ case: { matter, description } }: Seen, text = ''): CaseFile => ({
+  matter,
+  description: bodyOf(text),
+  description_sha256: description,
+});
+
+const bodyOf = (text: string): string => {
+  try {
+    return descriptionIn(text);
+  } catch (error) {
+    if (error instanceof Problem) return '';
+    throw error;
+  }
+};
+
+const faultsOf = (faults: Record<string, Problem | undefined>): ItemFiles['faults'] => {
+  const found = Object.entries(faults).flatMap(([name, fault]): [string, Problem][] =>
+    fault === undefined ? [] : [[name, fault]],
+  );
+  return found.length === 0 ? NO_FAULTS : new Map(found);
+};
+
+/** For what has none, as nearly all have. */
+export const NO_FAULTS: ItemFiles['faults'] = new Map<string, Problem>();
+
+const CHECKLIST = basename(checklistFile(''));
+const isProofName = (name: string): boolean => name !== CHECKLIST;
+
+const NONE: ReadonlyMap<string, never> = new Map<string, never>();
+
+const seenCase = (text: string, sha: string, seen: Seen | undefined): CaseFile | undefined =>
+  seen?.case.sha === sha
+    ? { matter: seen.case.matter, description: descriptionIn(text) }
+    : undefined;
+
+// An id that somebody removed is put back; one that somebody changed is told: other records and receivers know the old one.
+const ownCase = (text: string, id: string | undefined): CaseFile => {
+  const file = parseCase(text);
+  if (id === undefined || file.matter.id === id) return file;
+  if (file.adopt?.id === undefined)
+    throw new Problem(
+      'wrong_id',
+      `This Work item has the id ${id}, and the file says ${file.matter.id}. Write the former`,
+      placeOf(parseFrontMatter(text), 'id'),
+    );
+  return { ...file, matter: { ...file.matter, id }, adopt: { ...file.adopt, id } };
+};
+
+/** Some file may be half saved; see Entry. */
+export const hasNewDoubt = (now: ItemFiles, before: ItemFiles | undefined): boolean =>
+  isNewDoubt(now.case, before?.case) ||
+  isNewDoubt(now.checklist, before?.checklist) ||
+  [...now.proofs].some(([name, entry]) => isNewDoubt(entry, before?.proofs.get(name))) ||
+  [...now.webhooks].some(([name, entry]) => isNewDoubt(entry, before?.webhooks.get(name)));
+
+/** True when reading again found nothing new. */
+export const sameFiles = (a: ItemFiles, b: ItemFiles): boolean =>
+  a.case === b.case &&
+  a.checklist === b.checklist &&
+  sameEntries(a.proofs, b.proofs) &&
+  sameEntries(a.webhooks, b.webhooks) &&
+  sameFaults(a.faults, b.faults);
+
+const sameFaults = (a: ItemFiles['faults'], b: ItemFiles['faults']): boolean =>
+  a.size === b.size && [...a].every(([name, { code }]) => b.get(name)?.code === code);
+
+const sameEntries = <T>(a: Map<string, Entry<T>>, b: Map<string, Entry<T>>): boolean =>
+  a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
+
+/** What is wrong with the files of a Work item, as they were last read. */
+export const problemsIn = (dir: string, files: ItemFiles): FileProblem[] => [
+  ...problemOf(`${dir}/case.md`, files.case),
+  ...[...files.faults].map(([name, fault]) => fileProblem(`${dir}/${name}`, fault)),
+  ...problemOf(`${dir}/proof/checklist.md`, files.checklist),
+  ...problemsOfFolder(`${dir}/proof`, files.proofs),
+  ...problemsOfFolder(`${dir}/webhooks`, files.webhooks),
+];
+
+export const problemOf = (file: string, entry: Entry<unknown> | undefined): FileProblem[] =>
+  entry?.problem === undefined ? [] : [fileProblem(file, entry.problem)];
+
+/** What is wrong with the record files of a folder; of two with one id the second by name is not served. */
+export const problemsOfFolder = (
+  folder: string,
+  entries: ReadonlyMap<string, Entry<{ matter: { id: string } }>>,
+): FileProblem[] => {
+  if (entries.size === 0) return [];
+  const first = new Map<string, string>();
+  return [...entries].flatMap(([name, entry]) => {
+    const file = `${folder}/${name}`;
+    const id = entry.value?.matter.id ?? name;
+    const other = first.get(id);
+    if (entry.gone_at === undefined && other === undefined) first.set(id, name);
+    if (entry.problem !== undefined || other === undefined) return problemOf(file, entry);
+    return [fileProblem(file, duplicateId(`${folder}/${other}`))];
+  });
+};
+
+/** `place` is that of the id in the second one. */
+export const duplicateId = (first: string, place?: Place): Problem =>
+  new Problem(
+    'duplicate_id',
+    `${first} has the same id. Remove the id line here to make this one of its own`,
+    place,
+  );

@@ -1,0 +1,99 @@
+import type { State } from '../records/case.ts';
+import type { FileProblem } from '../text/problem.ts';
+import { type Item, stateOf } from './item.ts';
+import { problemsIn } from './item-files.ts';
+import type { Problems } from './problems.ts';
+
+/**
+ * The Work items in memory: what a list or a look-up needs without touching the disk. It holds nothing that the
+ * directories do not say.
+ */
+export interface Items {
+  readonly byId: Map<string, Item>;
+  readonly byDir: Map<string, Item>;
+  /** Directories that look like Work items and cannot be one: a second one with the same id, a case.md that never was readable. */
+  readonly strangers: Map<string, FileProblem>;
+  readonly problems: Problems;
+  /** Grows with every change, and no other workspace of this process has it: a list answered at it can be sent again. */
+  version: number;
+  ordered: Item[] | undefined;
+}
+
+let versions = 0;
+const newVersion = (): number => {
+  versions += 1;
+  return versions;
+};
+
+export const createItems = (problems: Problems): Items => ({
+  byId: new Map(),
+  byDir: new Map(),
+  strangers: new Map(),
+  problems,
+  version: newVersion(),
+  ordered: undefined,
+});
+
+/** The item changed: ready answers are thrown away. */
+export const touch = (items: Items, item: Item): void => {
+  item.answer = undefined;
+  items.problems.set(item.id, problemsIn(item.dir, item.files));
+  items.version = newVersion();
+};
+
+export const putItem = (items: Items, item: Item): void => {
+  items.byId.set(item.id, item);
+  items.byDir.set(item.dir, item);
+  unstrange(items, item.dir);
+  items.ordered = undefined;
+  touch(items, item);
+};
+
+export const moveItem = (items: Items, item: Item, dir: string): void => {
+  items.byDir.delete(item.dir);
+  item.dir = dir;
+  items.byDir.set(dir, item);
+  unstrange(items, dir);
+  touch(items, item);
+};
+
+export const dropItem = (items: Items, item: Item): void => {
+  items.byId.delete(item.id);
+  if (items.byDir.get(item.dir) === item) items.byDir.delete(item.dir);
+  items.ordered = undefined;
+  touch(items, item);
+  items.problems.set(item.id, []);
+};
+
+/** This directory looks like a Work item's, and this is why it cannot be one. */
+export const estrange = (items: Items, dir: string, problem: FileProblem): void => {
+  items.strangers.set(dir, problem);
+  items.problems.set(dir, [problem]);
+};
+
+export const unstrange = (items: Items, dir: string): void => {
+  if (items.strangers.delete(dir)) items.problems.set(dir, []);
+};
+
+/** All Work items, oldest first. */
+export const inOrder = (items: Items): Item[] => {
+  items.ordered ??= [...items.byId.values()].sort(byAge);
+  return items.ordered;
+};
+
+const byAge = (a: Item, b: Item): number => {
+  const [one, other] = [ageOf(a), ageOf(b)];
+  if (one === other) return a.id < b.id ? -1 : 1;
+  return one < other ? -1 : 1;
+};
+
+const ageOf = ({ files }: Item): string => files.case.value?.matter.created_at ?? '';
+
+export interface Filter {
+  state?: State;
+  outcome?: string;
+}
+
+export const matches = (item: Item, { state, outcome }: Filter): boolean =>
+  (state === undefined || stateOf(item) === state) &&
+  (outcome === undefined || item.files.case.value?.matter.outcome === outcome);

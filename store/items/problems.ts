@@ -1,0 +1,44 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { FileProblem } from '../text/problem.ts';
+
+/** A problem that is new, or a file that has none any more. */
+export type ProblemNews = (news: 'found' | 'mended', problem: FileProblem) => void;
+
+/** Every problem that is known, by whose files it is in. It says of each once that it is there, and once that it is gone. */
+export interface Problems {
+  /** What is wrong with the files of one owner (a Work item, a directory, the workspace) from now on. */
+  set(owner: string, now: readonly FileProblem[]): void;
+  /** Sorted by file. */
+  all(): FileProblem[];
+  readonly size: number;
+  /** Hears of those that are known already, then of each change. */
+  listen(listener: ProblemNews): void;
+}
+
+export const createProblems = (): Problems => {
+  const known = new Map<string, readonly FileProblem[]>();
+  const listeners: ProblemNews[] = [];
+  const tell: ProblemNews = (news, problem) => {
+    for (const listener of listeners) listener(news, problem);
+  };
+  const all = (): FileProblem[] =>
+    [...known.values()].flat().sort((a, b) => (a.file < b.file ? -1 : 1));
+  return {
+    set: (owner, now) => {
+      const before = known.get(owner) ?? [];
+      if (now.length === 0) known.delete(owner);
+      else known.set(owner, now);
+      for (const one of now)
+        if (!before.some((other) => isDeepStrictEqual(one, other))) tell('found', one);
+      for (const one of before) if (!now.some(({ file }) => file === one.file)) tell('mended', one);
+    },
+    all,
+    get size() {
+      return known.size;
+    },
+    listen: (listener) => {
+      for (const problem of all()) listener('found', problem);
+      listeners.push(listener);
+    },
+  };
+};

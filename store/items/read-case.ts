@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { CaseMatter } from '../records/case.ts';
+import { parseFrontMatter, splitFrontMatter, textOfBody } from '../text/front-matter.ts';
+import { checkerOf } from '../text/parse.ts';
+import type { Changes } from '../text/splice.ts';
+
+/** case.md, read. `adopt` is what a file made by hand lacks, to be added to it. */
+export interface CaseFile {
+  matter: CaseMatter;
+  description: string;
+  /** Where the description itself is not known any more. */
+  description_sha256?: string;
+  adopt?: Changes;
+}
+
+const check = checkerOf(CaseMatter);
+
+export const parseCase = (text: string): CaseFile => {
+  const source = parseFrontMatter(text);
+  const adopt = source.data.title === undefined ? {} : lacking(source.data);
+  const matter = check({ ...source.data, ...adopt }, source);
+  const description = textOfBody(source);
+  return Object.keys(adopt).length === 0 ? { matter, description } : { matter, description, adopt };
+};
+
+/** The description alone, where the front matter is known already. */
+export const descriptionIn = (text: string): string => textOfBody(splitFrontMatter(text));
+
+const lacking = (data: Record<string, unknown>): Changes => {
+  const defaults = {
+    id: randomUUID(),
+    type: 'task',
+    state: 'OPEN',
+    created_at: new Date().toISOString(),
+  };
+  return Object.fromEntries(
+    Object.entries(defaults).filter(([key]) => data[key] === undefined || data[key] === null),
+  );
+};

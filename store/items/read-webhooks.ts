@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import { WebhookMatter } from '../records/webhook.ts';
+import { parseFrontMatter } from '../text/front-matter.ts';
+import { checkerOf } from '../text/parse.ts';
+import type { Changes } from '../text/splice.ts';
+
+/** A registration, read. One made by hand needs only its url. */
+export interface WebhookFile {
+  matter: WebhookMatter;
+  adopt?: Changes;
+}
+
+const check = checkerOf(WebhookMatter);
+
+export const parseWebhook = (text: string): WebhookFile => {
+  const source = parseFrontMatter(text);
+  const defaults = { id: randomUUID(), created_at: new Date().toISOString() };
+  const adopt = Object.fromEntries(
+    Object.entries(defaults).filter(([key]) => source.data[key] === undefined),
+  );
+  const matter = check({ ...source.data, ...adopt }, source);
+  return Object.keys(adopt).length === 0 ? { matter } : { matter, adopt };
+};

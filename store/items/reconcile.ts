@@ -1,0 +1,190 @@
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { hasCode } from '../disk/durable.ts';
+import { standing, statsAt } from '../disk/plain-path.ts';
+import { isGitReplaying } from '../git/git-work.ts';
+import type { Seen } from '../journal/journal.ts';
+import { caseFile, proofDir, sessionLockFile, webhooksDir } from '../layout.ts';
+import { announce, type Store } from '../store.ts';
+import { type Entry, inDoubt, isSame, isSound, withProblem } from '../text/entry.ts';
+import { Problem } from '../text/problem.ts';
+import { amendRecord } from '../text/record-file.ts';
+import type { Changes } from '../text/splice.ts';
+import { compare } from './compare.ts';
+import { caseOf, type Item, seenOf } from './item.ts';
+import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './item-files.ts';
+import { touch } from './items.ts';
+
+/**
+ * Read, compare with what was last told, tell the difference. API writes call it after their own write, watcher hints,
+ * sweeps and the start call the same: so a change makes its events once, whoever made it.
+ */
+export const reconcile = (store: Store, id: string, patient = false): Promise<void> =>
+  store.turns.take(id, async () => {
+    const item = store.items.byId.get(id);
+    if (item !== undefined) await reconcileInTurn(store, item, patient);
+  });
+
+// Adoption, then what follows from it: more rounds than that mean that somebody else writes the same file over and over.
+const ROUNDS = 5;
+
+/**
+ * The same, for whoever holds the item's turn already. `patient` is who only follows what others write: a file that may
+ * be half saved is looked at again before it counts as a problem. Who asks or writes is told at once.
+ */
+export const reconcileInTurn = async (store: Store, item: Item, patient = false): Promise<void> => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    if (!readAgain(store, item, patient)) return expectBack(store, item);
+    // The journal and the files are another process's now. What changes meanwhile is told when they are ours again.
+    if (store.readOnly) return;
+    await tell(store, item);
+    if (!(await settle(store, item)))
+      return hasVanished(item) ? expectBack(store, item) : undefined;
+  }
+};
+
+const hasVanished = ({ files: { proofs, webhooks } }: Item): boolean =>
+  [...proofs.values(), ...webhooks.values()].some(({ gone_at }) => gone_at !== undefined);
+
+// The directory is gone, or a file in it. It may have been moved, or git is not done yet: whether it was deleted is
+// decided later.
+const expectBack = (store: Store, { id, dir }: Item): void => {
+  // What comes back has to be watched anew.
+  store.watch(dir, 'item');
+  if (store.missing.has(id)) return;
+  store.missing.add(id);
+  store.lookLater();
+};
+
+/** The item as it is on disk this moment. Costs one lstat when case.md did not change. */
+export const freshItem = async (store: Store, id: string): Promise<Item | undefined> => {
+  const item = store.items.byId.get(id);
+  if (item === undefined || isUnchanged(store, item)) return item;
+  await reconcile(store, id);
+  return store.items.byId.get(id);
+};
+
+const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
+  try {
+    const stats = statsAt(caseFile(join(layout.root, dir)));
+    return stats !== undefined && isSame(files.case, stats);
+  } catch {
+    // What keeps it from being looked at is found, and told, by whoever reads it.
+    return false;
+  }
+};
+
+const readAgain = (store: Store, item: Item, patient: boolean): boolean => {
+  const { layout, lookAgain } = store;
+  const wasFreed = noteLock(store, item);
+  if (standing(layout.root, join(layout.root, item.dir)) === 'gone') return false;
+  if (wasFreed) announce(store, item.id);
+  const { id, files: before, seen } = item;
+  const files =
+    readItem(layout.root, item.dir, { id, files: before, seen, patient }) ??
+    withoutCase(before, patient);
+  store.missing.delete(id);
+  if (sameFiles(files, before)) return true;
+  if (hasNewDoubt(files, before)) lookAgain?.(item.dir);
+  item.files = files;
+  touch(store.items, item);
+  announce(store, item.id);
+  return true;
+};
+
+/**
+ * Sees whether a session lock is there; true when it was held and is not any more. It makes no event, so that nothing
+ * else is compared for it.
+ */
+export const noteLock = ({ layout, held }: Store, { id, dir }: Item): boolean => {
+  try {
+    if (statsAt(sessionLockFile(join(layout.root, dir))) === undefined) return held.delete(id);
+    held.add(id);
+  } catch (error) {
+    // Who may not look cannot say that it is free: it is what it was.
+    if (!hasCode(error, 'EACCES')) throw error;
+  }
+  return false;
+};
+
+// The directory stands, case.md does not: a fault to mend, not a deletion. Editors that save by renaming leave such a gap.
+const withoutCase = (files: ItemFiles, patient: boolean): ItemFiles => {
+  if (files.case.problem?.code === 'missing_file') return files;
+  const entry = patient ? inDoubt(files.case) : undefined;
+  if (entry === files.case) return files;
+  return { ...files, case: entry ?? withProblem(files.case, missingCase()) };
+};
+
+export const missingCase = (): Problem =>
+  new Problem('missing_file', 'case.md is gone. Put it back, or remove the whole directory');
+
+/** Tells what is there now and was not told yet. */
+export const tell = async (store: Store, item: Item): Promise<void> => {
+  const { files } = item;
+  const now = seenOf(item);
+  if (!isDeepStrictEqual(item.seen, now)) await append(store, item, now);
+  item.told = files;
+};
+
+const append = async (store: Store, item: Item, now: Seen): Promise<void> => {
+  const events = compare(item.id, item.seen, now, store.clock());
+  await store.journal.append({ seen: { id: item.id, state: now }, events });
+  item.seen = now;
+  announce(store, item.id);
+};
+
+interface Fix {
+  path: string;
+  /** Of the file that they were worked out from. */
+  sha: string;
+  changes: Changes;
+}
+
+/**
+ * Writes what hand-made files lack and what follows from the records. True when something was written. Not while git
+ * replays commits: it would refuse to go on. The sweep after that finds it undone.
+ */
+const settle = async (store: Store, item: Item): Promise<boolean> => {
+  const { root } = store.layout;
+  const fixes = [...adoptions(store, item), ...followUps(store, item)];
+  if (fixes.length > 0 && isGitReplaying(store.layout)) {
+    item.told = undefined;
+    return false;
+  }
+  for (const { path, ...fix } of fixes) {
+    await amendRecord(store.layout, path, fix).catch((error) => {
+      // One that was moved meanwhile is mended where it is now.
+      if (standing(root, join(root, item.dir)) === 'there') store.report(error, `mending ${path}`);
+    });
+  }
+  return fixes.length > 0;
+};
+
+const adoptions = ({ layout }: Store, item: Item): Fix[] => {
+  const path = join(layout.root, item.dir);
+  return [
+    ...adoption(caseFile(path), item.files.case),
+    ...[...item.files.proofs].flatMap(([name, entry]) =>
+      adoption(join(proofDir(path), name), entry),
+    ),
+    ...[...item.files.webhooks].flatMap(([name, entry]) =>
+      adoption(join(webhooksDir(path), name), entry),
+    ),
+  ];
+};
+
+const adoption = (path: string, entry: Entry<{ adopt?: Changes }>): Fix[] => {
+  const { sha, value } = entry;
+  return value?.adopt === undefined || !isSound(entry) ? [] : [{ path, sha, changes: value.adopt }];
+};
+
+const followUps = (store: Store, item: Item): Fix[] => {
+  const { case: entry, checklist } = item.files;
+  if (!isSound(entry) || caseOf(item).adopt !== undefined) return [];
+  // A checklist that is half saved asks for more than can be read of it.
+  if (checklist?.doubted_at !== undefined) return [];
+  const changes = store.follow(item);
+  return changes === undefined
+    ? []
+    : [{ path: caseFile(join(store.layout.root, item.dir)), sha: item.files.case.sha, changes }];
+};

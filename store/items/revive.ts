@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import { standing, statsAt } from '../disk/plain-path.ts';
+import type { Seen } from '../journal/journal.ts';
+import { caseFile } from '../layout.ts';
+import type { Store } from '../store.ts';
+import { withProblem } from '../text/entry.ts';
+import type { Item } from './item.ts';
+import { lastTold, NO_FAULTS } from './item-files.ts';
+import { putItem } from './items.ts';
+import { missingCase, reconcile } from './reconcile.ts';
+
+/**
+ * Decides about Work items that the journal knows and the first look did not find. Deleted are those whose directory is
+ * gone; one that stands without its case.md, or that nobody may look into, is what it last was, with a fault to mend.
+ */
+export const reviveAbsent = async (store: Store): Promise<void> => {
+  const { items, journal } = store;
+  const absent = [...journal.seen].filter(([id]) => !items.byId.has(id));
+  const work = absent.map(async ([id, seen]) => {
+    if (!isFaulty(store, seen.dir))
+      return void (await journal.append({ seen: { id, state: null } }));
+    putItem(items, revived(id, seen));
+    await reconcile(store, id);
+  });
+  await Promise.all(work);
+};
+
+const isFaulty = ({ layout: { root }, items }: Store, dir: string): boolean => {
+  const path = join(root, dir);
+  const at = standing(root, path);
+  if (at !== 'there') return at === 'closed';
+  if (statsAt(caseFile(path)) !== undefined) return false;
+  // It is a folder of others by now.
+  return ![...items.byDir.keys()].some((other) => other.startsWith(`${dir}/`));
+};
+
+const revived = (id: string, seen: Seen): Item => {
+  const known = { signature: '', sha: seen.case.sha, written_at: 0, problem: undefined };
+  const files = {
+    case: withProblem({ ...known, value: lastTold(seen) }, missingCase()),
+    proofs: new Map(),
+    checklist: undefined,
+    webhooks: new Map(),
+    faults: NO_FAULTS,
+  };
+  return { id, dir: seen.dir, files, seen, told: undefined, answer: undefined };
+};

@@ -1,0 +1,82 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { refreshGlobals } from '../globals.ts';
+import type { Store } from '../store.ts';
+import { isPatient, meet, meetClosed } from './discover.ts';
+import { readItem, sameFiles } from './item-files.ts';
+import { unstrange } from './items.ts';
+import { noteLock, reconcile } from './reconcile.ts';
+import { type Place, walk } from './walk.ts';
+
+const SLICE_MS = 4;
+const IN_FLIGHT = 256;
+
+/**
+ * Compares the whole workspace with what was last seen. Watchers lose events and none of them says so: this is what
+ * makes sure that nothing stays unseen. It gives way to requests every few milliseconds.
+ */
+export const sweep = async (store: Store): Promise<void> => {
+  await refreshGlobals(store.layout, store.globals, true);
+  const found = new Set<string>();
+  const work: Promise<void>[] = [];
+  const failed: Failure[] = [];
+  let since = performance.now();
+  for (const place of walk(store.layout.root)) {
+    const { dir, kind } = place;
+    if (kind !== 'folder') found.add(dir);
+    // Caught at once: what failed for one Work item keeps none of the others from being looked at.
+    if (isComparable(store, place))
+      work.push(compareAt(store, dir).catch((error) => void failed.push({ dir, error })));
+    if (work.length >= IN_FLIGHT) await Promise.all(work.splice(0));
+    if (performance.now() - since > SLICE_MS) {
+      await nextTurn();
+      since = performance.now();
+    }
+  }
+  await Promise.all(work);
+  await checkAbsent(store, found);
+  const [first] = failed;
+  if (first !== undefined)
+    store.report(first.error, `comparing ${failed.length} Work items, the first in ${first.dir}`);
+};
+
+const isComparable = (store: Store, { dir, kind }: Place): boolean => {
+  if (kind !== 'closed') {
+    store.watch(dir, kind);
+    return kind === 'item';
+  }
+  if (store.items.byDir.has(dir) || store.formerly.has(dir)) return true;
+  meetClosed(store, dir);
+  return false;
+};
+
+interface Failure {
+  dir: string;
+  error: unknown;
+}
+
+const compareAt = async (store: Store, dir: string): Promise<void> => {
+  if (differs(store, dir)) await meet(store, dir);
+};
+
+const differs = (store: Store, dir: string): boolean => {
+  const item = store.items.byDir.get(dir);
+  if (item === undefined) return true;
+  noteLock(store, item);
+  const patient = isPatient(store);
+  const { id, files: before, seen } = item;
+  const files = readItem(store.layout.root, dir, { id, files: before, seen, patient });
+  // What could not be told when it was seen (a full disk) is told now.
+  const isTold = item.told === item.files && item.files.case.problem?.code !== 'wrong_id';
+  return !isTold || files === undefined || !sameFiles(files, item.files);
+};
+
+const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
+  for (const dir of store.items.strangers.keys()) if (!found.has(dir)) unstrange(store.items, dir);
+  for (const dir of store.doubtful.keys()) if (!found.has(dir)) store.doubtful.delete(dir);
+  const absent = [...store.items.byId.values()].filter(({ dir }) => !found.has(dir));
+  await Promise.all(
+    absent.map(({ id, dir }) =>
+      reconcile(store, id).catch((error) => store.report(error, `looking for ${dir}`)),
+    ),
+  );
+};

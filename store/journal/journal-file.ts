@@ -1,0 +1,170 @@
+import { constants, mkdirSync, readdirSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { syncDirectory } from '../disk/durable.ts';
+import { listDirectory } from '../disk/folder.ts';
+import { encode, readLines } from './journal-lines.ts';
+import {
+  isInPlace,
+  removeSegment,
+  restoreSegment,
+  type Segment,
+  writeAll,
+  writeFresh,
+} from './journal-segment.ts';
+
+/**
+ * Append-only lines, each with its checksum, in a file whose end is filled with zeros ahead of time: an append
+ * overwrites zeros, so it needs no new blocks, and a full disk is met before a record is written, not after.
+ */
+export interface JournalFile {
+  /** Bytes that can be appended without asking the disk for more. */
+  readonly room: number;
+  /** Makes room for `bytes` more. Like append, rotate and restore, one call at a time. */
+  reserve(bytes: number): Promise<void>;
+  /** Resolves when the lines are on disk; after a crash a line is there whole or not at all. */
+  append(lines: string[]): Promise<void>;
+  /** Goes on in a new file that begins with these lines; `after` is the newest event before it. The old file stays. */
+  rotate(lines: Iterable<string>, after: number): Promise<void>;
+  /** The files, oldest first: the last one is appended to. */
+  readonly segments: readonly Segment[];
+  /** Removes the oldest file. */
+  dropOldest(): void;
+  readonly bytes: number;
+  /** False when somebody removed the file, or put another there: what is appended then is gone at the next start. */
+  isInPlace(): boolean;
+  /** Makes again, with all that was in them, the files that somebody removed. */
+  restore(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const ROOM = 262_144;
+const NAME = /^\d{8}\.ndjson$/;
+
+/** Reads every whole line of the newest file; a torn last line is left out, as it was never acknowledged. */
+export const openJournalFile = async (
+  dir: string,
+): Promise<{ file: JournalFile; lines: string[]; damaged: number }> => {
+  const names = readdirSync(dir).filter(isJournalName).toSorted();
+  const path = join(dir, names.pop() ?? fileName(1));
+  const segments: Segment[] = [];
+  for (const name of names) segments.push(await openOld(join(dir, name)));
+  const { lines, end, bad } = readLines(path);
+  const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+  await handle.truncate(end);
+  await syncDirectory(dir);
+  const file = journalFile(dir, segments, { path, handle, end, after: 0 });
+  return { file, lines, damaged: bad.length };
+};
+
+const { O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
+
+const openOld = async (path: string): Promise<Segment> => {
+  const handle = await open(path, O_RDONLY | O_NOFOLLOW);
+  return { path, handle, end: (await handle.stat()).size, after: 0 };
+};
+
+const fileName = (number: number): string => `${String(number).padStart(8, '0')}.ndjson`;
+
+/** A journal as it is on disk, for whoever only looks. */
+export interface JournalLook {
+  name: string;
+  lines: string[];
+  /** The numbers of whole lines that are damaged, from 1; the last ones, which can be cut off, are not among them. */
+  damaged: number[];
+  /** Where the last sound line ends, if there is more behind it; the line's number, from 1. */
+  tail: { from: number; bytes: Buffer; line: number } | undefined;
+}
+
+/** Reads the newest file and changes nothing. Undefined when there is none. */
+export const lookAtJournal = (dir: string): JournalLook | undefined => {
+  const name = listDirectory(dir).filter(isJournalName).toSorted().at(-1);
+  if (name === undefined) return undefined;
+  const { lines, sound, used, bad } = readLines(join(dir, name));
+  const damaged = bad.filter(({ at }) => at < sound).map(({ line }) => line);
+  const line = lines.length + damaged.length + 1;
+  const bytes = used.subarray(sound);
+  return {
+    name,
+    lines,
+    damaged,
+    tail: bytes.length === 0 ? undefined : { from: sound, bytes, line },
+  };
+};
+
+const isJournalName = (name: string): boolean => NAME.test(name);
+
+const journalFile = (dir: string, old: readonly Segment[], newest: Segment): JournalFile => {
+  const segments = [...old, newest];
+  let now = newest;
+  let filled = now.end;
+
+  const reserve = async (bytes: number): Promise<void> => {
+    if (filled - now.end >= bytes) return;
+    const room = bytes + ROOM;
+    await writeAll(now.handle, Buffer.alloc(room), filled);
+    await now.handle.sync();
+    filled += room;
+  };
+
+  return {
+    get room() {
+      return filled - now.end;
+    },
+    reserve,
+    append: async (lines) => {
+      const bytes = encode(lines);
+      // With a zero behind them: what an append that failed left there is never read.
+      await reserve(bytes.length + 1);
+      await writeAll(now.handle, Buffer.concat([bytes, ZERO]), now.end);
+      await now.handle.datasync();
+      now.end += bytes.length;
+    },
+    rotate: async (lines, after) => {
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      const path = join(dir, fileName(Number.parseInt(basename(now.path), 10) + 1));
+      const fresh = await writeFresh(path, (handle) => writeChunks(handle, lines));
+      // What it was filled with is of no use any more; left there, it does no harm.
+      await now.handle.truncate(now.end).catch(() => undefined);
+      now = { path, after, ...fresh };
+      filled = now.end;
+      segments.push(now);
+    },
+    segments,
+    dropOldest: () => segments.splice(0, 1).forEach(removeSegment),
+    get bytes() {
+      return now.end;
+    },
+    isInPlace: () => isInPlace(now),
+    restore: async () => {
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      for (const segment of segments) await restoreSegment(segment);
+      filled = now.end;
+    },
+    close: async () => {
+      await now.handle.truncate(now.end);
+      await Promise.all(segments.map(({ handle }) => handle.close()));
+    },
+  };
+};
+
+const ZERO = Buffer.alloc(1);
+const CHUNK = 200;
+
+// In chunks with a wait between, so that a long journal never holds the event loop.
+const writeChunks = async (handle: FileHandle, lines: Iterable<string>): Promise<number> => {
+  let at = 0;
+  let chunk: string[] = [];
+  const flush = async () => {
+    const bytes = encode(chunk);
+    await writeAll(handle, bytes, at);
+    at += bytes.length;
+    chunk = [];
+  };
+  for (const line of lines) {
+    chunk.push(line);
+    if (chunk.length >= CHUNK) await flush();
+  }
+  await flush();
+  return at;
+};

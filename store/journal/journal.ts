@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import type { CaseMatter } from '../records/case.ts';
+import type { EventBody, EventRecord } from '../records/event.ts';
+import type { ProofMatter } from '../records/proof.ts';
+import { groupCommit, RESERVE } from './group-commit.ts';
+import { type Backlog, createBacklog } from './journal-backlog.ts';
+import { type JournalFile, openJournalFile } from './journal-file.ts';
+
+/**
+ * What was last seen of each Work item, and every event, together: one line holds the new state and the events that
+ * the change makes, so a transition has exactly one event record, whatever dies when. Where a receiver has got to is a
+ * line too. A file that has grown long is followed by one that begins with the state as it is, and stays until every
+ * receiver has its events. All of it can be thrown away: the next start takes a silent baseline.
+ */
+export interface Journal {
+  /** True when there was no journal: what is found on disk makes no events. */
+  readonly fresh: boolean;
+  readonly seen: ReadonlyMap<string, Seen>;
+  /** Sessions that this machine has begun and not ended: session id → what was last told of it. */
+  readonly runs: ReadonlyMap<string, RunSeen>;
+  readonly cursors: ReadonlyMap<string, number>;
+  /** The sequence number of the newest event. */
+  readonly last: number;
+  /** Resolves when there is room on disk for what a write will append; ENOSPC is met here, before the write. A file that was removed is made again. */
+  reserve(): Promise<void>;
+  append(entry: Entry): Promise<EventRecord[]>;
+  /** The events after `seq` that some receiver has not got yet, oldest first: the newest from memory, others from disk. */
+  after(seq: number): AsyncGenerator<EventRecord>;
+  /** Events up to `seq` are no longer needed by any receiver. */
+  release(seq: number): void;
+  /** Told of events once they are on disk. A listener that throws keeps nobody from anything: it is reported. */
+  onEvents(listener: (events: EventRecord[]) => void): void;
+  close(): Promise<void>;
+}
+
+/** One Work item when its events were last told. With the file's hash the parsed front matter is known at start without parsing. */
+export interface Seen {
+  dir: string;
+  case: { sha: string; matter: CaseMatter; description: string };
+  /** By proof id; `content` is the hash of the content. */
+  proofs: Record<string, { sha: string; matter: ProofMatter; content: string }>;
+}
+
+export interface RunSeen {
+  case_id: string;
+  status: string;
+}
+
+export interface Entry {
+  seen?: { id: string; state: Seen | null };
+  run?: { id: string; state: RunSeen | null };
+  cursor?: { id: string; seq: number | null };
+  events?: EventBody[];
+}
+
+interface Line extends Omit<Entry, 'events'> {
+  events?: EventRecord[];
+  last?: number;
+}
+
+/** Opens the journal of this machine, and cuts a line that a crash left half written. */
+export const openJournal = async (
+  dir: string,
+  report: Report = raise,
+): Promise<Journal & { damaged: number }> => {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const { file, lines, damaged } = await openJournalFile(dir);
+  const state = emptyState();
+  const backlog = createBacklog(file);
+  for (const line of lines) take(state, backlog, JSON.parse(line) as Line);
+  await backlog.open(startOf(lines) ?? state.last);
+  const fresh = lines.length === 0;
+  if (fresh) await file.append([...linesOf(state)]);
+  const journal = journalOf({ file, state, backlog }, report, fresh);
+  return Object.assign(journal, { damaged });
+};
+
+/** What the journal last saw of each Work item, read from its lines by whoever may not write. */
+export const seenIn = (lines: readonly string[]): ReadonlyMap<string, Seen> => {
+  const state = emptyState();
+  for (const line of lines) apply(state, JSON.parse(line) as Line);
+  return state.seen;
+};
+
+type Report = (error: unknown, what: string) => void;
+
+// Out of the journal's way: whoever does not take reports is told by the process as a whole.
+const raise: Report = (error) => {
+  setImmediate(() => {
+    throw error;
+  });
+};
+
+interface State {
+  seen: Map<string, Seen>;
+  runs: Map<string, RunSeen>;
+  cursors: Map<string, number>;
+  last: number;
+}
+
+const startOf = ([first = '{}']: readonly string[]): number | undefined =>
+  (JSON.parse(first) as Line).last;
+
+const emptyState = (): State => ({
+  seen: new Map(),
+  runs: new Map(),
+  cursors: new Map(),
+  last: 0,
+});
+
+const apply = (state: State, line: Line): void => {
+  if (line.seen !== undefined) put(state.seen, line.seen.id, line.seen.state);
+  if (line.run !== undefined) put(state.runs, line.run.id, line.run.state);
+  if (line.cursor !== undefined) put(state.cursors, line.cursor.id, line.cursor.seq);
+  state.last = Math.max(state.last, line.last ?? 0, line.events?.at(-1)?.seq ?? 0);
+};
+
+const put = <T>(map: Map<string, T>, id: string, value: T | null): void => {
+  if (value === null) map.delete(id);
+  else map.set(id, value);
+};
+
+const take = (state: State, backlog: Backlog, line: Line): void => {
+  apply(state, line);
+  if (line.events !== undefined) backlog.add(line.events);
+};
+
+interface Parts {
+  file: JournalFile;
+  state: State;
+  backlog: Backlog;
+}
+
+const journalOf = ({ file, state, backlog }: Parts, report: Report, fresh: boolean): Journal => {
+  const listeners: Listener[] = [];
+  let next = state.last;
+  const settle = (line: Line): void => {
+    take(state, backlog, line);
+    tellAll(listeners, line.events ?? [], report);
+  };
+  const rotate = async (): Promise<void> => {
+    await file.rotate(linesOf(state), state.last);
+    backlog.tidy();
+  };
+  const writer = groupCommit(file, settle, rotate);
+  return {
+    fresh,
+    seen: state.seen,
+    runs: state.runs,
+    cursors: state.cursors,
+    get last() {
+      return next;
+    },
+    reserve: async () => {
+      if (file.room < RESERVE || !file.isInPlace()) await writer.push(undefined);
+    },
+    append: async ({ events = [], ...entry }) => {
+      const records = events.map((body) => ({ seq: ++next, id: randomUUID(), body }));
+      await writer.push(records.length === 0 ? entry : { ...entry, events: records });
+      return records;
+    },
+    after: backlog.after,
+    release: backlog.release,
+    onEvents: (listener) => listeners.push(listener),
+    close: async () => {
+      await writer.idle();
+      await file.close();
+    },
+  };
+};
+
+type Listener = (events: EventRecord[]) => void;
+
+// By then the events are on disk: a listener's fault must neither look as if they were not, nor hold up the next line.
+const tellAll = (listeners: readonly Listener[], events: EventRecord[], report: Report): void => {
+  if (events.length === 0) return;
+  for (const listener of listeners)
+    try {
+      listener(events);
+    } catch (error) {
+      report(error, 'telling of events');
+    }
+};
+
+// The state without events: those stay where they are.
+const linesOf = function* (state: State): Generator<string> {
+  const encode = (line: Line): string => JSON.stringify(line);
+  yield encode({ last: state.last });
+  for (const [id, seen] of state.seen) yield encode({ seen: { id, state: seen } });
+  for (const [id, run] of state.runs) yield encode({ run: { id, state: run } });
+  for (const [id, seq] of state.cursors) yield encode({ cursor: { id, seq } });
+};

@@ -1,0 +1,38 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Compile, type Validator } from 'typebox/compile';
+import { createFile, replaceFile, syncDirectory } from '../disk/durable.ts';
+import { checkedBy, readJson } from '../disk/json-file.ts';
+import type { Layout } from '../layout.ts';
+import { Baseline } from '../records/baseline.ts';
+import { readRegularFile } from '../text/record-file.ts';
+
+/**
+ * What a Work item's Plan turn began with, when it is not compared yet. There is one at most: a turn that finds one ends
+ * that first. Throws `unreadable_record`.
+ */
+export const readBaseline = (layout: Layout, caseId: string): Baseline | undefined =>
+  readJson(layout, fileOf(layout, caseId), check);
+
+/** Resolves when it is on disk: only then may the agent start. */
+export const saveBaseline = async (layout: Layout, baseline: Baseline): Promise<void> => {
+  const path = fileOf(layout, baseline.case_id);
+  const text = `${JSON.stringify(baseline)}\n`;
+  const before = readRegularFile(layout.root, path);
+  if (before === undefined) await createFile(layout, path, text, { mode: 0o600 });
+  else await replaceFile(layout, path, before, text);
+};
+
+export const removeBaseline = async (layout: Layout, caseId: string): Promise<void> => {
+  rmSync(fileOf(layout, caseId), { force: true });
+  await syncDirectory(layout.baselines);
+};
+
+const fileOf = ({ baselines }: Layout, caseId: string): string => join(baselines, `${caseId}.json`);
+
+let validator: Validator | undefined;
+
+const check = (value: unknown): Baseline => {
+  validator ??= Compile(Baseline);
+  return checkedBy(validator, value);
+};

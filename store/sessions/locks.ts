@@ -1,0 +1,114 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createFile, makeDirectory, syncDirectory } from '../disk/durable.ts';
+import { inFolderTurn } from '../disk/folder-guard.ts';
+import { assertNoLinks } from '../disk/plain-path.ts';
+import { sessionLockFile, sessionsDir } from '../layout.ts';
+import type { Lock, LockMatter } from '../records/lock.ts';
+import type { Store } from '../store.ts';
+import { readable, readRegularFile } from '../text/record-file.ts';
+import { renderFrontMatter } from '../text/splice.ts';
+import { checkLock } from './read-sessions.ts';
+
+/** Who holds the session lock of a Work item. Undefined when there is no such Work item. The file says it, whoever wrote it. */
+export const readLock = (store: Store, caseId: string): Lock | undefined => {
+  const dir = dirOf(store, caseId);
+  if (dir === undefined) return undefined;
+  const matter = readMatter(store, dir);
+  if (matter === undefined)
+    return { case_id: caseId, locked: false, holder: null, acquired_at: null };
+  // Seen once, it is missed when it is gone.
+  store.held.add(caseId);
+  const { acquired_at, token_sha256: _, ...holder } = matter;
+  return { case_id: caseId, locked: true, holder, acquired_at };
+};
+
+export interface HeldLock {
+  case_id: string;
+  matter: LockMatter;
+}
+
+/**
+ * The session locks that are held now, as their files say; with `caseId`, that of this Work item alone. Costs a read for
+ * each that is held, however many Work items there are. One that was made by hand counts as soon as it is noticed.
+ */
+export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
+  const ids = caseId === undefined ? [...store.held] : [caseId];
+  return ids.flatMap((case_id) => {
+    const dir = dirOf(store, case_id);
+    const matter = dir === undefined ? undefined : readMatter(store, dir);
+    if (dir === undefined) store.held.delete(case_id);
+    return matter === undefined ? [] : [{ case_id, matter }];
+  });
+};
+
+// A lock that cannot be read is held all the same: by whom, nobody can tell.
+const readMatter = ({ layout }: Store, dir: string): LockMatter | undefined => {
+  const path = sessionLockFile(dir);
+  try {
+    const bytes = readRegularFile(layout.root, path);
+    if (bytes === undefined) return undefined;
+    const source = readable(layout.root, path, bytes);
+    return checkLock(source.data, source);
+  } catch {
+    return {
+      kind: 'operator',
+      name: 'lock.md, which cannot be read',
+      acquired_at: new Date(0).toISOString(),
+    };
+  }
+};
+
+/** Takes the lock: one winner. False when it is held. It lasts until it is released, across restarts, by no clock. */
+export const acquireLock = (store: Store, caseId: string, matter: LockMatter): Promise<boolean> =>
+  inFolder(store, caseId, false, (dir) =>
+    whileNoLockIsTaken(store, () =>
+      createFile(
+        store.layout,
+        sessionLockFile(dir),
+        renderFrontMatter({ ...matter }, NOTE),
+      ).finally(() => store.held.add(caseId)),
+    ),
+  );
+
+/** Runs work during which no session, and nobody else by way of this daemon, takes a session lock. */
+export const whileNoLockIsTaken = <T>(store: Store, work: () => Promise<T>): Promise<T> =>
+  store.turns.take('locks', work);
+
+const NOTE =
+  '\nWhile this file is here, no other session of this Work item runs. Deleting it frees the lock.\n';
+
+/** Frees the lock when `isOurs` says so of its holder; false when it is not held, or by somebody else. */
+export const releaseLock = (
+  store: Store,
+  caseId: string,
+  isOurs: (holder: LockMatter) => boolean,
+): Promise<boolean> =>
+  inFolder(store, caseId, false, async (dir) => {
+    const matter = readMatter(store, dir);
+    if (matter === undefined || !isOurs(matter)) return false;
+    rmSync(sessionLockFile(dir), { force: true });
+    store.held.delete(caseId);
+    await syncDirectory(sessionsDir(dir));
+    return true;
+  });
+
+// Another program may enter the folder too: for these moments it is guarded by a lock that both understand.
+const inFolder = async <T>(
+  store: Store,
+  caseId: string,
+  absent: T,
+  work: (dir: string) => Promise<T>,
+): Promise<T> => {
+  const dir = dirOf(store, caseId);
+  if (dir === undefined) return absent;
+  const folder = sessionsDir(dir);
+  assertNoLinks(store.layout.root, folder);
+  makeDirectory(folder);
+  return inFolderTurn(store.layout.root, folder, () => work(dir));
+};
+
+const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {
+  const item = items.byId.get(caseId);
+  return item === undefined ? undefined : join(layout.root, item.dir);
+};

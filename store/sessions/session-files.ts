@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { folderFault, listFolder } from '../disk/folder.ts';
+import { statsAt } from '../disk/plain-path.ts';
+import { problemOf } from '../items/item-files.ts';
+import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
+import { type Entry, readEntry } from '../text/entry.ts';
+import { asProblem, type FileProblem, LINKED_FOLDER, type Problem } from '../text/problem.ts';
+import { parseLock, parseSession } from './read-sessions.ts';
+
+/**
+ * What of a Work item is not kept in memory, as it was last read: sessions, the lock, and whether their folder and that
+ * of the memory files are folders. By path within the Work item; nothing but what is wrong, and what tells a change.
+ */
+export type SessionFiles = ReadonlyMap<string, Entry<true>>;
+
+/** Reads what changed since it was last read. */
+export const readSessionFiles = (
+  root: string,
+  dir: string,
+  before: SessionFiles = NONE,
+): SessionFiles => {
+  const path = join(root, dir);
+  const { names, fault } = listFolder(sessionsDir(path));
+  const found = new Map<string, Entry<true>>();
+  const put = (name: string, entry: Entry<true> | undefined): void => {
+    if (entry !== undefined) found.set(name, entry);
+  };
+  put('memory', faulty(folderFault(memoryDir(path))));
+  put('sessions', faulty(fault));
+  for (const name of names) {
+    const file = name === LOCK ? `sessions/${name}` : `sessions/${name}/session.md`;
+    put(file, readOne(sessionsDir(path), name, before.get(file)));
+  }
+  return found.size === 0 ? NONE : found;
+};
+
+const NONE: SessionFiles = new Map<string, never>();
+const LOCK = 'lock.md';
+
+const readOne = (
+  folder: string,
+  name: string,
+  before: Entry<true> | undefined,
+): Entry<true> | undefined => {
+  const path = join(folder, name);
+  if (name === LOCK) return readEntry(path, { before, parse: isLock });
+  try {
+    const stats = statsAt(path);
+    if (stats?.isSymbolicLink() === true) return faulty(LINKED_FOLDER);
+    if (stats?.isDirectory() !== true) return undefined;
+    return readEntry(sessionFile(path), { before, parse: isSession });
+  } catch (error) {
+    return faulty(asProblem(error));
+  }
+};
+
+const isLock = (text: string): true => {
+  parseLock(text);
+  return true;
+};
+
+const isSession = (text: string): true => {
+  parseSession(text);
+  return true;
+};
+
+const faulty = (problem: Problem | undefined): Entry<true> | undefined =>
+  problem && { signature: '', sha: '', written_at: 0, value: undefined, problem };
+
+/** What is wrong with them. */
+export const problemsOfSessions = (dir: string, files: SessionFiles): FileProblem[] =>
+  [...files].flatMap(([name, entry]) => problemOf(`${dir}/${name}`, entry));

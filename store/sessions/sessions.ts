@@ -1,0 +1,210 @@
+import { basename, join } from 'node:path';
+import { createDirectory, removeDirectory } from '../disk/durable.ts';
+import { listDirectory } from '../disk/folder.ts';
+import { milestones, runStateOf } from '../journal/milestones.ts';
+import { planFile, sessionFile, sessionsDir } from '../layout.ts';
+import { sha256, shortId, timeName } from '../names.ts';
+import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
+import { readyToWrite, type Store } from '../store.ts';
+import { Problem } from '../text/problem.ts';
+import { editRecord, readable, readRegularFile, unreadable } from '../text/record-file.ts';
+import { renderFrontMatter } from '../text/splice.ts';
+import { checkSession } from './read-sessions.ts';
+
+/** A session with what only the daemon needs, and its directory. */
+export interface KeptSession {
+  dir: string;
+  matter: SessionMatter;
+  session: Session;
+}
+
+/** The session's directory this moment: its Work item may have been moved by hand since it was read. */
+export const whereIs = (store: Store, { session, dir }: KeptSession): string => {
+  const folder = folderOf(store, session.case_id);
+  return folder === undefined ? dir : join(folder, basename(dir));
+};
+
+/** Undefined when there is no such session. Throws `unreadable_record` when its file cannot be read. */
+export const readSession = (store: Store, caseId: string, id: string): KeptSession | undefined => {
+  const dir = dirOf(store, caseId, id);
+  return dir === undefined ? undefined : readIn(store, caseId, dir);
+};
+
+/** The sessions of a Work item that can be read, oldest first. Undefined when there is no such Work item. */
+export const listSessions = (store: Store, caseId: string): KeptSession[] | undefined => {
+  const folder = folderOf(store, caseId);
+  if (folder === undefined) return undefined;
+  return listDirectory(folder)
+    .toSorted()
+    .flatMap((name) => readOrSkip(store, caseId, join(folder, name)) ?? []);
+};
+
+/** Makes the directory of a new session. */
+export const createSession = (
+  store: Store,
+  caseId: string,
+  matter: SessionMatter,
+): Promise<KeptSession | undefined> =>
+  store.turns.take(caseId, async () => {
+    const folder = folderOf(store, caseId);
+    if (folder === undefined) return undefined;
+    await readyToWrite(store);
+    const dir = join(folder, `${timeName(new Date(matter.created_at))}-${shortId(matter.id)}`);
+    await createDirectory(store.layout, dir, {
+      'session.md': renderFrontMatter({ ...matter }, ''),
+    });
+    const kept = readIn(store, caseId, dir);
+    if (kept !== undefined) await noteNew(store, kept);
+    return kept;
+  });
+
+// One that this machine does not know as its own would wait for ever, and keep the others waiting.
+const noteNew = async (store: Store, { session, dir }: KeptSession): Promise<void> => {
+  const run = { id: session.id, state: runStateOf(session) };
+  await store.journal.append({ run }).catch(async (error: unknown) => {
+    await removeDirectory(store.layout, dir);
+    throw error;
+  });
+};
+
+/** Makes a session this machine's own, and remembers how it is: as silently as a start that finds no journal. */
+export const claimSession = async (store: Store, { session }: KeptSession): Promise<void> => {
+  const { machine, journal } = store;
+  await updateSession(store, session.case_id, session.id, ({ elsewhere }) =>
+    elsewhere === true ? { machine } : undefined,
+  );
+  await journal.append({ run: { id: session.id, state: runStateOf(session) } });
+};
+
+export interface SessionChange extends Partial<Omit<SessionMatter, 'id' | 'created_at'>> {
+  /** The summary for people: the body of session.md. */
+  summary?: string;
+}
+
+/** A rule: from the session as it is on disk to what is to change; undefined for nothing. It may throw to refuse. */
+export type SessionRule = (current: Session, matter: SessionMatter) => SessionChange | undefined;
+
+/**
+ * Runs a rule on a session in the Work item's turn and writes what it wants. Of two that want the same, the second sees
+ * what the first wrote. What follows from it is told by tellSession.
+ */
+export const updateSession = (
+  store: Store,
+  caseId: string,
+  id: string,
+  rule: SessionRule,
+): Promise<KeptSession | undefined> =>
+  store.turns.take(caseId, async () => {
+    const dir = dirOf(store, caseId, id);
+    if (dir === undefined) return undefined;
+    await readyToWrite(store);
+    await editRecord(store.layout, sessionFile(dir), () => {
+      const kept = readIn(store, caseId, dir);
+      const change = kept === undefined ? undefined : rule(kept.session, kept.matter);
+      if (change === undefined) return undefined;
+      const { summary, ...changes } = change;
+      return summary === undefined ? { changes } : { changes, body: `\n${summary}\n` };
+    });
+    return readIn(store, caseId, dir);
+  });
+
+/**
+ * Tells the events of the way a session went since the journal last heard of it. Called last, when all that follows
+ * from the record is done: a session the journal is behind on has something left to do after a crash.
+ */
+export const tellSession = (store: Store, session: Session): Promise<void> =>
+  store.turns.take(session.case_id, async () => {
+    const before = store.journal.runs.get(session.id)?.status;
+    if (before === session.status) return;
+    const events = milestones(before, session, store.clock());
+    await store.journal.append({ run: { id: session.id, state: runStateOf(session) }, events });
+  });
+
+/** True while something that follows from the session's record is not done yet. */
+export const isUntold = ({ journal }: Store, { id, status }: Session): boolean => {
+  const told = journal.runs.get(id)?.status;
+  return told === undefined ? !isEnded(status) : told !== status;
+};
+
+/** The journal's memory of a session whose record is gone. */
+export const forgetRun = async (store: Store, id: string): Promise<void> => {
+  await store.journal.append({ run: { id, state: null } });
+};
+
+const folderOf = ({ layout, items }: Store, caseId: string): string | undefined => {
+  const item = items.byId.get(caseId);
+  return item === undefined ? undefined : sessionsDir(join(layout.root, item.dir));
+};
+
+// The directory's name ends with the start of the id; the record inside has the whole of it.
+const dirOf = (store: Store, caseId: string, id: string): string | undefined => {
+  const folder = folderOf(store, caseId);
+  if (folder === undefined) return undefined;
+  return listDirectory(folder)
+    .filter((name) => name.endsWith(shortId(id)))
+    .map((name) => join(folder, name))
+    .find(
+      (dir) =>
+        readOrSkip(store, caseId, dir)?.matter.id === id || bytesOf(store, dir)?.includes(id),
+    );
+};
+
+const bytesOf = ({ layout }: Store, dir: string): Buffer | undefined =>
+  readRegularFile(layout.root, sessionFile(dir));
+
+const readOrSkip = (store: Store, caseId: string, dir: string): KeptSession | undefined => {
+  try {
+    return readIn(store, caseId, dir);
+  } catch {
+    return undefined;
+  }
+};
+
+const readIn = (store: Store, case_id: string, dir: string): KeptSession | undefined => {
+  const { root } = store.layout;
+  const bytes = bytesOf(store, dir);
+  if (bytes === undefined) return undefined;
+  const source = readable(root, sessionFile(dir), bytes);
+  try {
+    const matter = checkSession(source.data, source);
+    return { dir, matter, session: sessionOf(store, case_id, { dir, matter }) };
+  } catch (error) {
+    if (error instanceof Problem) throw unreadable(sessionFile(dir).slice(root.length + 1), error);
+    throw error;
+  }
+};
+
+const sessionOf = (
+  { layout, machine }: Store,
+  case_id: string,
+  { dir, matter }: Pick<KeptSession, 'dir' | 'matter'>,
+): Session => {
+  const {
+    branch = null,
+    base_commit = null,
+    started_at = null,
+    ended_at = null,
+    usage = null,
+    error = null,
+  } = matter;
+  const { id, type, mode, status, provider, created_at } = matter;
+  const plan = status === 'plan_ready' ? readRegularFile(layout.root, planFile(dir)) : undefined;
+  const plan_sha256 = plan === undefined ? (matter.plan_sha256 ?? null) : sha256(plan);
+  return {
+    id,
+    case_id,
+    type,
+    mode,
+    status,
+    provider,
+    branch,
+    base_commit,
+    plan_sha256,
+    created_at,
+    started_at,
+    ended_at,
+    usage,
+    error,
+    ...(!isEnded(status) && (matter.machine ?? machine) !== machine && { elsewhere: true }),
+  };
+};

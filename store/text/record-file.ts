@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { hasCode, replaceFile } from '../disk/durable.ts';
+import { assertNoLinks, statsAt } from '../disk/plain-path.ts';
+import { StoreError } from '../errors.ts';
+import type { Layout } from '../layout.ts';
+import { sha256 } from '../names.ts';
+import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
+import { placeOf } from './parse.ts';
+import { type Place, Problem } from './problem.ts';
+import { type Changes, spliceFrontMatter } from './splice.ts';
+import { decodeRecord } from './text.ts';
+
+/** What a rule wants changed: front-matter values, the body, or both. */
+export interface Edit {
+  changes?: Changes;
+  /** The whole new front matter, checked by whoever made it (a list with one more element). */
+  yaml?: string;
+  /** The whole new body, in the file's own line ends. */
+  body?: string;
+}
+
+export interface Current {
+  sha: string;
+  /** Throws `unreadable_record` when it is asked for and cannot be read. */
+  readonly source: FrontMatter;
+}
+
+const TRIES = 5;
+
+/**
+ * Runs a rule on the record as it is on disk this moment and writes what it wants, atomically. When somebody saves the
+ * file in between, the rule runs again on what they saved: neither change is lost. False when there is no such file.
+ * Throws `unreadable_record` with line and column, or `file_busy` when the file does not hold still.
+ */
+export const editRecord = async (
+  layout: Layout,
+  path: string,
+  rule: (current: Current) => Edit | undefined,
+): Promise<boolean> => {
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const bytes = readRegularFile(layout.root, path);
+    if (bytes === undefined) return false;
+    const current = currentOf(sha256(bytes), () => readable(layout.root, path, bytes));
+    const edit = rule(current);
+    const text = edit === undefined ? undefined : editedText(current.source, edit);
+    if (text === undefined || bytes.equals(Buffer.from(text))) return true;
+    if (await replaceFile(layout, path, bytes, text)) return true;
+  }
+  throw new StoreError(
+    'file_busy',
+    `${relative(layout.root, path)} changed again and again while it was written; try again`,
+  );
+};
+
+const currentOf = (sha: string, parse: () => FrontMatter): Current => {
+  let source: FrontMatter | undefined;
+  return {
+    sha,
+    get source() {
+      source ??= parse();
+      return source;
+    },
+  };
+};
+
+/** Makes changes that were worked out from the record with that hash, and none when it is another by now. */
+export const amendRecord = (
+  layout: Layout,
+  path: string,
+  { sha, changes }: { sha: string; changes: Changes },
+): Promise<boolean> =>
+  editRecord(layout, path, (current) => (current.sha === sha ? { changes } : undefined));
+
+const editedText = (
+  source: FrontMatter,
+  { changes = {}, yaml, body = source.body }: Edit,
+): string => {
+  const text =
+    yaml === undefined ? spliceFrontMatter(source, changes) : joinFrontMatter({ ...source, yaml });
+  return text.slice(0, text.length - source.body.length) + body;
+};
+
+/** The bytes of a regular file, never through a link. Undefined when there is none. */
+export const readRegularFile = (root: string, path: string): Buffer | undefined => {
+  assertNoLinks(root, dirname(path));
+  const stats = statsAt(path);
+  if (stats === undefined) return undefined;
+  if (!stats.isFile())
+    throw new StoreError(
+      'unsafe_path',
+      `${relative(root, path)} is not a regular file; nothing was read or written`,
+    );
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+};
+
+/** Parses a record or says which file, line and column keeps it from being one. */
+export const readable = (root: string, path: string, bytes: Buffer): FrontMatter =>
+  explained(relative(root, path), () => parseFrontMatter(decodeRecord(bytes)));
+
+/** Where a key stands in a record now; undefined when the record cannot be read. */
+export const placeIn = (root: string, path: string, key: string): Place | undefined => {
+  try {
+    const bytes = readRegularFile(root, path);
+    return bytes && placeOf(parseFrontMatter(decodeRecord(bytes)), key);
+  } catch (error) {
+    if (error instanceof Problem || error instanceof StoreError) return undefined;
+    throw error;
+  }
+};
+
+/** Reads what may be a Problem; `file` is how the error names the file, relative to the workspace. */
+export const explained = <T>(file: string, read: () => T): T => {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Problem) throw unreadable(file, error);
+    throw error;
+  }
+};
+
+export const unreadable = (file: string, { code, message, place }: Problem): StoreError => {
+  const where = place === undefined ? file : `${file}:${place.line}:${place.column}`;
+  return new StoreError(
+    'unreadable_record',
+    `${where}: ${message}. Mend the file in an editor, then try again; it was not touched.`,
+    {
+      problem: { file, code, message, ...place },
+    },
+  );
+};

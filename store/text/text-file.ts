@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { createFile, replaceFile } from '../disk/durable.ts';
+import { listDirectory } from '../disk/folder.ts';
+import { statsAt } from '../disk/plain-path.ts';
+import { StoreError } from '../errors.ts';
+import type { Layout } from '../layout.ts';
+import { etagOf, isMarkdownName, sha256 } from '../names.ts';
+import { readRegularFile } from './record-file.ts';
+
+/** A Markdown text that is not a record: a memory file, a plan. */
+export interface TextFile {
+  filename: string;
+  content: string;
+  /** Of the file, in bytes. */
+  size: number;
+  sha256: string;
+}
+
+/** Undefined when there is none. Bytes that are not UTF-8 come out as replacement characters: reading never fails on them. */
+export const readText = (layout: Layout, dir: string, filename: string): TextFile | undefined => {
+  const bytes = readRegularFile(layout.root, join(dir, filename));
+  return bytes === undefined
+    ? undefined
+    : { filename, content: bytes.toString('utf8'), size: bytes.length, sha256: sha256(bytes) };
+};
+
+/** The Markdown files of a folder, by name. Directories and links are none. */
+export const listTexts = (layout: Layout, dir: string): TextFile[] =>
+  textNames(dir).flatMap((filename) => readText(layout, dir, filename) ?? []);
+
+export const textNames = (dir: string): string[] =>
+  listDirectory(dir)
+    .filter((name) => isMarkdownName(name) && isFile(join(dir, name)))
+    .toSorted();
+
+const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
+
+const TRIES = 5;
+
+/**
+ * Writes a whole text, atomically; the one it replaces is kept in `.dossier/undo`. With `ifMatch`, only when the file is
+ * still the one that was read. Answers whether it was made anew.
+ */
+export const writeText = (
+  layout: Layout,
+  path: TextPath,
+  content: string,
+  ifMatch?: string,
+): Promise<WrittenText> => editText(layout, path, () => content, ifMatch);
+
+export interface TextPath {
+  dir: string;
+  filename: string;
+  /** Throws where `dir` is not the one that is meant; what was made in it then is taken back. */
+  assertMeant?: () => void;
+}
+
+export interface WrittenText {
+  created: boolean;
+  content: Buffer | string;
+}
+
+/** A rule: from the bytes of the file, undefined when there is none, to what it is to hold. It may throw to refuse. */
+export type TextRule = (before: Buffer | undefined) => Buffer | string;
+
+/** The same for a text that depends on the one before: when somebody saves the file meanwhile, the rule runs again. */
+export const editText = async (
+  layout: Layout,
+  { dir, filename, assertMeant }: TextPath,
+  rule: TextRule,
+  ifMatch?: string,
+): Promise<WrittenText> => {
+  const target = join(dir, filename);
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const before = readRegularFile(layout.root, target);
+    checkMatch(before, ifMatch);
+    const content = rule(before);
+    if (
+      before === undefined &&
+      (await createFile(layout, target, content, assertMeant && { assertMeant }))
+    )
+      return { created: true, content };
+    if (before !== undefined && (await replaceFile(layout, target, before, content)))
+      return { created: false, content };
+  }
+  throw new StoreError(
+    'file_busy',
+    `${filename} changed again and again while it was written; try again`,
+  );
+};
+
+const checkMatch = (before: Buffer | undefined, ifMatch: string | undefined): void => {
+  if (ifMatch === undefined) return;
+  if (before !== undefined && etagOf(sha256(before)) === ifMatch) return;
+  throw new StoreError(
+    'precondition_failed',
+    'The file changed since you read it. Read it again and decide anew; nothing was written.',
+  );
+};

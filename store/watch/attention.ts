@@ -1,0 +1,190 @@
+import { join, posix } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDirectory } from '../disk/plain-path.ts';
+import { gitMark, isGitBusy } from '../git/git-work.ts';
+import { refreshGlobals } from '../globals.ts';
+import { discover, meet } from '../items/discover.ts';
+import { unstrange } from '../items/items.ts';
+import { lookCloserAt } from '../items/look-closer.ts';
+import { decideMissing } from '../items/missing.ts';
+import { reconcile } from '../items/reconcile.ts';
+import { sweep } from '../items/sweep.ts';
+import { CASE_FILE } from '../layout.ts';
+import type { Store } from '../store.ts';
+import { GRACE_MS } from '../text/entry.ts';
+import { collectHints, type HintPace } from './hints.ts';
+import { keepWatching } from './keep-watching.ts';
+import { everySoOften, shared } from './timing.ts';
+
+export interface Pace extends HintPace {
+  sweep_ms: number;
+  /** Between sweeps while there are no watches. */
+  blind_sweep_ms: number;
+}
+
+export const PACE: Pace = {
+  settle_ms: 25,
+  git_ms: 2000,
+  burst: 4000,
+  after_burst_ms: 700,
+  sweep_ms: 60_000,
+  blind_sweep_ms: 10_000,
+};
+
+export interface Attention {
+  /** Resolves when the watcher stands and what happened before that has been compared. */
+  readonly ready: Promise<void>;
+  /** Compares the whole workspace now; calls that come meanwhile share the next comparison. */
+  sweepNow(): Promise<void>;
+  /** False while changes are found by sweeps alone. */
+  readonly watching: boolean;
+  close(): Promise<void>;
+}
+
+/** Turns hints into comparisons, and sweeps for what hints do not tell. */
+export const payAttention = (store: Store, globalsChanged: () => void, pace = PACE): Attention => {
+  const { layout } = store;
+  let closed = false;
+  const look = looker(store, globalsChanged, () => sweepSoon());
+  const hints = collectHints(pace, {
+    busy: () => isGitBusy(layout),
+    settled: (dirs) => look(dirs).catch((error) => store.report(error, 'looking at a change')),
+    overflowed: () => sweepSoon(),
+  });
+  const watching = keepWatching(store, {
+    hint: hints.hint,
+    lost: hints.lost,
+    turned: () => regular.restart(),
+  });
+  const gitWorks = (since: number): boolean =>
+    !closed && performance.now() - since < pace.git_ms && isGitBusy(layout);
+  const sweepNow = shared(async () => {
+    for (const since = performance.now(); gitWorks(since); ) await delay(pace.settle_ms);
+    if (closed) return;
+    await watching.check();
+    await sweep(store);
+    globalsChanged();
+  });
+  const sweepSoon = (): void => {
+    sweepNow().catch((error) => store.report(error, 'comparing the workspace'));
+  };
+  const regular = everySoOften(
+    () => (watching.blind ? pace.blind_sweep_ms : pace.sweep_ms),
+    sweepSoon,
+  );
+  store.lookLater = decideLater(store, {
+    isClosed: () => closed,
+    gitWorks: (since) => gitWorks(Math.max(since, hints.last())),
+  });
+  lookAgainBy(store, hints.hint);
+  return {
+    ready: watching.ready.then(sweepNow),
+    sweepNow,
+    get watching() {
+      return !watching.blind;
+    },
+    close: async () => {
+      closed = true;
+      hints.close();
+      regular.stop();
+      await watching.close();
+    },
+  };
+};
+
+const lookAgainBy = (store: Store, hint: (path: string) => void): void => {
+  const lookAgain = (path: string): void => {
+    setTimeout(() => hint(path), GRACE_MS + 10).unref();
+  };
+  store.lookAgain = lookAgain;
+  store.globals.lookAgain = lookAgain;
+};
+
+// Settings and global webhook registrations.
+const GLOBAL = /^(workspace\.md$|webhooks(\/|$))/;
+// No record, but the workspace's history keeps it.
+const MEMORY = /^memory(\/|$)/;
+
+// Looked at all at once, more than these would hold up requests; a sweep gives way to them, and takes hardly longer.
+const MANY = 200;
+
+const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void) => {
+  const { layout, globals } = store;
+  let mark = gitMark(layout);
+  return async (dirs: string[]): Promise<void> => {
+    const now = gitMark(layout);
+    if (now !== mark) sweepSoon();
+    mark = now;
+    const top = dirs.some((dir) => dir === '' || GLOBAL.test(dir));
+    const changed = top && (await refreshGlobals(layout, globals, true));
+    if (changed || dirs.some((dir) => MEMORY.test(dir))) globalsChanged();
+    const places = placesOf(store, dirs);
+    if (places.size > MANY) sweepSoon();
+    else await Promise.all([...places].map((dir) => lookAt(store, dir)));
+  };
+};
+
+/** The items and folders that hinted paths belong to: the nearest known item above each, else the path itself. */
+const placesOf = (store: Store, dirs: string[]): Set<string> => {
+  const places = new Set<string>();
+  for (const dir of dirs) {
+    let place = dir;
+    while (place !== '.' && !store.items.byDir.has(place)) place = posix.dirname(place);
+    if (place !== '.') places.add(place);
+    else if (dir === 'cases' || dir.startsWith('cases/')) places.add(directoryOf(dir));
+  }
+  return places;
+};
+
+// A case.md is what makes a directory a Work item.
+const directoryOf = (path: string): string =>
+  posix.basename(path) === CASE_FILE ? posix.dirname(path) : path;
+
+/** Compares what is at a hinted path: a Work item, a folder of them, or what was below it. */
+export const lookAt = async (store: Store, dir: string): Promise<void> => {
+  if (store.items.byDir.has(dir)) {
+    store.watch(dir, 'item');
+    await meet(store, dir);
+    const item = store.items.byDir.get(dir);
+    return item && lookCloserAt(store, item);
+  }
+  if (isDirectory(join(store.layout.root, dir))) return discover(store, dir);
+  // A whole folder may be gone, and nobody hinted at what was in it.
+  for (const stranger of store.items.strangers.keys())
+    if (`${stranger}/`.startsWith(`${dir}/`)) unstrange(store.items, stranger);
+  const below = [...store.items.byDir.values()].filter((item) => item.dir.startsWith(`${dir}/`));
+  await Promise.all(below.map(({ id }) => reconcile(store, id)));
+};
+
+// However much goes on meanwhile: for a Work item that git moves far apart in time, and no longer.
+const LONGEST_ABSENCE_MS = 30_000;
+
+interface Deciding {
+  isClosed: () => boolean;
+  gitWorks: (since: number) => boolean;
+}
+
+// One decision for all that vanish together. While git is at work a directory may be gone only until the next file is
+// written.
+const decideLater = (store: Store, { isClosed, gitWorks }: Deciding): (() => void) => {
+  let timer: NodeJS.Timeout | undefined;
+  let first: number | undefined;
+  const later = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(decide, GRACE_MS + 10).unref();
+  };
+  const decide = (): void => {
+    if (isClosed()) return;
+    const since = first ?? 0;
+    if (gitWorks(since) && performance.now() - since < LONGEST_ABSENCE_MS) {
+      later();
+      return;
+    }
+    first = undefined;
+    decideMissing(store).catch((error) => store.report(error, 'looking for moved Work items'));
+  };
+  return () => {
+    first ??= performance.now();
+    later();
+  };
+};

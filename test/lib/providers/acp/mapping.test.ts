@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { judgeTurn, type TurnEnd } from '../../../../lib/providers/acp/judge.ts';
+import { modeChange } from '../../../../lib/providers/acp/mode.ts';
+import { commandOf, mergeToolCall } from '../../../../lib/providers/acp/tool-call.ts';
+import { createTranscript } from '../../../../lib/providers/acp/transcript.ts';
+import { createUsageMeter } from '../../../../lib/providers/acp/usage.ts';
+import { coalesce } from '../../../../lib/providers/coalesce.ts';
+import type { RunEvent } from '../../../../lib/providers/provider.ts';
+
+describe('modeChange', () => {
+  const modes = { currentModeId: 'a', availableModes: [{ id: 'plan' }, { id: 'default' }] };
+  const option = { id: 'm', category: 'mode', type: 'select', options: [{ value: 'plan' }] };
+  const grouped = { ...option, options: [{ group: 'g', options: [{ value: 'build' }] }] };
+  const model = { id: 'x', category: 'model', options: [{ value: 'plan' }] };
+  const byOption = (value: string) => ({
+    method: 'session/set_config_option',
+    params: { configId: 'm', value },
+  });
+  const byMode = (modeId: string) => ({ method: 'session/set_mode', params: { modeId } });
+
+  const CASES: [claim: string, opened: unknown, wanted: string[], expected: unknown][] = [
+    ['uses modes where there is no option', { modes }, ['plan'], byMode('plan')],
+    [
+      'prefers the config option',
+      { modes, configOptions: [model, option] },
+      ['plan'],
+      byOption('plan'),
+    ],
+    ['finds a value in a group', { configOptions: [grouped] }, ['build'], byOption('build')],
+    [
+      'takes the first wanted that is listed',
+      { modes },
+      ['acceptEdits', 'default'],
+      byMode('default'),
+    ],
+    ['never sends what is not listed', { modes }, ['yolo'], undefined],
+    ['never mistakes another option for the mode', { configOptions: [model] }, ['plan'], undefined],
+    ['wants nothing, sends nothing', { modes }, [], undefined],
+    ['survives nonsense', { modes: 7, configOptions: ['x', null] }, ['plan'], undefined],
+    ['survives nothing', null, ['plan'], undefined],
+  ];
+
+  for (const [claim, opened, wanted, expected] of CASES) {
+    it(claim, () => assert.deepEqual(modeChange(opened, wanted), expected));
+  }
+});
+
+describe('judgeTurn', () => {
+  const END: TurnEnd = {
+    phase: 'plan',
+    stop_reason: 'end_turn',
+    acted: true,
+    message: 'The plan.',
+    captured: undefined,
+    refused: undefined,
+    stopped: false,
+  };
+
+  const CASES: [claim: string, end: Partial<TurnEnd>, outcome: string, rest: RegExp | undefined][] =
+    [
+      ['completes with the last message', {}, 'completed', undefined],
+      ['fails without a message', { message: '' }, 'failed', /without writing a plan/],
+      [
+        'fails without anything',
+        { acted: false, message: '' },
+        'failed',
+        /without saying or doing/,
+      ],
+      ['completes work without a message', { phase: 'work', message: '' }, 'completed', undefined],
+      ['fails work without anything', { phase: 'work', acted: false }, 'failed', /without saying/],
+      ['is cancelled when we stopped it', { stopped: true }, 'cancelled', undefined],
+      [
+        'is cancelled over a captured plan',
+        { stopped: true, captured: 'p' },
+        'cancelled',
+        undefined,
+      ],
+      ['fails when the agent cancelled', { stop_reason: 'cancelled' }, 'failed', /by itself/],
+      [
+        'fails with what it was refused',
+        { stop_reason: 'cancelled', refused: 'Edit a.txt' },
+        'failed',
+        /gave up when it was refused: Edit a\.txt\. In Plan mode it may only read/,
+      ],
+      ['fails on a refusal', { stop_reason: 'refusal' }, 'failed', /refused/],
+      ['fails at the token limit', { stop_reason: 'max_tokens' }, 'failed', /limit of tokens/],
+      ['fails at the call limit', { stop_reason: 'max_turn_requests' }, 'failed', /model calls/],
+      [
+        'fails on what it does not know',
+        { stop_reason: 'bored' },
+        'failed',
+        /unknown reason \(bored\)/,
+      ],
+      ['fails on no reason', { stop_reason: undefined }, 'failed', /unknown reason/],
+    ];
+
+  for (const [claim, end, outcome, error] of CASES) {
+    it(claim, () => {
+      const verdict = judgeTurn({ ...END, ...end });
+
+      assert.equal(verdict.outcome, outcome);
+      if (error === undefined) assert.equal(verdict.error, undefined);
+      else assert.match(verdict.error ?? '', error);
+    });
+  }
+
+  it('prefers a captured plan, whatever the agent calls the end', () => {
+    const end = { ...END, captured: 'Captured.', stop_reason: 'cancelled' };
+
+    assert.deepEqual(judgeTurn(end), { outcome: 'completed', plan: 'Captured.' });
+  });
+});
+
+describe('createUsageMeter', () => {
+  const chunk = (inputTokens: number, outputTokens: number) => ({
+    sessionUpdate: 'agent_message_chunk',
+    content: { type: 'text', text: '' },
+    _meta: { usage: { inputTokens, outputTokens } },
+  });
+  const cost = (amount: number, currency = 'USD') => ({
+    sessionUpdate: 'usage_update',
+    used: 1,
+    size: 2,
+    cost: { amount, currency },
+  });
+
+  it('knows nothing where nothing is told', () => {
+    const meter = createUsageMeter(true);
+    meter.begin();
+    meter.hearAnswer({ stopReason: 'end_turn', usage: null });
+
+    assert.deepEqual(meter.read(), { input_tokens: null, output_tokens: null, cost_usd: null });
+  });
+
+  it('takes the sum of the turn from the answer', () => {
+    const meter = createUsageMeter(true);
+    meter.hearAnswer({ usage: { inputTokens: 9, outputTokens: 2 } });
+
+    assert.deepEqual(meter.read(), { input_tokens: 9, output_tokens: 2, cost_usd: null });
+  });
+
+  it('does not take the last call of a turn for its sum', () => {
+    const meter = createUsageMeter(false);
+    meter.hearAnswer({ usage: { inputTokens: 9, outputTokens: 2 } });
+
+    assert.equal(meter.read().input_tokens, null);
+  });
+
+  it("reads Gemini's count", () => {
+    const meter = createUsageMeter(true);
+    meter.hearAnswer({ _meta: { quota: { token_count: { input_tokens: 7, output_tokens: 1 } } } });
+
+    assert.deepEqual(meter.read(), { input_tokens: 7, output_tokens: 1, cost_usd: null });
+  });
+
+  it('adds up what is told call by call, of this turn only', () => {
+    const meter = createUsageMeter(true);
+    meter.hear(chunk(100, 100));
+    meter.begin();
+
+    assert.equal(meter.hear(chunk(5, 1)), true);
+    assert.equal(meter.hear(chunk(6, 2)), true);
+    assert.deepEqual(meter.read(), { input_tokens: 11, output_tokens: 3, cost_usd: null });
+  });
+
+  it('takes the cost of earlier turns off a cumulative cost', () => {
+    const meter = createUsageMeter(true);
+    meter.hear(cost(2));
+    meter.begin();
+
+    assert.equal(meter.hear(cost(2.5)), true);
+    assert.equal(meter.read().cost_usd, 0.5);
+  });
+
+  it('takes a cost that began anew as it is, and no other currency for dollars', () => {
+    const meter = createUsageMeter(true);
+    meter.hear(cost(2));
+    meter.begin();
+    meter.hear(cost(0.25));
+
+    assert.equal(meter.hear(cost(9, 'EUR')), false);
+    assert.equal(meter.read().cost_usd, 0.25);
+  });
+});
+
+describe('commandOf', () => {
+  const command = (rawInput: unknown) =>
+    commandOf(mergeToolCall(undefined, { toolCallId: '1', rawInput }));
+
+  it('reads a string, an argument vector and a wrapped one', () => {
+    assert.equal(command({ command: 'npm test' }), 'npm test');
+    assert.equal(command({ cmd: 'npm test' }), 'npm test');
+    assert.equal(command({ command: ['npm', 'test'] }), 'npm test');
+    assert.equal(command({ command: ['bash', '-lc', 'npm test'] }), 'npm test');
+  });
+
+  it('reads nothing from anything else', () => {
+    for (const raw of [undefined, {}, { command: 7 }, { command: [] }, { command: ['a', 1] }]) {
+      assert.equal(command(raw), undefined);
+    }
+  });
+});
+
+describe('createTranscript', () => {
+  const open = () => {
+    const events: RunEvent[] = [];
+    const transcript = createTranscript((event) => events.push(event), 1000);
+    transcript.begin();
+    return { transcript, events };
+  };
+  const said = (text: string) => ({
+    sessionUpdate: 'agent_message_chunk',
+    content: { type: 'text', text },
+  });
+
+  it('does not cut the last message at a late update of an earlier call', () => {
+    const { transcript } = open();
+    transcript.hear({ sessionUpdate: 'tool_call', toolCallId: '1', title: 'Read' });
+    transcript.hear(said('The '));
+    transcript.hear({ sessionUpdate: 'tool_call_update', toolCallId: '1', status: 'completed' });
+    transcript.hear(said('plan'));
+
+    assert.equal(transcript.lastMessage(), 'The plan');
+  });
+
+  it('tells a call again only when something of it changed', () => {
+    const { transcript, events } = open();
+    for (const status of ['pending', 'in_progress', 'in_progress', 'completed', 'completed']) {
+      transcript.hear({ sessionUpdate: 'tool_call_update', toolCallId: '1', status });
+    }
+
+    assert.equal(events.length, 3);
+  });
+
+  it('drops nothing it does not understand', () => {
+    const { transcript, events } = open();
+    const image = { sessionUpdate: 'agent_message_chunk', content: { type: 'image', data: 'x' } };
+    for (const update of [image, { sessionUpdate: 'constructor' }, { what: 1 }, null, 'x']) {
+      transcript.hear(update);
+    }
+
+    assert.deepEqual(
+      events.map(({ type, data }) => [type, 'kind' in data && data.kind]),
+      [
+        ['agent_event', 'agent_message_chunk'],
+        ['agent_event', 'constructor'],
+        ['agent_event', 'unknown'],
+        ['agent_event', 'unknown'],
+        ['agent_event', 'unknown'],
+      ],
+    );
+    assert.equal(transcript.acted(), false);
+  });
+
+  it('shows a changed file among the places of a call', () => {
+    const { transcript, events } = open();
+    const content = [{ type: 'diff', path: '/tree/a.ts', oldText: 'a', newText: 'b' }];
+    transcript.hear({ sessionUpdate: 'tool_call', toolCallId: '1', title: 'Edit', content });
+
+    assert.deepEqual(events[0]?.type === 'tool_call' && events[0].data.locations, ['/tree/a.ts']);
+  });
+});
+
+describe('coalesce', () => {
+  it('joins text of a kind and keeps the order of everything', () => {
+    const events: RunEvent[] = [];
+    const told = coalesce((event) => events.push(event));
+    const usage = { input_tokens: 1, output_tokens: 1, cost_usd: null };
+    told.tell({ type: 'message', data: { text: 'a' } });
+    told.tell({ type: 'message', data: { text: 'b' } });
+    told.tell({ type: 'thought', data: { text: 'c' } });
+    told.tell({ type: 'usage', data: usage });
+    told.tell({ type: 'message', data: { text: 'd' } });
+    told.flush();
+    told.flush();
+
+    assert.deepEqual(
+      events.map(({ type, data }) => [type, 'text' in data && data.text]),
+      [
+        ['message', 'ab'],
+        ['thought', 'c'],
+        ['usage', false],
+        ['message', 'd'],
+      ],
+    );
+  });
+
+  it('tells a long text without waiting', () => {
+    const events: RunEvent[] = [];
+    const told = coalesce((event) => events.push(event));
+    told.tell({ type: 'message', data: { text: 'x'.repeat(5000) } });
+
+    assert.equal(events.length, 1);
+  });
+
+  it('tells a short text by itself after a while', async () => {
+    const event = await new Promise<RunEvent>((resolve) => {
+      coalesce(resolve).tell({ type: 'message', data: { text: 'a' } });
+    });
+
+    assert.deepEqual(event, { type: 'message', data: { text: 'a' } });
+  });
+});

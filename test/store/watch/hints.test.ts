@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PACE } from '../../../store/watch/attention.ts';
+import { collectHints } from '../../../store/watch/hints.ts';
+import { caseText, dirOf, idOf } from '../../helpers/git-workspace.ts';
+import { gitIn } from '../../helpers/repository.ts';
+import { openWorkspace } from '../../helpers/workspace.ts';
+
+const QUICK = { settle_ms: 1, git_ms: 20, burst: 1e9, after_burst_ms: 1 };
+
+describe('collectHints', () => {
+  it('holds a path back no longer than it may, though git never ends and the path never rests', async (t) => {
+    const settled: string[] = [];
+    const hints = collectHints(QUICK, {
+      busy: () => true,
+      settled: (dirs) => settled.push(...dirs),
+      overflowed: () => assert.fail('no burst'),
+    });
+    t.after(hints.close);
+    while (settled.length < 3) {
+      hints.hint('cases/a');
+      await nextTurn();
+    }
+    assert.deepEqual(settled, ['cases/a', 'cases/a', 'cases/a']);
+  });
+
+  it('hands over all there is as soon as git is done', async (t) => {
+    let busy = true;
+    const settled: string[][] = [];
+    const hints = collectHints(
+      { ...QUICK, git_ms: 60_000 },
+      { busy: () => busy, settled: (dirs) => settled.push(dirs), overflowed: () => undefined },
+    );
+    t.after(hints.close);
+    for (const path of ['a', 'b', 'a', 'c']) {
+      hints.hint(path);
+      for (let turn = 0; turn < 1000; turn += 1) await nextTurn();
+    }
+    assert.deepEqual(settled, []);
+    busy = false;
+    while (settled.length === 0) await nextTurn();
+    assert.deepEqual(settled, [['a', 'b', 'c']]);
+  });
+});
+
+describe('sweepNow', () => {
+  it('waits for git to give its index back, but not for good', async (t) => {
+    const open = await openWorkspace(t);
+    const { root, store } = open;
+    gitIn(root)('init', '--quiet');
+    const attention = open.watch(() => undefined, { ...PACE, git_ms: 60_000 });
+    await attention.ready;
+    const lock = join(root, '.git/index.lock');
+    writeFileSync(lock, '');
+    mkdirSync(join(root, dirOf(1)), { recursive: true });
+    writeFileSync(join(root, dirOf(1), 'case.md'), caseText(1));
+    const sweeping = attention.sweepNow();
+    for (let turn = 0; turn < 5000; turn += 1) await nextTurn();
+    assert.equal(store.items.byId.size, 0);
+    rmSync(lock);
+    await sweeping;
+    assert.ok(store.items.byId.has(idOf(1)));
+    await attention.close();
+    const impatient = open.watch(() => undefined, { ...PACE, git_ms: 20 });
+    writeFileSync(lock, '');
+    await impatient.sweepNow();
+    assert.ok(existsSync(lock));
+  });
+});
