@@ -166,7 +166,7 @@ const oneMove = async (state: State, alone: boolean): Promise<boolean> => {
 };
 
 // Far more than the daemon ever waits for git.
-const STUCK_MS = 20_000;
+const STUCK_MS = 60_000;
 
 const nextHand = ({ workers }: State): Worker | undefined => workers.find(({ done }) => !done);
 
