@@ -13,7 +13,7 @@ import { createEngine, type Engine } from './sessions/engine.ts';
 import { wakeQueue } from './sessions/launch.ts';
 import { recoverSessions } from './sessions/recover.ts';
 import { logProblems } from './system/problem-log.ts';
-import { comesFromRun } from './tools/caller.ts';
+import { type CallingRun, comesFromRun } from './tools/caller.ts';
 import { cleanEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git/git.ts';
 import { createSandbox } from './tools/sandbox.ts';
@@ -89,12 +89,15 @@ const compose = (
     exporter: createExporter(store),
     address: { url: undefined },
     dispatcher: createDispatcher({ store, log, version: version.version }),
-    comesFromAgent: (connection) => comesFromRun(connection, markersOf(engine)),
+    comesFromAgent: (connection) => comesFromRun(connection, runsOf(engine)),
   };
 };
 
-const markersOf = ({ live }: Engine): string[] =>
-  [...live.values()].map(({ run_marker }) => run_marker);
+const runsOf = ({ live }: Engine): CallingRun[] =>
+  [...live.values()].map(({ run_marker: marker, worktree: dir }) => ({
+    marker,
+    ...(dir !== undefined && { dir }),
+  }));
 
 const reportTo =
   (log: Log) =>

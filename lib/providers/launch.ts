@@ -32,6 +32,7 @@ export const launch = (spec: RunSpec, program: Launch, deps: ProviderDeps): Prog
     cwd,
     env: cleanEnvironment(deps.env, { ...UNATTENDED, ...program.env }),
     marker: run_marker,
+    own_dir: cwd,
     idle_ms: limits.idle_ms,
     output_bytes: limits.output_bytes,
     ...(onBytes && { onBytes, onErrorBytes: onBytes }),

@@ -13,6 +13,8 @@ export interface LiveRun {
   /** In the environment of each of its processes. */
   run_marker: string;
   phase: Phase;
+  /** Where it works; undefined while that is prepared. */
+  worktree: string | undefined;
   /** What its agent presents to the MCP server; good as long as it runs. */
   token: string;
   /** Undefined while its worktree is prepared. */

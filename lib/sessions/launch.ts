@@ -18,6 +18,7 @@ import { fillPlaces, noPlaceLeft, takePlace } from './places.ts';
 import { planTurn } from './plan-turn.ts';
 import { startPlanning } from './rules.ts';
 import { noteWaiting } from './stream.ts';
+import { tracesOf } from './traces.ts';
 import { type Work, workTurn } from './work-turn.ts';
 
 /** Starts what waits and may start: per Work item first come first served, over all at most `max_sessions` at once. */
@@ -127,6 +128,7 @@ const go = (
     case_id,
     run_marker,
     phase: kept.session.mode,
+    worktree: undefined,
     token: randomBytes(24).toString('base64url'),
     run: undefined,
     entered: false,
@@ -152,7 +154,7 @@ const go = (
 const giveUp = async (service: Service, kept: KeptSession, error: unknown): Promise<void> => {
   service.log.error({ err: error, session_id: kept.session.id }, 'A session failed');
   const { run_marker } = kept.matter;
-  if (run_marker !== undefined) await sweep(run_marker);
+  if (run_marker !== undefined) await sweep(run_marker, tracesOf(service, kept.session.case_id));
   if (service.engine.closing) return;
   if (readSession(service.store, kept.session.case_id, kept.session.id) === undefined) return;
   await endFailed(service, kept, error instanceof Error ? error.message : String(error));

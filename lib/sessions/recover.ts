@@ -15,6 +15,7 @@ import { fail, INTERRUPTED, interrupt } from './rules.ts';
 import { settle } from './settle.ts';
 import { noteStatus } from './stream.ts';
 import { takeUpLocked } from './take-up.ts';
+import { tracesOf } from './traces.ts';
 
 /**
  * What a former life of the daemon left: processes are ended, half-done follow-ups are done, sessions that ran are
@@ -40,7 +41,8 @@ const recover = async (service: Service, caseId: string, id: string): Promise<vo
     if (service.store.items.byId.has(caseId)) await forgetRun(service.store, id);
     return;
   }
-  if (found.matter.run_marker !== undefined) await sweep(found.matter.run_marker);
+  const { run_marker } = found.matter;
+  if (run_marker !== undefined) await sweep(run_marker, tracesOf(service, caseId));
   const told = service.store.journal.runs.get(id)?.status;
   await settle(service, found);
   if (isEnded(found.session.status)) return;

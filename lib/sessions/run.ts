@@ -35,6 +35,7 @@ export const runTurn = async (service: Service, turn: Turn): Promise<RunResult> 
   const live = service.engine.live.get(session.id);
   if (live === undefined || live.stopping || service.engine.closing)
     return { outcome: 'cancelled' };
+  live.worktree = turn.worktree.path;
   let lost: { error: unknown } | undefined;
   const run = provider.start(specOf(service, turn), (event) => {
     try {

@@ -4,7 +4,7 @@ import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import type { Environment } from './environment.ts';
-import { groupsBelow, RUN_VARIABLE, sweep } from './process-tree.ts';
+import { type Family, familyOf, RUN_VARIABLE, sweep, type Traces } from './process-tree.ts';
 import { within } from './within.ts';
 
 const TERM_MS = 2000;
@@ -19,6 +19,8 @@ export interface ProgramSpec {
   env: Environment;
   /** Unique to the run; write it down before starting, so that a restarted daemon can sweep by it. */
   marker: string;
+  /** A directory that is this run's alone: what stays in it when the program has gone is ended, too. */
+  own_dir?: string;
   /** The program is ended when it writes nothing for so long. */
   idle_ms?: number;
   /** The program is ended when it has written more, both streams together. */
@@ -66,7 +68,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
   child.stdin.on('error', () => undefined);
 
   const gone = departure(child);
-  const stop = stopper(child, gone);
+  const stop = stopper(child, gone, spec.marker);
   const limits = watchLimits(spec, (by) => void stop.now(by));
   const stdout = metered(child.stdout, limits.count);
   const stderr = metered(child.stderr, limits.count);
@@ -80,7 +82,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
   const exited = gone.then(async (exit): Promise<Exit> => {
     limits.idle();
     await within(drained, DRAIN_MS);
-    await sweep(spec.marker, [...stop.groups, ...(child.pid === undefined ? [] : [child.pid])]);
+    await sweep(spec.marker, tracesOf(spec, child, stop.family));
     const { code, signal, error } = exit;
     const ended_by = error === undefined ? stop.by : 'not_started';
     return { code, signal, stderr_tail: error?.message ?? tail(), ended_by };
@@ -107,22 +109,31 @@ const departure = (child: Child): Promise<Departure> =>
     });
   });
 
+const tracesOf = (
+  { own_dir }: ProgramSpec,
+  { pid }: Child,
+  { members, groups }: Family,
+): Traces => ({
+  family: { members, groups: [...groups, ...(pid === undefined ? [] : [pid])] },
+  ...(own_dir !== undefined && { dir: own_dir }),
+});
+
 interface Stopper {
   by: Exit['ended_by'];
-  groups: number[];
+  family: Family;
   now(by: Exit['ended_by']): Promise<void>;
 }
 
-const stopper = (child: Child, gone: Promise<Departure>): Stopper => {
+const stopper = (child: Child, gone: Promise<Departure>, marker: string): Stopper => {
   let stopping: Promise<void> | undefined;
   const stop: Stopper = {
     by: 'itself',
-    groups: [],
+    family: { members: [], groups: [] },
     now: (by) => {
       stopping ??= (async () => {
         if (hasLeft(child)) return;
         stop.by = by;
-        stop.groups = await groupsBelow(child.pid ?? 0);
+        stop.family = await familyOf(marker, child.pid ?? 0);
         child.stdin.end();
         signalGroup(child, 'SIGTERM');
         if (!(await within(gone, TERM_MS))) signalGroup(child, 'SIGKILL');

@@ -3,22 +3,40 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import {
   alive,
   descendantGroups,
+  familyOf,
   groupsBelow,
   processTable,
   RUN_VARIABLE,
   sweep,
 } from '../../../lib/tools/process-tree.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { temporaryDirectory } from '../../helpers/repository.ts';
 
 const skip = existsSync('/proc/self/environ') ? false : 'this host has no /proc';
 
 // Starts `script` in a shell and waits for its first line: the process is up and so are those it started before.
-const startMarked = async (t: TestContext, script: string, marker: string): Promise<number[]> => {
+const startMarked = (t: TestContext, script: string, marker: string): Promise<number[]> =>
+  startWith(t, script, { [RUN_VARIABLE]: marker });
+
+const startUnmarked = (t: TestContext, script: string): Promise<number[]> =>
+  startWith(t, script, {});
+
+// Forked twice: the shell between has gone when the first line is read, and with it every trace of a parent.
+const escapeIn = (dir: string): string =>
+  `cd ${dir}; env -i /usr/bin/setsid /bin/sh -c '/bin/sh -c "echo \\$\\$; exec /bin/sleep 600" &'`;
+
+const startWith = async (
+  t: TestContext,
+  script: string,
+  env: Record<string, string>,
+): Promise<number[]> => {
   const child = spawn('/bin/sh', ['-c', script], {
-    env: { PATH: process.env.PATH, [RUN_VARIABLE]: marker },
+    env: { PATH: process.env.PATH, ...env },
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -53,6 +71,40 @@ describe('sweep', { skip }, () => {
     const [bare = 0] = await startMarked(t, script, marker);
     assert.equal(await sweep(marker), 2);
     assert.equal(await isGone(bare), true);
+  });
+
+  it('kills one that cleared its environment, left its parent and stands in the worktree', async (t) => {
+    const marker = randomUUID();
+    const dir = temporaryDirectory(t);
+    const [bare = 0] = await startMarked(t, escapeIn(dir), marker);
+    await eventually(async () => assert.equal(await alive(marker), false));
+    assert.equal(await alive(marker, { dir }), true);
+    assert.ok((await sweep(marker, { dir })) >= 1);
+    assert.equal(await isGone(bare), true);
+  });
+
+  it('leaves the shell of an operator in a worktree alone, and what stands elsewhere', async (t) => {
+    const dir = temporaryDirectory(t);
+    const home = escapeIn(dir).replace('-i', 'HOME=/home/one');
+    const [shell = 0] = await startUnmarked(t, home);
+    const [beside = 0] = await startUnmarked(t, escapeIn(join(dir, '..')));
+    t.after(() => [shell, beside].map((pid) => process.kill(pid, 'SIGKILL')));
+    assert.equal(await sweep(randomUUID(), { dir }), 0);
+    assert.deepEqual([exists(shell), exists(beside)], [true, true]);
+  });
+
+  it('kills whoever belonged to the run before its parents died', async (t) => {
+    const marker = randomUUID();
+    const script =
+      'cd /; env -i /usr/bin/setsid /bin/sh -c "echo \\$PPID \\$\\$; exec /bin/sleep 600" & wait';
+    const [parent = 0, bare = 0] = await startMarked(t, script, marker);
+    const family = await familyOf(marker, parent);
+    process.kill(parent, 'SIGKILL');
+    await eventually(async () => assert.equal(await alive(marker), false));
+    assert.equal(exists(bare), true);
+    assert.equal(await sweep(marker, { family }), 1);
+    const reused = { ...family, members: [{ pid: process.ppid, started: '1' }] };
+    assert.equal(await sweep(marker, { family: reused }), 0);
   });
 
   it('leaves processes of another run, and those whose environment it cannot read, alone', async (t) => {
