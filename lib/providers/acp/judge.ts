@@ -1,3 +1,4 @@
+import { LONGEST_PLAN, PLAN_TOO_LONG } from '../last-message.ts';
 import type { Phase, RunResult } from '../provider.ts';
 
 /** How a turn ended, as far as it tells whether it did what it was for. */
@@ -9,6 +10,8 @@ export interface TurnEnd {
   acted: boolean;
   /** Its last message, and in Plan mode so the plan. */
   message: string;
+  /** Its last message is longer than a plan may be. */
+  too_long: boolean;
   /** The plan it asked leave to carry out (`ExitPlanMode`). */
   captured: string | undefined;
   /** The title of what it was refused last, by the policy or the operator. */
@@ -29,13 +32,17 @@ const EARLY = new Map([
 /** What a turn that ended comes to. `end_turn` alone proves nothing: an agent that failed to reach its model says it too. */
 export const judgeTurn = (end: TurnEnd): Verdict => {
   if (end.stopped) return { outcome: 'cancelled' };
-  if (end.captured !== undefined) return { outcome: 'completed', plan: end.captured };
+  if (end.captured !== undefined) return planned(end.captured);
   if (end.stop_reason !== 'end_turn') return failed(earlyEnd(end));
   if (!end.acted) return failed('The agent ended its turn without saying or doing anything.');
   if (end.phase === 'work') return { outcome: 'completed' };
+  if (end.too_long) return failed(PLAN_TOO_LONG);
   if (end.message === '') return failed('The agent ended its turn without writing a plan.');
   return { outcome: 'completed', plan: end.message };
 };
+
+const planned = (plan: string): Verdict =>
+  plan.length > LONGEST_PLAN ? failed(PLAN_TOO_LONG) : { outcome: 'completed', plan };
 
 const earlyEnd = ({ stop_reason: reason = '', refused, phase }: TurnEnd): string => {
   if (reason === 'cancelled' && refused !== undefined)

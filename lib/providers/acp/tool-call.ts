@@ -24,7 +24,7 @@ export const mergeToolCall = (known: ToolCall | undefined, piece: Wire): ToolCal
   const paths = pathsOf(piece);
   return {
     id: base.id,
-    title: text(piece.title) ?? base.title,
+    title: titleOf(piece) ?? base.title,
     kind: text(piece.kind) ?? base.kind,
     status: statusOf(piece.status) ?? base.status,
     output: outputOf(piece) ?? base.output,
@@ -77,6 +77,14 @@ const newToolCall = (id: string): ToolCall => ({
   paths: [],
   raw_input: {},
 });
+
+// A command can be the title: who is asked about it sees its head and tail, and how much is between.
+const titleOf = (piece: Wire): string | undefined => {
+  const title = text(piece.title);
+  return title === undefined ? undefined : capText(title, LONGEST_TITLE).output;
+};
+
+const LONGEST_TITLE = 16_384;
 
 const statusOf = (status: unknown): ToolCallStatus | undefined =>
   STATUSES.includes(text(status) ?? '') ? (status as ToolCallStatus) : undefined;

@@ -1,4 +1,5 @@
 import { capRaw } from '../cap-text.ts';
+import { createLastMessage, type LastMessage } from '../last-message.ts';
 import type { RunEvent } from '../provider.ts';
 import { list, record, text, type Wire } from '../wire.ts';
 import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';
@@ -17,6 +18,8 @@ export interface Transcript {
   acted(): boolean;
   /** The message text after the last tool call: in Plan mode, the plan. */
   lastMessage(): string;
+  /** It is longer than a plan may be. */
+  planTooLong(): boolean;
 }
 
 interface State {
@@ -24,7 +27,7 @@ interface State {
   outputLimit: number;
   live: boolean;
   acted: boolean;
-  message: string;
+  message: LastMessage;
   calls: Map<string, ToolCall>;
   told: Map<string, string>;
 }
@@ -38,7 +41,7 @@ export const createTranscript = (
     outputLimit,
     live: false,
     acted: false,
-    message: '',
+    message: createLastMessage(),
     calls: new Map(),
     told: new Map(),
   };
@@ -50,7 +53,8 @@ export const createTranscript = (
     },
     close: () => closeCalls(state),
     acted: () => state.acted,
-    lastMessage: () => state.message.trim(),
+    lastMessage: state.message.read,
+    planTooLong: state.message.tooLong,
   };
 };
 
@@ -69,7 +73,7 @@ const hearMessage: Hear = (state, update) => {
   if (said === undefined) return tellUnknown(state, 'agent_message_chunk', update);
   if (said === '' || isModeNote(said)) return;
   state.acted = true;
-  state.message += said;
+  state.message.add(said);
   state.tell({ type: 'message', data: { text: said } });
 };
 
@@ -85,7 +89,7 @@ const hearThought: Hear = (state, update) => {
 const hearToolCall: Hear = (state, update) => {
   const call = mergeToolCall(state.calls.get(text(update.toolCallId) ?? ''), update);
   // Only a new call ends the message before it: a late update of an old one must not cut a plan in two.
-  if (!state.calls.has(call.id)) state.message = '';
+  if (!state.calls.has(call.id)) state.message.clear();
   state.acted = true;
   state.calls.set(call.id, call);
   tellOnce(state, call.id, toolCallEvent(call, state.outputLimit));

@@ -98,6 +98,7 @@ const judge = (turn: Turn, stop_reason: string | undefined): Verdict =>
     stop_reason,
     acted: turn.transcript.acted(),
     message: turn.transcript.lastMessage(),
+    too_long: turn.transcript.planTooLong(),
     captured: turn.captured,
     refused: turn.desk.refused(),
     stopped: turn.stopped,

@@ -1,6 +1,7 @@
 import type { Environment } from '../../tools/environment.ts';
 import type { Exit, Program } from '../../tools/spawn.ts';
 import { coalesce } from '../coalesce.ts';
+import { PLAN_TOO_LONG } from '../last-message.ts';
 import { launch, type ProviderDeps } from '../launch.ts';
 import { renderPrompt } from '../prompt.ts';
 import type { Phase, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
@@ -73,6 +74,7 @@ const resultOf = (phase: Phase, exit: Exit, told: Told): RunResult => {
     return failed(`The program ${describeExit(exit)}.${lastWords(exit, error)}`);
   if (error !== undefined) return failed(`The program says that it failed: ${error}`);
   if (phase === 'work') return { ...used, outcome: 'completed' };
+  if (told.planTooLong()) return failed(PLAN_TOO_LONG);
   const plan = told.lastMessage();
   if (plan === '') return failed('The program ended without writing a plan.');
   return { ...used, outcome: 'completed', plan };

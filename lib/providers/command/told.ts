@@ -1,4 +1,5 @@
 import { capRaw, capText } from '../cap-text.ts';
+import { createLastMessage } from '../last-message.ts';
 import { TOLD_OUTPUT } from '../launch.ts';
 import type { RunEvent, RunResult, Usage } from '../provider.ts';
 import { addUsage } from '../usage.ts';
@@ -21,6 +22,8 @@ export interface Told {
   fail(error: string): void;
   /** The text after the last tool call: in Plan mode, the plan. */
   lastMessage(): string;
+  /** It is longer than a plan may be. */
+  planTooLong(): boolean;
   result(): Pick<RunResult, 'usage' | 'error'>;
 }
 
@@ -29,17 +32,17 @@ export type Lines = Readonly<Record<string, (told: Told, line: Wire) => void>>;
 
 export const createTold = (tell: (event: RunEvent) => void): Told => {
   const calls = new Map<string, Call>();
-  let last = '';
+  const last = createLastMessage();
   let usage: Usage | null = null;
   let error: string | undefined;
   return {
     message: (text) => {
-      last = `${last}${text}`.slice(-LONGEST_PLAN);
+      last.add(text);
       tell({ type: 'message', data: { text } });
     },
     thought: (text) => tell({ type: 'thought', data: { text } }),
     call: (id, { output, ...call }) => {
-      last = '';
+      last.clear();
       const known = calls.get(id) ?? { ...UNTOLD, tool_call_id: id };
       const told = { ...known, ...call, ...(output !== undefined && capText(output, TOLD_OUTPUT)) };
       calls.set(id, { ...known, ...call });
@@ -58,15 +61,14 @@ export const createTold = (tell: (event: RunEvent) => void): Told => {
     fail: (text) => {
       error ??= text;
     },
-    lastMessage: () => last.trim(),
+    lastMessage: last.read,
+    planTooLong: last.tooLong,
     result: () => ({
       ...(usage !== null && { usage }),
       ...(error !== undefined && { error }),
     }),
   };
 };
-
-const LONGEST_PLAN = 1_048_576;
 
 const UNTOLD = { title: '', kind: 'other', status: 'pending' } as const;
 

@@ -5,7 +5,7 @@ import { modeChange } from '../../../../lib/providers/acp/mode.ts';
 import { commandOf, mergeToolCall } from '../../../../lib/providers/acp/tool-call.ts';
 import { createTranscript } from '../../../../lib/providers/acp/transcript.ts';
 import { createUsageMeter } from '../../../../lib/providers/acp/usage.ts';
-import { coalesce } from '../../../../lib/providers/coalesce.ts';
+import { type Coalescer, coalesce } from '../../../../lib/providers/coalesce.ts';
 import type { RunEvent } from '../../../../lib/providers/provider.ts';
 
 describe('modeChange', () => {
@@ -52,6 +52,7 @@ describe('judgeTurn', () => {
     stop_reason: 'end_turn',
     acted: true,
     message: 'The plan.',
+    too_long: false,
     captured: undefined,
     refused: undefined,
     stopped: false,
@@ -92,6 +93,19 @@ describe('judgeTurn', () => {
         'failed',
         /unknown reason \(bored\)/,
       ],
+      [
+        'fails on a plan that is too long',
+        { too_long: true },
+        'failed',
+        /more than 1 Mi characters/,
+      ],
+      [
+        'fails on a captured plan that is too long',
+        { captured: 'x'.repeat(1_048_577) },
+        'failed',
+        /shorter plan/,
+      ],
+      ['works, however much it says', { phase: 'work', too_long: true }, 'completed', undefined],
       ['fails on no reason', { stop_reason: undefined }, 'failed', /unknown reason/],
     ];
 
@@ -286,12 +300,40 @@ describe('coalesce', () => {
     );
   });
 
-  it('tells a long text without waiting', () => {
+  const pieces = (told: (coalescer: Coalescer) => void): string[] => {
     const events: RunEvent[] = [];
-    const told = coalesce((event) => events.push(event));
-    told.tell({ type: 'message', data: { text: 'x'.repeat(5000) } });
+    const coalescer = coalesce((event) => events.push(event));
+    told(coalescer);
+    coalescer.flush();
+    return events.flatMap(({ data }) => ('text' in data ? data.text : []));
+  };
 
-    assert.equal(events.length, 1);
+  it('tells a long text without waiting, in pieces of 4,096 characters', () => {
+    const text = 'x'.repeat(10_000);
+    const told = pieces(({ tell }) => tell({ type: 'message', data: { text } }));
+
+    assert.deepEqual(
+      told.map(({ length }) => length),
+      [4096, 4096, 1808],
+    );
+  });
+
+  it('cuts no character in two', () => {
+    const text = `x${'😀'.repeat(5000)}`;
+    const told = pieces(({ tell }) => tell({ type: 'message', data: { text } }));
+
+    assert.equal(Buffer.concat(told.map((piece) => Buffer.from(piece))).toString(), text);
+    assert.ok(told.every(({ length }) => length <= 4096));
+  });
+
+  it('makes a few events of 100,000 pieces of one letter, and loses none', () => {
+    const text = Array.from({ length: 100_000 }, (_, at) => String.fromCharCode(97 + (at % 26)));
+    const told = pieces(({ tell }) => {
+      for (const letter of text) tell({ type: 'thought', data: { text: letter } });
+    });
+
+    assert.equal(told.length, Math.ceil(100_000 / 4096));
+    assert.equal(told.join(''), text.join(''));
   });
 
   it('tells a short text by itself after a while', async () => {
