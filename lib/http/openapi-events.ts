@@ -48,15 +48,33 @@ const body = (name: string, payload: TSchema): Json => ({
   },
 });
 
+const STREAM_TEXT = `Each event has \`id:\` (a number, one more than the one before), \`event:\` and JSON \`data:\`. The
+stream begins after \`Last-Event-ID\`, else after \`?after=\`, else at the beginning; it goes on live and ends after
+\`complete\`. A client that is cut off comes back with \`Last-Event-ID\`, as EventSource does by itself, and neither misses
+an event nor gets one twice, also after a restart of the daemon.
+
+A reader may be as slow as it likes: it is sent no more than it takes, its events wait on disk, and none is left out for
+it. Lines that begin with a colon say that the stream is alive.
+
+An event \`gap\` says that something is not here, with a \`message\` for people and a \`reason\`:
+\`not_readable\`: the events \`from\` to \`to\` are not in the session's file any more, because it was edited by hand or came
+from another branch; nobody has them. \`log_full\`: the file has reached 64 MiB; from here on text of the agent and output
+of tools (\`message\`, \`thought\`, \`agent_event\`, the \`output\` of \`tool_call\`) is not kept, all other events are.
+
+Text comes in events of up to 4,096 characters, at most one in 60 ms while it is shorter. \`output\` is told once a call is
+over; of more than 65,536 characters head and tail are kept, with a line between that counts what is left out, and
+\`truncated\` is true.`;
+
 /** The two forms of a stream's answer. */
 export const STREAM = {
   'text/event-stream': {
-    schema: { type: 'string', description: 'Each event has `id:`, `event:` and JSON `data:`.' },
+    schema: { type: 'string', description: STREAM_TEXT },
   },
   'application/json': {
     schema: {
       type: 'array',
-      description: 'The events so far, where Accept prefers JSON: for polling.',
+      description:
+        'The events so far, where Accept prefers JSON: for polling. With `limit`, so many at most, and `Link: <…>; rel="next"` where there are more.',
       items: {
         type: 'object',
         required: ['id', 'event', 'data'],

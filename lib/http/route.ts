@@ -32,11 +32,15 @@ export interface StreamEvent {
   data: unknown;
 }
 
-/** A live answer: server-sent events, or the same events so far as a JSON array where the client accepts JSON. */
+/**
+ * A live answer: server-sent events, or the same events so far as a JSON array where the client accepts JSON. Events come
+ * several at a time. Readers that are given the same array share what it takes to send it.
+ */
 export interface EventSource {
   /** Replays what is after `after`, then goes on live, and ends after the last event or once `signal` aborts. */
-  open(after: number, signal: AbortSignal): AsyncIterable<StreamEvent>;
-  soFar(after: number): Promise<StreamEvent[]>;
+  open(after: number, signal: AbortSignal): AsyncIterable<readonly StreamEvent[]>;
+  /** What is after `after`, to the end as it is when it gets there. May be asked for more than once. */
+  soFar(after: number): AsyncIterable<readonly StreamEvent[]>;
 }
 
 /** A file that is made while it is sent. */

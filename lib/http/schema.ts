@@ -18,10 +18,17 @@ export interface JsonSchema {
 }
 
 const NOTHING = Type.Object({});
-const AFTER = Type.Integer({
-  minimum: 0,
-  description: 'Only what came after the event with this number',
-});
+const STREAM_QUERY: Record<string, TSchema> = {
+  after: Type.Integer({
+    minimum: 0,
+    description: 'Only what came after the event with this number',
+  }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    description: 'Of the JSON array: how many events at most; all when not given',
+  }),
+};
 
 /** What the route takes, with every object closed: a field that no schema names is an error, not a wish ignored. */
 export const paramsSchema = (route: Route): JsonSchema => closed(route.params ?? NOTHING);
@@ -29,7 +36,7 @@ export const paramsSchema = (route: Route): JsonSchema => closed(route.params ??
 export const querySchema = (route: Route): JsonSchema => {
   const schema = closed(route.query ?? NOTHING);
   if (!isStream(route)) return schema;
-  return { ...schema, properties: { after: AFTER as JsonSchema, ...schema.properties } };
+  return { ...schema, properties: { ...STREAM_QUERY, ...schema.properties } };
 };
 
 export const bodySchema = (route: Route): JsonSchema => closed(route.body ?? NOTHING);

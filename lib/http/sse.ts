@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import { ServiceError } from '../errors.ts';
+import { sendSoFar } from './events-so-far.ts';
 import type { ErrorLog } from './problem.ts';
 import type { EventSource, StreamEvent } from './route.ts';
 
@@ -20,7 +21,8 @@ const HEADERS = {
 
 /**
  * Answers with server-sent events, or with the events so far where the client prefers JSON. Goes on after
- * `Last-Event-ID`, else after `?after=`. Reads the source no faster than the client does.
+ * `Last-Event-ID`, else after `?after=`. Reads the source no faster than the client does: one that is slow costs a few
+ * events that it has not taken yet, whatever there is to read, and misses none.
  */
 export const sendEvents = async (
   source: EventSource,
@@ -29,10 +31,7 @@ export const sendEvents = async (
   streams: Streams,
 ) => {
   const after = position(request);
-  if (prefersJson(request.raw.req.headers.accept)) {
-    const events = await source.soFar(after);
-    return h.response(JSON.stringify(events)).type('application/json');
-  }
+  if (prefersJson(request.raw.req.headers.accept)) return sendSoFar(source, after, request, h);
   const { res } = request.raw;
   res.writeHead(200, HEADERS);
   if (request.method === 'head') res.end();
@@ -74,9 +73,9 @@ const pump = async (
   res.flushHeaders();
   if (res.destroyed) life.abort();
   try {
-    for await (const event of source.open(after, life.signal)) {
+    for await (const events of source.open(after, life.signal)) {
       if (life.signal.aborted) break;
-      if (!res.write(encode(event))) await once(res, 'drain', { signal: life.signal });
+      if (!res.write(encode(events))) await once(res, 'drain', { signal: life.signal });
     }
   } catch (err) {
     if (!life.signal.aborted) log.error({ err }, 'an event stream broke off');
@@ -85,14 +84,16 @@ const pump = async (
   }
 };
 
-const encoded = new WeakMap<StreamEvent, Buffer>();
+const encoded = new WeakMap<readonly StreamEvent[], Buffer>();
 
-// Once for all who read the same event.
-const encode = (event: StreamEvent): Buffer => {
-  const ready = encoded.get(event);
+// Once for all who read the same events.
+const encode = (events: readonly StreamEvent[]): Buffer => {
+  const ready = encoded.get(events);
   if (ready !== undefined) return ready;
-  const data = JSON.stringify(event.data ?? null);
-  const bytes = Buffer.from(`id: ${event.id}\nevent: ${event.event}\ndata: ${data}\n\n`);
-  encoded.set(event, bytes);
+  const bytes = Buffer.from(events.map(frame).join(''));
+  encoded.set(events, bytes);
   return bytes;
 };
+
+const frame = ({ id, event, data }: StreamEvent): string =>
+  `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data ?? null)}\n\n`;

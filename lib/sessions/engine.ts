@@ -1,5 +1,6 @@
 import { createTurns, type Turns } from '../../store/items/turns.ts';
 import { sha256 } from '../../store/names.ts';
+import { createPieces } from '../../store/sessions/pieces.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../store/sessions/transcript.ts';
 import type { Store } from '../../store/store.ts';
@@ -54,6 +55,7 @@ export interface Engine {
 export const createEngine = (store: Store): Engine => {
   const transcripts = new Map<string, Transcript>();
   const live = new Map<string, LiveRun>();
+  const pieces = createPieces();
   const starts = createTurns();
   const engine: Engine = {
     live,
@@ -64,7 +66,7 @@ export const createEngine = (store: Store): Engine => {
       const { id } = kept.session;
       const known = transcripts.get(id);
       if (known !== undefined) return known;
-      const opened = openTranscript(() => whereIs(store, kept), store.clock);
+      const opened = openTranscript(() => whereIs(store, kept), store.clock, { pieces });
       if (!opened.complete) transcripts.set(id, opened);
       return opened;
     },

@@ -85,6 +85,6 @@ export const getStream = async (service: Service, caseId: string, id: string) =>
   if ((isEnded(status) || elsewhere === true) && !engine.live.has(id)) engine.letGo(id);
   return {
     open: (after: number, signal: AbortSignal) => transcript.follow(after, signal),
-    soFar: async (after: number) => transcript.soFar(after),
+    soFar: (after: number) => transcript.soFar(after),
   };
 };

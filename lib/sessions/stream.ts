@@ -1,5 +1,5 @@
 import type { KeptSession } from '../../store/sessions/sessions.ts';
-import type { Untold } from '../../store/sessions/transcript.ts';
+import type { Untold } from '../../store/sessions/transcript-event.ts';
 import type { Service } from '../service.ts';
 
 /** The last events of a session that has ended; written once, however often this is called. */

@@ -1,15 +1,15 @@
 import type { Session, Usage } from '../../store/records/session.ts';
-import type { TranscriptEvent } from '../../store/sessions/transcript.ts';
 import { counted } from '../counted.ts';
 import { fenceOff } from '../providers/fence-off.ts';
 import type { ChangedFile } from '../tools/git/diff.ts';
+import type { WorkCall } from './partial.ts';
 
 /** What a session came to, as far as it is known when its Work mode ends. */
 export interface WorkDone {
   session: Session;
   asked: { title: string; description: string };
   files: readonly ChangedFile[];
-  events: readonly TranscriptEvent[];
+  calls: readonly WorkCall[];
   usage: Usage | null;
   ended_at: string;
 }
@@ -20,7 +20,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...asked(done.asked),
     ...plan(done.session),
     ...changed(done.files),
-    ...commands(done.events),
+    ...commands(done.calls),
     ...cost(done),
   ].join('\n\n');
 
@@ -50,15 +50,12 @@ const changed = (files: readonly ChangedFile[]): string[] => {
 const changedLine = ({ what, path, additions, deletions }: ChangedFile): string =>
   `${what.padEnd(8)} ${path}  ${additions === null ? 'binary' : `+${additions} −${deletions}`}`;
 
-// Of a call that was told more than once, the last word counts.
-const commands = (events: readonly TranscriptEvent[]): string[] => {
-  const calls = new Map<string, string>();
-  for (const { event, data } of events) {
-    if (event !== 'tool_call' || data.kind !== 'execute') continue;
-    calls.set(String(data.tool_call_id), `${oneLine(String(data.title))}  ${data.status}`);
-  }
-  if (calls.size === 0) return [];
-  return ['## Commands run', fenceOff(firstOf([...calls.values()], 'commands').join('\n'), 'text')];
+const commands = (calls: readonly WorkCall[]): string[] => {
+  const lines = calls
+    .filter(({ kind }) => kind === 'execute')
+    .map(({ title, status }) => `${oneLine(title)}  ${status}`);
+  if (lines.length === 0) return [];
+  return ['## Commands run', fenceOff(firstOf(lines, 'commands').join('\n'), 'text')];
 };
 
 const cost = ({ session, usage, ended_at }: WorkDone): string[] => {

@@ -3,6 +3,7 @@ import {
   constants,
   fstatSync,
   ftruncateSync,
+  lstatSync,
   openSync,
   readSync,
   writeSync,
@@ -11,39 +12,56 @@ import { basename } from 'node:path';
 import { StoreError } from '../errors.ts';
 import { hasCode } from './durable.ts';
 
-const CHUNK = 65_536;
+// Also what one who reads slowly costs.
+const CHUNK = 16_384;
 
-/** A file of JSON lines, opened to add to it; a last line that a crash tore is cut off. */
-export const openLines = (path: string): number => {
+/** What a line says; undefined when it is not one of this file's. */
+export type Parse<T> = (line: string) => T | undefined;
+
+/**
+ * A file of JSON lines, opened to add to it. A last line that a crash tore is cut off; one that is whole, and lost only
+ * its newline in an editor, gets it back.
+ */
+export const openLines = (path: string, parse: Parse<unknown>): number => {
   const descriptor = openRegular(path, O_RDWR | O_APPEND | O_CREAT);
-  ftruncateSync(descriptor, afterNewline(descriptor, fstatSync(descriptor).size));
+  const { size } = fstatSync(descriptor);
+  const end = afterNewline(descriptor, size);
+  if (end === size) return descriptor;
+  if (parse(textAt(descriptor, end, size)) === undefined) ftruncateSync(descriptor, end);
+  else addLines(descriptor, '\n');
   return descriptor;
 };
 
-/** Adds whole lines. Throws when the disk takes only a part: whoever opens the file again cuts that part off. */
-export const addLines = (descriptor: number, text: string): void => {
+/** Adds whole lines, and says how many bytes they are. Throws when the disk takes only a part: the next opening cuts it off. */
+export const addLines = (descriptor: number, text: string): number => {
   const bytes = Buffer.from(text);
   for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+  return bytes.length;
 };
 
-/** The value of the last whole line that is JSON. Reads the end of the file only. */
-export const lastLine = <T>(path: string): T | undefined => {
+/** The value of the last line that has one, and how many whole lines without one follow it. Reads the end of the file only. */
+export const lastLine = <T>(path: string, parse: Parse<T>): { value?: T; unread: number } => {
   const descriptor = openIfThere(path);
-  if (descriptor === undefined) return undefined;
+  if (descriptor === undefined) return { unread: 0 };
   try {
-    let end = afterNewline(descriptor, fstatSync(descriptor).size);
-    while (end > 0) {
+    let unread = 0;
+    for (let end = fstatSync(descriptor).size; end > 0; ) {
       const start = afterNewline(descriptor, end - 1);
-      const line = Buffer.alloc(end - start);
-      readSync(descriptor, line, 0, line.length, start);
-      const [value] = parseLine<T>(line.toString('utf8'));
-      if (value !== undefined) return value;
+      const line = textAt(descriptor, start, end);
+      const value = parse(line);
+      if (value !== undefined) return { value, unread };
+      if (line.endsWith('\n') && line.trim() !== '') unread += 1;
       end = start;
     }
-    return undefined;
+    return { unread };
   } finally {
     closeSync(descriptor);
   }
+};
+
+const textAt = (descriptor: number, start: number, end: number): string => {
+  const bytes = Buffer.alloc(end - start);
+  return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, start));
 };
 
 // The place after the last newline before `end`; 0 when there is none.
@@ -59,29 +77,57 @@ const afterNewline = (descriptor: number, before: number): number => {
   return 0;
 };
 
-/** The values of whole lines from `offset` on, about 64 KB of them, and where to go on. Lines that are no JSON are left out. */
-export const readLines = <T>(path: string, offset: number): { values: T[]; next: number } => {
+/** The values of whole lines from `offset` on, about 16 KB of them, and where to go on. Lines without one are left out. */
+export const readLines = <T>(
+  path: string,
+  offset: number,
+  parse: Parse<T>,
+): { values: T[]; next: number } => {
   const bytes = readBytes(path, offset);
-  const lines = bytes.toString('utf8').split('\n').slice(0, -1);
-  return { values: lines.flatMap((line) => parseLine<T>(line)), next: offset + bytes.length };
+  const values = bytes
+    .toString('utf8')
+    .split('\n')
+    .slice(0, -1)
+    .flatMap((line) => parse(line) ?? []);
+  return { values, next: offset + bytes.length };
 };
 
-export const allLines = function* <T>(path: string): Generator<T> {
-  for (let offset = 0; ; ) {
-    const { values, next } = readLines<T>(path, offset);
-    if (next === offset) return;
-    yield* values;
-    offset = next;
+/**
+ * Where to begin to read for what comes after a place in an ordered file: at the start of a line, at most about 16 KB
+ * too early. `isBefore` tells of a value whether it is before that place. Looks at a few lines only, however long the file.
+ */
+export const seekLines = <T>(
+  path: string,
+  parse: Parse<T>,
+  isBefore: (value: T) => boolean,
+): number => {
+  let [from, to] = [0, sizeOf(path)];
+  while (to - from > CHUNK) {
+    const middle = Math.floor((from + to) / 2);
+    const found = lineAfter(path, middle, parse);
+    if (found !== undefined && found.start < to && isBefore(found.value)) from = found.start;
+    else to = middle;
   }
+  return from;
 };
 
-const parseLine = <T>(line: string): T[] => {
-  try {
-    return [JSON.parse(line) as T];
-  } catch {
-    return [];
+// The first line with a value that begins after this place; undefined when the next 16 KB have none.
+const lineAfter = <T>(
+  path: string,
+  place: number,
+  parse: Parse<T>,
+): { start: number; value: T } | undefined => {
+  const bytes = readBytes(path, place);
+  for (let at = bytes.indexOf(10) + 1; at < bytes.length; ) {
+    const end = bytes.indexOf(10, at);
+    const value = parse(bytes.toString('utf8', at, end));
+    if (value !== undefined) return { start: place + at, value };
+    at = end + 1;
   }
+  return undefined;
 };
+
+const sizeOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 const readBytes = (path: string, offset: number): Buffer => {
   const descriptor = openIfThere(path);

@@ -1,12 +1,10 @@
-import { closeSync, fsyncSync } from 'node:fs';
-import { addLines, allLines, lastLine, openLines, readLines } from '../disk/lines.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { lastLine } from '../disk/lines.ts';
 import { eventsFile } from '../layout.ts';
-
-export interface TranscriptEvent {
-  id: number;
-  event: string;
-  data: Record<string, unknown>;
-}
+import { openEventLog } from './event-log.ts';
+import { LOG_LIMIT, logIsFull, withoutWords } from './log-limit.ts';
+import { createPieces, eventsAfter, type Pieces, placeAfter } from './pieces.ts';
+import { missing, parseEvent, type TranscriptEvent, type Untold } from './transcript-event.ts';
 
 /** The execution events of one session: events.ndjson, one line each, and whoever reads along. */
 export interface Transcript {
@@ -17,14 +15,22 @@ export interface Transcript {
   readonly complete: boolean;
   /** Returns when everything so far is on disk. */
   sync(): void;
-  /** Every event after `after`, from disk, then as they come; ends after the last event of the session. */
-  follow(after: number, signal: AbortSignal): AsyncGenerator<TranscriptEvent>;
-  soFar(after: number): TranscriptEvent[];
+  /** Every event after `after`, from disk, then as they come, several at a time; ends after the last event of the session. */
+  follow(after: number, signal: AbortSignal): Batches;
+  /** Those so far, several at a time: never all of them in memory. */
+  soFar(after: number): Batches;
   /** No more will come: readers that have everything are let go. */
   end(): void;
 }
 
-export type Untold = readonly [event: string, data: Record<string, unknown>];
+export type Batches = AsyncGenerator<readonly TranscriptEvent[]>;
+
+export interface TranscriptOptions {
+  /** Shared by the transcripts whose readers are to share what is read. */
+  pieces?: Pieces;
+  /** In bytes: when the file has them, what is said at length is left out. */
+  limit?: number;
+}
 
 /** The event after which a session's stream ends. */
 export const LAST_EVENT = 'complete';
@@ -33,52 +39,46 @@ export const LAST_EVENT = 'complete';
  * The transcript of a session, live or long ended. Readers keep a place in the file, not the events. `where` is the
  * session's directory this moment: it may be moved by hand.
  */
-export const openTranscript = (where: () => string, clock: () => Date): Transcript => {
+export const openTranscript = (
+  where: () => string,
+  clock: () => Date,
+  { pieces = createPieces(), limit = LOG_LIMIT }: TranscriptOptions = {},
+): Transcript => {
   const path = (): string => eventsFile(where());
   const room = waitingRoom();
-  const last = lastLine<TranscriptEvent>(path());
-  let seq = last?.id ?? 0;
+  const { value: last, unread } = lastLine(path(), parseEvent);
+  // Lines that nobody can read any more had numbers too, and readers may have seen them.
+  let seq = (last?.id ?? 0) + unread;
   let complete = last?.event === LAST_EVENT;
   let ended = complete;
-  let descriptor: number | undefined;
-  const close = (): void => {
-    if (descriptor !== undefined) closeSync(descriptor);
-    descriptor = undefined;
+  const log = openEventLog(path);
+  const write = (events: readonly Untold[]): void => {
+    log.add(linesOf(events, seq, clock()));
+    seq += events.length;
   };
   const appendAll = (events: readonly Untold[]): void => {
-    const at = clock().toISOString();
-    const lines = events.map(
-      ([event, data], index) =>
-        `${JSON.stringify({ id: seq + 1 + index, event, data: { ...data, at } })}\n`,
-    );
-    descriptor ??= openLines(path());
-    try {
-      addLines(descriptor, lines.join(''));
-    } catch (error) {
-      // Half a line may be there now; the next opening cuts it off.
-      close();
-      throw error;
-    }
-    seq += events.length;
-    complete ||= events.some(([event]) => event === LAST_EVENT);
+    const wasFull = log.size() >= limit;
+    const kept = wasFull ? events.flatMap(withoutWords) : events;
+    if (kept.length === 0) return;
+    write(kept);
+    complete ||= kept.some(([event]) => event === LAST_EVENT);
     ended ||= complete;
+    if (!wasFull && !complete && log.size() >= limit) write([logIsFull(limit)]);
     room.wake();
   };
+  const read = (offset: number) => pieces.read(path(), offset);
   return {
     appendAll,
     append: (event, data) => appendAll([[event, data]]),
     get complete() {
       return complete;
     },
-    sync: () => {
-      if (descriptor !== undefined) fsyncSync(descriptor);
-      close();
-    },
+    sync: log.sync,
     follow: (after, signal) => {
       const wait = () => (ended ? undefined : room.wait(signal));
-      return follow(path, after, { signal, wait });
+      return follow({ read, path, signal, wait }, after, seq);
     },
-    soFar: (after) => [...allLines<TranscriptEvent>(path())].filter(({ id }) => id > after),
+    soFar: (after) => soFar({ read, path }, after),
     end: () => {
       ended = true;
       room.wake();
@@ -86,20 +86,40 @@ export const openTranscript = (where: () => string, clock: () => Date): Transcri
   };
 };
 
-interface Reader {
+const linesOf = (events: readonly Untold[], seq: number, at: Date): string =>
+  events
+    .map(([event, data], index) => ({
+      id: seq + 1 + index,
+      event,
+      data: { ...data, at: at.toISOString() },
+    }))
+    .map((event) => `${JSON.stringify(event)}\n`)
+    .join('');
+
+interface Source {
+  path: () => string;
+  read: (offset: number) => ReturnType<Pieces['read']>;
+}
+
+interface Reader extends Source {
   signal: AbortSignal;
   /** Resolves when there may be more; undefined when there will not be. */
   wait: () => Promise<void> | undefined;
 }
 
 const follow = async function* (
-  path: () => string,
+  { path, read, signal, wait }: Reader,
   after: number,
-  { signal, wait }: Reader,
-): AsyncGenerator<TranscriptEvent> {
-  for (let offset = 0; !signal.aborted; ) {
-    const { values, next } = readLines<TranscriptEvent>(path(), offset);
-    yield* values.filter(({ id }) => id > after);
+  seq: number,
+): Batches {
+  // The file was cut since: without a word the reader would wait for numbers it has already.
+  if (after > seq) yield [missing(seq + 1, after, seq)];
+  let told = Math.min(after, seq);
+  for (let offset = placeAfter(path(), told); !signal.aborted; ) {
+    const { events, next } = read(offset);
+    const found = eventsAfter(events, told);
+    told = found.at(-1)?.id ?? told;
+    if (found.length > 0) yield found;
     if (next === offset) {
       // Nothing can be written between the reading and the waiting: both are in this turn of the loop.
       const later = wait();
@@ -107,6 +127,20 @@ const follow = async function* (
       await later;
     }
     offset = next;
+  }
+};
+
+const soFar = async function* ({ path, read }: Source, after: number): Batches {
+  let told = after;
+  for (let offset = placeAfter(path(), after); ; ) {
+    const { events, next } = read(offset);
+    const found = eventsAfter(events, told);
+    told = found.at(-1)?.id ?? told;
+    if (found.length > 0) yield found;
+    if (next === offset) return;
+    offset = next;
+    // Others have their turn between two pieces.
+    await nextTurn();
   }
 };
 

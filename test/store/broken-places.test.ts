@@ -19,6 +19,7 @@ import { sweep } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';
+import { parseEvent } from '../../store/sessions/transcript-event.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
@@ -84,7 +85,7 @@ describe('what is no file where a text should be', () => {
     it(`is no transcript: ${what}`, (t) => {
       const path = join(temporaryDirectory(t), 'events.ndjson');
       make(path);
-      assert.throws(() => openLines(path), { code: 'unsafe_path' });
+      assert.throws(() => openLines(path, parseEvent), { code: 'unsafe_path' });
     });
   }
 
@@ -101,7 +102,7 @@ describe('what is no file where a text should be', () => {
 describe('openLines', () => {
   it('adds to a file that is one', (t) => {
     const path = join(temporaryDirectory(t), 'events.ndjson');
-    addLines(openLines(path), '{"a":1}\n');
+    addLines(openLines(path, parseEvent), '{"a":1}\n');
     assert.equal(readFileSync(path, 'utf8'), '{"a":1}\n');
   });
 });

@@ -150,6 +150,7 @@ describe('openApi', () => {
     assert.deepEqual(names(paths['/cases/{id}/stream'].get.parameters), [
       'id',
       'after',
+      'limit',
       '#/components/parameters/LastEventId',
     ]);
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, on, once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
+import { ServiceError } from '../../../lib/errors.ts';
 import { type EventSource, route, type StreamEvent } from '../../../lib/http/route.ts';
 import type { ServerOptions } from '../../../lib/server.ts';
 import { json, listen, serverOf } from './serve.ts';
@@ -12,13 +13,20 @@ const eventOf = (id: number, data: unknown = { n: id }): StreamEvent => ({
   data,
 });
 
-/** Three events and the end. */
+/** Three events in two batches, and the end. */
 const finished: EventSource = {
   async *open(after) {
-    for (const event of await this.soFar(after)) yield event;
+    yield* this.soFar(after);
   },
-  soFar: async (after) => [1, 2, 3].filter((id) => id > after).map((id) => eventOf(id)),
+  async *soFar(after) {
+    for (const ids of [[1, 2], [3]]) {
+      const events = ids.filter((id) => id > after).map((id) => eventOf(id));
+      if (events.length > 0) yield events;
+    }
+  },
 };
+
+const nothing = async function* () {};
 
 const streaming = (source: EventSource) => [
   route({
@@ -39,12 +47,12 @@ const live = () => {
       signal = life;
       try {
         feed.emit('opened');
-        for await (const [event] of on(feed, 'event', { signal: life })) yield event;
+        for await (const [event] of on(feed, 'event', { signal: life })) yield [event];
       } finally {
         feed.emit('left');
       }
     },
-    soFar: async () => [],
+    soFar: nothing,
   };
   return { source, feed, isAborted: () => signal?.aborted };
 };
@@ -104,6 +112,38 @@ describe('sendEvents', () => {
     });
   }
 
+  it('pages through the array, with a Link to the next page as long as there is one', async () => {
+    const accept = 'application/json';
+    const ids = (answer: { payload: string }) => json(answer).map(({ id }: StreamEvent) => id);
+    const first = await ask('/stream?limit=2', { accept });
+    assert.deepEqual(ids(first), [1, 2]);
+    assert.equal(first.headers.link, '</stream?limit=2&after=2>; rel="next"');
+    const second = await ask('/stream?limit=2&after=2', { accept });
+    assert.deepEqual([ids(second), second.headers.link], [[3], undefined]);
+    const one = await ask('/stream?limit=1&after=1', { accept });
+    assert.deepEqual([ids(one), one.headers.link], [[2], '</stream?limit=1&after=2>; rel="next"']);
+    const all = await ask('/stream?limit=3', { accept });
+    assert.deepEqual([ids(all), all.headers.link], [[1, 2, 3], undefined]);
+    assert.deepEqual(ids(await ask('/stream?after=3', { accept })), []);
+  });
+
+  for (const limit of ['0', '1001', 'x']) {
+    it(`refuses a limit of ${limit}`, async () => {
+      const answer = await ask(`/stream?limit=${limit}`, { accept: 'application/json' });
+      assert.equal(answer.statusCode, 400);
+    });
+  }
+
+  it('answers a source that fails before its first event with a problem', async () => {
+    const soFar = async function* (): AsyncGenerator<StreamEvent[]> {
+      yield* [];
+      throw new ServiceError('not_found', 'It is gone.');
+    };
+    const broken = serverOf(streaming({ open: nothing, soFar })).hapi;
+    const accept = 'application/json';
+    assert.equal((await broken.inject({ url: '/stream', headers: { accept } })).statusCode, 404);
+  });
+
   for (const accept of ['*/*', 'text/event-stream', 'application/json, text/event-stream']) {
     it(`answers ${accept} with a stream`, async () => {
       assert.match(
@@ -156,14 +196,31 @@ describe('a live stream', () => {
     const failure = new Error('broken');
     const source: EventSource = {
       async *open() {
-        yield eventOf(1);
+        yield [eventOf(1)];
         throw failure;
       },
-      soFar: async () => [],
+      soFar: nothing,
     };
     const { response, logged } = await connect(t, source);
     await once(response.resume(), 'end');
     assert.deepEqual(logged, [{ details: { err: failure }, message: 'an event stream broke off' }]);
+  });
+
+  it('makes the bytes of a batch once, however many read it', async (t) => {
+    let made = 0;
+    const data = { toJSON: () => ++made };
+    const batch = [eventOf(1, data)];
+    const source: EventSource = {
+      async *open() {
+        yield batch;
+      },
+      soFar: nothing,
+    };
+    const { url } = await listen(t, streaming(source));
+    const read = async () => (await fetch(`${url}/stream`)).text();
+    const texts = await Promise.all(Array.from({ length: 20 }, read));
+    assert.equal(made, 1);
+    assert.deepEqual(new Set(texts), new Set(['id: 1\nevent: step\ndata: 1\n\n']));
   });
 
   it('reads the source no faster than the client does', async (t) => {
@@ -172,12 +229,12 @@ describe('a live stream', () => {
     const source: EventSource = {
       async *open() {
         try {
-          for (; made < 10_000; made++) yield eventOf(made, 'x'.repeat(64 * 1024));
+          for (; made < 10_000; made++) yield [eventOf(made, 'x'.repeat(64 * 1024))];
         } finally {
           left.emit('left');
         }
       },
-      soFar: async () => [],
+      soFar: nothing,
     };
     // Paused: what the kernel does not buffer waits at the server.
     const { client, response } = await connect(t, source);

@@ -21,9 +21,10 @@ const SESSION: Session = {
 };
 
 const call = (id: string, title: string, status: string, kind = 'execute') => ({
-  id: 1,
-  event: 'tool_call',
-  data: { tool_call_id: id, title, status, kind },
+  id,
+  title,
+  status,
+  kind,
 });
 
 const done = (rest: Partial<WorkDone> = {}): WorkDone => ({
@@ -33,8 +34,7 @@ const done = (rest: Partial<WorkDone> = {}): WorkDone => ({
     { path: 'greet.sh', what: 'changed', additions: 3, deletions: 1 },
     { path: 'logo.png', what: 'added', additions: null, deletions: null },
   ],
-  events: [
-    call('a', 'npm test', 'in_progress'),
+  calls: [
     call('a', 'npm test', 'failed'),
     call('b', 'printf "a\nb"', 'completed'),
     call('c', 'greet.sh', 'completed', 'edit'),
@@ -64,7 +64,7 @@ describe('summaryOf', () => {
         session: { ...SESSION, started_at: null },
         asked: { title: 'Greet', description: ' ' },
         files: [],
-        events: [],
+        calls: [],
         usage: null,
       }),
     );

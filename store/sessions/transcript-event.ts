@@ -1,0 +1,41 @@
+/** One execution event of a session, as it is kept and as it is streamed. */
+export interface TranscriptEvent {
+  id: number;
+  event: string;
+  data: Record<string, unknown>;
+}
+
+export type Untold = readonly [event: string, data: Record<string, unknown>];
+
+/** The event of one line of events.ndjson. Undefined for what somebody else wrote there: it is never in the way. */
+export const parseEvent = (line: string): TranscriptEvent | undefined => {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isEvent(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const isEvent = (value: unknown): value is TranscriptEvent => {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, event, data } = value as Partial<TranscriptEvent>;
+  return (
+    Number.isSafeInteger(id) &&
+    Number(id) > 0 &&
+    typeof event === 'string' &&
+    /^\w+$/.test(event) &&
+    typeof data === 'object' &&
+    data !== null
+  );
+};
+
+/** Stands where events are missing: their lines were edited by hand, or the file is another one than the reader began with. */
+export const missing = (from: number, to: number, id = to): TranscriptEvent => ({
+  id,
+  event: 'gap',
+  data: { reason: 'not_readable', from, to, message: NOT_READABLE },
+});
+
+const NOT_READABLE =
+  'These events are not in events.ndjson any more: the file was edited, or came from another branch. What follows is whole.';
