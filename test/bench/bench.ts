@@ -6,6 +6,7 @@ import { benchBurst } from './burst.ts';
 import { benchEdits } from './edits.ts';
 import { benchExport } from './export.ts';
 import { benchMemory } from './memory.ts';
+import { benchReaders } from './readers.ts';
 import { print, type Row } from './report.ts';
 import { benchReads } from './requests.ts';
 import { benchManyStarts, benchStarts } from './starts.ts';
@@ -19,6 +20,7 @@ const PARTS: Record<string, () => Promise<Row[]>> = {
   burst: benchBurst,
   memory: benchMemory,
   export: benchExport,
+  readers: benchReaders,
 };
 
 // A minute and more each: only when named.

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { dirname, join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { watchEnough } from './idle.ts';
+import { cpuOf, DOSSIER, memoryOf, startServer } from './processes.ts';
+import type { Row } from './report.ts';
+import { makeWorkspace } from './workspaces.ts';
+
+const READERS = 1000;
+const [SHORT, LONG] = [5000, 20_000];
+const READER_KB = 150;
+
+/**
+ * A thousand readers of one session: what one of them takes of memory, whether it reads or not, and whether that grows
+ * with the history; and what an event costs that all of them are sent, against one that only one is sent.
+ */
+export const benchReaders = async (): Promise<Row[]> => {
+  const one = await read(LONG, 1);
+  const short = await read(SHORT, READERS);
+  const long = await read(LONG, READERS);
+  const perEvent = (cpu: number, readers: number) => (cpu * 1000) / LONG / readers;
+  return [
+    row('memory, 1,000 readers that read', long.kb, READER_KB),
+    row('memory, 1,000 readers that do not', long.stuck_kb, READER_KB),
+    {
+      what: 'memory, 20,000 events against 5,000',
+      measured: `${long.kb.toFixed(0)} KB a reader`,
+      limit: `${short.kb.toFixed(0)} KB`,
+      ratio: long.kb / short.kb,
+      target: '<= 1.5',
+    },
+    {
+      what: 'CPU of an event, a reader of 1,000 against one',
+      measured: `${perEvent(long.cpu, READERS).toFixed(1)} µs`,
+      limit: `${perEvent(one.cpu, 1).toFixed(1)} µs`,
+      ratio: perEvent(long.cpu, READERS) / perEvent(one.cpu, 1),
+      target: '<= 1',
+    },
+  ];
+};
+
+const row = (what: string, kb: number, limit: number): Row => ({
+  what,
+  measured: `${kb.toFixed(0)} KB a reader`,
+  limit: `${limit} KB`,
+  ratio: kb / limit,
+  target: '<= 1',
+});
+
+interface Cost {
+  /** Memory of the daemon for one reader, while none reads what it is sent. */
+  stuck_kb: number;
+  /** The most there was until all had everything. */
+  kb: number;
+  /** CPU time for all of them, in milliseconds. */
+  cpu: number;
+}
+
+const read = async (events: number, readers: number): Promise<Cost> => {
+  const workspace = makeWorkspace(1);
+  const [id = '', file = ''] = [workspace.ids[0], workspace.files[0]];
+  const session = await makeSession(join(dirname(file), 'sessions'), id, events);
+  const dossier = await startServer(DOSSIER, ['--workspace', workspace.root, '--port', '0']);
+  // Nothing more to do: it has sent all that the system takes for readers that read nothing.
+  const rest = () => watchEnough(dossier.pid, 1);
+  await rest();
+  const [memory, cpu] = [memoryOf(dossier.pid), cpuOf(dossier.pid)];
+  const each = (mb: number) => ((mb - memory) * 1024) / readers;
+  const url = `${dossier.url}/cases/${id}/sessions/${session}/stream`;
+  const answers = await Promise.all(Array.from({ length: readers }, () => openStream(url)));
+  await rest();
+  const stuck_kb = each(memoryOf(dossier.pid));
+  let most = 0;
+  const sampling = setInterval(() => {
+    most = Math.max(most, memoryOf(dossier.pid));
+  }, 50);
+  await Promise.all(answers.map((answer) => finished(answer.resume())));
+  clearInterval(sampling);
+  const cost = { stuck_kb, kb: each(most), cpu: cpuOf(dossier.pid) - cpu };
+  await dossier.stop();
+  workspace.remove();
+  return cost;
+};
+
+// A session that has ended: its whole history is replayed to each reader.
+const makeSession = async (sessions: string, caseId: string, events: number): Promise<string> => {
+  const id = randomUUID();
+  const dir = join(sessions, `2026-01-01T00-00-00Z-${id.slice(0, 8)}`);
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, 'session.md'), sessionText(id, caseId));
+  const log = createWriteStream(join(dir, 'events.ndjson'));
+  for (let n = 1; n <= events; n += 1) log.write(`${lineOf(n, n === events)}\n`);
+  log.end();
+  await finished(log);
+  return id;
+};
+
+const lineOf = (id: number, last: boolean): string =>
+  JSON.stringify({
+    id,
+    event: last ? 'complete' : 'message',
+    data: { text: 'x'.repeat(150), at: '2026-01-01T00:00:00.000Z' },
+  });
+
+const sessionText = (id: string, caseId: string): string =>
+  [
+    '---',
+    `id: ${id}`,
+    `case_id: ${caseId}`,
+    'type: implementing',
+    'mode: work',
+    'status: completed',
+    'provider: runbook',
+    'branch: null',
+    'base_commit: null',
+    'plan_sha256: null',
+    'created_at: 2026-01-01T00:00:00.000Z',
+    'started_at: 2026-01-01T00:00:00.000Z',
+    'ended_at: 2026-01-01T00:01:00.000Z',
+    'usage: null',
+    'error: null',
+    '---',
+    '',
+  ].join('\n');
+
+const openStream = (url: string): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const request = get(url, { agent: false }, (answer) => {
+      if (answer.statusCode === 200) resolve(answer.on('error', () => undefined));
+      else reject(new Error(`${url} answered ${answer.statusCode}`));
+    });
+    request.on('error', reject);
+  });
