@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const LOOK_AGAIN_MS = 20;
-const GIVE_UP_MS = 30_000;
+const GIVE_UP_MS = 120_000;
 
-/** Tries until what is asserted holds, and answers its value; after half a minute the last assertion fails. */
+/** Tries until what is asserted holds, and answers its value; after two minutes the last assertion fails. */
 export const eventually = async <T>(
   attempt: () => T | Promise<T>,
   give_up_ms = GIVE_UP_MS,

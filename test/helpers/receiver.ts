@@ -17,14 +17,14 @@ export type Reply = number | { status: number; headers?: Record<string, string> 
 export interface TestReceiver {
   url: string;
   received: Received[];
-  /** Resolves once so many came; fails after half a minute. */
+  /** Resolves once so many came; fails after two minutes. */
   atLeast(count: number): Promise<Received[]>;
   /** What the next ones are answered; after the last, 204. */
   script(...replies: Reply[]): void;
   close(): Promise<void>;
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** A real HTTP server on loopback that keeps what it is sent and answers as the test says. `port` 0: any. */
 export const openReceiver = async (t: TestContext, port = 0): Promise<TestReceiver> => {

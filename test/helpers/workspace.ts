@@ -50,9 +50,9 @@ const filesBelow = (dir: string): string[] =>
     return entry.isFile() ? [path] : [];
   });
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
-/** Resolves once it holds; fails after half a minute. */
+/** Resolves once it holds; fails after two minutes. */
 export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
   const end = Date.now() + PATIENCE_MS;
   while (!(await holds())) {
