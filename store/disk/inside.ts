@@ -1,19 +1,41 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
-import { hasCode } from './durable.ts';
+import { readlinkSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 
-/** Whether a path, relative ones taken from `root`, lies in `root` once links are resolved. It need not exist yet. */
+/**
+ * Whether a path, relative ones taken from `root`, lies in `root` once links are resolved, those that lead to nothing,
+ * too: who writes through one makes its target. It need not exist yet.
+ */
 export const isInside = (root: string, path: string): boolean => {
   const top = realpathSync(root);
-  const real = resolveLinks(resolve(top, path));
-  return real === top || real.startsWith(top + sep);
+  const whole = isAbsolute(path) ? path : `${top}${sep}${path}`;
+  // Programs take `link/..` either for where the link is or for what is above its target.
+  return [whole, resolve(whole)].every((each) => {
+    const real = followLinks(each);
+    return real === top || real?.startsWith(top + sep) === true;
+  });
 };
 
-const resolveLinks = (path: string): string => {
+const MOST_LINKS = 40;
+
+// Undefined where links lead in a circle.
+const followLinks = (path: string, left = { links: MOST_LINKS }): string | undefined =>
+  path.split(sep).reduce<string | undefined>((at, name) => {
+    if (at === undefined) return undefined;
+    if (name === '..') return dirname(at);
+    const target = linkAt(join(at, name));
+    if (target === undefined) return join(at, name);
+    left.links -= 1;
+    return left.links < 0 ? undefined : followLinks(from(at, target), left);
+  }, sep);
+
+const from = (at: string, target: string): string =>
+  isAbsolute(target) ? target : `${at}${sep}${target}`;
+
+const linkAt = (path: string): string | undefined => {
   try {
-    return realpathSync(path);
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT') || dirname(path) === path) return path;
-    return join(resolveLinks(dirname(path)), basename(path));
+    return readlinkSync(path);
+  } catch {
+    // Not a link, or nothing yet.
+    return undefined;
   }
 };

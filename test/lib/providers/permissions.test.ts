@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import {
   decidePermission,
@@ -7,6 +9,8 @@ import {
   type PermissionPolicy,
 } from '../../../lib/providers/permissions.ts';
 import type { PermissionOption, Phase } from '../../../lib/providers/provider.ts';
+import { isInside } from '../../../store/disk/inside.ts';
+import { temporaryDirectory } from '../../helpers/repository.ts';
 
 const OPTIONS: PermissionOption[] = [
   { option_id: 'a-always', kind: 'allow_always', name: 'Always' },
@@ -78,6 +82,27 @@ describe('decidePermission', () => {
     ['npm test `id`', 'ask'],
     ['npm test\nrm x', 'ask'],
     ['npm test \\\nrm', 'ask'],
+    ['npm test; rm -rf /', 'ask'],
+    ['npm test & x', 'ask'],
+    ['npm test || x', 'ask'],
+    ['npm test < /etc/x', 'ask'],
+    ['npm test <(x)', 'ask'],
+    ['npm test 2>&1', 'ask'],
+    ['npm test $IFS', 'ask'],
+    ['npm test\r\nrm x', 'ask'],
+    ['npm test\u0000', 'ask'],
+    ['npm testx', 'ask'],
+    ['npm\ttest', 'ask'],
+    ['npm  test', 'ask'],
+    ['NODE_OPTIONS=--require=/tmp/x npm test', 'ask'],
+    ['PATH=/tmp npm test', 'ask'],
+    ['env npm test', 'ask'],
+    ['sudo npm test', 'ask'],
+    ['./npm test', 'ask'],
+    ['NPM TEST', 'ask'],
+    ['git status', 'allow'],
+    ['git -c core.pager=x status', 'ask'],
+    ['', 'ask'],
     [undefined, 'ask'],
   ] as const;
 
@@ -91,6 +116,41 @@ describe('decidePermission', () => {
       );
     });
   }
+
+  it('resolves links and `..` before it takes a place for one in the worktree', (t) => {
+    const tree = temporaryDirectory(t);
+    const beside = temporaryDirectory(t);
+    mkdirSync(join(tree, 'deep'));
+    symlinkSync(beside, join(tree, 'out'));
+    symlinkSync('/nowhere/at/all', join(tree, 'broken'));
+    symlinkSync('deep', join(tree, 'in'));
+    symlinkSync('round', join(tree, 'round'));
+    const places: [path: string, answer: string][] = [
+      ['new.txt', 'allow'],
+      ['deep/er/new.txt', 'allow'],
+      ['in/new.txt', 'allow'],
+      [join(tree, 'new.txt'), 'allow'],
+      ['deep/../new.txt', 'allow'],
+      ['../new.txt', 'refuse'],
+      ['deep/../../new.txt', 'refuse'],
+      ['out/new.txt', 'refuse'],
+      ['out/../new.txt', 'refuse'],
+      ['round', 'refuse'],
+      ['broken', 'refuse'],
+      ['broken/new.txt', 'refuse'],
+      ['/etc/passwd', 'refuse'],
+      [`${tree}-not`, 'refuse'],
+    ];
+    for (const [path, answer] of places) {
+      const ask = { kind: 'edit', paths: [path], options: OPTIONS };
+      const scope = {
+        phase: 'work',
+        policy: ASK,
+        inside: (at: string) => isInside(tree, at),
+      } as const;
+      assert.equal(decidePermission(ask, scope).answer, answer, path);
+    }
+  });
 
   it('chooses the option by its kind and never one that holds for always', () => {
     assert.deepEqual(decide('work', { kind: 'read' }), { answer: 'allow', option_id: 'a-once' });
