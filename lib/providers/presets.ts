@@ -19,6 +19,8 @@ export interface Preset {
   sums_turn?: boolean;
   /** What to do when it is not there. */
   hint: string;
+  /** What to do when it wants a login; most take a key from the environment as well. */
+  login?: string;
 }
 
 /** A preset and the operator's settings, put together. */
@@ -31,6 +33,7 @@ export interface AcpAgent {
   authenticate?: string;
   sums_turn: boolean;
   hint: string;
+  login?: string;
 }
 
 const OPENAI = ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL'];
@@ -56,6 +59,9 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     state_moved_by: 'CODEX_HOME',
     inherits: [...OPENAI, 'CODEX_API_KEY', 'CODEX_HOME', 'CODEX_CONFIG'],
     hint: 'Install the npm package @agentclientprotocol/codex-acp so that codex-acp is on the PATH.',
+    // With a key in its environment alone it still asks for a login.
+    login:
+      'Run `codex login` once, or with a key `printenv OPENAI_API_KEY | codex login --with-api-key`; a model_provider in the config.toml of CODEX_HOME does as well.',
   },
   gemini: {
     argv: ['gemini', '--acp'],

@@ -189,6 +189,7 @@ const acpAgent = (
     ...(authenticate && env[authenticate.when] && { authenticate: authenticate.method }),
     sums_turn: preset.sums_turn ?? true,
     hint: preset.hint,
+    ...(preset.login !== undefined && { login: preset.login }),
   };
 };
 

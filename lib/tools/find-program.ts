@@ -13,6 +13,13 @@ export const findProgram = (name: string, env: Environment): string | undefined 
     .map((directory) => join(directory, name))
     .find(isProgram);
 
+/** Tells one file of a program from the next, as an upgrade or a new place on the PATH brings it; empty for none. */
+export const programStamp = (name: string, env: Environment): string => {
+  const path = isAbsolute(name) ? name : findProgram(name, env);
+  const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? '' : [path, found.ino, found.size, found.mtimeMs].join(' ');
+};
+
 const isProgram = (path: string): boolean => {
   try {
     accessSync(path, constants.X_OK);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { ProviderInfo } from '../../lib/providers/provider.ts';
 import type { Tried } from '../../lib/providers/try-prompt.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { startForTest } from '../helpers/service.ts';
-import { type Problem, withAgent } from '../helpers/sessions.ts';
+import { type Problem, withAgent, withCase } from '../helpers/sessions.ts';
 
 const withBehaviour = async (t: TestContext, behaviour: string) => {
   const options = withAgent(t, behaviour);
@@ -39,6 +40,29 @@ describe('GET /providers', () => {
       assert.deepEqual([status, body.code], [404, 'route_not_found']);
       assert.match(body.detail, /--dev/);
     }
+  });
+});
+
+describe('the settings of providers', () => {
+  it('are taken up by the next session when they are edited, and kept when the edit is wrong', async (t) => {
+    const test = await withCase(t, 'Plan it.', { settings: 'provider: manual', watch: true });
+    const { running } = test;
+    const edit = (settings: string): void =>
+      writeFileSync(join(running.workspace, 'workspace.md'), `---\n${settings}\n---\n`);
+    const first = await test.start();
+    edit('provider: mine\nproviders:\n  mine: { kind: command, work: [echo, hi] }');
+    await eventually(() => assert.equal(running.service.providers().chosen, 'mine'));
+    const second = await test.start();
+    assert.deepEqual([first.provider, second.provider], ['manual', 'mine']);
+
+    edit('provider: other\nmax_sessions: many');
+    const problems = async (): Promise<string> =>
+      (await running.call('GET', '/api/diagnostics')).text;
+    await eventually(async () => assert.match(await problems(), /max_sessions/));
+    assert.equal((await test.start()).provider, 'mine');
+    edit('provider: runbook');
+    await eventually(() => assert.equal(running.service.providers().chosen, 'runbook'));
+    assert.doesNotMatch(await problems(), /max_sessions/);
   });
 });
 

@@ -1,3 +1,5 @@
+import { cleanEnvironment } from '../../tools/environment.ts';
+import { programStamp } from '../../tools/find-program.ts';
 import { whyNotThere } from '../not-there.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Provider, ProviderInfo } from '../provider.ts';
@@ -8,16 +10,18 @@ const UNAVAILABLE_MS = 30_000;
 
 /**
  * Any agent that speaks the Agent Client Protocol on standard input and output, one process for each turn. An agent
- * that answered once is taken to be there; that it is not is asked again after 30 s. The protocol's code is loaded when
- * the first agent is needed: most starts of the daemon do without.
+ * that answered once is taken to be there until its program is another file; that it is not is asked again after 30 s.
+ * The protocol's code is loaded when the first agent is needed: most starts of the daemon do without.
  */
 export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
-  let known: { info: Promise<ProviderInfo>; until: number } | undefined;
+  let known: { info: Promise<ProviderInfo>; until: number; program: string } | undefined;
   return {
     probe: () => {
-      if (known !== undefined && performance.now() < known.until) return known.info;
+      const program = programStamp(agent.argv[0] ?? '', cleanEnvironment(deps.env, agent.env));
+      const fresh = known?.program === program && performance.now() < known.until;
+      if (known !== undefined && fresh) return known.info;
       const info = probe(agent, deps);
-      const latest = { info, until: Number.POSITIVE_INFINITY };
+      const latest = { info, until: Number.POSITIVE_INFINITY, program };
       known = latest;
       return info.then((found) => {
         if (!found.available) latest.until = performance.now() + UNAVAILABLE_MS;

@@ -15,12 +15,13 @@ export const describeFailure = async (
   error: unknown,
   agent: AgentConnection,
   program: Program,
+  login?: string,
 ): Promise<string> => {
   if (agent.tooLarge() !== undefined) {
     return `The agent was ended at the output limit: one message of it was larger than ${MAX_MESSAGE_BYTES >> 20} MiB.`;
   }
   if (error instanceof AgentError) return `The agent cannot be used. ${error.message}`;
-  if (error instanceof RequestError) return describeAnswer(error);
+  if (error instanceof RequestError) return describeAnswer(error, login);
   // Its output closes a moment before its exit code is known.
   if (!(await within(program.exited, EXIT_MS)))
     return 'The agent closed its output but went on running.';
@@ -29,12 +30,12 @@ export const describeFailure = async (
   return `The agent ${describeExit(exit)}.${last === '' ? '' : ` Its last words:\n${last}`}`;
 };
 
-const describeAnswer = ({ code, message, data }: RequestError): string => {
+const LOG_IN =
+  'Log in with the agent itself once, or put its key into the environment of the daemon.';
+
+const describeAnswer = ({ code, message, data }: RequestError, login = LOG_IN): string => {
   const detail = text(record(data).details) ?? text(record(data).message) ?? text(data) ?? '';
-  const hint =
-    code === AUTH_REQUIRED
-      ? ' Log in with the agent itself once, or put its key into the environment of the daemon.'
-      : '';
+  const hint = code === AUTH_REQUIRED ? ` ${login}` : '';
   const because =
     detail === '' || detail === message ? '' : ` (${detail.slice(0, DETAIL_CHARACTERS)})`;
   return `The agent answered with an error: ${message}${because}.${hint}`;

@@ -42,7 +42,9 @@ export const runTurn = async (turn: Turn): Promise<Verdict> => {
     return judge(turn, text(record(answer).stopReason));
   } catch (error) {
     if (turn.stopped || turn.captured !== undefined) return judge(turn, undefined);
-    return { outcome: 'failed', error: await describeFailure(error, turn.agent, turn.program) };
+    const { agent, program, preset } = turn;
+    const why = await describeFailure(error, agent, program, preset.login);
+    return { outcome: 'failed', error: why };
   }
 };
 
