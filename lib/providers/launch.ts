@@ -1,4 +1,5 @@
 import { cleanEnvironment, type Environment } from '../tools/environment.ts';
+import { privatePlaces } from '../tools/private-places.ts';
 import type { Sandbox } from '../tools/sandbox.ts';
 import { type Program, startProgram } from '../tools/spawn.ts';
 import type { RunSpec } from './provider.ts';
@@ -25,7 +26,10 @@ export interface Launch {
 /** Starts a program of a run in its worktree, under the sandbox's view for its phase. Throws when it cannot be wrapped. */
 export const launch = (spec: RunSpec, program: Launch, deps: ProviderDeps): Program => {
   const { cwd, phase, writable, kept, hidden, run_marker, limits } = spec;
-  const view = { cwd, phase, writable, readable: kept, hidden, state: program.state ?? [] };
+  const { state = [] } = program;
+  // What the operator names as the agent's own is the agent's.
+  const closed = privatePlaces(deps.env as Environment).filter((path) => !state.includes(path));
+  const view = { cwd, phase, writable, readable: kept, hidden: [...hidden, ...closed], state };
   const { onBytes, onLine } = program;
   return startProgram({
     argv: deps.sandbox.wrap(program.argv, view),
@@ -34,6 +38,7 @@ export const launch = (spec: RunSpec, program: Launch, deps: ProviderDeps): Prog
     marker: run_marker,
     own_dir: cwd,
     idle_ms: limits.idle_ms,
+    wall_ms: limits.wall_ms,
     output_bytes: limits.output_bytes,
     ...(onBytes && { onBytes, onErrorBytes: onBytes }),
     ...(onLine && { onLine }),

@@ -55,16 +55,19 @@ export interface RunSpec {
   native_session_id?: string;
   /** Unique to this run and in the environment of every process it starts, so that all can be found again. */
   run_marker: string;
-  /** Directories a Work turn may write besides the worktree (the repository's common git directory). */
+  /** Directories a Work turn may write besides the worktree (what a commit needs of the repository). */
   writable: string[];
-  /** Paths inside the writable ones that stay as they are (the repository's hooks and settings: git runs what they name). */
+  /** Paths that are seen and stay as they are, inside the writable ones, too (the rest of the repository's git directory). */
   kept: string[];
   /** Directories no agent may see (the daemon's own .dossier, less this worktree). */
   hidden: string[];
   /** The daemon's own MCP server, for this run alone; undefined while the daemon does not listen. */
   mcp?: { url: string; token: string };
-  /** `idle_ms`: a program silent for so long has failed. `output_bytes`: as has one that wrote more than this in all. */
-  limits: { idle_ms: number; output_bytes: number };
+  /**
+   * A program has failed that is silent for `idle_ms`, that goes on for longer than `wall_ms` (the operator's time to
+   * answer it not counted), or that writes more than `output_bytes` in all.
+   */
+  limits: { idle_ms: number; wall_ms: number; output_bytes: number };
   /** Manual planning only: resolves with the text of plan.md once it is there and not empty. Rejects when aborted. */
   awaitPlan: (signal: AbortSignal) => Promise<string>;
 }
@@ -101,7 +104,15 @@ export type RunEvent =
   | {
       /** The operator is asked, and the turn waits for `Run.answer`. */
       type: 'permission_request';
-      data: { request_id: string; title: string; kind: string; options: PermissionOption[] };
+      data: {
+        request_id: string;
+        title: string;
+        kind: string;
+        /** What would be run, and the files it is about, where the agent tells it as data. */
+        command?: string;
+        locations?: string[];
+        options: PermissionOption[];
+      };
     }
   | {
       /** Follows a `permission_request`, or stands alone where the policy decided. `option_id` null: answered "cancelled". */
@@ -125,6 +136,8 @@ export interface RunResult {
   plan?: string;
   usage?: Usage;
   native_session_id?: string;
+  /** Work turns: its last words, of an agent that called no tool. Without a change in the worktree it did nothing. */
+  only_said?: string;
 }
 
 export interface Run {

@@ -6,6 +6,7 @@ export const describeExit = (exit: Exit): string => {
   if (exit.ended_by === 'not_started') return `could not be started: ${exit.stderr_tail}`;
   if (exit.ended_by === 'idle_limit')
     return 'wrote nothing for longer than the idle limit and was ended';
+  if (exit.ended_by === 'wall_limit') return 'went on for longer than a turn may and was ended';
   if (exit.ended_by === 'output_limit') return 'wrote more than the output limit and was ended';
   if (exit.signal !== null) return `was ended by signal ${exit.signal}`;
   return `ended with exit code ${exit.code}`;

@@ -71,4 +71,4 @@ const answer = ({ store }: Service, provider: Provider, prompt: string): Promise
     return run.done;
   });
 
-const LIMITS = { idle_ms: 5 * 60_000, output_bytes: 64 * 1024 * 1024 };
+const LIMITS = { idle_ms: 5 * 60_000, wall_ms: 15 * 60_000, output_bytes: 64 * 1024 * 1024 };

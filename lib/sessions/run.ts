@@ -13,9 +13,12 @@ import type {
   RunSpec,
 } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
+import { sharedPlaces } from '../tools/git/shared-places.ts';
+import { otherWorktrees } from '../worktrees/read.ts';
 import type { LiveRun } from './engine.ts';
 
 const IDLE_MS = 15 * 60_000;
+const WALL_MS = 8 * 60 * 60_000;
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 
 export interface Turn {
@@ -71,13 +74,12 @@ const specOf = (service: Service, { kept, phase, worktree, prompt }: Turn): RunS
     session_dir: whereIs(store, kept),
     prompt,
     run_marker: matter.run_marker ?? session.id,
-    writable: phase === 'work' ? [worktree.common_dir] : [],
-    kept: [`${worktree.common_dir}/hooks`, `${worktree.common_dir}/config`],
-    hidden: [store.layout.dossier],
+    ...(phase === 'work' ? sharedPlaces(worktree) : { writable: [], kept: [worktree.common_dir] }),
+    hidden: [store.layout.dossier, ...otherWorktrees(service, session.case_id)],
     ...(address.url !== undefined && {
       mcp: { url: `${address.url}/mcp`, token: engine.live.get(kept.session.id)?.token ?? '' },
     }),
-    limits: { idle_ms: IDLE_MS, output_bytes: OUTPUT_BYTES },
+    limits: { idle_ms: IDLE_MS, wall_ms: WALL_MS, output_bytes: OUTPUT_BYTES },
     awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
     ...(matter.native_session_id !== undefined && {
       native_session_id: matter.native_session_id,

@@ -23,6 +23,8 @@ export interface ProgramSpec {
   own_dir?: string;
   /** The program is ended when it writes nothing for so long. */
   idle_ms?: number;
+  /** The program is ended when it goes on for so long, the time not counted in which it may be silent for ever. */
+  wall_ms?: number;
   /** The program is ended when it has written more, both streams together. */
   output_bytes?: number;
   /** Whole lines of standard output, without their end; a line beyond 1 MiB arrives in pieces. */
@@ -36,7 +38,7 @@ export interface Exit {
   signal: NodeJS.Signals | null;
   /** The last 4 kB of standard error, or why the program could not be started. */
   stderr_tail: string;
-  ended_by: 'itself' | 'caller' | 'idle_limit' | 'output_limit' | 'not_started';
+  ended_by: 'itself' | 'caller' | 'idle_limit' | 'wall_limit' | 'output_limit' | 'not_started';
 }
 
 export interface Program {
@@ -80,7 +82,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
   const drained = Promise.all([finished(stderr), heard ? finished(stdout) : once(child, 'close')]);
   drained.catch(() => undefined);
   const exited = gone.then(async (exit): Promise<Exit> => {
-    limits.idle();
+    limits.end();
     await within(drained, DRAIN_MS);
     await sweep(spec.marker, tracesOf(spec, child, stop.family));
     const { code, signal, error } = exit;
@@ -157,7 +159,10 @@ const signalGroup = (child: Child, signal: NodeJS.Signals): void => {
   }
 };
 
-const watchLimits = (spec: ProgramSpec, exceeded: (by: 'idle_limit' | 'output_limit') => void) => {
+const watchLimits = (
+  spec: ProgramSpec,
+  exceeded: (by: 'idle_limit' | 'wall_limit' | 'output_limit') => void,
+) => {
   let limit = spec.idle_ms;
   let timer: NodeJS.Timeout | undefined;
   let bytes = 0;
@@ -166,10 +171,18 @@ const watchLimits = (spec: ProgramSpec, exceeded: (by: 'idle_limit' | 'output_li
     if (limit !== undefined) timer = setTimeout(() => exceeded('idle_limit'), limit);
   };
   wind();
+  const wall = watchWall(spec.wall_ms, () => exceeded('wall_limit'));
   return {
+    end: (): void => {
+      clearTimeout(timer);
+      limit = undefined;
+      wall.pause();
+    },
     idle: (ms?: number): void => {
       limit = ms;
       wind();
+      if (ms === undefined) wall.pause();
+      else wall.go();
     },
     count: (chunk: Buffer): boolean => {
       wind();
@@ -179,6 +192,25 @@ const watchLimits = (spec: ProgramSpec, exceeded: (by: 'idle_limit' | 'output_li
       return within_cap;
     },
   };
+};
+
+const watchWall = (wall_ms: number | undefined, exceeded: () => void) => {
+  let left = wall_ms;
+  let since = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const pause = (): void => {
+    if (timer === undefined || left === undefined) return;
+    clearTimeout(timer);
+    timer = undefined;
+    left -= performance.now() - since;
+  };
+  const go = (): void => {
+    if (timer !== undefined || left === undefined) return;
+    since = performance.now();
+    timer = setTimeout(exceeded, Math.max(0, left));
+  };
+  go();
+  return { pause, go };
 };
 
 const metered = (source: Readable, count: (chunk: Buffer) => boolean): Readable => {

@@ -8,7 +8,19 @@ import type { Service } from '../service.ts';
 export const findWorktree = ({ store }: Service, caseId: string): WorktreeRecord | undefined =>
   readWorktree(store, caseId);
 
-/** The same, where there has to be one: 404 without the Work item or its worktree. */
+/** Where the other Work items are worked on: the settings may name any place for that. */
+export const otherWorktrees = ({ store }: Service, caseId: string): string[] =>
+  [...store.items.byId.keys()].flatMap((id) => {
+    if (id === caseId) return [];
+    try {
+      return readWorktree(store, id)?.path ?? [];
+    } catch {
+      // Whoever asks for that worktree is told what is wrong with its record.
+      return [];
+    }
+  });
+
+/** The record, where there has to be one: 404 without the Work item or its worktree. */
 export const getWorktree = (service: Service, caseId: string): WorktreeRecord => {
   const record = findWorktree(service, caseId);
   if (record !== undefined) return record;

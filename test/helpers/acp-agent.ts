@@ -3,7 +3,7 @@
  * its standard input and output, and does one thing each: what an agent may do to a client, well or badly.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { agent, methods, ndJsonStream, RequestError } from '@agentclientprotocol/sdk';
@@ -106,6 +106,17 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await say(turn, 'Scribbled.');
     return new Promise(() => setInterval(() => {}, 1000));
   },
+  // Runs what the test wrote for the phase, and says what came of it.
+  sh: async (turn) => {
+    const phase = turn.prompt.includes('The approved plan') ? 'work' : 'plan';
+    const script = join(memory, `${phase}.sh`);
+    if (existsSync(script)) {
+      const { stdout, stderr } = spawnSync('sh', [script], { cwd: turn.cwd, encoding: 'utf8' });
+      await call(turn, 'sh', { kind: 'execute', status: 'completed', rawOutput: stdout + stderr });
+    }
+    await say(turn, 'The plan.');
+    return END;
+  },
   permission: async (turn) => {
     const command = { rawInput: { command: 'npm test' } };
     await say(
@@ -191,6 +202,49 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await say(turn, Object.keys(process.env).sort().join(' '));
     return END;
   },
+  // The same where nothing of it can be known by its environment or its parents.
+  escape: async (turn) => {
+    const script = "env -i /usr/bin/setsid /bin/sh -c '/bin/sleep 600 >/dev/null 2>&1 & echo $!'";
+    const { stdout } = spawnSync('/bin/sh', ['-c', script], { cwd: turn.cwd, encoding: 'utf8' });
+    await say(turn, stdout.trim());
+    await turn.cancelled;
+    return END;
+  },
+  // Starts another when it is told to end, and goes.
+  hydra: async (turn) => {
+    const script = "console.log('up'); setInterval(() => {}, 1000)";
+    process.on('SIGTERM', () => {
+      const stdio = ['ignore', 'pipe', 'ignore'] as const;
+      const child = spawn(process.execPath, ['-e', script], { detached: true, stdio: [...stdio] });
+      child.stdout?.once('data', () => process.exit(0));
+    });
+    await say(turn, 'Working on it.');
+    return new Promise(() => setInterval(() => {}, 1000));
+  },
+  // Says what it has to in one go and ends its turn before anything of it can have been read.
+  burst: async (turn) => {
+    const pieces = Array.from({ length: 500 }, (_, at) => `${at} `);
+    void Promise.all(pieces.map((piece) => say(turn, piece)));
+    return END;
+  },
+  'clean-exit': async (turn) => {
+    await say(turn, 'So far so good.');
+    process.stdout.write('', () => process.exit(0));
+    return new Promise(() => {});
+  },
+  'crash-asking': async (turn) => {
+    void turn.ask({ toolCallId: 'x', title: 'npm test', kind: 'execute' });
+    await say(turn, 'Asked.');
+    setTimeout(() => process.exit(7), 200);
+    return new Promise(() => {});
+  },
+  // Never silent, never done.
+  chatter: async (turn) => {
+    for (;;) {
+      await say(turn, 'On and on. ');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  },
   crash: async (turn) => {
     await say(turn, 'So far so good.');
     process.stderr.write('out of luck\n', () => process.exit(7));
@@ -205,6 +259,10 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await turn.update({ sessionUpdate: 'telepathy', noise: 'x'.repeat(100_000) });
     process.stdout.write('this is no JSON\n');
     await say(turn, 'Done.');
+    return END;
+  },
+  'two-ways': async (turn) => {
+    await say(turn, 'The plan.');
     return END;
   },
   silent: async () => END,
@@ -258,6 +316,13 @@ const MODES = {
   availableModes: ['default', 'plan', 'acceptEdits'].map((id) => ({ id, name: id })),
 };
 
+const OPTIONS = [
+  {
+    ...{ id: 'how', name: 'How', category: 'mode', type: 'select', currentValue: 'default' },
+    options: MODES.availableModes.map(({ id }) => ({ value: id, name: id })),
+  },
+];
+
 let mode = 'default';
 let cwd = process.cwd();
 let servers: Turn['servers'] = [];
@@ -283,7 +348,8 @@ agent({ name: 'test-agent' })
     servers = params.mcpServers as Turn['servers'];
     const sessionId = `s-${process.pid}`;
     remember(sessionId);
-    return { sessionId, modes: MODES };
+    const both = behaviour === 'two-ways' ? { configOptions: OPTIONS as never } : {};
+    return { sessionId, modes: MODES, ...both };
   })
   .onRequest(methods.agent.session.resume, () => {
     throw RequestError.methodNotFound('session/resume');
@@ -305,7 +371,12 @@ agent({ name: 'test-agent' })
     return { modes: MODES };
   })
   .onRequest(methods.agent.session.setMode, ({ params }) => {
+    if (behaviour === 'two-ways') throw RequestError.invalidParams('the old way');
     mode = params.modeId;
+  })
+  .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+    mode = `${params.configId}=${params.value}`;
+    return { configOptions: OPTIONS as never };
   })
   .onNotification(methods.agent.session.cancel, () => cancel())
   .onRequest(methods.agent.session.prompt, async ({ params, client }) => {

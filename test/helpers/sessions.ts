@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from './eventually.ts';
-import { temporaryDirectory } from './repository.ts';
+import { temporaryDirectory, writeFiles } from './repository.ts';
 import { type Answered, type Running, startForTest } from './service.ts';
 
 export interface StreamEvent {
@@ -102,3 +103,15 @@ export const withAgent = (
   env: { HOME: temporaryDirectory(t) },
   files: { 'a.txt': 'one\n' },
 });
+
+/** The same with an agent that runs what it is given as a shell script, in Plan mode or in Work mode. */
+export const withScript = (
+  t: TestContext,
+  scripts: { plan?: string; work?: string },
+  sandbox: 'auto' | 'off' = 'off',
+): NonNullable<Parameters<typeof startForTest>[1]> => {
+  const options = withAgent(t, 'sh', sandbox);
+  for (const [phase, script] of Object.entries(scripts))
+    writeFiles(join(options.env?.HOME ?? '', '.test-agent'), { [`${phase}.sh`]: script });
+  return options;
+};

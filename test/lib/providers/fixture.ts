@@ -57,7 +57,7 @@ export const specFor = (
   writable: [],
   hidden: [],
   kept: [],
-  limits: { idle_ms: 60_000, output_bytes: 256 * 1024 * 1024 },
+  limits: { idle_ms: 60_000, wall_ms: 120_000, output_bytes: 256 * 1024 * 1024 },
   awaitPlan: () => Promise.reject(new Error('not a manual run')),
   ...rest,
 });

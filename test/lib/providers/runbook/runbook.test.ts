@@ -129,13 +129,17 @@ describe('runbook in Work mode', () => {
   });
 
   it('fails a block that is silent for longer than the idle limit', async (t) => {
-    const { run } = workOn(t, fence('sleep 1000'), { limits: { idle_ms: 50, output_bytes: 1e6 } });
+    const { run } = workOn(t, fence('sleep 1000'), {
+      limits: { idle_ms: 50, wall_ms: 120_000, output_bytes: 1e6 },
+    });
 
     assert.match((await run.done).error ?? '', /^Block 1 of 1 \(sleep 1000\) wrote nothing/);
   });
 
   it('fails a block that writes more than the output limit', async (t) => {
-    const { run } = workOn(t, fence('yes'), { limits: { idle_ms: 60_000, output_bytes: 100_000 } });
+    const { run } = workOn(t, fence('yes'), {
+      limits: { idle_ms: 60_000, wall_ms: 120_000, output_bytes: 100_000 },
+    });
 
     assert.match((await run.done).error ?? '', /wrote more than the output limit/);
   });

@@ -1,0 +1,185 @@
+/** Sessions whose agent looks around and reaches out: what it sees, what it can write, and what its traces can start. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { createSandbox } from '../../lib/tools/sandbox.ts';
+import type { Case } from '../../store/records/case.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+import { newestSession, type Running } from '../helpers/service.ts';
+import { type SessionTest, withCase, withScript } from '../helpers/sessions.ts';
+
+const { kind, reason } = createSandbox('auto', { PATH: process.env.PATH ?? '' });
+const skip = kind === 'none' && (reason ?? 'no sandbox');
+
+// Beside /tmp, of which an agent in a sandbox has one of its own: what it does not see here is hidden for its own sake.
+process.env.TMPDIR = '/var/tmp';
+
+const worktreeOf = ({ workspace }: Running, { path }: { path: string }): string =>
+  join(workspace, '.dossier/worktrees', basename(path));
+
+const work = async (test: SessionTest): Promise<string> => {
+  const { id } = await test.start();
+  await test.until(id, 'plan_ready');
+  assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
+  await test.until(id, 'completed');
+  return id;
+};
+
+const outputOf = async (test: SessionTest, id: string): Promise<string> =>
+  (await test.eventsOf(id)).map(({ data }) => data.output ?? '').join('');
+
+const KEYS = ['.ssh/id_ed25519', '.netrc', '.config/gh/hosts.yml', '.aws/credentials'];
+
+describe('an agent in Work mode, in a sandbox', { skip }, () => {
+  it('sees no secret, no other worktree and nothing of the daemon, and writes its own worktree alone', async (t) => {
+    const options = withScript(t, {}, 'auto');
+    const home = options.env?.HOME ?? '';
+    writeFiles(home, Object.fromEntries(KEYS.map((name) => [name, 'the key\n'])));
+    const env = {
+      ...options.env,
+      WEBHOOK_SECRET: 'hush',
+      GH_TOKEN: 'hush',
+      ANTHROPIC_API_KEY: 'hush',
+    };
+    const elsewhere = temporaryDirectory(t);
+    const settings = `${options.settings}\nworktrees:\n  root: ${elsewhere}`;
+    const test = await withCase(t, 'Look around.', { ...options, env, settings });
+    const { running, item } = test;
+    const { body: other } = await running.call<Case>('POST', '/cases', { title: 'B', type: 'bug' });
+    const made = await running.call<{ path: string }>('POST', '/api/worktrees', {
+      case_id: other.id,
+    });
+    assert.equal(made.status, 201, made.text);
+    const secret = await running.call('POST', '/webhooks', { url: 'http://127.0.0.1:9/x' });
+    assert.equal(secret.status, 201, secret.text);
+    const main = running.repository.root;
+    const places = [
+      ...KEYS.map((name) => join(home, name)),
+      join(made.body.path, 'a.txt'),
+      join(running.workspace, '.dossier/secrets'),
+      join(running.workspace, '.dossier/journal'),
+    ];
+    const record = join(running.workspace, item.path, 'case.md');
+    const refused = [
+      join(main, 'a.txt'),
+      join(main, '.git/hooks/post-commit'),
+      join(main, '.git/config'),
+      join(main, '.git/config.worktree'),
+      join(main, '.git/HEAD'),
+      join(main, '.git/info/attributes'),
+      join(main, '.git/worktrees', basename(made.body.path), 'HEAD'),
+      join(made.body.path, 'a.txt'),
+      join(home, 'file'),
+      record,
+    ];
+    const script = [
+      'env',
+      ...places.map((path) => `cat ${path}/* ${path}; ls -A ${path}`),
+      ...refused.map((path) => `echo planted >> ${path} || echo refused ${path}`),
+      'git config user.name x || echo no settings',
+      `cat ${record}`,
+      'echo done >> a.txt; git add a.txt; git -c user.name=a -c user.email=a@b commit -qm mine && git tag mine && echo committed',
+      'echo more > b.txt',
+    ];
+    writeFiles(join(home, '.test-agent'), { 'work.sh': script.join('\n') });
+    const before = readFileSync(join(main, '.git/HEAD'), 'utf8');
+
+    const output = await outputOf(test, await work(test));
+
+    assert.doesNotMatch(output, /hush|the key|whsec_/);
+    for (const path of refused) {
+      assert.match(output, new RegExp(`refused ${path}$`, 'm'));
+      if (existsSync(path)) assert.doesNotMatch(readFileSync(path, 'utf8'), /planted/);
+    }
+    assert.match(output, /no settings/);
+    assert.match(output, /^title: Say hello$/m);
+    assert.match(output, /^committed$/m);
+    assert.equal(readFileSync(join(main, '.git/HEAD'), 'utf8'), before);
+    assert.match(running.repository.git('log', '--format=%s', '--all'), /^mine$/m);
+    const patch = readFileSync(join(newestSession(running, item), 'diff.patch'), 'utf8');
+    assert.match(patch, /\+done[\s\S]*\+more/);
+  });
+
+  it('is given a place of its own by name, though such places are hidden', async (t) => {
+    const options = withScript(t, { work: 'cat ~/.aws/credentials' }, 'auto');
+    writeFiles(options.env?.HOME ?? '', { '.aws/credentials': 'the key\n' });
+    const settings = options.settings?.replace('agent"]', 'agent", "~/.aws"]') ?? '';
+    const test = await withCase(t, 'Look.', { ...options, settings });
+    assert.match(await outputOf(test, await work(test)), /the key/);
+  });
+});
+
+describe('what an agent without a sandbox plants for git', () => {
+  it('is not run by the daemon, whatever it does next with the worktree', async (t) => {
+    const traps = temporaryDirectory(t);
+    const mark = join(traps, 'ran');
+    const options = withScript(t, { work: plant(traps, mark) });
+    const test = await withCase(t, 'Plant.', options);
+    const { running, item, at } = test;
+    const id = await work(test);
+    const worktree = worktreeOf(running, item);
+    assert.match(gitIn(worktree)('config', '--includes', 'core.fsmonitor'), /trap/);
+    for (const path of [
+      `/api/worktrees/${item.id}/status`,
+      `/api/worktrees/${item.id}/health`,
+      `${at}/sessions/${id}/diff`,
+    ])
+      assert.equal((await running.call('GET', path)).status, 200, path);
+    const again = await test.start();
+    await test.until(again.id, 'plan_ready');
+    assert.equal((await test.control('abort')).status, 200);
+    const removed = await running.call('DELETE', `/api/cases/${item.id}/worktree?force=true`);
+    assert.equal(removed.status, 204, removed.text);
+    assert.equal(existsSync(mark), false, existsSync(mark) ? readFileSync(mark, 'utf8') : '');
+    // It is a real one: the operator's own git falls into it.
+    writeFiles(running.repository.root, { 'a.txt': 'two\n' });
+    gitIn(running.repository.root)('status');
+    await eventually(() => assert.equal(existsSync(mark), true));
+  });
+});
+
+// Everything by which a repository names a program: in its settings, in a file that they include, as hooks.
+const plant = (root: string, mark: string): string => {
+  const trap = join(root, 'trap');
+  mkdirSync(join(root, 'hooks'));
+  return `set -e
+cat > ${trap} <<'END'
+#!/bin/sh
+echo "$0 $*" >> ${mark}
+cat
+END
+chmod +x ${trap}
+common=$(git rev-parse --path-format=absolute --git-common-dir)
+mkdir -p $common/hooks
+for hook in post-checkout post-index-change reference-transaction pre-commit post-commit post-rewrite; do
+  cp ${trap} ${root}/hooks/$hook; cp ${trap} $common/hooks/$hook
+done
+cat > ${root}/more <<END
+[core]
+  fsmonitor = ${trap}
+  hooksPath = ${root}/hooks
+  pager = ${trap}
+  alternateRefsCommand = ${trap}
+[alias]
+  status = !${trap}
+  diff-tree = !${trap}
+[diff "evil"]
+  textconv = ${trap}
+  command = ${trap}
+[diff]
+  external = ${trap}
+[filter "evil"]
+  clean = ${trap}
+  smudge = ${trap}
+  required = true
+[merge "evil"]
+  driver = ${trap}
+END
+git config include.path ${root}/more
+echo '* filter=evil diff=evil merge=evil' > .gitattributes
+echo planted >> a.txt
+rm -f ${mark}
+`;
+};
