@@ -2,9 +2,8 @@ import { writeSessionFile } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import type { ChangedFile } from '../tools/git/diff.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
-import { worktreeDiff } from '../worktrees/diff.ts';
+import { type WorktreeDiff, worktreeDiff } from '../worktrees/diff.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
 import { partialWork, workCalls } from './partial.ts';
@@ -32,9 +31,12 @@ export const workTurn = async (
   const partial = goesOn ? await partialWork(service, kept, worktree) : undefined;
   const given = { plan, ...(partial !== undefined && { partial }) };
   const prompt = await promptFor(service, case_id, given);
-  const result = await runTurn(service, { kept, phase: 'work', worktree, prompt });
-  if (stopped(service, result)) return;
-  const files = await keepDiff(service, kept);
+  const before = await diffOf(service, kept);
+  const ended = await runTurn(service, { kept, phase: 'work', worktree, prompt });
+  if (stopped(service, ended)) return;
+  const after = await keepDiff(service, kept);
+  const files = after.changed;
+  const result = goesOn || !before.patch.equals(after.patch) ? ended : refuseIdle(ended);
   const ended_at = service.clock().toISOString();
   const { session } = kept;
   const calls = await workCalls(service, kept);
@@ -44,20 +46,31 @@ export const workTurn = async (
   else await endFailed(service, kept, result.error ?? UNFINISHED, { result, summary });
 };
 
+// Agents say that they are done, too, when they could not reach their model, and when they only spoke of doing it.
+const refuseIdle = (result: RunResult): RunResult => {
+  const { outcome, only_said } = result;
+  if (outcome !== 'completed' || only_said === undefined) return result;
+  return { ...result, outcome: 'failed', error: `${DID_NOTHING} Its last words:\n${only_said}` };
+};
+
+const DID_NOTHING =
+  'The agent ended its turn without doing anything: it called no tool, and nothing in the worktree has changed.';
+
 const UNFINISHED = 'The agent stopped before it had finished.';
 
 // Also of work that failed: what was done so far is in the worktree, and nobody should have to look for it.
-const keepDiff = async (service: Service, kept: KeptSession): Promise<ChangedFile[]> => {
-  const { session } = kept;
-  const worktree = await ensureWorktree(service, session.case_id);
-  const base = session.base_commit ?? worktree.base_commit;
-  const { patch, changed, ...counts } = await worktreeDiff(service, {
-    ...worktree,
-    base_commit: base,
-  });
+const keepDiff = async (service: Service, kept: KeptSession): Promise<WorktreeDiff> => {
+  const found = await diffOf(service, kept);
+  const { patch, changed: _changed, ...counts } = found;
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
   service.engine.transcript(kept).append('diff', { ...counts });
-  return changed;
+  return found;
+};
+
+const diffOf = async (service: Service, { session }: KeptSession): Promise<WorktreeDiff> => {
+  const worktree = await ensureWorktree(service, session.case_id);
+  const base_commit = session.base_commit ?? worktree.base_commit;
+  return worktreeDiff(service, { ...worktree, base_commit });
 };
 
 const endCompleted = async (

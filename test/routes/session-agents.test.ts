@@ -131,6 +131,18 @@ describe('a session whose agent does not do its work', () => {
     });
   }
 
+  it('has failed when it only spoke of working, and says so', async (t) => {
+    const it = await agentAt(t, 'sh');
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    const failed = await it.until(id, 'failed');
+    assert.match(
+      failed.error ?? '',
+      /called no tool, and nothing .* has changed\. .*:\nThe plan\.$/,
+    );
+  });
+
   for (const behaviour of ['hang', 'deaf', 'stubborn']) {
     it(`is aborted with every process of it (${behaviour})`, async (t) => {
       const it = await agentAt(t, behaviour);

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { capText } from '../cap-text.ts';
+import { TOLD_OUTPUT } from '../launch.ts';
 import {
   decidePermission,
   onceOptions,
@@ -64,7 +66,7 @@ export const createPermissionDesk = ({ scope, tell, onWaiting }: DeskDeps): Perm
   const park = (ask: PermissionAsk, title: string, signal: AbortSignal): Promise<unknown> => {
     const request_id = randomUUID();
     const options = onceOptions(ask.options);
-    tell({ type: 'permission_request', data: { request_id, title, kind: ask.kind, options } });
+    tell({ type: 'permission_request', data: { request_id, title, ...shown(ask), options } });
     if (parked.size === 0) onWaiting(true);
     signal.addEventListener('abort', () => resolve(request_id, null, 'policy'));
     return new Promise((settle) => {
@@ -95,6 +97,13 @@ export const createPermissionDesk = ({ scope, tell, onWaiting }: DeskDeps): Perm
     },
   };
 };
+
+// A title is the agent's own words: who decides sees what would be done.
+const shown = ({ kind, command, paths }: PermissionAsk) => ({
+  kind,
+  ...(command !== undefined && { command: capText(command, TOLD_OUTPUT).output }),
+  ...(paths.length > 0 && { locations: paths }),
+});
 
 const decided = ({ title, kind }: ToolCall, option_id: string | null): RunEvent => ({
   type: 'permission_resolved',

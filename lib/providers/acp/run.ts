@@ -1,4 +1,4 @@
-import { capRaw } from '../cap-text.ts';
+import { capRaw, capText } from '../cap-text.ts';
 import { coalesce } from '../coalesce.ts';
 import { launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
 import type { PermissionPolicy } from '../permissions.ts';
@@ -102,6 +102,8 @@ const unserved = (kind: string, raw: unknown): RunEvent => ({
   data: { kind, raw: capRaw(raw) },
 });
 
+const LAST_WORDS = 1000;
+
 const resultOf = (
   turn: Turn,
   verdict: Pick<RunResult, 'outcome' | 'error' | 'plan'>,
@@ -110,8 +112,11 @@ const resultOf = (
   const usage = turn.meter.read();
   const used = Object.values(usage).some((figure) => figure !== null);
   if (used) turn.tell({ type: 'usage', data: usage });
+  const said = turn.transcript.called() ? undefined : turn.transcript.lastMessage();
   return {
     ...verdict,
+    ...(turn.spec.phase === 'work' &&
+      said !== undefined && { only_said: capText(said, LAST_WORDS).output }),
     ...(used && { usage }),
     ...(turn.session_id !== undefined && { native_session_id: turn.session_id }),
   };

@@ -61,12 +61,20 @@ export const toolCallEvent = (
 /** The shell command of an execute call where it is told as data: a string, or argv, unwrapped from `sh -c`. */
 export const commandOf = ({ raw_input }: ToolCall): string | undefined => {
   const command = raw_input.command ?? raw_input.cmd;
-  if (typeof command === 'string') return command;
-  const words = list(command);
-  if (words.length === 0 || !words.every((word) => typeof word === 'string')) return undefined;
-  const wrapped = words.length === 3 && /^-\w*c$/.test(words[1] ?? '');
-  return wrapped ? words[2] : words.join(' ');
+  const args = wordsOf(raw_input.args ?? []);
+  if (typeof command === 'string') return args && [command, ...args].join(' ');
+  const words = wordsOf(command) ?? [];
+  if (words.length === 0) return undefined;
+  const [shell = '', flag = '', script] = words;
+  const wrapped = words.length === 3 && SHELL.test(shell) && /^-\w*c$/.test(flag);
+  return wrapped ? script : words.join(' ');
 };
+
+// A program of the same name from elsewhere is no shell.
+const SHELL = /^((\/usr)?\/bin\/)?(sh|bash|dash|zsh)$/;
+
+const wordsOf = (value: unknown): string[] | undefined =>
+  Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined;
 
 const newToolCall = (id: string): ToolCall => ({
   id,

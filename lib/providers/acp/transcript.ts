@@ -16,6 +16,8 @@ export interface Transcript {
   close(): void;
   /** Whether the agent said or did anything in this turn. */
   acted(): boolean;
+  /** Whether it called a tool in this turn, or asked leave to. */
+  called(): boolean;
   /** The message text after the last tool call: in Plan mode, the plan. */
   lastMessage(): string;
   /** It is longer than a plan may be. */
@@ -28,6 +30,7 @@ interface State {
   live: boolean;
   acted: boolean;
   message: LastMessage;
+  asked: boolean;
   calls: Map<string, ToolCall>;
   told: Map<string, string>;
 }
@@ -42,12 +45,16 @@ export const createTranscript = (
     live: false,
     acted: false,
     message: createLastMessage(),
+    asked: false,
     calls: new Map(),
     told: new Map(),
   };
   return {
     hear: (update) => hear(state, record(update)),
-    toolCall: (piece) => mergeToolCall(state.calls.get(text(piece.toolCallId) ?? ''), piece),
+    toolCall: (piece) => {
+      state.asked = true;
+      return mergeToolCall(state.calls.get(text(piece.toolCallId) ?? ''), piece);
+    },
     begin: () => {
       state.live = true;
     },
@@ -55,6 +62,7 @@ export const createTranscript = (
     acted: () => state.acted,
     lastMessage: state.message.read,
     planTooLong: state.message.tooLong,
+    called: () => state.asked || state.calls.size > 0,
   };
 };
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -90,6 +90,31 @@ describe('an acp run in Plan mode', () => {
 
     assert.equal((await run.done).outcome, 'completed');
     assert.deepEqual(of('agent_event')[0], { kind: 'mode_not_set', raw: { wanted: ['dreaming'] } });
+  });
+
+  it('sets the mode by the option where the agent has both ways', async (t) => {
+    const { run, of } = startOn(t, 'two-ways', 'plan');
+
+    assert.equal((await run.done).plan, 'The plan.');
+    assert.deepEqual(of('agent_event'), [
+      {
+        kind: 'current_mode_update',
+        raw: { sessionUpdate: 'current_mode_update', currentModeId: 'how=plan' },
+      },
+    ]);
+  });
+
+  it('has all that was said before the end of the turn, in order, however fast it came', async (t) => {
+    const { run, of } = startOn(t, 'burst', 'plan');
+
+    const all = Array.from({ length: 500 }, (_, at) => `${at} `).join('');
+    assert.equal((await run.done).plan, all.trim());
+    assert.equal(
+      of('message')
+        .map(({ text }) => text)
+        .join(''),
+      all,
+    );
   });
 
   it('refuses an edit without asking anybody', async (t) => {
@@ -225,7 +250,17 @@ describe('an acp run in Work mode', () => {
     assert.equal(await alive(spec.run_marker), false);
   });
 
-  for (const behaviour of ['deaf', 'stubborn', 'orphan']) {
+  it('leaves no process that hid where it comes from', async (t) => {
+    const { run, next, spec } = startOn(t, 'escape');
+    const { text } = await next('message');
+    assert.equal(process.kill(Number(text), 0), true);
+
+    await run.kill();
+
+    assert.equal(await alive(spec.run_marker, { dir: spec.cwd }), false);
+  });
+
+  for (const behaviour of ['deaf', 'stubborn', 'orphan', 'hydra']) {
     it(`leaves no process of an agent that is ${behaviour} when it is killed`, async (t) => {
       const { run, next, spec } = startOn(t, behaviour);
       await next('message');
@@ -286,6 +321,24 @@ describe('an acp run in Work mode', () => {
     assert.match(error ?? '', /^The agent ended with exit code 7\. Its last words:\nout of luck$/);
   });
 
+  it('fails when the agent goes away with its turn open, whatever its exit code', async (t) => {
+    const { run } = startOn(t, 'clean-exit');
+
+    const { outcome, error } = await run.done;
+
+    assert.deepEqual([outcome, error], ['failed', 'The agent ended with exit code 0.']);
+  });
+
+  it('closes what it asked when the agent crashes', async (t) => {
+    const { run, next, of } = startOn(t, 'crash-asking');
+    const { request_id } = await next('permission_request');
+
+    assert.match((await run.done).error ?? '', /exit code 7/);
+    assert.equal(of('permission_resolved')[0]?.request_id, request_id);
+    assert.equal(of('permission_resolved')[0]?.option_id, null);
+    assert.equal(run.answer(request_id, 'yes'), false);
+  });
+
   it('fails at the output limit when one message is too large', async (t) => {
     const { run, spec } = startOn(t, 'huge-line');
 
@@ -294,9 +347,18 @@ describe('an acp run in Work mode', () => {
   });
 
   it('fails at the idle limit', async (t) => {
-    const { run } = startOn(t, 'deaf', 'work', { limits: { idle_ms: 1500, output_bytes: 1e6 } });
+    const { run } = startOn(t, 'deaf', 'work', {
+      limits: { idle_ms: 1500, wall_ms: 120_000, output_bytes: 1e6 },
+    });
 
     assert.match((await run.done).error ?? '', /idle limit/);
+  });
+
+  it('fails when it goes on for too long, though it is never silent', async (t) => {
+    const limits = { idle_ms: 60_000, wall_ms: 2000, output_bytes: 1e9 };
+    const { run } = startOn(t, 'chatter', 'work', { limits });
+
+    assert.match((await run.done).error ?? '', /went on for longer than a turn may/);
   });
 
   it('tells updates of an unknown kind, capped, and goes on', async (t) => {
@@ -362,6 +424,12 @@ describe('an acp run in Work mode', () => {
 
     assert.equal(result.outcome, 'completed');
     assert.notEqual(result.native_session_id, 's-lost');
+    assert.match(
+      of('message')
+        .map(({ text }) => text)
+        .join(''),
+      /# The plan/,
+    );
     assert.deepEqual(
       of('agent_event').map(({ kind }) => kind),
       ['session_not_resumed', 'session_not_resumed', 'current_mode_update'],
@@ -389,6 +457,42 @@ describe('the probe of an acp provider', () => {
 
     assert.equal(info.available, false);
     assert.match(info.reason ?? '', /version 0 of the protocol/);
+  });
+});
+
+describe('what is known of an agent', () => {
+  it('is asked anew when its program is another file, and only then', async (t) => {
+    const place = makePlace(t);
+    const program = join(place.home, 'agent');
+    const started = join(place.home, 'started');
+    const install = (behaviour: string): void => {
+      const line = `echo x >> ${started}; exec ${process.execPath} ${AGENT} ${behaviour}`;
+      writeFileSync(`${program}.new`, `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+      renameSync(`${program}.new`, program);
+    };
+    const deps = depsFor(place);
+    const env = { ...deps.env, PATH: `${place.home}:${deps.env.PATH}` };
+    const settings = { providers: { mine: { kind: 'acp' as const, command: 'agent' } } };
+    const provider = createProviders(settings, { ...deps, env }).get('mine');
+    assert.ok(provider);
+    assert.match((await provider.probe()).reason ?? '', /agent is not installed/);
+    install('plan');
+    assert.equal((await provider.probe()).available, true);
+    assert.equal((await provider.probe()).available, true);
+    assert.equal(readFileSync(started, 'utf8'), 'x\n');
+    install('old');
+    assert.match((await provider.probe()).reason ?? '', /version 0 of the protocol/);
+  });
+
+  it('says how Codex is logged in, which a key alone does not do', async (t) => {
+    const place = makePlace(t);
+    const codex = { kind: 'acp' as const, command: process.execPath, args: [AGENT, 'locked'] };
+    const provider = createProviders({ providers: { codex } }, depsFor(place)).get('codex');
+    assert.ok(provider);
+
+    const { run } = watch(t, (tell) => provider.start(specFor(place, 'plan'), tell));
+
+    assert.match((await run.done).error ?? '', /codex login --with-api-key/);
   });
 });
 

@@ -209,6 +209,14 @@ describe('commandOf', () => {
     assert.equal(command({ command: ['bash', '-lc', 'npm test'] }), 'npm test');
   });
 
+  it('leaves nothing of it out', () => {
+    assert.equal(command({ command: 'npm', args: ['publish', '--force'] }), 'npm publish --force');
+    assert.equal(command({ command: ['/tmp/bash', '-c', 'ls'] }), '/tmp/bash -c ls');
+    assert.equal(command({ command: ['npm', 'test; rm x'] }), 'npm test; rm x');
+    assert.equal(command({ command: ['bash', '-c', 'ls', 'rm'] }), 'bash -c ls rm');
+    assert.equal(command({ command: 'npm', args: 'publish' }), undefined);
+  });
+
   it('reads nothing from anything else', () => {
     for (const raw of [undefined, {}, { command: 7 }, { command: [] }, { command: ['a', 1] }]) {
       assert.equal(command(raw), undefined);
