@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
+import { writeEndedSession } from '../helpers/ended-session.ts';
 import { watchEnough } from './idle.ts';
 import { cpuOf, DOSSIER, memoryOf, startServer } from './processes.ts';
 import type { Row } from './report.ts';
@@ -61,7 +60,7 @@ interface Cost {
 const read = async (events: number, readers: number): Promise<Cost> => {
   const workspace = makeWorkspace(1);
   const [id = '', file = ''] = [workspace.ids[0], workspace.files[0]];
-  const session = await makeSession(join(dirname(file), 'sessions'), id, events);
+  const session = await writeEndedSession(dirname(file), id, events);
   const dossier = await startServer(DOSSIER, ['--workspace', workspace.root, '--port', '0']);
   // Nothing more to do: it has sent all that the system takes for readers that read nothing.
   const rest = () => watchEnough(dossier.pid, 1);
@@ -83,47 +82,6 @@ const read = async (events: number, readers: number): Promise<Cost> => {
   workspace.remove();
   return cost;
 };
-
-// A session that has ended: its whole history is replayed to each reader.
-const makeSession = async (sessions: string, caseId: string, events: number): Promise<string> => {
-  const id = randomUUID();
-  const dir = join(sessions, `2026-01-01T00-00-00Z-${id.slice(0, 8)}`);
-  mkdirSync(dir, { recursive: true });
-  writeFileSync(join(dir, 'session.md'), sessionText(id, caseId));
-  const log = createWriteStream(join(dir, 'events.ndjson'));
-  for (let n = 1; n <= events; n += 1) log.write(`${lineOf(n, n === events)}\n`);
-  log.end();
-  await finished(log);
-  return id;
-};
-
-const lineOf = (id: number, last: boolean): string =>
-  JSON.stringify({
-    id,
-    event: last ? 'complete' : 'message',
-    data: { text: 'x'.repeat(150), at: '2026-01-01T00:00:00.000Z' },
-  });
-
-const sessionText = (id: string, caseId: string): string =>
-  [
-    '---',
-    `id: ${id}`,
-    `case_id: ${caseId}`,
-    'type: implementing',
-    'mode: work',
-    'status: completed',
-    'provider: runbook',
-    'branch: null',
-    'base_commit: null',
-    'plan_sha256: null',
-    'created_at: 2026-01-01T00:00:00.000Z',
-    'started_at: 2026-01-01T00:00:00.000Z',
-    'ended_at: 2026-01-01T00:01:00.000Z',
-    'usage: null',
-    'error: null',
-    '---',
-    '',
-  ].join('\n');
 
 const openStream = (url: string): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {

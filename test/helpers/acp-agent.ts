@@ -254,6 +254,27 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await say(turn, 'x'.repeat(33 * 1024 * 1024));
     return new Promise(() => {});
   },
+  // 20 MB of text, letter by letter at first.
+  talkative: async (turn) => {
+    for (let n = 0; n < 100_000; n += 1) await say(turn, 'x');
+    for (let n = 0; n < 20; n += 1) await say(turn, 'y'.repeat(1024 * 1024));
+    return END;
+  },
+  // Repeats the whole output with each piece that is added, as OpenCode does: 20 MB at the end.
+  'growing-output': async (turn) => {
+    await call(turn, 'x', { kind: 'execute', status: 'in_progress' });
+    const grown = async (size: number, status: string): Promise<void> =>
+      turn.update({
+        sessionUpdate: 'tool_call_update',
+        toolCallId: 'x',
+        status,
+        content: [{ type: 'content', content: { type: 'text', text: 'z'.repeat(size) } }],
+      });
+    for (const mb of [1, 2, 4, 8]) await grown(mb * 1024 * 1024, 'in_progress');
+    await grown(20 * 1024 * 1024, 'completed');
+    await say(turn, 'The plan.');
+    return END;
+  },
   'unknown-update': async (turn) => {
     await turn.update({ sessionUpdate: 'telepathy', strength: 9 });
     await turn.update({ sessionUpdate: 'telepathy', noise: 'x'.repeat(100_000) });

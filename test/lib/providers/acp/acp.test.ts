@@ -346,6 +346,36 @@ describe('an acp run in Work mode', () => {
     assert.equal(await alive(spec.run_marker), false);
   });
 
+  it('tells 20 MB of text in pieces, all of it, and takes none of it for a plan', async (t) => {
+    const { run, of } = startOn(t, 'talkative', 'plan');
+    const result = await run.done;
+    assert.deepEqual([result.outcome, result.plan], ['failed', undefined]);
+    assert.match(result.error ?? '', /more than 1 Mi characters.*shorter plan/);
+    const lengths = of('message').map(({ text }) => text.length);
+    const sum = lengths.reduce((all, length) => all + length, 0);
+    assert.equal(sum, 100_000 + 20 * 1024 * 1024);
+    assert.ok(Math.max(...lengths) <= 4096);
+    assert.ok(lengths.length < 20_000, `${lengths.length} events`);
+  });
+
+  it('tells output that repeats and grows to 20 MB once, head and tail, and counts the rest', async (t) => {
+    const { run, of } = startOn(t, 'growing-output', 'plan');
+    assert.equal((await run.done).outcome, 'completed');
+    const calls = of('tool_call');
+    assert.deepEqual(
+      calls.map(({ status, truncated }) => [status, truncated]),
+      [
+        ['in_progress', undefined],
+        ['completed', true],
+      ],
+    );
+    const left = 20 * 1024 * 1024 - 65_536;
+    assert.match(
+      calls[1]?.output ?? '',
+      new RegExp(`^z+\n\\[… ${left} characters left out …\\]\nz+$`),
+    );
+  });
+
   it('fails at the idle limit', async (t) => {
     const { run } = startOn(t, 'deaf', 'work', {
       limits: { idle_ms: 1500, wall_ms: 120_000, output_bytes: 1e6 },
