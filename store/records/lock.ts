@@ -5,6 +5,11 @@ const holder = {
   kind: Type.Enum(['session', 'operator']),
   session_id: Type.Optional(Id),
   name: Type.Optional(Type.String()),
+  operation: Type.Optional(
+    Type.String({
+      description: 'What the daemon itself does; it frees the lock when that is done',
+    }),
+  ),
 };
 
 /** The front matter of sessions/lock.md. */

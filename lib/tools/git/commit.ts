@@ -21,6 +21,12 @@ export const hasIdentity = async (git: Runner, place: Place): Promise<boolean> =
   return new Set(told.map((line) => line.split(' ', 1)[0])).size === 2;
 };
 
+/** What a command that commits for the operator is told besides: who does, where git does not know. */
+export const committer = async (git: Runner, place: Place): Promise<Environment> => {
+  if (await hasIdentity(git, place)) return {};
+  return Object.fromEntries(Object.entries(NOBODY).filter(([name]) => name.includes('COMMITTER')));
+};
+
 export interface Home {
   repository: Worktree;
   /** The directory that was asked about, from the top of the repository: empty, or with a slash at its end. */

@@ -5,7 +5,7 @@ import type { Environment } from '../environment.ts';
 import { type Execution, execute, type Input } from '../execute.ts';
 import { findProgram } from '../find-program.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
-import { gitEnvironment, neutralDrivers, type Setting } from './settings.ts';
+import { gitEnvironment, neutralDrivers, ownHelpers, type Setting } from './settings.ts';
 
 const READ_TIMEOUT_MS = 60_000;
 const WRITE_TIMEOUT_MS = 300_000;
@@ -149,7 +149,8 @@ const driversOff = async (command: Command): Promise<Setting[]> => {
   const args = ['config', '--list', '-z', '--show-scope', '--includes'];
   const listing = await start({ ...command, args, options: { read: true } }, []);
   if (listing.code !== 0) throw failure(args, listing);
-  return neutralDrivers(listing.stdout.toString('utf8'));
+  const told = listing.stdout.toString('utf8');
+  return [...neutralDrivers(told), ...ownHelpers(told)];
 };
 
 const start = async (command: Command, settings: readonly Setting[]): Promise<Execution> => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyFile, lstat, mkdtemp, rm, stat, utimes } from 'node:fs/promises';
+import { copyFile, lstat, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Runner, RunOptions, Worktree } from './git.ts';
@@ -16,6 +16,27 @@ export const onIndexCopy = async <T>(
   worktree: Worktree,
   work: (run: RunOnCopy) => Promise<T>,
 ): Promise<T> => {
+  const copy = (path: string): Promise<void> => copyIndex(join(worktree.git_dir, 'index'), path);
+  return onTemporary(git, worktree, copy, async (run) => {
+    await lookAtAll(run, worktree);
+    return work(run);
+  });
+};
+
+/** Lends `work` another index, whose bytes were kept. */
+export const onIndexFile = <T>(
+  git: Runner,
+  worktree: Worktree,
+  bytes: Buffer,
+  work: (run: RunOnCopy) => Promise<T>,
+): Promise<T> => onTemporary(git, worktree, (path) => writeFile(path, bytes), work);
+
+const onTemporary = async <T>(
+  git: Runner,
+  worktree: Worktree,
+  put: (path: string) => Promise<void>,
+  work: (run: RunOnCopy) => Promise<T>,
+): Promise<T> => {
   const directory = await mkdtemp(join(tmpdir(), 'dossier-index-'));
   const copy = join(directory, 'index');
   const run: RunOnCopy = async (args, options) => {
@@ -23,8 +44,7 @@ export const onIndexCopy = async <T>(
     return (await git.run(worktree, args, { ...options, read: true, env })).stdout;
   };
   try {
-    await copyIndex(join(worktree.git_dir, 'index'), copy);
-    await lookAtAll(run, worktree);
+    await put(copy);
     return await work(run);
   } finally {
     await rm(directory, { recursive: true, force: true });

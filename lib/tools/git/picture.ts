@@ -36,19 +36,25 @@ export interface Picture {
 }
 
 export const takePicture = async (git: Runner, worktree: Worktree): Promise<Picture> => {
-  const listed = await git.run(worktree, ['ls-files', '--stage', '-v', '-z'], { read: true });
+  const index = await indexHash(git, worktree);
   const index_blob = await storeIndex(git, worktree);
   const working = await picturedFiles(git, worktree, index_blob?.length);
   return {
     head: (await headCommit(git, worktree)) ?? null,
     branch: (await symbolicRef(git, worktree, 'HEAD')) ?? null,
-    index: sha256(listed.stdout),
+    index,
     index_blob,
     ...working,
     operations: OPERATIONS.filter((name) => existsSync(join(worktree.git_dir, name))),
     settings: await settingsOf(git, worktree),
     tampered: await isTampered(worktree),
   };
+};
+
+/** SHA-256 of what `index` of a picture says. */
+export const indexHash = async (git: Runner, worktree: Worktree): Promise<string> => {
+  const args = ['ls-files', '--stage', '-v', '-z'];
+  return sha256((await git.run(worktree, args, { read: true })).stdout);
 };
 
 const OPERATIONS = [

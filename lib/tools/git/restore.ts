@@ -124,8 +124,8 @@ const putUnborn = async (
 
 const LONG_AGO = 1000;
 
-// As git itself does it: whoever makes the lock file holds the index, and its renaming is the write.
-const putIndex = async (
+/** Puts the index back. As git does it: whoever makes the lock file holds the index, and its renaming is the write. */
+export const putIndex = async (
   git: Runner,
   worktree: Worktree,
   { index_blob }: Snapshot,

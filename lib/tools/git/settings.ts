@@ -46,6 +46,8 @@ export const gitEnvironment = (
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '',
     GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
+    // A program that the repository's configuration may name, for git:// alone.
+    GIT_PROXY_COMMAND: '',
     GIT_PAGER: 'cat',
     GIT_LITERAL_PATHSPECS: '1',
     // Large files stay pointers: fetching them is the operator's to ask for.
@@ -91,12 +93,28 @@ export const neutralDrivers = (listing: string): Setting[] =>
     return value === undefined ? [] : [[key, value]];
   });
 
+/**
+ * Settings that leave of the credential helpers, which are programs, only the user's own: an empty one forgets all that
+ * were named before it. None where the repository names none.
+ */
+export const ownHelpers = (listing: string): Setting[] => {
+  if (!localSettings(listing).some(isHelper)) return [];
+  const own = settingsIn(listing, (scope) => !isLocal(scope)).filter(isHelper);
+  return [['credential.helper', ''], ...own];
+};
+
+const isHelper = ([key]: Setting): boolean => /^credential\.(?:.*\.)?helper$/is.test(key);
+
 /** The repository's and the worktree's own part of a configuration listing. */
-export const localSettings = (listing: string): Setting[] => {
+export const localSettings = (listing: string): Setting[] => settingsIn(listing, isLocal);
+
+const isLocal = (scope: string): boolean => scope === 'local' || scope === 'worktree';
+
+const settingsIn = (listing: string, isWanted: (scope: string) => boolean): Setting[] => {
   const fields = listing.split('\0');
   const found: Setting[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
-    if (fields[at] !== 'local' && fields[at] !== 'worktree') continue;
+    if (!isWanted(fields[at] ?? '')) continue;
     const [key = '', ...value] = (fields[at + 1] ?? '').split('\n');
     found.push([key, value.join('\n')]);
   }

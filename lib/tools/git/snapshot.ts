@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 import { PATCH } from './diff.ts';
 import type { Git, Runner, Worktree } from './git.ts';
-import { type Picture, takePicture } from './picture.ts';
+import { indexHash, type Picture, takePicture } from './picture.ts';
 
 /** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
 export interface Snapshot extends Picture {
@@ -29,14 +29,30 @@ export interface Comparison {
 }
 
 /** Keeps the exact state of a worktree under a ref: HEAD, branch, index and working files, untracked ones too. */
-export const snapshot = (git: Git, worktree: Worktree): Promise<Snapshot> =>
-  git.turn(worktree.common_dir, (run) => keep({ run }, worktree, 'snapshots'));
+export const snapshot = (
+  git: Git,
+  worktree: Worktree,
+  kind: Kind = 'snapshots',
+): Promise<Snapshot> => git.turn(worktree.common_dir, (run) => keep({ run }, worktree, kind));
+
+type Kind = 'snapshots' | 'undone' | 'conflicted';
+
+/** A snapshot by its commit alone, whose message has all that is not in its files. 502 `git_failed` once it is gone. */
+export const readSnapshot = async (
+  git: Runner,
+  worktree: Worktree,
+  { ref, commit }: Pick<Snapshot, 'ref' | 'commit'>,
+): Promise<Snapshot> => {
+  const { stdout } = await git.run(worktree, ['cat-file', 'commit', commit], { read: true });
+  const [, , ...picture] = stdout.toString('utf8').split('\n\n');
+  return { ...(JSON.parse(picture.join('\n\n')) as Picture), ref, commit };
+};
 
 /** Lets go of a snapshot; git's own clean-up removes its objects some day. */
 export const dropSnapshot = async (
   git: Runner,
   worktree: Worktree,
-  { ref }: Snapshot,
+  { ref }: Pick<Snapshot, 'ref'>,
 ): Promise<void> => {
   await git.run(worktree, ['update-ref', '-d', ref]);
 };
@@ -69,24 +85,15 @@ const TAMPERED: Comparison = {
 };
 
 /** A picture of now, kept under `refs/dossier/<kind>/<id>`. For use inside a turn. */
-export const keep = async (
-  git: Runner,
-  worktree: Worktree,
-  kind: 'snapshots' | 'undone',
-): Promise<Snapshot> => {
+export const keep = async (git: Runner, worktree: Worktree, kind: Kind): Promise<Snapshot> => {
   const picture = await takePicture(git, worktree);
   const ref = `refs/dossier/${kind}/${randomUUID()}`;
   const staged = picture.staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
   const contents = await text(git, worktree, ['mktree', '-z', '--missing'], staged);
   const tree = await text(git, worktree, ['mktree', '-z'], holding(picture, contents));
   const parent = picture.head === null ? [] : ['-p', picture.head];
-  const commit = await text(git, worktree, [
-    'commit-tree',
-    ...parent,
-    '-m',
-    `dossier: ${kind}`,
-    tree,
-  ]);
+  const message = `dossier: ${kind}\n\n${JSON.stringify(picture)}`;
+  const commit = await text(git, worktree, ['commit-tree', ...parent, '-F', '-', tree], message);
   await git.run(worktree, ['update-ref', ref, commit]);
   return { ...picture, ref, commit };
 };
@@ -113,6 +120,13 @@ const text = async (
   const { stdout } = await git.run(worktree, args, { read: true, input, env: AUTHOR });
   return stdout.toString('latin1').trim();
 };
+
+/** Whether the index holds something else now than in a picture: entries, stages or flags. */
+export const indexDiffers = async (
+  git: Runner,
+  worktree: Worktree,
+  { index }: Pick<Picture, 'index'>,
+): Promise<boolean> => (await indexHash(git, worktree)) !== index;
 
 /** Two pictures of one worktree. */
 export interface Pair {
