@@ -2,6 +2,7 @@ import { isInside } from '../store/disk/inside.ts';
 import { settingsOf } from '../store/globals.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
 import type { Config } from './config.ts';
+import { recoverConflicts } from './conflicts/recover.ts';
 import { createExporter } from './export/exporter.ts';
 import { createAutocommit } from './history/autocommit.ts';
 import type { Log } from './log.ts';
@@ -54,6 +55,7 @@ export const startService = async (
   };
   service.dispatcher.start();
   autocommit.start();
+  await recoverConflicts(service);
   await recoverSessions(service);
   attendSessions(service);
   const attention = open.watch(() => {

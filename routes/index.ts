@@ -1,5 +1,6 @@
 import type { Section } from '../lib/http/route.ts';
 import { caseRoutes } from './cases.ts';
+import { conflictRoutes } from './conflicts.ts';
 import { exportRoutes } from './export.ts';
 import { mcpRoutes } from './mcp.ts';
 import { memoryRoutes } from './memory.ts';
@@ -19,6 +20,7 @@ export const sections: readonly Section[] = [
   { title: 'Memory', routes: memoryRoutes },
   { title: 'Proof', routes: proofRoutes },
   { title: 'Worktrees', routes: worktreeRoutes },
+  { title: 'Conflicts and rebase', routes: conflictRoutes },
   { title: 'Export', routes: exportRoutes },
   { title: 'AI providers', routes: providerRoutes },
   { title: 'Webhook registration', routes: webhookRoutes },

@@ -60,6 +60,7 @@ export const checklistFile = (dir: string): string => join(dir, 'proof', 'checkl
 export const sessionsDir = (dir: string): string => join(dir, 'sessions');
 export const sessionLockFile = (dir: string): string => join(dir, 'sessions', 'lock.md');
 export const webhooksDir = (dir: string): string => join(dir, 'webhooks');
+export const conflictsDir = (dir: string): string => join(dir, 'conflicts');
 
 // Inside the directory of one session.
 export const sessionFile = (dir: string): string => join(dir, 'session.md');

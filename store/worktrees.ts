@@ -1,12 +1,13 @@
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
-import { createFile, hasCode, removeFile } from './disk/durable.ts';
+import { createFile, hasCode, removeFile, replaceFile } from './disk/durable.ts';
 import { checkedBy, readJson } from './disk/json-file.ts';
 import type { Layout } from './layout.ts';
 import { WorktreeRecord } from './records/worktree.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { Problem } from './text/problem.ts';
+import { readRegularFile } from './text/record-file.ts';
 
 /**
  * The record of a Work item's worktree, or undefined. An agent may be able to reach the file, so it is checked at
@@ -26,6 +27,21 @@ export const saveWorktree = async (store: Store, record: WorktreeRecord): Promis
   await readyToWrite(store);
   const text = `${JSON.stringify(record, undefined, 2)}\n`;
   return createFile(store.layout, recordFile(store.layout, record.case_id), text);
+};
+
+/** Writes what a rebase changed of the record: what the worktree's work is measured from. */
+export const moveBase = async (
+  store: Store,
+  { case_id }: WorktreeRecord,
+  moved: Pick<WorktreeRecord, 'base' | 'base_commit'>,
+): Promise<void> => {
+  await readyToWrite(store);
+  const path = recordFile(store.layout, case_id);
+  const record = readWorktree(store, case_id);
+  const before = readRegularFile(store.layout.root, path);
+  if (record === undefined || before === undefined) return;
+  const text = `${JSON.stringify({ ...record, ...moved }, undefined, 2)}\n`;
+  await replaceFile(store.layout, path, before, text);
 };
 
 export const forgetWorktree = async (store: Store, caseId: string): Promise<void> => {

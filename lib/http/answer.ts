@@ -4,6 +4,10 @@ import { Answer } from './route.ts';
 export const created = <T>(location: string, body: T | Buffer, etag?: string): Answer<T> =>
   new Answer<T>(body, { location }, etag);
 
+/** The answer of a call that only starts a long job, with `Location` of what tells how it goes. */
+export const accepted = <T>(location: string, body: T): Answer<T> =>
+  new Answer<T>(body, { location });
+
 /** An answer with an ETag: a client that has this version already is sent 304 and no body. */
 export const tagged = <T>(body: T | Buffer, etag: string): Answer<T> =>
   new Answer<T>(body, {}, etag);

@@ -16,6 +16,7 @@ const promptOf = (phase: Phase, parts: PromptParts): string =>
     ...section('The plan you proposed', parts.proposed),
     ...section('What has to change', parts.feedback),
     ...left(parts.partial),
+    ...(parts.conflict === undefined ? [] : ['## The conflict', parts.conflict]),
     ...section(`The Work item (${parts.type})`, parts.description),
     ...parts.global_memory.flatMap(({ filename, content }) =>
       section(`Of every Work item, from \`${filename}\` of the global memory`, content),

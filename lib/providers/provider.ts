@@ -29,6 +29,8 @@ export interface PromptParts {
   plan?: string;
   /** What the operator or reviewers want changed. */
   feedback?: string;
+  /** What is in conflict in the worktree, for a session that resolves it. */
+  conflict?: string;
   /** The plan that the feedback is about, in Plan mode only. */
   proposed?: string;
   /** Work mode only, when a run of this plan was stopped before. */

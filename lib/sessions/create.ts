@@ -5,6 +5,7 @@ import { createSession as keepSession, readSession } from '../../store/sessions/
 import { update } from '../cases/change.ts';
 import { isClosed } from '../cases/moves.ts';
 import { repositoryOf } from '../cases/project.ts';
+import { refuseSession } from '../conflicts/under-way.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { begin } from './launch.ts';
@@ -29,6 +30,7 @@ export const createSession = async (
     );
   }
   checkRepository(service, item.project);
+  refuseSession(service, caseId, type);
   const matter = {
     id: randomUUID(),
     type,

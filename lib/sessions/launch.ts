@@ -7,6 +7,7 @@ import { acquireLock, readLock, releaseLock } from '../../store/sessions/locks.t
 import { type KeptSession, listSessions, readSession } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { isClosed } from '../cases/moves.ts';
+import { maySessionStart } from '../conflicts/under-way.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
@@ -99,14 +100,16 @@ export const holdingLock = async <T>(
   return work().finally(() => releaseUnlessBegun(service, case_id, id));
 };
 
-const isNext = ({ store, engine }: Service, caseId: string, id: string): boolean => {
+const isNext = (service: Service, caseId: string, id: string): boolean => {
+  const { store, engine } = service;
   if (readLock(store, caseId)?.locked !== false) return false;
   // A lock that was deleted by hand frees the lock, not the worktree.
   if ([...engine.live.values()].some(({ case_id }) => case_id === caseId)) return false;
   const queued = (listSessions(store, caseId) ?? []).filter(
     ({ session }) => session.status === 'queued' && store.journal.runs.has(session.id),
   );
-  return queued[0]?.session.id === id;
+  const first = queued[0]?.session;
+  return first?.id === id && maySessionStart(service, caseId, first.type);
 };
 
 /** Executes the approved plan. Only approve and resume come here, with a session that is in Work mode already. */

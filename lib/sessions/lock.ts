@@ -56,7 +56,8 @@ export const freeLock = async (service: Service, caseId: string): Promise<void> 
   await decided(service, caseId);
   const { locked, holder } = lockOf(service, caseId);
   if (!locked) throw notFound('session lock of Work item', caseId);
-  const released = await releaseLock(store, caseId, ({ kind, session_id }) => {
+  const released = await releaseLock(store, caseId, ({ kind, session_id, operation }) => {
+    if (operation !== undefined) throw atWork(operation);
     if (kind === 'session' && isOpen(service, caseId, session_id)) throw abortInstead(session_id);
     return kind === holder?.kind && session_id === holder.session_id;
   });
@@ -68,6 +69,12 @@ const isOpen = ({ store }: Service, caseId: string, id = ''): boolean => {
   const status = readSession(store, caseId, id)?.session.status;
   return status !== undefined && !isEnded(status);
 };
+
+const atWork = (operation: string): ServiceError =>
+  new ServiceError(
+    'lock_held',
+    `The daemon holds the lock for the ${operation}, and frees it as soon as that is done. Try again then.`,
+  );
 
 const abortInstead = (id = ''): ServiceError =>
   new ServiceError(

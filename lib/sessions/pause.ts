@@ -2,6 +2,7 @@ import type { Session } from '../../store/records/session.ts';
 import type { KeptSession } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { unblock } from '../cases/moves.ts';
+import { rebaseUnderWay } from '../conflicts/under-way.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { activeSession } from './active.ts';
@@ -39,6 +40,8 @@ const keepPaused = async (
   if (kept.session.status !== 'paused') return kept;
   noteStatus(service, kept);
   // What the agent asked leave for is asked no more.
-  if (live !== undefined && live.asking.size > 0) await update(service, case_id, unblock);
+  const asked = live !== undefined && live.asking.size > 0;
+  if (asked && rebaseUnderWay(service, case_id) === undefined)
+    await update(service, case_id, unblock);
   return kept;
 };

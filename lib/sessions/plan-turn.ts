@@ -6,6 +6,7 @@ import type { Service } from '../service.ts';
 import { headCommit } from '../tools/git/repository.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
+import { conflictOf } from './conflict.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
 import { promptFor } from './prompt.ts';
@@ -47,7 +48,8 @@ const propose = async (
   const { case_id, id } = kept.session;
   const base_commit = (await headCommit(service.git, worktree)) ?? null;
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
-  const prompt = await promptFor(service, case_id, revisionOf(service, kept));
+  const conflict = await conflictOf(service, kept, worktree);
+  const prompt = await promptFor(service, case_id, { ...revisionOf(service, kept), ...conflict });
   return runTurn(service, { kept, phase: 'plan', worktree, prompt });
 };
 

@@ -5,8 +5,11 @@ import {
   readSession,
   type SessionRule,
 } from '../../store/sessions/sessions.ts';
+import { CONFLICT } from '../conflicts/under-way.ts';
+import { unstage } from '../conflicts/unstage.ts';
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
+import { findWorktree } from '../worktrees/read.ts';
 import { undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';
 import { wakeQueue } from './launch.ts';
@@ -43,11 +46,18 @@ const recover = async (service: Service, caseId: string, id: string): Promise<vo
   }
   const { run_marker } = found.matter;
   if (run_marker !== undefined) await sweep(run_marker, tracesOf(service, caseId));
+  await putBackStaged(service, found);
   const told = service.store.journal.runs.get(id)?.status;
   await settle(service, found);
   if (isEnded(found.session.status)) return;
   const kept = (await decide(service, caseId, id, await ruleFor(service, found))) ?? found;
   if (kept.session.status !== told) noteInterrupted(service, kept);
+};
+
+const putBackStaged = async (service: Service, { session }: KeptSession): Promise<void> => {
+  const worktree = findWorktree(service, session.case_id);
+  if (session.type !== CONFLICT || session.status !== 'working' || worktree === undefined) return;
+  await unstage(service, worktree);
 };
 
 // A Plan turn is compared with what it began with, also when its daemon did not live to do it.

@@ -3,6 +3,7 @@ import { awaitPlan } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { moveTo, unblock } from '../cases/moves.ts';
+import { CONFLICT, rebaseUnderWay } from '../conflicts/under-way.ts';
 import { ServiceError } from '../errors.ts';
 import type {
   Phase,
@@ -67,6 +68,8 @@ const providerOf = (service: Service, name: string): Provider => {
 const specOf = (service: Service, { kept, phase, worktree, prompt }: Turn): RunSpec => {
   const { store, engine, address } = service;
   const { session, matter } = kept;
+  // Who resolves conflicts stages and commits nothing.
+  const mayCommit = phase === 'work' && session.type !== CONFLICT;
   return {
     session_id: session.id,
     phase,
@@ -74,7 +77,7 @@ const specOf = (service: Service, { kept, phase, worktree, prompt }: Turn): RunS
     session_dir: whereIs(store, kept),
     prompt,
     run_marker: matter.run_marker ?? session.id,
-    ...(phase === 'work' ? sharedPlaces(worktree) : { writable: [], kept: [worktree.common_dir] }),
+    ...(mayCommit ? sharedPlaces(worktree) : { writable: [], kept: [worktree.common_dir] }),
     hidden: [store.layout.dossier, ...otherWorktrees(service, session.case_id)],
     ...(address.url !== undefined && {
       mcp: { url: `${address.url}/mcp`, token: engine.live.get(kept.session.id)?.token ?? '' },
@@ -110,5 +113,5 @@ const followPermission = async (
   }
   if (event.type !== 'permission_resolved' || stopping || service.engine.closing) return;
   if (!asking.delete(event.data.request_id) || asking.size > 0) return;
-  await update(service, case_id, unblock);
+  if (rebaseUnderWay(service, case_id) === undefined) await update(service, case_id, unblock);
 };

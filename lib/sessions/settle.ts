@@ -5,6 +5,7 @@ import { releaseLock } from '../../store/sessions/locks.ts';
 import { isUntold, type KeptSession, tellSession } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { isClosed, moveTo } from '../cases/moves.ts';
+import { CONFLICT } from '../conflicts/under-way.ts';
 import type { Service } from '../service.ts';
 import { endStream } from './stream.ts';
 
@@ -31,11 +32,12 @@ export const settle = async (service: Service, kept: KeptSession): Promise<void>
 
 /** Where a Work item goes with its session; undefined: it stays. One that the operator has closed stays closed. */
 export const caseStateFor = (
-  { status }: Pick<Session, 'status'>,
+  { status, type }: Pick<Session, 'status' | 'type'>,
   { state }: Pick<Case, 'state'>,
   before: State = 'OPEN',
 ): State | undefined => {
-  if (isClosed(state)) return undefined;
+  // While a rebase waits the Work item is BLOCKED, whatever an agent does about it.
+  if (isClosed(state) || type === CONFLICT) return undefined;
   if (status === 'aborted') return before;
   return FOLLOWS[status];
 };

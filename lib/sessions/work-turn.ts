@@ -4,12 +4,12 @@ import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
 import { type WorktreeDiff, worktreeDiff } from '../worktrees/diff.ts';
+import { conflictOf, runAndUnstage } from './conflict.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
 import { partialWork, workCalls } from './partial.ts';
 import { promptFor } from './prompt.ts';
 import { complete, usedSoFar } from './rules.ts';
-import { runTurn } from './run.ts';
 import { noteStatus } from './stream.ts';
 import { summaryOf } from './summary.ts';
 
@@ -29,10 +29,11 @@ export const workTurn = async (
   noteStatus(service, kept);
   const worktree = await ensureWorktree(service, case_id);
   const partial = goesOn ? await partialWork(service, kept, worktree) : undefined;
-  const given = { plan, ...(partial !== undefined && { partial }) };
+  const conflict = await conflictOf(service, kept, worktree);
+  const given = { plan, ...(partial !== undefined && { partial }), ...conflict };
   const prompt = await promptFor(service, case_id, given);
   const before = await diffOf(service, kept);
-  const ended = await runTurn(service, { kept, phase: 'work', worktree, prompt });
+  const ended = await runAndUnstage(service, { kept, worktree, prompt });
   if (stopped(service, ended)) return;
   const after = await keepDiff(service, kept);
   const files = after.changed;

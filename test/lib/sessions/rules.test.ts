@@ -137,18 +137,27 @@ describe('where a Work item goes with its session', () => {
   };
   const CLOSED: readonly State[] = ['RESOLVED', 'NON_ISSUE'];
 
-  it('is told by the status alone, but a closed one stays closed', () => {
+  it('is told by the status alone, but a closed one, and one with a rebase, stays as it is', () => {
     for (const status of STATUSES) {
       for (const state of STATES) {
         const expected = CLOSED.includes(state) ? undefined : FOLLOWS[status];
-        assert.equal(caseStateFor({ status }, { state }), expected, `${status}, ${state}`);
+        const session = { status, type: 'implementing' };
+        assert.equal(caseStateFor(session, { state }), expected, `${status}, ${state}`);
+        assert.equal(caseStateFor({ status, type: 'conflict' }, { state }), undefined);
       }
     }
   });
 
   it('is where it was before, after an abort', () => {
     for (const before of STATES)
-      assert.equal(caseStateFor({ status: 'aborted' }, { state: 'IMPLEMENTING' }, before), before);
+      assert.equal(
+        caseStateFor(
+          { status: 'aborted', type: 'implementing' },
+          { state: 'IMPLEMENTING' },
+          before,
+        ),
+        before,
+      );
   });
 });
 

@@ -1,0 +1,136 @@
+import { changeConflict, type KeptConflict } from '../../store/conflicts.ts';
+import type { WorktreeRecord } from '../../store/records/worktree.ts';
+import { ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { leftoverMarkers } from '../tools/git/markers.ts';
+import { continueRebase, type RebaseState, rebaseState } from '../tools/git/rebase.ts';
+import { status } from '../tools/git/status.ts';
+import {
+  isCheckedOut,
+  stageFiles,
+  type Unmerged,
+  unmergedFiles,
+  unmergedIn,
+} from '../tools/git/unmerged.ts';
+import { ourRebase } from './abort.ts';
+import { hasEnded } from './current.ts';
+import { exclusively } from './exclusively.ts';
+import { messageOf } from './preflight.ts';
+import { type Clean, type Conflicted, finish, proceed, toFile } from './proceed.ts';
+
+/**
+ * Stages the files in conflict as they are now, and goes on with the rebase: to its end, or to the next commit that
+ * conflicts. 422 `markers_remain` while a file still has markers; nothing is staged then.
+ */
+export const applyResolution = (service: Service, caseId: string): Promise<Clean | Conflicted> =>
+  exclusively(service, caseId, 'apply of a resolution', async (worktree) => {
+    const conflict = await ourRebase(service, worktree);
+    const state = await rebaseState(service.git, worktree);
+    if (state === undefined) return endedByHand(service, worktree, conflict);
+    const files = await toStage(service, worktree, { conflict, state });
+    return goOn(service, worktree, { conflict, files });
+  });
+
+// An operator may end it with git: what git proves is told, and the rest is asked.
+const endedByHand = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  conflict: KeptConflict,
+): Promise<Clean> => {
+  if (await hasEnded(service, worktree, conflict))
+    return finish(service, worktree, conflict, 'ended by hand');
+  throw new ServiceError(
+    'invalid_state',
+    'The rebase was ended by hand, and not to its end. Send …/conflicts/abort: it closes it, and brings back what was set aside.',
+  );
+};
+
+interface Stopped {
+  conflict: KeptConflict;
+  state: RebaseState;
+}
+
+const toStage = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { conflict, state }: Stopped,
+): Promise<Unmerged[]> => {
+  const { conflicted, stopped, step } = conflict.matter;
+  const files = await unmergedFiles(git, worktree);
+  const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
+  if (files.length === 0 && !isSame && step === 'interrupted') {
+    throw new ServiceError(
+      'invalid_state',
+      'git was in the middle of a commit when the daemon stopped, and nobody can tell what of it is done. Send …/conflicts/abort: it brings back the exact state before the rebase.',
+    );
+  }
+  // Also what was staged by hand since: git itself stages a file with all its markers.
+  const all = conflicted !== null && isSame ? await unmergedIn(git, worktree, conflicted) : files;
+  await refuseUnresolved(git, worktree, all);
+  await refuseOthers(git, worktree, files);
+  return files;
+};
+
+const refuseUnresolved = async (
+  git: Service['git'],
+  worktree: WorktreeRecord,
+  files: readonly Unmerged[],
+): Promise<void> => {
+  const marked = await leftoverMarkers(git, worktree, files);
+  const submodules = (await unmergedFiles(git, worktree))
+    .filter((file) => file.kind === 'submodule' && !isCheckedOut(worktree, file))
+    .map((file) => ({ path: toFile(file).path, lines: [] }));
+  const open = [...marked, ...submodules];
+  if (open.length === 0) return;
+  const names = open
+    .slice(0, 5)
+    .map(({ path, lines }) => (lines.length === 0 ? path : `${path} (line ${lines.join(', ')})`));
+  const more = submodules.length === 0 ? '' : SUBMODULE;
+  throw new ServiceError(
+    'markers_remain',
+    `Conflicts are left in ${names.join(', ')}. Resolve them in ${worktree.path}, then apply again; nothing was staged.${more}`,
+    { members: { files: open } },
+  );
+};
+
+const SUBMODULE =
+  ' Of a submodule that is not checked out, choose the commit with git update-index --cacheinfo 160000,<commit>,<path>.';
+
+// git would refuse to go on, and to stage them is not for us to decide.
+const refuseOthers = async (
+  git: Service['git'],
+  worktree: WorktreeRecord,
+  unmerged: readonly Unmerged[],
+): Promise<void> => {
+  const inConflict = new Set(unmerged.map((file) => toFile(file).path));
+  const { files } = await status(git, worktree);
+  const changed = files
+    .filter(({ code, path }) => code !== '??' && code[1] !== '.' && !inConflict.has(path))
+    .map(({ path }) => path);
+  if (changed.length === 0) return;
+  throw new ServiceError(
+    'uncommitted_changes',
+    `${changed.slice(0, 5).join(', ')} changed too, and only files in conflict are staged here. Stage them with git add in ${worktree.path}, or undo them, then apply again.`,
+    { members: { files: changed.slice(0, 100) } },
+  );
+};
+
+const goOn = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  { conflict, files }: { conflict: KeptConflict; files: readonly Unmerged[] },
+): Promise<Clean | Conflicted> => {
+  const { git, store } = service;
+  const names = files.slice(0, 5).map((file) => toFile(file).path);
+  const words = names.length === 0 ? 'what is staged' : names.join(', ');
+  await changeConflict(store, conflict, { step: 'applying', line: `apply: ${words}` });
+  try {
+    if (files.length > 0) await stageFiles(git, worktree, files);
+    const answer = await continueRebase(git, worktree, { marker: conflict.matter.id });
+    return await proceed(service, worktree, conflict, answer);
+  } catch (error) {
+    const line = `apply failed: ${messageOf(error)}`;
+    await changeConflict(store, conflict, { step: 'interrupted', line });
+    throw error;
+  }
+};

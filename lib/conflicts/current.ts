@@ -1,0 +1,121 @@
+import { changeConflict, type KeptConflict, openConflict } from '../../store/conflicts.ts';
+import type { WorktreeRecord } from '../../store/records/worktree.ts';
+import type { Service } from '../service.ts';
+import { isAncestor } from '../tools/git/ancestry.ts';
+import { awaitRebase, type RebaseState, rebaseState } from '../tools/git/rebase.ts';
+import { currentBranch, headCommit } from '../tools/git/repository.ts';
+import { compare, readSnapshot } from '../tools/git/snapshot.ts';
+import { unmergedFiles } from '../tools/git/unmerged.ts';
+
+import { block, finish, letGo, stopAt } from './proceed.ts';
+import { isOf, isOurs } from './under-way.ts';
+
+/**
+ * The rebase that is under way in this worktree, as it stands now: what a daemon that died left in the middle is looked
+ * at first, and told in the record. For whoever holds the session lock: then nobody is at it.
+ */
+export const currentConflict = async (
+  service: Service,
+  worktree: WorktreeRecord,
+): Promise<KeptConflict | undefined> => {
+  const conflict = openConflict(service.store, worktree.case_id);
+  if (conflict === undefined) return undefined;
+  if (!isOf(conflict, worktree)) {
+    await close(
+      service,
+      conflict,
+      'its worktree is gone; what it began is not taken up in another',
+    );
+    return undefined;
+  }
+  const { step } = conflict.matter;
+  if (step === 'conflicted' || step === 'interrupted') return conflict;
+  await takeUp(service, worktree, conflict);
+  return openConflict(service.store, worktree.case_id);
+};
+
+const close = async (service: Service, conflict: KeptConflict, line: string): Promise<void> => {
+  await letGo(service, conflict);
+  await changeConflict(service.store, conflict, {
+    outcome: 'interrupted',
+    step: null,
+    ended_at: service.clock().toISOString(),
+    line,
+  });
+};
+
+/**
+ * What is left of a step whose daemon died: told, and never guessed. Only what git itself proves is taken as done: that
+ * it stopped at a conflict, that it ended, or that nothing was changed. Else the operator decides.
+ */
+const takeUp = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  conflict: KeptConflict,
+): Promise<void> => {
+  const { id, step, snapshot } = conflict.matter;
+  await awaitRebase(id);
+  const state = await rebaseState(service.git, worktree);
+  if (snapshot === null && state === undefined)
+    return close(service, conflict, `${DIED} before anything was changed`);
+  if (step === 'aborting') return leave(service, conflict, 'Send …/conflicts/abort again');
+  if (state !== undefined) return takeUpStopped(service, worktree, { conflict, state });
+  if (await hasEnded(service, worktree, conflict)) {
+    await finish(service, worktree, conflict, `${DIED}, and git ended the rebase`);
+    return undefined;
+  }
+  if (snapshot !== null && (await isUntouched(service, worktree, snapshot)))
+    return close(service, conflict, `${DIED} before anything was changed`);
+  return leave(service, conflict, 'Only …/conflicts/abort is safe: it brings all back');
+};
+
+const DIED = 'the daemon stopped in the middle';
+
+const takeUpStopped = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  { conflict, state }: { conflict: KeptConflict; state: RebaseState },
+): Promise<void> => {
+  const files = await unmergedFiles(service.git, worktree);
+  const { stopped } = conflict.matter;
+  const isStop = isOurs(state, conflict) && files.length > 0;
+  if (isStop && state.stop.commit !== null) {
+    await changeConflict(service.store, conflict, { line: DIED });
+    await stopAt(service, worktree, conflict, { files, stop: state.stop });
+    return;
+  }
+  const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
+  const advice = isSame
+    ? 'all is staged and nothing is committed yet: send …/conflicts/apply again, or …/abort'
+    : 'git was in the middle of a commit: only …/conflicts/abort is safe, it brings all back';
+  await leave(service, conflict, advice);
+};
+
+const leave = async (service: Service, conflict: KeptConflict, advice: string): Promise<void> => {
+  await block(service, conflict);
+  await changeConflict(service.store, conflict, {
+    step: 'interrupted',
+    line: `${DIED} (${conflict.matter.step}). ${advice}`,
+  });
+};
+
+/** Whether the branch is checked out again, is not what it was, and stands on what it was to be put onto. */
+export const hasEnded = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { matter }: KeptConflict,
+): Promise<boolean> => {
+  const head = await headCommit(git, worktree);
+  if (head === undefined || head === matter.orig_head) return false;
+  if ((await currentBranch(git, worktree)) !== matter.branch) return false;
+  return isAncestor(git, worktree, matter.onto_commit, head);
+};
+
+const isUntouched = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  kept: { ref: string; commit: string },
+): Promise<boolean> => {
+  const before = await readSnapshot(git, worktree, kept);
+  return !(await compare(git, worktree, before)).changed;
+};

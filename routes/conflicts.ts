@@ -1,0 +1,234 @@
+import { Type } from 'typebox';
+import { abortRebase } from '../lib/conflicts/abort.ts';
+import { applyResolution } from '../lib/conflicts/apply.ts';
+import { conflictHistory } from '../lib/conflicts/history.ts';
+import { conflictMetrics } from '../lib/conflicts/metrics.ts';
+import { previewConflicts } from '../lib/conflicts/preview.ts';
+import { pushRebased } from '../lib/conflicts/push.ts';
+import { startRebase } from '../lib/conflicts/rebase.ts';
+import { resolveWithAgent } from '../lib/conflicts/resolve.ts';
+import { accepted } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
+import { route } from '../lib/http/route.ts';
+import { Conflict, ConflictFile, OUTCOMES } from '../store/records/conflict.ts';
+import { Session } from '../store/records/session.ts';
+import { CasePath } from './cases.ts';
+
+const Files = Type.Array(ConflictFile);
+const Onto = Type.String({ description: 'What the branch is put onto, as it was named' });
+
+const Clean = Type.Object({
+  status: Type.Literal('clean'),
+  head: Type.String({ description: 'The branch now' }),
+  onto: Onto,
+  changes: Type.Optional(
+    Type.Enum(['brought_back', 'set_aside'], {
+      description: 'What became of changes that were kept; `set_aside`: they do not fit any more',
+    }),
+  ),
+  set_aside_ref: Type.Optional(
+    Type.String({ description: 'Where they are: `git cherry-pick -n -m 1` brings them back' }),
+  ),
+  notes: Type.Optional(Type.Array(Type.String())),
+});
+
+const Conflicted = Type.Object({
+  status: Type.Literal('conflicted'),
+  files: Files,
+  onto: Onto,
+  commit: Type.Object(
+    {
+      commit: Type.Union([Type.Null(), Type.String()]),
+      number: Type.Integer(),
+      count: Type.Integer(),
+    },
+    { description: 'The commit that could not be applied, and which one it is of how many' },
+  ),
+  notes: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'What was not as it should be, such as a remote out of reach',
+    }),
+  ),
+});
+
+const Rebased = Type.Union([Clean, Conflicted]);
+
+const Figures = {
+  rebases: Type.Integer(),
+  conflicts: Type.Integer({ description: 'Rebases that met a conflict' }),
+  frequency: Type.Union([Type.Null(), Type.Number()], { description: 'Their share of all' }),
+  files: Type.Integer({ description: 'Files that were in conflict' }),
+  outcomes: Type.Object(
+    Object.fromEntries([...OUTCOMES, 'open'].map((name) => [name, Type.Integer()])) as Record<
+      (typeof OUTCOMES)[number] | 'open',
+      ReturnType<typeof Type.Integer>
+    >,
+  ),
+  seconds_to_resolution: Type.Object(
+    {
+      median: Type.Union([Type.Null(), Type.Number()]),
+      p95: Type.Union([Type.Null(), Type.Number()]),
+    },
+    { description: 'From the first conflict to the end, of those that were resolved' },
+  ),
+};
+
+const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
+const AT_WORK = [
+  'session_active',
+  'lock_held',
+  'rebase_in_progress',
+  'worktree_busy',
+  'worktree_missing',
+  'worktree_tampered',
+  'unreadable_record',
+  'invalid_state',
+  ...GIT,
+] as const;
+
+export const conflictRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/pr/rebase',
+    operatorOnly: true,
+    summary: "Rebase the Work item's branch in its worktree",
+    description:
+      'The exact state before, untracked files too, is kept under `refs/dossier/snapshots/` first. At a conflict the Work item is BLOCKED until `…/conflicts/apply` ends the rebase or `…/conflicts/abort` takes it back. A base of the form `<remote>/<branch>` is fetched first. Files that the rebase would write over, ignored ones too, are a 409.',
+    params: CasePath,
+    body: Type.Optional(
+      Type.Object({
+        onto: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: "A branch, tag or commit; default: the worktree's base",
+          }),
+        ),
+        keep_changes: Type.Optional(
+          Type.Boolean({
+            description:
+              'Sets changed tracked files aside and brings them back, staged ones as staged; else they are a 409',
+          }),
+        ),
+      }),
+    ),
+    response: Rebased,
+    errors: ['not_found', 'uncommitted_changes', 'remote_moved', ...AT_WORK],
+    handler: ({ params, body }, service) => startRebase(service, params.id, body ?? {}),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/conflicts/preview',
+    summary: 'Show the files in conflict, and the raw conflict diff of all of them',
+    description:
+      'Of a file that only one side still has, the diff is of what that side made of it. Read anew at each call.',
+    params: CasePath,
+    response: Type.Object({ files: Files, diff: Type.String() }),
+    errors: ['not_found', 'worktree_missing', 'worktree_tampered', 'unreadable_record', ...GIT],
+    handler: ({ params }, service) => previewConflicts(service, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/conflicts/resolve-with-agent',
+    operatorOnly: true,
+    summary: 'Start a session in which an agent proposes how to resolve the conflicts',
+    description:
+      'A session of type `conflict`: it plans, and changes files only after the operator has approved the plan. Nothing is staged; what the agent stages is put back.',
+    params: CasePath,
+    body: Type.Optional(
+      Type.Object({
+        provider: Type.Optional(
+          Type.String({ minLength: 1, description: "Instead of the settings' provider" }),
+        ),
+      }),
+    ),
+    response: Session,
+    status: 202,
+    errors: [
+      'not_found',
+      'session_active',
+      'lock_held',
+      'worktree_missing',
+      'worktree_tampered',
+      'unreadable_record',
+      'invalid_state',
+      'no_repository',
+      ...GIT,
+    ],
+    handler: async ({ params, body }, service) => {
+      const session = await resolveWithAgent(service, params.id, body ?? {});
+      return accepted(`/cases/${params.id}/sessions/${session.id}`, session);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/conflicts/apply',
+    operatorOnly: true,
+    summary: 'Stage the resolved files and go on with the rebase',
+    description:
+      'Stages the files in conflict as they are, and no others: 422 with files and lines while markers are left. Answers as the rebase does when the next commit conflicts.',
+    params: CasePath,
+    response: Rebased,
+    errors: ['not_found', 'markers_remain', 'uncommitted_changes', ...AT_WORK],
+    handler: ({ params }, service) => applyResolution(service, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/conflicts/push-rebased',
+    operatorOnly: true,
+    summary: 'Push the rebased branch, if the remote still has what it had before the rebase',
+    description:
+      "Pushes to the branch's own name on the push remote, never to the base branch, with a lease on the commit that the remote had when the rebase began. A push that came in between is a 409, and nothing is overwritten.",
+    params: CasePath,
+    response: Type.Object({
+      status: Type.Literal('pushed'),
+      remote: Type.String(),
+      ref: Type.String(),
+      head: Type.String(),
+      replaced: Type.Union([Type.Null(), Type.String()], {
+        description: 'The commit that was there; null: the branch was not there',
+      }),
+    }),
+    errors: ['not_found', 'remote_moved', 'push_refused', 'remote_auth_failed', ...AT_WORK],
+    handler: ({ params }, service) => pushRebased(service, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/conflicts/abort',
+    operatorOnly: true,
+    summary: 'Abort the rebase and give back the exact state before it',
+    description:
+      'HEAD, branch, index, changed and untracked files with their modes are as they were. What was made since is kept under `undone_ref`. Ignored files stay as they are.',
+    params: CasePath,
+    response: Type.Object({
+      status: Type.Literal('aborted'),
+      branch: Type.String(),
+      head: Type.String(),
+      undone_ref: Type.Union([Type.Null(), Type.String()]),
+      left: Type.Array(Type.String(), { description: 'What could not be put back' }),
+    }),
+    errors: ['not_found', ...AT_WORK],
+    handler: ({ params }, service) => abortRebase(service, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/conflicts/history',
+    summary: 'List the rebases of a Work item with what came of them, oldest first',
+    params: CasePath,
+    query: Type.Object(PageQuery),
+    response: Type.Array(Conflict),
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params, query }, service) =>
+      page(conflictHistory(service, params.id), query, `/api/cases/${params.id}/conflicts/history`),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/conflicts/metrics',
+    summary: 'Say how often rebases conflict and how long it takes to resolve them',
+    description: 'Of the Work item, and under `workspace` of all, read from their records.',
+    params: CasePath,
+    response: Type.Object({ ...Figures, workspace: Type.Object(Figures) }),
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params }, service) => conflictMetrics(service, params.id),
+  }),
+];

@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createFile } from './disk/durable.ts';
+import { namesIn } from './disk/folder.ts';
+import { assertOwn, changing } from './items/changing.ts';
+import { conflictsDir } from './layout.ts';
+import { shortId, timeName } from './names.ts';
+import { ConflictMatter } from './records/conflict.ts';
+import type { Store } from './store.ts';
+import { type FrontMatter, parseFrontMatter } from './text/front-matter.ts';
+import { checkerOf } from './text/parse.ts';
+import { editRecord, explained, readable, readRegularFile } from './text/record-file.ts';
+import { renderFrontMatter } from './text/splice.ts';
+
+export interface KeptConflict {
+  case_id: string;
+  path: string;
+  matter: ConflictMatter;
+  /** What happened, a line each. */
+  log: string;
+}
+
+/**
+ * The rebases of a Work item, oldest first. Undefined when there is no such Work item. Throws `unreadable_record` for
+ * one that cannot be read: whether a rebase is under way must not be guessed.
+ */
+export const listConflicts = (store: Store, caseId: string): KeptConflict[] | undefined => {
+  const folder = folderOf(store, caseId);
+  if (folder === undefined) return undefined;
+  return namesIn(folder).flatMap((name) => readIn(store, caseId, join(folder, name)) ?? []);
+};
+
+/** The rebase of this machine that has not ended. There is one at most. */
+export const openConflict = (store: Store, caseId: string): KeptConflict | undefined =>
+  listConflicts(store, caseId)?.find(({ matter }) => isOpenHere(store, matter));
+
+export const isOpenHere = ({ machine }: Store, matter: ConflictMatter): boolean =>
+  matter.outcome === null && matter.machine === machine;
+
+/** All rebases of the workspace that can be read. It gives way to requests every few milliseconds. */
+export const allConflicts = async (store: Store): Promise<KeptConflict[]> => {
+  const found: KeptConflict[] = [];
+  let since = performance.now();
+  for (const id of [...store.items.byId.keys()]) {
+    const folder = folderOf(store, id);
+    if (folder === undefined) continue;
+    for (const name of namesIn(folder)) found.push(...readOrSkip(store, id, join(folder, name)));
+    if (performance.now() - since < SLICE_MS) continue;
+    await nextTurn();
+    since = performance.now();
+  }
+  return found;
+};
+
+const SLICE_MS = 4;
+
+const readOrSkip = (store: Store, caseId: string, path: string): KeptConflict[] => {
+  try {
+    return [readIn(store, caseId, path) ?? []].flat();
+  } catch {
+    return [];
+  }
+};
+
+/** Makes the record of a rebase that begins: it is on disk before anything else is touched. */
+export const createConflict = (
+  store: Store,
+  caseId: string,
+  { matter, line }: { matter: ConflictMatter; line: string },
+): Promise<KeptConflict | undefined> =>
+  changing(store, caseId, async (item) => {
+    const name = `${timeName(new Date(matter.began_at))}-${shortId(matter.id)}.md`;
+    const path = join(conflictsDir(join(store.layout.root, item.dir)), name);
+    const text = renderFrontMatter({ ...matter }, `\n${entry(matter.began_at, line)}\n`);
+    await createFile(store.layout, path, text, { assertMeant: () => assertOwn(store, item) });
+    return readIn(store, caseId, path);
+  });
+
+export interface ConflictChange extends Partial<Omit<ConflictMatter, 'id' | 'began_at'>> {
+  /** What happened, as a sentence for the log. */
+  line?: string;
+}
+
+/** Changes the record of a rebase and adds a line to its log. Undefined when it is gone. */
+export const changeConflict = (
+  store: Store,
+  { case_id, matter: { id } }: KeptConflict,
+  { line, ...changes }: ConflictChange,
+): Promise<KeptConflict | undefined> =>
+  changing(store, case_id, async () => {
+    const path = listConflicts(store, case_id)?.find(({ matter }) => matter.id === id)?.path;
+    if (path === undefined) return undefined;
+    await editRecord(store.layout, path, ({ source }) => ({
+      changes,
+      ...(line !== undefined && { body: withLine(source, entry(now(store), line)) }),
+    }));
+    return readIn(store, case_id, path);
+  });
+
+const now = ({ clock }: Store): string => clock().toISOString();
+
+const entry = (at: string, line: string): string => `- ${at} ${line.replaceAll(/\s*\n\s*/g, ' ')}`;
+
+const withLine = ({ body, eol }: FrontMatter, line: string): string =>
+  `${body}${body === '' || body.endsWith('\n') ? '' : eol}${line}${eol}`;
+
+const check = checkerOf(ConflictMatter);
+
+export const parseConflict = (text: string): ConflictMatter => {
+  const source = parseFrontMatter(text);
+  return check(source.data, source);
+};
+
+const readIn = (store: Store, case_id: string, path: string): KeptConflict | undefined => {
+  const { root } = store.layout;
+  const bytes = readRegularFile(root, path);
+  if (bytes === undefined) return undefined;
+  const source = readable(root, path, bytes);
+  const matter = explained(path.slice(root.length + 1), () => check(source.data, source));
+  return { case_id, path, matter, log: source.body.trim() };
+};
+
+const folderOf = ({ layout, items }: Store, caseId: string): string | undefined => {
+  const item = items.byId.get(caseId);
+  return item === undefined ? undefined : conflictsDir(join(layout.root, item.dir));
+};
