@@ -1,8 +1,8 @@
 /** Sessions whose agent looks around and reaches out: what it sees, what it can write, and what its traces can start. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { createSandbox } from '../../lib/tools/sandbox.ts';
 import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -108,6 +108,76 @@ describe('an agent in Work mode, in a sandbox', { skip }, () => {
     const settings = options.settings?.replace('agent"]', 'agent", "~/.aws"]') ?? '';
     const test = await withCase(t, 'Look.', { ...options, settings });
     assert.match(await outputOf(test, await work(test)), /the key/);
+  });
+});
+
+// Each file with its kind, its permissions and its content; of a directory git keeps for itself nothing.
+const picture = (root: string, git = false): string[] =>
+  readdirSync(root, { recursive: true, withFileTypes: true })
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => git || !/\/\.git\//.test(path))
+    .filter((path) => !lstatSync(path).isDirectory())
+    .map((path) => {
+      const { mode } = lstatSync(path);
+      const link = lstatSync(path).isSymbolicLink();
+      return `${path} ${mode} ${link ? readlinkSync(path) : readFileSync(path, 'latin1')}`;
+    })
+    .toSorted();
+
+const gitState = (worktree: string): string[] => [
+  gitIn(worktree)('rev-parse', 'HEAD'),
+  gitIn(worktree)('symbolic-ref', 'HEAD'),
+  gitIn(worktree)('ls-files', '--stage'),
+  gitIn(worktree)('status', '--porcelain'),
+];
+
+const MEDDLE = `
+echo x >> a.txt; chmod +x run.sh; rm gone.txt; echo new > new.txt; ln -s /etc/passwd out
+git add -A; git -c user.name=a -c user.email=a@b commit -qm sly; git checkout -qb elsewhere
+echo staged > staged.txt; git add staged.txt; mv a.txt moved.txt; mkdir a.txt; echo x > a.txt/x
+echo 'gitdir: /nowhere' > .git`;
+
+describe('an agent in Plan mode that does all it can', () => {
+  const planned = async (t: TestContext, sandbox: 'auto' | 'off', plan: string) => {
+    const options = withScript(t, {}, sandbox);
+    const files = { 'a.txt': 'one\n', 'run.sh': '#!/bin/sh\n', 'gone.txt': 'still here\n' };
+    const test = await withCase(t, 'Meddle.', { ...options, files });
+    const { running, item } = test;
+    const made = await running.call('POST', '/api/worktrees', { case_id: item.id });
+    assert.equal(made.status, 201, made.text);
+    const main = running.repository.root;
+    const script = plan.replaceAll('$main', main);
+    writeFiles(join(options.env?.HOME ?? '', '.test-agent'), { 'plan.sh': script });
+    return { test, main, worktree: worktreeOf(running, item) };
+  };
+
+  it('has changed nothing in its worktree afterwards, and its session has failed (checked)', async (t) => {
+    const { test, worktree } = await planned(t, 'off', MEDDLE);
+    const before = [picture(worktree), gitState(worktree)];
+    const { id } = await test.start();
+    assert.match((await test.until(id, 'failed')).error ?? '', /^plan_mode_violation/);
+    assert.deepEqual([picture(worktree), gitState(worktree)], before);
+    const patch = join(newestSession(test.running, test.item), 'plan-mode-violation.patch');
+    assert.match(readFileSync(patch, 'utf8'), /moved\.txt[\s\S]*new\.txt/);
+  });
+
+  it('could change nothing there, nor in the repository or the main checkout (enforced)', {
+    skip,
+  }, async (t) => {
+    const more = `
+git tag sly; git branch sly; git config user.name sly; git stash
+echo x >> $main/a.txt; echo x > $main/new.txt; chmod 600 $main/run.sh; rm $main/gone.txt
+mkdir -p $main/.git/hooks; echo x > $main/.git/hooks/pre-commit; echo x >> $main/.git/info/exclude
+rm -rf $main/.git/refs/heads; echo x > $main/.git/HEAD`;
+    const { test, worktree, main } = await planned(t, 'auto', MEDDLE + more);
+    const before = [picture(worktree), gitState(worktree), picture(main)];
+    const refs = test.running.repository.git('show-ref');
+    const { id } = await test.start();
+    await test.until(id, 'plan_ready');
+    assert.deepEqual([picture(worktree), gitState(worktree), picture(main)], before);
+    assert.equal(test.running.repository.git('show-ref'), refs);
+    const inGit = picture(join(main, '.git'), true).join('\n');
+    assert.doesNotMatch(inGit, /sly|hooks\/pre-commit |^x$/m);
   });
 });
 
