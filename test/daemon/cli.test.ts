@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { atEnd, killAtEnd } from '../helpers/at-end.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
@@ -24,7 +25,7 @@ interface Ended {
 /** Runs the command to its end. */
 const dossier = async (t: TestContext, ...args: string[]): Promise<Ended> => {
   const child = spawn(process.execPath, [DOSSIER, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  t.after(() => child.kill('SIGKILL'));
+  killAtEnd(t, child);
   const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => stream.toArray());
   const [code, signal] = await once(child, 'exit');
   const text = async (parts: Promise<Buffer[]> | undefined) =>
@@ -49,7 +50,7 @@ describe('dossier', () => {
     const child = spawn(process.execPath, [DOSSIER, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    t.after(() => child.kill('SIGKILL'));
+    killAtEnd(t, child);
     child.stderr.resume();
     const output = child.stdout.toArray();
     const [first] = await once(child.stdout, 'data');
@@ -104,7 +105,7 @@ describe('dossier', () => {
     const daemon = await startDaemon(t, ['--workspace', temporaryDirectory(t)]);
     const { host, port } = new URL(daemon.url);
     const socket = connect(Number(port), '127.0.0.1');
-    t.after(() => socket.destroy());
+    atEnd(t, () => socket.destroy());
     // A request whose body does not come keeps a polite stop waiting for two seconds.
     const head = ['POST /cases HTTP/1.1', `Host: ${host}`, 'Content-Type: application/json'];
     socket.write([...head, 'Content-Length: 10', 'Expect: 100-continue', '', ''].join('\r\n'));
@@ -150,7 +151,7 @@ describe('dossier', () => {
     writeFileSync(join(dir, 'file'), '');
     mkdirSync(join(dir, 'space'));
     const taken = createServer().listen(0, '127.0.0.1');
-    t.after(() => taken.close());
+    atEnd(t, () => taken.close());
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };
     const space = ['--workspace', join(dir, 'space')];
@@ -201,7 +202,7 @@ describe('dossier', () => {
     const workspace = temporaryDirectory(t);
     const args = ['start', '--silent', '--', '--workspace', workspace, '--port', '0'];
     const npm = spawn('npm', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
-    t.after(() => npm.kill('SIGKILL'));
+    killAtEnd(t, npm);
     npm.stderr.resume();
     const [line] = await once(npm.stdout, 'data');
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(String(line))?.[0] ?? '';

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { idOfText } from '../../store/names.ts';
+import { killAtEnd } from '../helpers/at-end.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { filesOf } from '../helpers/workspace.ts';
@@ -29,7 +30,7 @@ const FILES = Object.fromEntries(
 const startImport = (t: TestContext, workspace: string, source: string): ChildProcess => {
   const args = [DOSSIER, 'import', source, '--workspace', workspace];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  t.after(() => child.kill('SIGKILL'));
+  killAtEnd(t, child);
   return child;
 };
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { killAtEnd } from '../helpers/at-end.ts';
 import { DOSSIER } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { caseText, dirOf, idOf, writeItems } from '../helpers/many-items.ts';
@@ -43,7 +44,7 @@ const limited = (
     ['--user', '--map-root-user', 'sh', '-c', script, process.execPath, ...args],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
-  t.after(() => child.kill('SIGKILL'));
+  killAtEnd(t, child);
   const lines: string[] = [];
   for (const input of [child.stdout, child.stderr])
     createInterface({ input }).on('line', (line) => lines.push(line));

@@ -6,7 +6,9 @@ import type { Case } from '../../store/records/case.ts';
 import type { Gate } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { makeRepository, type TestRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { filesOf } from '../helpers/workspace.ts';
 import { PROJECT, runExample } from './run.ts';
@@ -60,7 +62,10 @@ describe('demo', () => {
     const demo = runExample(t, 'demo', ['--keep', '--dir', dir]);
     assert.equal(await demo.ended, 0, demo.written());
     const pid = Number(/process (\d+);/.exec(demo.written())?.[1]);
-    t.after(() => process.kill(pid, 'SIGKILL'));
+    atEnd(t, () => {
+      process.kill(pid, 'SIGKILL');
+      return eventually(() => assert.throws(() => process.kill(pid, 0)));
+    });
     const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(demo.written()) ?? [];
     const [item] = await get<Case[]>(`${url}/cases`);
     assert.equal(item?.state, 'RESOLVED');

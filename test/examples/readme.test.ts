@@ -1,6 +1,7 @@
 /** What README.md shows is run here, or compared with what it speaks of. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,6 +11,7 @@ import { promisify } from 'node:util';
 import { HELP } from '../../lib/cli/help.ts';
 import { findProgram } from '../../lib/tools/find-program.ts';
 import { Settings } from '../../store/records/settings.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
@@ -54,7 +56,11 @@ const machineIn = (t: TestContext, place: string, name: string) => {
         stdio: ['ignore', 'pipe', 'ignore'],
         detached: true,
       });
-      t.after(() => process.kill(-(child.pid as number), 'SIGKILL'));
+      const gone = once(child, 'exit');
+      atEnd(t, () => {
+        process.kill(-(child.pid as number), 'SIGKILL');
+        return gone;
+      });
       return urlIn(child.stdout);
     },
     edit: (path: string, from: string, to: string): void => {

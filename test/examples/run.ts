@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { killAtEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';
 
 /** The root of the project: where README.md and examples/workspace are. */
@@ -32,7 +33,7 @@ export const runExample = (
     env: { ...process.env, ...env },
     timeout: LONGEST_MS,
   });
-  t.after(() => child.kill('SIGKILL'));
+  killAtEnd(t, child);
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {

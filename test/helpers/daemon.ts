@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { killAtEnd } from './at-end.ts';
 
 /** The bundled daemon, as it ships. */
 export const DOSSIER = fileURLToPath(new URL('../../dossier.js', import.meta.url));
@@ -29,7 +30,7 @@ export const startDaemon = async (
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });
-  t.after(() => child.kill('SIGKILL'));
+  killAtEnd(t, child);
   const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
+import { killAtEnd } from './at-end.ts';
 
 export interface Faults {
   /** The system calls work again. */
@@ -22,7 +23,7 @@ export const inject = async (
   // Only those calls stop the process: the others run as fast as ever.
   const args = ['-f', '-o', '/dev/null', '-e', `trace=${names}`, ...injections, '-p', `${pid}`];
   const strace = spawn('strace', args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  t.after(() => strace.kill('SIGKILL'));
+  killAtEnd(t, strace);
   const exited = once(strace, 'exit').catch(() => undefined);
   const reason = await new Promise<string | undefined>((resolve) => {
     let said = '';

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { atEnd } from './at-end.ts';
 
 /** One delivery as it came over the wire. */
 export interface Received {
@@ -48,7 +49,7 @@ export const openReceiver = async (t: TestContext, port = 0): Promise<TestReceiv
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  t.after(close);
+  atEnd(t, close);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,

@@ -7,6 +7,7 @@ import { cleanEnvironment } from '../../lib/tools/environment.ts';
 import { createGit, type Git, type Worktree } from '../../lib/tools/git/git.ts';
 import type { Repository } from '../../lib/tools/git/repository.ts';
 import { addWorktree } from '../../lib/tools/git/worktree.ts';
+import { atEnd } from './at-end.ts';
 
 export interface TestRepository {
   root: string;
@@ -37,7 +38,7 @@ export const makeRepository = (
 
 export const temporaryDirectory = (t: TestContext): string => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'dossier-test-')));
-  t.after(() => rmSync(root, { recursive: true, force: true }));
+  atEnd(t, () => rmSync(root, { recursive: true, force: true }));
   return root;
 };
 

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
+import { atEnd } from './at-end.ts';
 import { chat } from './model/chat.ts';
 import type { Asked, Call, Entry, Format, Frame, Json, Said } from './model/format.ts';
 import { gemini } from './model/gemini.ts';
@@ -67,7 +68,7 @@ export const startScriptedModel = async (t: TestContext, rules: Rule[]): Promise
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
+  atEnd(t, () => {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   });

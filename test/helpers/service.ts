@@ -10,6 +10,7 @@ import type { Service } from '../../lib/service.ts';
 import { startService } from '../../lib/startup.ts';
 import { sections } from '../../routes/index.ts';
 import type { EventBody } from '../../store/records/event.ts';
+import { atEnd } from './at-end.ts';
 import { makeRepository, type TestRepository } from './repository.ts';
 
 export interface Answered<T = unknown> {
@@ -75,7 +76,7 @@ export const startForTest = async (t: TestContext, options: Options = {}): Promi
     writeFileSync(join(root, 'workspace.md'), `---\n${options.settings}\n---\n`);
   const config = configOf(root, repository.root, options);
   const state = await start(config, options);
-  t.after(async () => {
+  atEnd(t, async () => {
     await state.stop();
     if (options.workspace === undefined) rmSync(root, { recursive: true, force: true });
   });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { atEnd } from './at-end.ts';
 import { DOSSIER, firstUrl } from './daemon.ts';
 import { eventually } from './eventually.ts';
 
@@ -94,7 +95,7 @@ const holdOn = (
     await ended;
     return killed;
   };
-  t.after(kill);
+  atEnd(t, kill);
   return { alive, ended, kill };
 };
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import { atEnd } from './at-end.ts';
 import type { StreamEvent } from './sessions.ts';
 
 export interface HttpClient {
@@ -42,7 +43,7 @@ export const openStream = async (
   headers: Record<string, string> = {},
 ): Promise<Reader> => {
   const cut = new AbortController();
-  t.after(() => cut.abort());
+  atEnd(t, () => cut.abort());
   const answer = await fetch(url, { headers, signal: cut.signal });
   assert.equal(answer.status, 200);
   assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type OpenStore, openStore } from '../../store/open.ts';
+import { atEnd } from './at-end.ts';
 
 export interface TestWorkspace extends OpenStore {
   root: string;
@@ -27,7 +28,7 @@ export const openRoot = async (root: string): Promise<TestWorkspace> => {
 /** A real store on a temporary root, both gone when the test is over. */
 export const openWorkspace = async (t: TestContext): Promise<TestWorkspace> => {
   const open = await openRoot(makeRoot());
-  t.after(async () => {
+  atEnd(t, async () => {
     await open.close();
     rmSync(open.root, { recursive: true, force: true });
   });

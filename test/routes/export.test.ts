@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { Compile } from 'typebox/compile';
 import { CHUNK_BYTES, WINDOW } from '../../store/archive/export-outbox.ts';
 import { Manifest } from '../../store/records/manifest.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';
 import type { Running } from '../helpers/service.ts';
@@ -16,7 +17,7 @@ import { filesOf } from '../helpers/workspace.ts';
 const begin = async (t: TestContext, { service, workspace }: Running) => {
   writeFileSync(join(workspace, 'large.bin'), randomBytes(CHUNK_BYTES * WINDOW * 2));
   const life = new AbortController();
-  t.after(() => life.abort());
+  atEnd(t, () => life.abort());
   const chunks = service.exporter.export().open(life.signal)[Symbol.asyncIterator]();
   const first = await chunks.next();
   assert.equal(first.done, false);

@@ -3,6 +3,7 @@ import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { sweep } from '../../store/items/sweep.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {
   assertHeard,
@@ -116,7 +117,7 @@ describe('a directory of Work items', () => {
     const { workspace, service } = running;
     const away = `${workspace}-away`;
     renameSync(workspace, away);
-    t.after(() => rmSync(away, { recursive: true, force: true }));
+    atEnd(t, () => rmSync(away, { recursive: true, force: true }));
     await sweep(service.store);
     edit({ ...running, workspace: away }, 1, 'OPEN', 'BLOCKED');
     await eventually(() => assert.equal(service.store.missing.size, 0));

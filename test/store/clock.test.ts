@@ -18,6 +18,7 @@ import { readFolder } from '../../store/disk/folder.ts';
 import type { LockMatter } from '../../store/records/lock.ts';
 import { acquireLock, readLock, releaseLock } from '../../store/sessions/locks.ts';
 import { readEntry } from '../../store/text/entry.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { withCase } from '../helpers/work-item.ts';
 import { until } from '../helpers/workspace.ts';
@@ -154,7 +155,7 @@ describe('folder.lock', { concurrency: true }, () => {
   it('is told as busy while another process holds it', async (t) => {
     const { lock, acquire } = await held(t);
     const alive = setInterval(() => utimesSync(lock, new Date(), new Date()), 100);
-    t.after(() => clearInterval(alive));
+    atEnd(t, () => clearInterval(alive));
     await assert.rejects(acquire, { code: 'file_busy', message: /folder\.lock/ });
     clearInterval(alive);
     rmdirSync(lock);

@@ -10,13 +10,13 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it, type TestContext } from 'node:test';
 import { type DaemonLock, lockWorkspace, type Owner } from '../../store/daemon-lock.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 
 const IGNORE = { lost: () => undefined, regained: () => undefined };
@@ -31,7 +31,7 @@ const ownerOf = ({ owner }: Layout): Owner => JSON.parse(readFileSync(owner, 'ut
 
 const lock = async (t: TestContext, layout: Layout): Promise<DaemonLock> => {
   const held = await lockWorkspace(layout, IGNORE);
-  t.after(() => held.release());
+  atEnd(t, () => held.release());
   return held;
 };
 
@@ -64,7 +64,7 @@ const other = async (t: TestContext, { root }: Layout): Promise<Other> => {
   const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT, root], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  t.after(async () => {
+  atEnd(t, async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
     await once(child, 'exit');

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { inject } from '../helpers/faults.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
@@ -106,7 +107,7 @@ interface Told {
 /** Sends everything over one connection. */
 const sender = (t: TestContext, url: string) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  t.after(() => agent.destroy());
+  atEnd(t, () => agent.destroy());
   return async (method: string, path: string, body: object): Promise<Told> => {
     const headers = { 'content-type': 'application/json' };
     const sent = request(`${url}${path}`, { agent, method, headers }).end(JSON.stringify(body));

@@ -24,6 +24,7 @@ import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import { readLock } from '../../store/sessions/locks.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { openReceiver } from '../helpers/receiver.ts';
 import { gitIn, type TestRepository } from '../helpers/repository.ts';
@@ -313,7 +314,7 @@ describe('a directory of a Work item', () => {
   it('that is moved out of the workspace is gone, and moved back is the same again', async (t) => {
     const work = await watched(t);
     const away = `${work.running.workspace}-away`;
-    t.after(() => rmSync(away, { recursive: true, force: true }));
+    atEnd(t, () => rmSync(away, { recursive: true, force: true }));
     renameSync(work.dir, away);
     await eventually(async () => assertProblem(await work.call('GET', work.at), 404, 'not_found'));
     renameSync(away, work.dir);

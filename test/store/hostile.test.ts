@@ -15,6 +15,7 @@ import { sweep } from '../../store/items/sweep.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
 import { ENDED, watchWorkspace } from '../../store/watch/watch.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { assertProblem, withCase } from '../helpers/work-item.ts';
@@ -25,7 +26,7 @@ const open = async (t: TestContext, root: string): Promise<OpenStore> => {
     follow: () => undefined,
     report: () => undefined,
   });
-  t.after(() => opened.close());
+  atEnd(t, () => opened.close());
   return opened;
 };
 

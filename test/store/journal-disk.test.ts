@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openJournal } from '../../store/journal/journal.ts';
 import { openJournalFile } from '../../store/journal/journal-file.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { tinyDisk } from '../helpers/tiny-disk.ts';
 
 const LONG = 'x'.repeat(3000);
@@ -12,7 +13,7 @@ describe('a journal on a full disk', () => {
     it(`is met with no acknowledged line lost, with ${kib} KiB left`, async (t) => {
       const disk = tinyDisk(t, 2048);
       if (disk === undefined) return;
-      t.after(disk.unmount);
+      atEnd(t, disk.unmount);
       const dir = join(disk.dir, 'journal');
       const journal = await openJournal(dir);
       disk.leave(kib);
@@ -32,7 +33,7 @@ describe('a journal on a full disk', () => {
     const disk = tinyDisk(t, 1024);
     if (disk === undefined) return;
     const { file } = await openJournalFile(disk.dir);
-    t.after(() => file.close().then(disk.unmount));
+    atEnd(t, () => file.close().then(disk.unmount));
     disk.leave(64);
     await assert.rejects(file.reserve(131_072), { code: 'ENOSPC' });
     await assert.rejects(file.reserve(131_072), { code: 'ENOSPC' });

@@ -13,6 +13,7 @@ import {
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Case } from '../../store/records/case.ts';
 import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { inject } from '../helpers/faults.ts';
 import { tinyDisk } from '../helpers/tiny-disk.ts';
 import { told, withCase } from '../helpers/work-item.ts';
@@ -26,7 +27,7 @@ const ODD: Record<string, Odd> = {
     (await inject(t, process.pid, 'link,linkat:error=EPERM')) !== undefined,
   'with .dossier on another one': async (t, dossier) => {
     const disk = tinyDisk(t, 4096, dossier);
-    if (disk !== undefined) t.after(disk.unmount);
+    if (disk !== undefined) atEnd(t, disk.unmount);
     return disk !== undefined;
   },
 };
@@ -36,7 +37,7 @@ const place = async (t: TestContext, odd: Odd): Promise<Layout | undefined> => {
   mkdirSync(layout.dossier);
   const isOdd = await odd(t, layout.dossier);
   // Behind the unmounting.
-  t.after(() => rmSync(layout.root, { recursive: true, force: true }));
+  atEnd(t, () => rmSync(layout.root, { recursive: true, force: true }));
   if (!isOdd) return undefined;
   for (const path of [layout.tmp, layout.trash, layout.undo]) mkdirSync(path);
   return layout;

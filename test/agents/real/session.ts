@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { alive } from '../../../lib/tools/process-tree.ts';
 import type { Session } from '../../../store/records/session.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
@@ -47,7 +48,7 @@ const PATIENCE_MS = 150_000;
 export const startSession = async (t: TestContext, wanted: Wanted): Promise<RealSession> => {
   let log = async (): Promise<void> => undefined;
   // Before all that is taken away after the test.
-  t.after(() => log());
+  atEnd(t, () => log());
   const model = await startScriptedModel(t, wanted.rules);
   const agent = realAgents(model.origin).find(({ id }) => id === wanted.agent);
   assert.ok(agent);
@@ -114,7 +115,7 @@ const recordIn = (dir: string): string => readFileSync(join(dir, 'session.md'), 
 // Not in the system's temporary directory: Codex does not work with a home there.
 const homeFor = (t: TestContext, agent: RealAgent, model: string): string => {
   const home = mkdtempSync(join(AGENTS, 'home-'));
-  t.after(() => rmSync(home, { recursive: true, force: true }));
+  atEnd(t, () => rmSync(home, { recursive: true, force: true }));
   agent.configure?.(home, model);
   return home;
 };

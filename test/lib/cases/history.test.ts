@@ -10,6 +10,7 @@ import { createCase } from '../../../store/cases.ts';
 import { type OpenStore, openStore } from '../../../store/open.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../store/records/history.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
 const MADE_AT = '2026-03-01T10:00:00.000Z';
@@ -22,7 +23,7 @@ const workspace = async (t: TestContext, top: string, root = top) => {
     follow: () => undefined,
     report: (error, what) => assert.fail(`${what}: ${error}`),
   });
-  t.after(() => open.close());
+  atEnd(t, () => open.close());
   const matter = {
     id: ID,
     title: 'One',

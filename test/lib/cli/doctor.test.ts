@@ -7,6 +7,7 @@ import { node } from '../../../lib/cli/doctor-machine.ts';
 import { inotify } from '../../../lib/cli/doctor-workspace.ts';
 import { readConfig } from '../../../lib/config.ts';
 import { findProgram } from '../../../lib/tools/find-program.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { openRoot } from '../../helpers/workspace.ts';
 
@@ -102,7 +103,7 @@ describe('doctor', () => {
     const workspace = temporaryDirectory(t);
     mkdirSync(workspace, { recursive: true });
     const open = await openRoot(workspace);
-    t.after(() => open.close());
+    atEnd(t, () => open.close());
     open.lock.tell('http://127.0.0.1:4321');
     const { code, said } = await run(onlyGit(t), '--workspace', workspace);
     assert.equal(code, 0);

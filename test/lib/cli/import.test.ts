@@ -17,6 +17,7 @@ import { importInto } from '../../../lib/cli/import.ts';
 import { readConfig } from '../../../lib/config.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace-files.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { tinyDisk } from '../../helpers/tiny-disk.ts';
 import { filesOf, makeRoot, openRoot } from '../../helpers/workspace.ts';
@@ -101,7 +102,7 @@ describe('import of an export', () => {
     assert.deepEqual(sorted(filesOf(workspace)), asMap(FILES));
     assertClean(workspace);
     const open = await openRoot(workspace);
-    t.after(() => open.close());
+    atEnd(t, () => open.close());
     assert.deepEqual([...open.store.items.byId.keys()].toSorted(), [ONE, TWO]);
     assert.deepEqual([...open.store.items.strangers], []);
   });
@@ -169,9 +170,9 @@ describe('import of an export', () => {
     const workspace = makeRoot();
     mkdirSync(join(workspace, '.dossier'));
     const disk = tinyDisk(t, 4096, join(workspace, '.dossier'));
-    if (disk !== undefined) t.after(disk.unmount);
+    if (disk !== undefined) atEnd(t, disk.unmount);
     // Behind the unmounting.
-    t.after(() => rmSync(workspace, { recursive: true, force: true }));
+    atEnd(t, () => rmSync(workspace, { recursive: true, force: true }));
     if (disk === undefined) return;
     writeFiles(workspace, { '.dossier-import-0123abcd.tmp/cases/x/case.md': 'half' });
     await run(workspace, zipAt(t, exportOf(FILES)));
@@ -189,7 +190,7 @@ describe('import of an export', () => {
   it('writes nothing where the disk is too small', async (t) => {
     const disk = tinyDisk(t, 2048);
     if (disk === undefined) return;
-    t.after(disk.unmount);
+    atEnd(t, disk.unmount);
     const files = { 'memory/big.md': 'x'.repeat(4_000_000) };
     await assert.rejects(
       run(disk.dir, zipAt(t, exportOf(files))),
@@ -407,7 +408,7 @@ describe('import', () => {
   it('refuses a workspace that another process holds, and names it', async (t) => {
     const root = temporaryDirectory(t);
     const open = await openRoot(root);
-    t.after(() => open.close());
+    atEnd(t, () => open.close());
     await assert.rejects(
       run(root, zipAt(t, exportOf(FILES))),
       new RegExp(`held by process ${process.pid} .*Nothing was imported\\.$`),

@@ -11,6 +11,7 @@ import { editGlobalMemory } from '../../../store/global-memory.ts';
 import { writeMemory } from '../../../store/memory.ts';
 import { openStore } from '../../../store/open.ts';
 import { PACE as WATCH_PACE } from '../../../store/watch/attention.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import {
   gitIn,
@@ -58,7 +59,7 @@ const keep = async (t: TestContext, { root, folder = '', settings }: Wanted = {}
     await autocommit.close();
     await open.close();
   };
-  t.after(end);
+  atEnd(t, end);
   const git = gitIn(top);
   const subjects = (): string[] => git('log', '--format=%s').trim().split('\n');
   return { ...open, end, top, workspace, service, autocommit, logged, git, subjects };

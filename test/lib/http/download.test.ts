@@ -4,6 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { ServiceError } from '../../../lib/errors.ts';
 import { type Download, route } from '../../../lib/http/route.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { listen, serverOf } from './serve.ts';
 
@@ -38,7 +39,7 @@ const connect = async (t: TestContext, open: Download['open']) => {
   const client = get(`${server.url}/file`);
   client.on('error', () => undefined);
   const [response] = (await once(client, 'response')) as [IncomingMessage];
-  t.after(() => client.destroy());
+  atEnd(t, () => client.destroy());
   response.on('error', () => undefined);
   return { ...server, client, response };
 };

@@ -4,6 +4,7 @@ import type { Server } from '@hapi/hapi';
 import type { Route } from '../../../lib/http/route.ts';
 import { createServer, type ServerOptions } from '../../../lib/server.ts';
 import type { Service } from '../../../lib/service.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 
 const SERVICE = {
   clock: () => new Date(0),
@@ -49,7 +50,7 @@ export const listen = async (
 ) => {
   const { hapi, logged } = serverOf(routes, { port: 0, ...options });
   await hapi.start();
-  t.after(() => hapi.stop({ timeout: 100 }));
+  atEnd(t, () => hapi.stop({ timeout: 100 }));
   const port = Number(hapi.info.port);
   return { hapi, logged, port, url: `http://127.0.0.1:${port}` };
 };

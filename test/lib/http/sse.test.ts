@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { ServiceError } from '../../../lib/errors.ts';
 import { type EventSource, route, type StreamEvent } from '../../../lib/http/route.ts';
 import type { ServerOptions } from '../../../lib/server.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { json, listen, serverOf } from './serve.ts';
 
 const eventOf = (id: number, data: unknown = { n: id }): StreamEvent => ({
@@ -61,7 +62,7 @@ const connect = async (t: TestContext, source: EventSource, more: Partial<Server
   const server = await listen(t, streaming(source), more);
   const client = get(`${server.url}/stream`);
   const [response] = (await once(client, 'response')) as [IncomingMessage];
-  t.after(() => client.destroy());
+  atEnd(t, () => client.destroy());
   response.setEncoding('utf8').on('error', () => undefined);
   return { ...server, client, response };
 };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { server } from '@hapi/hapi';
 import { addWhenAsked } from '../../../lib/http/when-asked.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 
 const serve = (...paths: string[]) => {
@@ -44,7 +45,7 @@ describe('addWhenAsked', () => {
 
   it('makes the rest once the server has started', async (t) => {
     const { hapi, made } = serve('/a', '/b', '/c');
-    t.after(() => hapi.stop());
+    atEnd(t, () => hapi.stop());
     await hapi.start();
     await eventually(() => assert.deepEqual(made.toSorted(), ['/a', '/b', '/c']));
   });

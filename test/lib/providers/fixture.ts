@@ -12,6 +12,7 @@ import type {
   RunSpec,
 } from '../../../lib/providers/provider.ts';
 import { createSandbox, type SandboxSetting } from '../../../lib/tools/sandbox.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 
 export interface Place {
   root: string;
@@ -23,7 +24,7 @@ export interface Place {
 /** A temporary place with a home and a worktree, removed at the end of the test. */
 export const makePlace = (t: TestContext): Place => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'dossier-providers-')));
-  t.after(() => rmSync(root, { recursive: true, force: true }));
+  atEnd(t, () => rmSync(root, { recursive: true, force: true }));
   const place = { root, home: join(root, 'home'), tree: join(root, 'tree') };
   for (const path of [place.home, place.tree, join(root, 'session')]) mkdirSync(path);
   writeFileSync(join(place.tree, 'a.txt'), 'one\n');
@@ -80,7 +81,7 @@ export const watch = (t: TestContext, start: (tell: (event: RunEvent) => void) =
     events.push(event);
     for (const waiter of waiting) if (waiter.type === event.type) waiter.resolve(event);
   });
-  t.after(() => run.kill());
+  atEnd(t, () => run.kill());
   const of = <T extends RunEvent['type']>(type: T): EventOf<T>[] =>
     events.filter((event) => event.type === type).map(({ data }) => data as EventOf<T>);
   return {

@@ -9,6 +9,7 @@ import { type Connection, comesFromRun } from '../../../lib/tools/caller.ts';
 import { cleanEnvironment } from '../../../lib/tools/environment.ts';
 import { RUN_VARIABLE } from '../../../lib/tools/process-tree.ts';
 import { createSandbox } from '../../../lib/tools/sandbox.ts';
+import { atEnd, killAtEnd } from '../../helpers/at-end.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
 const skip = existsSync('/proc/net/tcp') ? false : 'this host has no /proc';
@@ -19,9 +20,9 @@ const listen = async (t: TestContext) => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const called = once(server, 'connection').then(([socket]) => socket as Socket);
-  t.after(async () => {
-    (await called).destroy();
+  atEnd(t, () => {
     server.close();
+    void called.then((socket) => socket.destroy());
   });
   return { port, called };
 };
@@ -43,7 +44,7 @@ const runShell = (t: TestContext, argv: string[], marker: string, cwd = '/'): vo
   const [file = '', ...args] = argv;
   const env = { PATH: process.env.PATH, HOME: '/', [RUN_VARIABLE]: marker };
   const child = spawn(file, args, { cwd, env, stdio: 'ignore', detached: true });
-  t.after(() => child.kill('SIGKILL'));
+  killAtEnd(t, child);
 };
 
 describe('comesFromRun', { skip }, () => {

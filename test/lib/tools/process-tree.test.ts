@@ -14,6 +14,7 @@ import {
   RUN_VARIABLE,
   sweep,
 } from '../../../lib/tools/process-tree.ts';
+import { atEnd, killAtEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -40,7 +41,7 @@ const startWith = async (
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  t.after(() => child.kill('SIGKILL'));
+  killAtEnd(t, child);
   const [line] = await once(child.stdout, 'data');
   return String(line).trim().split(' ').map(Number);
 };
@@ -88,7 +89,7 @@ describe('sweep', { skip }, () => {
     const home = escapeIn(dir).replace('-i', 'HOME=/home/one');
     const [shell = 0] = await startUnmarked(t, home);
     const [beside = 0] = await startUnmarked(t, escapeIn(join(dir, '..')));
-    t.after(() => [shell, beside].map((pid) => process.kill(pid, 'SIGKILL')));
+    atEnd(t, () => [shell, beside].map((pid) => process.kill(pid, 'SIGKILL')));
     assert.equal(await sweep(randomUUID(), { dir }), 0);
     assert.deepEqual([exists(shell), exists(beside)], [true, true]);
   });

@@ -6,12 +6,13 @@ import { describe, it, type TestContext } from 'node:test';
 import { cleanEnvironment } from '../../../lib/tools/environment.ts';
 import { alive } from '../../../lib/tools/process-tree.ts';
 import { type Program, type ProgramSpec, startProgram } from '../../../lib/tools/spawn.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 
 const env = cleanEnvironment({ PATH: process.env.PATH });
 
 const start = (t: TestContext, argv: string[], more: Partial<ProgramSpec> = {}): Program => {
   const program = startProgram({ argv, cwd: '/', env, marker: randomUUID(), ...more });
-  t.after(() => program.end());
+  atEnd(t, () => program.end());
   return program;
 };
 

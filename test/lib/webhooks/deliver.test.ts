@@ -3,12 +3,13 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { createSender } from '../../../lib/webhooks/deliver.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { openReceiver } from '../../helpers/receiver.ts';
 
 const serve = async (t: TestContext, listener: RequestListener): Promise<string> => {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
+  atEnd(t, () => {
     server.closeAllConnections();
     server.close();
   });
@@ -17,7 +18,7 @@ const serve = async (t: TestContext, listener: RequestListener): Promise<string>
 
 const senderOf = (t: TestContext, timeoutMs?: number) => {
   const sender = createSender(timeoutMs);
-  t.after(() => sender.close());
+  atEnd(t, () => sender.close());
   return sender;
 };
 

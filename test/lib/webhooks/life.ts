@@ -6,6 +6,7 @@ import type { EventBody } from '../../../store/records/event.ts';
 import type { WebhookMatter } from '../../../store/records/webhook.ts';
 import type { Store } from '../../../store/store.ts';
 import { createRegistration, type Scope } from '../../../store/webhooks.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { makeRoot, openRoot } from '../../helpers/workspace.ts';
 
 export interface Life {
@@ -39,7 +40,7 @@ export const live = async (t: TestContext, { schedule = [5, 5] }: Options = {}):
     await life?.close();
     life = undefined;
   };
-  t.after(async () => {
+  atEnd(t, async () => {
     await end();
     rmSync(root, { recursive: true, force: true });
   });

@@ -10,6 +10,7 @@ import type { Git } from '../../../lib/tools/git/git.ts';
 import { worktreeRoutes } from '../../../routes/worktrees.ts';
 import { openStore } from '../../../store/open.ts';
 import type { Case } from '../../../store/records/case.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import {
   makeRepository,
   type TestRepository,
@@ -54,7 +55,7 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
     throw error;
   };
   const opened = await openStore(workspace, { clock, follow: () => undefined, report });
-  t.after(() => opened.close());
+  atEnd(t, () => opened.close());
   const config = { workspace, repo: repo === null ? undefined : (repo ?? repository.root) };
   const service = {
     config: config as Config,

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { CHUNK_BYTES, createOutbox, WINDOW } from '../../../store/archive/export-outbox.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 
 const connect = (t: TestContext) => {
   const { port1, port2 } = new MessageChannel();
-  t.after(() => port1.close());
+  atEnd(t, () => port1.close());
   const got: Uint8Array[] = [];
   port2.on('message', (chunk: Uint8Array) => got.push(chunk));
   return { outbox: createOutbox(port1), taken: () => port2.postMessage('taken'), got };

@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createShelf, LARGE_BYTES } from '../../../store/archive/export-shelf.ts';
 import { readTree } from '../../../store/archive/export-tree.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 import { sha256 } from '../../helpers/work-item.ts';
 
@@ -110,7 +111,7 @@ describe('readTree', () => {
     symlinkSync('nowhere', join(root, 'a/broken'));
     execFileSync('mkfifo', [join(root, 'a/pipe')]);
     const socket = createServer().listen(join(root, 'a/socket'));
-    t.after(() => socket.close());
+    atEnd(t, () => socket.close());
     writeFileSync(Buffer.concat([Buffer.from(join(root, 'a/')), Buffer.from([0xff])]), 'x');
     const { files, skipped } = await readAll(t, root);
     assert.deepEqual([...files], [['a/b.md', 'b']]);

@@ -8,6 +8,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { type ExportRun, startExport } from '../../../store/archive/export.ts';
 import { CHUNK_BYTES, WINDOW } from '../../../store/archive/export-outbox.ts';
 import { layoutOf } from '../../../store/layout.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { readExport } from '../../helpers/exported.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
@@ -26,7 +27,7 @@ const workspaceOf = (t: TestContext, files: Record<string, string>): string => {
 
 const start = (t: TestContext, root: string): ExportRun => {
   const archive = startExport(layoutOf(root), NOW);
-  t.after(() => archive.close());
+  atEnd(t, () => archive.close());
   return archive;
 };
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { ArchiveError } from '../../../store/archive/archive.ts';
 import { openZip } from '../../../store/archive/zip-file.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 import { type ZipPart, zipOf } from '../../helpers/zip.ts';
@@ -13,7 +14,7 @@ const open = async (t: TestContext, bytes: Buffer) => {
   const path = join(temporaryDirectory(t), 'test.zip');
   writeFileSync(path, bytes);
   const zip = await openZip(path);
-  t.after(() => zip.close());
+  atEnd(t, () => zip.close());
   return zip;
 };
 

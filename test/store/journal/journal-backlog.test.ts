@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Journal, openJournal } from '../../../store/journal/journal.ts';
 import type { EventBody } from '../../../store/records/event.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { listed } from '../../helpers/listed.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -43,7 +44,7 @@ const upTo = (last: number, after = 0): number[] =>
 const openWithBacklog = async (t: TestContext) => {
   const dir = join(temporaryDirectory(t), 'journal');
   const lives: Journal[] = [];
-  t.after(() => lives.at(-1)?.close());
+  atEnd(t, () => lives.at(-1)?.close());
   const open = async (): Promise<Journal> => {
     await lives.at(-1)?.close();
     lives.push(await openJournal(dir));
@@ -85,7 +86,7 @@ describe('events that somebody is owed', () => {
       return process.memoryUsage().heapUsed;
     };
     const journal = await openJournal(join(temporaryDirectory(t), 'journal'));
-    t.after(() => journal.close());
+    atEnd(t, () => journal.close());
     const fill = async (count: number): Promise<void> => {
       const ids = Array.from({ length: 2000 }, (_, n) => `${n}${LONG.slice(0, 500)}`);
       await Promise.all(ids.map((id) => journal.append({ events: [event(id)] })));

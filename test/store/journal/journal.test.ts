@@ -6,6 +6,7 @@ import { groupCommit } from '../../../store/journal/group-commit.ts';
 import { type Journal, openJournal, type Seen } from '../../../store/journal/journal.ts';
 import { openJournalFile } from '../../../store/journal/journal-file.ts';
 import type { EventBody } from '../../../store/records/event.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { listed } from '../../helpers/listed.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -59,7 +60,7 @@ describe('openJournal', () => {
     await first.append({ cursor: { id: 'w', seq: 2 } });
     await first.close();
     const second = await openJournal(dir);
-    t.after(() => second.close());
+    atEnd(t, () => second.close());
     assert.equal(second.fresh, false);
     assert.deepEqual(
       [...second.seen],
@@ -86,7 +87,7 @@ describe('openJournal', () => {
     const dir = join(temporaryDirectory(t), 'journal');
     await (await openJournal(dir)).close();
     const second = await openJournal(dir);
-    t.after(() => second.close());
+    atEnd(t, () => second.close());
     assert.equal(second.fresh, false);
   });
 
@@ -128,7 +129,7 @@ describe('openJournal', () => {
     bytes.writeUInt8(bytes.readUInt8(at + 3) ^ 1, at + 3);
     writeFileSync(path, bytes);
     const again = await openJournal(dir);
-    t.after(() => again.close());
+    atEnd(t, () => again.close());
     assert.deepEqual([await casesOf(again), again.damaged], [['a', 'c', 'd'], 1]);
     assert.deepEqual(
       (await append(again, 'e')).map(({ seq }) => seq),
@@ -145,7 +146,7 @@ describe('openJournal', () => {
     writeFileSync(join(dir, '00000002.ndjson'), text);
     writeFileSync(join(dir, '00000003.ndjson.tmp'), 'half');
     const again = await openJournal(dir);
-    t.after(() => again.close());
+    atEnd(t, () => again.close());
     assert.deepEqual(await casesOf(again), ['a']);
     assert.equal(newest(dir), join(dir, '00000002.ndjson'));
     assert.ok(!readdirSync(dir).includes('00000001.ndjson'));
@@ -156,7 +157,7 @@ describe('append', () => {
   it('resolves when the line is in the file, whole', async (t) => {
     const dir = join(temporaryDirectory(t), 'journal');
     const journal = await openJournal(dir);
-    t.after(() => journal.close());
+    atEnd(t, () => journal.close());
     await append(journal, 'a');
     assert.ok(linesIn(dir).at(-1)?.includes('"case_id":"a"'));
   });
@@ -176,7 +177,7 @@ describe('append', () => {
     assert.deepEqual(heard, expected);
     await journal.close();
     const again = await openJournal(dir);
-    t.after(() => again.close());
+    atEnd(t, () => again.close());
     assert.deepEqual(await casesOf(again), ids);
   });
 
@@ -198,7 +199,7 @@ describe('append', () => {
       async () => undefined,
     );
     await Promise.all(Array.from({ length: 100 }, (_, n) => writer.push(n)));
-    t.after(() => file.close());
+    atEnd(t, () => file.close());
     assert.ok(batches <= 2, `${batches} batches`);
   });
 });
@@ -208,7 +209,7 @@ describe('onEvents', () => {
     const reported: [unknown, string][] = [];
     const dir = join(temporaryDirectory(t), 'journal');
     const journal = await openJournal(dir, (...report) => reported.push(report));
-    t.after(() => journal.close());
+    atEnd(t, () => journal.close());
     const heard: number[] = [];
     const fault = new Error('a listener of the test');
     journal.onEvents(() => {
@@ -231,7 +232,7 @@ describe('onEvents', () => {
 describe('release', () => {
   it('drops events that every receiver has, and keeps the count', async (t) => {
     const journal = await openJournal(join(temporaryDirectory(t), 'journal'));
-    t.after(() => journal.close());
+    atEnd(t, () => journal.close());
     for (const id of ['a', 'b', 'c']) await append(journal, id);
     journal.release(2);
     assert.deepEqual([await casesOf(journal), journal.last], [['c'], 3]);
@@ -257,7 +258,7 @@ describe('compaction', () => {
     assert.equal(newest(dir), join(dir, '00000002.ndjson'));
     assert.ok(readFileSync(newest(dir)).length < 4_194_304, '120 × 50 KB went in');
     const again = await openJournal(dir);
-    t.after(() => again.close());
+    atEnd(t, () => again.close());
     assert.deepEqual(await casesOf(again), ['first', 'last']);
     assert.deepEqual([again.last, again.damaged], [2, 0]);
     assert.equal(again.seen.get('grows')?.case.description, `119${long}`);

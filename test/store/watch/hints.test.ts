@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PACE } from '../../../store/watch/attention.ts';
 import { collectHints } from '../../../store/watch/hints.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { caseText, dirOf, idOf } from '../../helpers/git-workspace.ts';
 import { gitIn } from '../../helpers/repository.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
@@ -19,7 +20,7 @@ describe('collectHints', () => {
       settled: (dirs) => settled.push(...dirs),
       overflowed: () => assert.fail('no burst'),
     });
-    t.after(hints.close);
+    atEnd(t, hints.close);
     while (settled.length < 3) {
       hints.hint('cases/a');
       await nextTurn();
@@ -34,7 +35,7 @@ describe('collectHints', () => {
       { ...QUICK, git_ms: 60_000 },
       { busy: () => busy, settled: (dirs) => settled.push(dirs), overflowed: () => undefined },
     );
-    t.after(hints.close);
+    atEnd(t, hints.close);
     for (const path of ['a', 'b', 'a', 'c']) {
       hints.hint(path);
       for (let turn = 0; turn < 1000; turn += 1) await nextTurn();

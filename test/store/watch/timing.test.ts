@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { everySoOften } from '../../../store/watch/timing.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -17,7 +18,7 @@ const hourly = (t: TestContext) => {
       count += 1;
     },
   );
-  t.after(regular.stop);
+  atEnd(t, regular.stop);
   return {
     count: () => count,
     tick: () => t.mock.timers.tick(1000),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { layoutOf } from '../../../store/layout.ts';
 import { type Watcher, watchWorkspace } from '../../../store/watch/watch.ts';
+import { atEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { caseText, dirOf, proofText, write, writeItems } from '../../helpers/many-items.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
@@ -31,7 +32,7 @@ const watched = async (
   };
   const items = [0, 1, 2, 3].map(dirOf);
   const watcher = watchWorkspace(layoutOf(root), items, events, most);
-  t.after(() => watcher.close());
+  atEnd(t, () => watcher.close());
   await watcher.ready;
   const hears = async (dir: string, act: () => void): Promise<void> => {
     hints.length = 0;
@@ -63,7 +64,7 @@ describe('watchWorkspace', () => {
 
   it('hears the same on a file system in memory', async (t) => {
     const root = mkdtempSync('/dev/shm/dossier-');
-    t.after(() => rmSync(root, { recursive: true, force: true }));
+    atEnd(t, () => rmSync(root, { recursive: true, force: true }));
     await remakeAll(await watched(t, 2, root));
   });
 

@@ -11,6 +11,7 @@ import { takePicture } from '../../../../lib/tools/git/picture.ts';
 import { snapshot } from '../../../../lib/tools/git/snapshot.ts';
 import { status } from '../../../../lib/tools/git/status.ts';
 import { addWorktree } from '../../../../lib/tools/git/worktree.ts';
+import { atEnd } from '../../../helpers/at-end.ts';
 import {
   known,
   makeRepository,
@@ -111,7 +112,7 @@ describe('Git.run', () => {
     const lock = join(root, '.git', 'index.lock');
     writeFileSync(lock, '');
     const timer = setTimeout(() => rmSync(lock), 150);
-    t.after(() => clearTimeout(timer));
+    atEnd(t, () => clearTimeout(timer));
     writeFiles(root, { 'new.txt': 'x' });
     await testGit(t).run(root, ['add', '--', 'new.txt']);
     assert.match(operator('status', '--short'), /A {2}new.txt/);
