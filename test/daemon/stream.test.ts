@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { atEnd } from '../helpers/at-end.ts';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
 import { writeEndedSession } from '../helpers/ended-session.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
@@ -41,7 +42,7 @@ const connect = (t: TestContext, url: string): Promise<IncomingMessage> =>
       answer.once('readable', () => resolve(answer));
     });
     request.on('error', reject);
-    t.after(() => request.destroy());
+    atEnd(t, () => request.destroy());
   });
 
 const idsIn = (text: string): number[] =>
