@@ -17,7 +17,7 @@ import type { Caller, Tool } from './tool.ts';
  * from its token alone, each time.
  */
 export const answerMessage = async (caller: Caller, request: Request): Promise<Response> => {
-  const tools = caller.run === undefined ? OPERATOR_TOOLS : SESSION_TOOLS;
+  const tools = toolsFor(caller);
   const server = new Server(
     { name: 'dossier', version: caller.service.version.version },
     { capabilities: { tools: {} } },
@@ -35,6 +35,12 @@ export const answerMessage = async (caller: Caller, request: Request): Promise<R
   }
 };
 
+// In Plan mode nothing is written, by this way either.
+const toolsFor = ({ run }: Caller): readonly Tool[] => {
+  if (run === undefined) return OPERATOR_TOOLS;
+  return run.phase === 'work' ? SESSION_TOOLS : SESSION_TOOLS.filter(({ reads }) => reads);
+};
+
 const described = ({ name, description, input, reads }: Tool) => ({
   name,
   description,
@@ -49,7 +55,9 @@ const callTool = async (
   given: Record<string, unknown>,
 ): Promise<CallToolResult> => {
   const tool = tools.find((one) => one.name === name);
-  if (tool === undefined) return failed(`There is no tool ${name}.`);
+  if (tool === undefined) return failed(noTool(caller, name));
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(tool.input.properties, key));
+  if (unknown !== undefined) return failed(`${name} takes no argument ${unknown}.`);
   if (!Check(tool.input, given))
     return failed(`The arguments of ${name} are not as its schema says.`);
   try {
@@ -62,6 +70,11 @@ const callTool = async (
     return failed(error.message);
   }
 };
+
+const noTool = ({ run }: Caller, name: string): string =>
+  run?.phase === 'plan' && SESSION_TOOLS.some((tool) => tool.name === name)
+    ? `You are in Plan mode, where nothing is written: ${name} is for Work mode. Put it into the plan.`
+    : `There is no tool ${name}.`;
 
 // Told as a result, so that the model reads it and does something else.
 const failed = (text: string): CallToolResult => ({

@@ -5,11 +5,10 @@ import { getMemory, listMemory, putMemory } from '../memory/case-memory.ts';
 import { attachProof } from '../proof/attach.ts';
 import { getGate } from '../proof/checklist.ts';
 import type { Service } from '../service.ts';
-import type { LiveRun } from '../sessions/engine.ts';
 import { tick } from './tick.ts';
 import { asText, type Tool } from './tool.ts';
 
-type Own = { service: Service; run: LiveRun; caseId: string };
+type Own = { service: Service; caseId: string };
 
 // The Work item is the run's own: no argument names another.
 const own = <I extends TObject>(tool: {
@@ -23,14 +22,17 @@ const own = <I extends TObject>(tool: {
   call: ({ service, run }, given) => {
     if (run === undefined)
       throw new ServiceError('unauthorized', 'The session of this token has ended.');
-    return tool.call({ service, run, caseId: run.case_id }, given as Static<I>);
+    return tool.call({ service, caseId: run.case_id }, given as Static<I>);
   },
 });
 
 const Filename = Type.String({ description: 'Such as notes.md' });
 const NOTHING = Type.Object({});
 
-/** What the agent of a session may do to its own Work item, besides editing the worktree. */
+/**
+ * What the agent of a session may do to its own Work item, besides editing the worktree. In Plan mode it has those that
+ * read alone: what was made before the plan was approved proves nothing of what it does.
+ */
 export const SESSION_TOOLS: readonly Tool[] = [
   own({
     name: 'read_work_item',
@@ -94,16 +96,9 @@ export const SESSION_TOOLS: readonly Tool[] = [
       content: Type.String({ minLength: 1 }),
     }),
     reads: false,
-    call: async ({ service, run, caseId }, proof) => {
-      await workModeOnly(service, run);
+    call: async ({ service, caseId }, proof) => {
       const { id, type } = (await attachProof(service, caseId, proof)).proof;
       return asText({ id, type, verified: false });
     },
   }),
 ];
-
-// What was made before the plan was approved proves nothing of what it does.
-const workModeOnly = async ({ engine }: Service, { session_id, phase }: LiveRun): Promise<void> => {
-  if (phase === 'work' && engine.live.has(session_id)) return;
-  throw new ServiceError('invalid_state', 'You are in Plan mode: there is nothing to prove yet.');
-};

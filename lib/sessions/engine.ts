@@ -84,9 +84,9 @@ export const createEngine = (store: Store): Engine => {
   return engine;
 };
 
-/** The run whose agent was given this token; undefined when none that goes on was. */
+/** The run whose agent was given this token; undefined when none that goes on, and is not being ended, was. */
 export const runOfToken = ({ live }: Engine, token: string): LiveRun | undefined =>
-  [...live.values()].find((run) => isTokenOf(sha256(run.token), token));
+  [...live.values()].find((run) => !run.stopping && isTokenOf(sha256(run.token), token));
 
 export const START = 'start';
 

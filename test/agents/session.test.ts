@@ -14,6 +14,8 @@ import { newestSession, startForTest } from '../helpers/service.ts';
 const QWEN = fileURLToPath(
   new URL('../../../node_modules/@qwen-code/qwen-code/cli.js', import.meta.url),
 );
+// A real agent takes seconds to start, and many of them on a busy machine.
+const PATIENCE_MS = 120_000;
 const PLAN = '# Plan\n\nAdd instead of subtracting in math.ts.';
 const EDITED = `${PLAN}\n\nAnd nothing else (the operator adds).\n`;
 
@@ -79,7 +81,7 @@ const withAgent = async (t: TestContext, sandbox: 'auto' | 'off') => {
       const { body } = await running.call<Session>('GET', at);
       assert.equal(body.status, status, body.error ?? undefined);
       return body;
-    });
+    }, PATIENCE_MS);
   return { running, model, item, at, until };
 };
 

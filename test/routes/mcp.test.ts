@@ -1,12 +1,13 @@
 /** The MCP server, asked by the protocol's own client. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Case } from '../../store/records/case.ts';
+import { eventually } from '../helpers/eventually.ts';
 import type { Running } from '../helpers/service.ts';
 import { type Problem, type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
 
@@ -34,15 +35,22 @@ const ask = async (client: Client, name: string, given: object = {}) => {
   return { failed: result.isError === true, text: part?.type === 'text' ? part.text : '' };
 };
 
-const atWork = async (t: TestContext): Promise<{ it: SessionTest; id: string; client: Client }> => {
-  const options = withAgent(t, 'work-hang');
+const withHome = (t: TestContext, behaviour: string): ReturnType<typeof withAgent> => {
+  const options = withAgent(t, behaviour);
   mkdirSync(join(options.env?.HOME ?? '', '.test-agent'));
-  const it = await withCase(t, 'Change a.txt.', options);
+  return options;
+};
+
+const tokenOf = ({ running }: SessionTest, id: string): string | undefined =>
+  running.service.engine.live.get(id)?.token;
+
+const atWork = async (t: TestContext): Promise<{ it: SessionTest; id: string; client: Client }> => {
+  const it = await withCase(t, 'Change a.txt.', withHome(t, 'work-hang'));
   const { id } = await it.start();
   await it.until(id, 'plan_ready');
   await it.post(`/sessions/${id}/approve`);
   await it.untilEvent(id, 'thought');
-  const token = it.running.service.engine.live.get(id)?.token;
+  const token = tokenOf(it, id);
   return { it, id, client: await connect(it.running, token) };
 };
 
@@ -105,14 +113,86 @@ describe('POST /mcp with the token of a session', () => {
     await it.control('abort');
   });
 
-  it('is refused when the session has ended, and opens nothing else', async (t) => {
+  it('approves, verifies and moves nothing, and reaches no other Work item', async (t) => {
+    const { it, id, client } = await atWork(t);
+    const { body: other } = await it.running.call<Case>('POST', '/cases', {
+      ...{ title: 'Another', type: 'bug', description: 'Not yours.' },
+    });
+    await it.running.call('PUT', `/cases/${other.id}/memory/secret.md`, 'not yours\n');
+    const before = await it.running.call('GET', `/cases/${other.id}`);
+    const proof = JSON.parse(
+      (await ask(client, 'attach_proof', { type: 'test-log', content: 'green' })).text,
+    );
+    for (const [name, given] of [
+      ['read_work_item', { case_id: other.id }],
+      ['list_memory', { case_id: other.id }],
+      ['read_memory', { case_id: other.id, filename: 'secret.md' }],
+      ['read_memory', { filename: `../../${basename(other.path)}/memory/secret.md` }],
+      ['write_memory', { case_id: other.id, filename: 'x.md', content: 'x' }],
+      ['attach_proof', { case_id: other.id, type: 'test-log', content: 'x' }],
+      ['attach_proof', { type: 'test-log', content: 'x', verified: true }],
+      ['tick_task', { case_id: other.id, number: 1 }],
+      ['list_work_items', {}],
+      ['verify_proof', { proof_id: proof.id }],
+      ['set_state', { state: 'RESOLVED' }],
+    ] as const) {
+      const { failed, text } = await ask(client, name, given);
+      assert.ok(failed && !text.includes('not yours'), `${name}: ${text}`);
+    }
+    assert.deepEqual((await it.running.call('GET', `/cases/${other.id}`)).text, before.text);
+    const proofs = await it.running.call<{ verified: boolean }[]>('GET', `${it.at}/proof`);
+    assert.deepEqual(
+      proofs.body.map(({ verified }) => verified),
+      [false],
+    );
+    assert.equal(await it.state(), 'IMPLEMENTING');
+    assert.equal((await it.until(id, 'working')).mode, 'work');
+    await it.control('abort');
+  });
+
+  it('reads only while it plans', async (t) => {
+    const it = await withCase(t, 'Change a.txt.', withHome(t, 'hang'));
+    const { id } = await it.start();
+    await it.untilEvent(id, 'message');
+    await it.running.call('PUT', `${it.at}/memory/tasks.md`, '- [ ] one\n');
+    const client = await connect(it.running, tokenOf(it, id));
+    const { tools } = await client.listTools();
+    assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint === true));
+    assert.equal((await ask(client, 'read_memory', { filename: 'tasks.md' })).text, '- [ ] one\n');
+    for (const [name, given] of [
+      ['write_memory', { filename: 'tasks.md', content: 'x' }],
+      ['tick_task', { number: 1 }],
+      ['attach_proof', { type: 'test-log', content: 'x' }],
+    ] as const) {
+      const { failed, text } = await ask(client, name, given);
+      assert.deepEqual([failed, /You are in Plan mode/.test(text)], [true, true], text);
+    }
+    await it.control('abort');
+    const dir = join(it.running.workspace, it.item.path);
+    assert.equal(readFileSync(join(dir, 'memory/tasks.md'), 'utf8'), '- [ ] one\n');
+    assert.equal(existsSync(join(dir, 'proof')), false);
+  });
+
+  it('is refused once the session is paused or aborted, opens nothing else, and is written nowhere', async (t) => {
     const { it, id } = await atWork(t);
-    const token = it.running.service.engine.live.get(id)?.token;
+    const token = tokenOf(it, id) ?? '';
     const headers = { authorization: `Bearer ${token}` };
     const other = await it.running.call<Problem>('GET', '/cases', undefined, headers);
     assert.deepEqual([other.status, other.body.code], [401, 'unauthorized']);
-    await it.control('abort');
+    await it.control('pause');
     await assert.rejects(connect(it.running, token), /401/);
+    await it.control('resume');
+    const next = await eventually(() => tokenOf(it, id) ?? assert.fail());
+    assert.notEqual(next, token);
+    await assert.rejects(connect(it.running, token), /401/);
+    await connect(it.running, next);
+    await it.control('abort');
+    await assert.rejects(connect(it.running, next), /401/);
+    const files = readdirSync(it.running.workspace, { recursive: true, withFileTypes: true });
+    for (const file of files.filter((entry) => entry.isFile())) {
+      const text = readFileSync(join(file.parentPath, file.name), 'latin1');
+      assert.ok(!text.includes(token) && !text.includes(next), file.name);
+    }
   });
 });
 

@@ -8,12 +8,12 @@ export type Intent =
   | { write: string; content: string }
   | { shell: string }
   /** A tool of the daemon's MCP server, under whatever name the agent offers it. */
-  | { mcp: string };
+  | { mcp: string; given?: Json };
 
 /** The call that does it with one of the tools offered; undefined where no tool can. */
 export const callFor = (intent: Intent, tools: Tool[], root: string): Call | undefined => {
   if ('shell' in intent) return shell(tools, intent.shell);
-  if ('mcp' in intent) return mcp(tools, intent.mcp);
+  if ('mcp' in intent) return mcp(tools, intent.mcp, intent.given ?? {});
   if ('read' in intent) return read(tools, root, intent.read);
   return 'write' in intent ? write(tools, root, intent) : edit(tools, root, intent);
 };
@@ -37,11 +37,11 @@ const shell = (tools: Tool[], command: string): Call | undefined => {
   return { name: tool.name, args };
 };
 
-const mcp = (tools: Tool[], wanted: string): Call | undefined => {
+const mcp = (tools: Tool[], wanted: string, args: Json): Call | undefined => {
   const tool = tools.find(({ name }) => name.endsWith(wanted));
   if (tool === undefined) return search(tools, wanted);
   const { name, namespace } = tool;
-  return { name, args: {}, ...(namespace !== undefined && { namespace }) };
+  return { name, args, ...(namespace !== undefined && { namespace }) };
 };
 
 // Some offer such a tool only once it was searched for.
