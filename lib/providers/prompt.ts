@@ -57,4 +57,9 @@ const STOPPED = [
 ].join('\n');
 
 const section = (heading: string, text: string | undefined): string[] =>
-  text === undefined || text.trim() === '' ? [] : [`## ${heading}`, fenceOff(text, 'markdown')];
+  text === undefined || text.trim() === ''
+    ? []
+    : [`## ${heading}`, fenceOff(printable(text), 'markdown')];
+
+// Nothing that a terminal or an argument vector would take for more than text.
+const printable = (text: string): string => text.replaceAll(/(?![\t\n\r])\p{Cc}/gu, '\uFFFD');
