@@ -17,6 +17,13 @@ export interface Preset {
   authenticate?: { method: string; when: string };
   /** False where the usage it answers with covers the last model call only. */
   sums_turn?: boolean;
+  /** True where the cost it tells begins at nothing with each of its processes, not with the conversation. */
+  cost_restarts?: boolean;
+  /**
+   * It hands what it is told of MCP servers to another process as arguments, which every user of the machine can read, and
+   * that one puts in variables of its environment: so the token goes by one.
+   */
+  token_by_env?: boolean;
   /** What to do when it is not there. */
   hint: string;
   /** What to do when it wants a login; most take a key from the environment as well. */
@@ -32,6 +39,8 @@ export interface AcpAgent {
   modes: Record<Phase, readonly string[]>;
   authenticate?: string;
   sums_turn: boolean;
+  cost_restarts: boolean;
+  token_by_env: boolean;
   hint: string;
   login?: string;
 }
@@ -50,6 +59,8 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       ...['CLAUDE_CODE_OAUTH_TOKEN', 'CLAUDE_CONFIG_DIR'],
     ],
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+    cost_restarts: true,
+    token_by_env: true,
     hint: 'Install the npm package @agentclientprotocol/claude-agent-acp so that claude-agent-acp is on the PATH.',
   },
   codex: {

@@ -55,6 +55,8 @@ export interface RunSpec {
   prompt: PromptParts;
   /** The agent's own session id from the plan turn, to resume where the agent can. */
   native_session_id?: string;
+  /** What that session had cost when it was last heard of. */
+  native_cost_usd?: number;
   /** Unique to this run and in the environment of every process it starts, so that all can be found again. */
   run_marker: string;
   /** Directories a Work turn may write besides the worktree (what a commit needs of the repository). */
@@ -136,10 +138,13 @@ export interface RunResult {
   error?: string;
   /** Plan turns: the plan as Markdown. */
   plan?: string;
+  /** Of this turn alone. */
   usage?: Usage;
   native_session_id?: string;
   /** Work turns: its last words, of an agent that called no tool. Without a change in the worktree it did nothing. */
   only_said?: string;
+  /** What the agent's own session cost in all of its turns. */
+  native_cost_usd?: number;
 }
 
 export interface Run {

@@ -188,6 +188,8 @@ const acpAgent = (
     },
     ...(authenticate && env[authenticate.when] && { authenticate: authenticate.method }),
     sums_turn: preset.sums_turn ?? true,
+    cost_restarts: preset.cost_restarts ?? false,
+    token_by_env: preset.token_by_env ?? false,
     hint: preset.hint,
     ...(preset.login !== undefined && { login: preset.login }),
   };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../store/records/session.ts';
 import { readPlan } from '../../store/sessions/session-texts.ts';
+import { readSession } from '../../store/sessions/sessions.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { activeSession } from './active.ts';
@@ -10,19 +11,22 @@ import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
 import { refuseLost } from './lost-work.ts';
 import { keptSession } from './read.ts';
 import { abort, notNow } from './rules.ts';
+import { wrapUp } from './wrap-up.ts';
 
 /** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
 export const abortSession = async (service: Service, caseId: string): Promise<Session> => {
   const { engine } = service;
-  const { id } = (await activeSession(service, caseId)).session;
+  const active = await activeSession(service, caseId);
+  const { id } = active.session;
   // Dead first, free then: the next session must not meet what this one left running. An approval may come between.
   for (;;) {
     const live = engine.live.get(id);
     if (live !== undefined) await stopLive(live);
+    const current = readSession(service.store, caseId, id) ?? active;
+    const turn = live?.result;
+    const ending = await wrapUp(service, current, { status: 'aborted', turn });
     const aborted = await decide(service, caseId, id, (session, matter) =>
-      engine.live.has(id)
-        ? undefined
-        : abort(service.clock().toISOString(), live?.result?.usage)(session, matter),
+      engine.live.has(id) ? undefined : abort(ending)(session, matter),
     );
     if (aborted === undefined) throw notFound('session', id);
     if (aborted.session.status !== 'aborted') continue;

@@ -1,8 +1,9 @@
-import type { KeptSession } from '../../store/sessions/sessions.ts';
+import { type KeptSession, readSession } from '../../store/sessions/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { decide } from './decide.ts';
 import { fail } from './rules.ts';
+import { wrapUp } from './wrap-up.ts';
 
 /** Nothing is written for a run that ended because the daemon stops, or because somebody else ends the session. */
 export const stopped = ({ engine }: Service, { outcome }: RunResult): boolean =>
@@ -11,17 +12,12 @@ export const stopped = ({ engine }: Service, { outcome }: RunResult): boolean =>
 /** Ends a session that did not work out, with the reason, and lets the Work item wait for the operator. */
 export const endFailed = async (
   service: Service,
-  { session }: KeptSession,
+  kept: KeptSession,
   error: string,
-  end: { result?: RunResult; summary?: string } = {},
+  turn?: RunResult,
 ): Promise<void> => {
-  const at = service.clock().toISOString();
-  const { result, summary } = end;
-  const rule = fail({
-    at,
-    error,
-    usage: result?.usage,
-    ...(summary !== undefined && { summary }),
-  });
-  await decide(service, session.case_id, session.id, rule);
+  const { case_id, id } = kept.session;
+  const current = readSession(service.store, case_id, id) ?? kept;
+  const ending = await wrapUp(service, current, { status: 'failed', error, turn });
+  await decide(service, case_id, id, fail({ ...ending, error }));
 };

@@ -160,5 +160,6 @@ const giveUp = async (service: Service, kept: KeptSession, error: unknown): Prom
   if (run_marker !== undefined) await sweep(run_marker, tracesOf(service, kept.session.case_id));
   if (service.engine.closing) return;
   if (readSession(service.store, kept.session.case_id, kept.session.id) === undefined) return;
-  await endFailed(service, kept, error instanceof Error ? error.message : String(error));
+  const turn = service.engine.live.get(kept.session.id)?.result;
+  await endFailed(service, kept, error instanceof Error ? error.message : String(error), turn);
 };

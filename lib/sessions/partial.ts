@@ -3,6 +3,7 @@ import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { PartialWork } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { status } from '../tools/git/status.ts';
+import { toldBy } from './told.ts';
 
 /** What a Work run that was stopped has done so far, so that the next goes on where it stopped. */
 export const partialWork = async (
@@ -13,39 +14,8 @@ export const partialWork = async (
   const { files } = await status(service.git, worktree);
   return {
     files: files.map(({ code, path }) => `${code} ${path}`),
-    done: (await workCalls(service, kept))
+    done: (await toldBy(service, kept)).calls
       .filter(({ status }) => status === 'completed')
       .map(({ id }) => id),
   };
 };
-
-/** A tool call of Work mode, as it was told last. */
-export interface WorkCall {
-  id: string;
-  title: string;
-  kind: string;
-  status: string;
-}
-
-/** The tool calls since the plan was approved, each once, in the order in which they began. */
-export const workCalls = async (
-  { engine }: Service,
-  kept: KeptSession,
-): Promise<readonly WorkCall[]> => {
-  const calls = new Map<string, WorkCall>();
-  let working = false;
-  for await (const events of engine.transcript(kept).soFar(0)) {
-    for (const { event, data } of events) {
-      working ||= event === 'status' && data.mode === 'work';
-      if (working && event === 'tool_call') calls.set(String(data.tool_call_id), callOf(data));
-    }
-  }
-  return [...calls.values()];
-};
-
-const callOf = ({ tool_call_id, title, kind, status }: Record<string, unknown>): WorkCall => ({
-  id: String(tool_call_id),
-  title: String(title),
-  kind: String(kind),
-  status: String(status),
-});

@@ -1,5 +1,5 @@
 import type { Session } from '../../store/records/session.ts';
-import type { KeptSession } from '../../store/sessions/sessions.ts';
+import { type KeptSession, readSession } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { unblock } from '../cases/moves.ts';
 import { rebaseUnderWay } from '../conflicts/under-way.ts';
@@ -8,8 +8,9 @@ import type { Service } from '../service.ts';
 import { activeSession } from './active.ts';
 import { decide } from './decide.ts';
 import { cancelLive, type LiveRun } from './engine.ts';
-import { notNow, pause } from './rules.ts';
+import { isRunning, notNow, pause } from './rules.ts';
 import { noteStatus } from './stream.ts';
+import { wrapUp } from './wrap-up.ts';
 
 /**
  * Stops the Work item's active session so that it can go on later: the agent's turn is cancelled, its own session and
@@ -18,7 +19,7 @@ import { noteStatus } from './stream.ts';
  */
 export const pauseSession = async (service: Service, caseId: string): Promise<Session> => {
   const { session } = await activeSession(service, caseId);
-  if (session.status !== 'planning' && session.status !== 'working') throw notNow(session, 'pause');
+  if (!isRunning(session.status)) throw notNow(session, 'pause');
   // What was approved or resumed at this moment runs again: it is ended, too.
   for (;;) {
     const live = service.engine.live.get(session.id);
@@ -33,8 +34,12 @@ const keepPaused = async (
   { case_id, id }: Session,
   live: LiveRun | undefined,
 ): Promise<KeptSession> => {
-  const kept = await decide(service, case_id, id, (current) =>
-    service.engine.live.has(id) ? undefined : pause(current, live?.result),
+  const stopped = readSession(service.store, case_id, id);
+  if (stopped === undefined) throw notFound('session', id);
+  const turn = live?.result;
+  const ending = await wrapUp(service, stopped, { status: 'paused', turn });
+  const kept = await decide(service, case_id, id, (current, matter) =>
+    service.engine.live.has(id) ? undefined : pause(ending)(current, matter),
   );
   if (kept === undefined) throw notFound('session', id);
   if (kept.session.status !== 'paused') return kept;

@@ -32,9 +32,9 @@ export const planTurn = async (service: Service, kept: KeptSession): Promise<voi
     violation = await undoChanges(service, kept, worktree, baseline);
   }
   if (stopped(service, result)) return;
-  if (violation !== undefined) return endFailed(service, kept, violation, { result });
+  if (violation !== undefined) return endFailed(service, kept, violation, result);
   if (result.outcome !== 'completed')
-    return endFailed(service, kept, result.error ?? NO_PLAN, { result });
+    return endFailed(service, kept, result.error ?? NO_PLAN, result);
   await keepPlan(service, kept, result);
 };
 
@@ -63,17 +63,14 @@ const revisionOf = (
   return { feedback, proposed: readPlan(store, whereIs(store, kept))?.content ?? '' };
 };
 
-const keepPlan = async (
-  service: Service,
-  kept: KeptSession,
-  { plan = '', usage, native_session_id }: RunResult,
-): Promise<void> => {
+const keepPlan = async (service: Service, kept: KeptSession, result: RunResult): Promise<void> => {
   const { store } = service;
   const { case_id, id } = kept.session;
+  const { plan = '' } = result;
   // The manual provider's plan is the operator's own file: it is not written again.
   const dir = whereIs(store, kept);
   if (readPlan(store, dir)?.content !== plan) await writePlan(store, dir, plan);
-  const ready = await decide(service, case_id, id, planReady({ usage, native_session_id }));
+  const ready = await decide(service, case_id, id, planReady(result));
   if (ready?.session.status !== 'plan_ready') return;
   noteStatus(service, ready);
   const { plan_sha256 } = ready.session;

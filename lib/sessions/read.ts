@@ -66,10 +66,11 @@ const noPlanNow = ({ status, provider }: Session): ServiceError =>
       : `The session is ${status}: its plan is no longer written. Create a new session for another plan.`,
   );
 
-/** What the session changed, as a patch, once Work mode has ended. */
+/** What the session changed, as a patch, once Work mode has ended or is paused. */
 export const getDiff = async (service: Service, caseId: string, id: string): Promise<Buffer> => {
-  const { dir } = await keptSession(service, caseId, id);
-  const patch = readDiff(service.store, dir);
+  const { dir, session } = await keptSession(service, caseId, id);
+  // One that was paused before has left a patch, which is behind what is there now.
+  const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
   if (patch === undefined) throw notFound('diff of session', id);
   return patch;
 };

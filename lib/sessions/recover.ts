@@ -14,11 +14,13 @@ import { undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';
 import { wakeQueue } from './launch.ts';
 import { lostWork } from './lost-work.ts';
-import { fail, INTERRUPTED, interrupt } from './rules.ts';
+import { fail, INTERRUPTED, interrupt, isRunning, type TurnEnd } from './rules.ts';
 import { settle } from './settle.ts';
 import { noteStatus } from './stream.ts';
 import { takeUpLocked } from './take-up.ts';
 import { tracesOf } from './traces.ts';
+import { untoldTurn } from './untold-turn.ts';
+import { wrapUp } from './wrap-up.ts';
 
 /**
  * What a former life of the daemon left: processes are ended, half-done follow-ups are done, sessions that ran are
@@ -62,16 +64,28 @@ const putBackStaged = async (service: Service, { session }: KeptSession): Promis
 
 // A Plan turn is compared with what it began with, also when its daemon did not live to do it.
 const ruleFor = async (service: Service, found: KeptSession): Promise<SessionRule> => {
+  const turn = await untoldTurn(service, found);
   try {
     const violation = await undoInterrupted(service, found);
-    if (violation === undefined)
-      return interrupt((await lostWork(service, found.session)) ?? INTERRUPTED);
-    return fail({ at: service.clock().toISOString(), error: violation });
+    if (violation === undefined) return await interrupted(service, found, turn);
+    const ending = await wrapUp(service, found, { status: 'failed', error: violation, turn });
+    return fail({ ...ending, error: violation });
   } catch (error) {
     service.log.error({ err: error, session_id: found.session.id }, NOT_COMPARED);
     const why = error instanceof Error ? error.message : String(error);
-    return interrupt(`${NOT_COMPARED}: ${why} It is compared when the session is resumed.`);
+    const told = `${NOT_COMPARED}: ${why} It is compared when the session is resumed.`;
+    return interrupt(told, { turn });
   }
+};
+
+const interrupted = async (
+  service: Service,
+  found: KeptSession,
+  turn: TurnEnd | undefined,
+): Promise<SessionRule> => {
+  const error = (await lostWork(service, found.session)) ?? INTERRUPTED;
+  if (!isRunning(found.session.status)) return interrupt(error);
+  return interrupt(error, await wrapUp(service, found, { status: 'paused', error, turn }));
 };
 
 const NOT_COMPARED = 'The worktree could not be compared with how it was before Plan mode';

@@ -1,5 +1,10 @@
 import type { State } from '../../store/records/case.ts';
-import { isEnded, type Session, type Usage } from '../../store/records/session.ts';
+import {
+  isEnded,
+  type Session,
+  type SessionMatter,
+  type Usage,
+} from '../../store/records/session.ts';
 import type { SessionChange, SessionRule } from '../../store/sessions/sessions.ts';
 import { ServiceError } from '../errors.ts';
 import type { RunResult } from '../providers/provider.ts';
@@ -19,16 +24,26 @@ export const startPlanning =
           case_state_before: start.case_state_before,
         };
 
+/** How a session, or for a while its turn, ends. */
+export interface Ending {
+  at: string;
+  /** For people: the body of session.md. */
+  summary: string;
+  turn?: TurnEnd | undefined;
+}
+
+/** What is remembered of a turn that is over. */
+export type TurnEnd = Pick<RunResult, 'usage' | 'native_session_id' | 'native_cost_usd'>;
+
 export const planReady =
-  (result: { usage: Usage | undefined; native_session_id: string | undefined }): SessionRule =>
-  ({ status, usage }, { feedback }) =>
-    status !== 'planning'
+  (turn: TurnEnd): SessionRule =>
+  (session, matter) =>
+    session.status !== 'planning'
       ? undefined
       : {
           status: 'plan_ready',
-          ...(feedback !== undefined && { feedback: null }),
-          usage: usedSoFar(usage, result.usage),
-          ...native(result.native_session_id),
+          ...(matter.feedback !== undefined && { feedback: null }),
+          ...turnTold(session, matter, turn),
         };
 
 /**
@@ -98,63 +113,51 @@ export const sendBack =
   };
 
 export const complete =
-  (end: {
-    at: string;
-    summary: string;
-    usage: Usage | undefined;
-    native_session_id: string | undefined;
-  }): SessionRule =>
-  ({ status, usage }) =>
-    status !== 'working'
+  ({ at, summary, turn }: Ending): SessionRule =>
+  (session, matter) =>
+    session.status !== 'working'
       ? undefined
-      : {
-          status: 'completed',
-          ended_at: end.at,
-          usage: usedSoFar(usage, end.usage),
-          summary: end.summary,
-          ...native(end.native_session_id),
-        };
+      : { status: 'completed', ended_at: at, summary, ...turnTold(session, matter, turn) };
 
 /** Undefined when it has ended otherwise meanwhile. */
 export const fail =
-  (end: { at: string; error: string; usage?: Usage | undefined; summary?: string }): SessionRule =>
-  ({ status, usage }) =>
-    isEnded(status)
+  ({ at, summary, turn, error }: Ending & { error: string }): SessionRule =>
+  (session, matter) =>
+    isEnded(session.status)
       ? undefined
-      : {
-          status: 'failed',
-          ended_at: end.at,
-          error: end.error,
-          usage: usedSoFar(usage, end.usage),
-          ...(end.summary !== undefined && { summary: end.summary }),
-        };
+      : { status: 'failed', ended_at: at, error, summary, ...turnTold(session, matter, turn) };
 
 export const abort =
-  (at: string, used?: Usage): SessionRule =>
-  ({ status, usage }): SessionChange | undefined => {
-    if (!isEnded(status)) return { status: 'aborted', ended_at: at, usage: usedSoFar(usage, used) };
-    throw new ServiceError(
-      'invalid_state',
-      `The session is ${status} already; there is nothing to abort.`,
-    );
+  ({ at, summary, turn }: Ending): SessionRule =>
+  (session, matter) => {
+    if (isEnded(session.status))
+      throw new ServiceError(
+        'invalid_state',
+        `The session is ${session.status} already; there is nothing to abort.`,
+      );
+    return { status: 'aborted', ended_at: at, summary, ...turnTold(session, matter, turn) };
   };
 
 /** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
-export const pause = (session: Session, result: RunResult | undefined): SessionChange => {
-  if (session.status !== 'planning' && session.status !== 'working') throw notNow(session, 'pause');
-  return {
-    status: 'paused',
-    error: null,
-    usage: usedSoFar(session.usage, result?.usage),
-    ...native(result?.native_session_id),
+export const pause =
+  ({ summary, turn }: Omit<Ending, 'at'>): SessionRule =>
+  (session, matter) => {
+    if (!isRunning(session.status)) throw notNow(session, 'pause');
+    return { status: 'paused', error: null, summary, ...turnTold(session, matter, turn) };
   };
-};
 
 /** A session that should run does not. Nothing goes on by itself: the operator resumes or aborts. */
 export const interrupt =
-  (error: string): SessionRule =>
-  ({ status }) =>
-    status === 'planning' || status === 'working' ? { status: 'paused', error } : undefined;
+  (error: string, { summary, turn }: Partial<Ending> = {}): SessionRule =>
+  (session, matter) =>
+    isRunning(session.status)
+      ? {
+          status: 'paused',
+          error,
+          ...(summary !== undefined && { summary }),
+          ...turnTold(session, matter, turn),
+        }
+      : undefined;
 
 /** What is asked of a session means nothing in its status. */
 export const notNow = ({ status }: Pick<Session, 'status'>, what: string): ServiceError =>
@@ -168,5 +171,22 @@ export const INTERRUPTED =
 export const usedSoFar = (before: Usage | null, more: Usage | undefined): Usage | null =>
   more === undefined ? before : addUsage(before, more);
 
-const native = (id: string | undefined): { native_session_id?: string } =>
-  id === undefined ? {} : { native_session_id: id };
+/** Whether a turn of it goes on, or should. */
+export const isRunning = (status: Session['status']): boolean =>
+  status === 'planning' || status === 'working';
+
+// A turn is counted as its session leaves `planning` or `working`: once, whoever ends it.
+const turnTold = (
+  { status, usage }: Session,
+  matter: SessionMatter,
+  turn: TurnEnd | undefined,
+): SessionChange => {
+  if (!isRunning(status)) return {};
+  const { native_session_id, native_cost_usd = 0 } = turn ?? {};
+  const costs = native_cost_usd > 0 || matter.native_cost_usd !== undefined;
+  return {
+    usage: usedSoFar(usage, turn?.usage),
+    ...(native_session_id !== undefined && { native_session_id }),
+    ...(native_session_id !== undefined && costs && { native_cost_usd }),
+  };
+};

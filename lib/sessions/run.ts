@@ -86,6 +86,7 @@ const specOf = (service: Service, { kept, phase, worktree, prompt }: Turn): RunS
     awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
     ...(matter.native_session_id !== undefined && {
       native_session_id: matter.native_session_id,
+      native_cost_usd: matter.native_cost_usd ?? 0,
     }),
   };
 };

@@ -2,27 +2,58 @@ import type { Session, Usage } from '../../store/records/session.ts';
 import { counted } from '../counted.ts';
 import { fenceOff } from '../providers/fence-off.ts';
 import type { ChangedFile } from '../tools/git/diff.ts';
-import type { WorkCall } from './partial.ts';
+import type { Told, ToldCall } from './told.ts';
 
-/** What a session came to, as far as it is known when its Work mode ends. */
+export interface Outcome {
+  status: 'completed' | 'failed' | 'aborted' | 'paused';
+  /** Why it failed, or was interrupted. */
+  error?: string;
+}
+
+/** What the worktree holds against the base, or why nobody can tell any more. */
+export type Changes =
+  | { files: readonly ChangedFile[]; left_out: readonly string[] }
+  | { unknown: string };
+
+/** What a session came to, as far as it is known when it ends or stops. */
 export interface WorkDone {
+  /** As it was before. */
   session: Session;
+  outcome: Outcome;
+  at: string;
   asked: { title: string; description: string };
-  files: readonly ChangedFile[];
-  calls: readonly WorkCall[];
+  /** There is a plan.md. */
+  planned: boolean;
+  /** Undefined where the plan was not approved: nothing was to be changed. */
+  changes: Changes | undefined;
+  told: Told;
   usage: Usage | null;
-  ended_at: string;
 }
 
 /** The body of session.md: what a person wants to know of the session a year later, without any program. */
 export const summaryOf = (done: WorkDone): string =>
   [
+    ...outcome(done),
     ...asked(done.asked),
-    ...plan(done.session),
-    ...changed(done.files),
-    ...commands(done.calls),
+    ...plan(done),
+    ...changed(done.changes),
+    ...commands(done.told.calls),
+    ...lastWords(done.told.last_words),
     ...cost(done),
   ].join('\n\n');
+
+const outcome = ({ session, outcome: { status, error }, at }: WorkDone): string[] => {
+  const mode = session.mode === 'work' ? 'in Work mode' : 'in Plan mode';
+  const when = `at ${at.slice(0, 16).replace('T', ' ')} UTC${took(session.started_at, at)}.`;
+  const nothing = session.mode === 'work' ? '' : ' Nothing was executed.';
+  const line = {
+    completed: `Completed ${when}`,
+    failed: `Failed ${mode} ${when}${nothing}`,
+    aborted: `Aborted by the operator ${mode} ${when}${nothing}`,
+    paused: `Paused ${mode} ${when} What follows is how it stood then.`,
+  }[status];
+  return ['## How it ended', line, ...(error === undefined ? [] : [fenceOff(error, 'text')])];
+};
 
 const asked = ({ title, description }: WorkDone['asked']): string[] => [
   '## What was asked',
@@ -30,19 +61,35 @@ const asked = ({ title, description }: WorkDone['asked']): string[] => [
   ...(description.trim() === '' ? [] : [fenceOff(shortened(description.trim()), 'markdown')]),
 ];
 
-const plan = ({ provider, branch, base_commit, plan_sha256 }: Session): string[] => [
-  '## What was approved',
-  `[plan.md](plan.md), SHA-256 \`${plan_sha256 ?? 'unknown'}\`. ${provider} executed it on \`${branch ?? 'HEAD'}\`, from \`${base_commit ?? 'an empty repository'}\`.`,
-];
-
-const changed = (files: readonly ChangedFile[]): string[] => {
-  if (files.length === 0) return ['## What changed', 'No file was changed.'];
-  const sum = (of: 'additions' | 'deletions'): number =>
-    files.reduce((total, file) => total + (file[of] ?? 0), 0);
-  const lines = firstOf(files.map(changedLine), 'files');
+const plan = ({ session, planned }: WorkDone): string[] => {
+  const { mode, provider, branch, base_commit, plan_sha256 } = session;
+  if (mode === 'work')
+    return [
+      '## What was approved',
+      `[plan.md](plan.md), SHA-256 \`${plan_sha256 ?? 'unknown'}\`. ${provider} worked on \`${branch ?? 'HEAD'}\`, from \`${base_commit ?? 'an empty repository'}\`.`,
+    ];
   return [
-    '## What changed',
-    `${counted(files.length, 'file')}, +${sum('additions')} −${sum('deletions')}: see [diff.patch](diff.patch).`,
+    '## What was planned',
+    planned
+      ? `[plan.md](plan.md), by ${provider}. It was not approved.`
+      : `There is no plan yet of ${provider}.`,
+  ];
+};
+
+const changed = (changes: Changes | undefined): string[] => {
+  if (changes === undefined) return [];
+  if ('unknown' in changes)
+    return ['## What changed', 'Nobody can tell any more:', fenceOff(changes.unknown, 'text')];
+  return ['## What changed', ...files(changes.files), ...leftOut(changes.left_out)];
+};
+
+const files = (changedFiles: readonly ChangedFile[]): string[] => {
+  if (changedFiles.length === 0) return ['No file was changed.'];
+  const sum = (of: 'additions' | 'deletions'): number =>
+    changedFiles.reduce((total, file) => total + (file[of] ?? 0), 0);
+  const lines = firstOf(changedFiles.map(changedLine), 'files');
+  return [
+    `${counted(changedFiles.length, 'file')}, +${sum('additions')} −${sum('deletions')}: see [diff.patch](diff.patch).`,
     fenceOff(lines.join('\n'), 'text'),
   ];
 };
@@ -50,7 +97,15 @@ const changed = (files: readonly ChangedFile[]): string[] => {
 const changedLine = ({ what, path, additions, deletions }: ChangedFile): string =>
   `${what.padEnd(8)} ${path}  ${additions === null ? 'binary' : `+${additions} −${deletions}`}`;
 
-const commands = (calls: readonly WorkCall[]): string[] => {
+const leftOut = (paths: readonly string[]): string[] =>
+  paths.length === 0
+    ? []
+    : [
+        'Not in the patch, for each is a git repository of its own:',
+        fenceOff(firstOf(paths, 'of them').join('\n'), 'text'),
+      ];
+
+const commands = (calls: readonly ToldCall[]): string[] => {
   const lines = calls
     .filter(({ kind }) => kind === 'execute')
     .map(({ title, status }) => `${oneLine(title)}  ${status}`);
@@ -58,23 +113,26 @@ const commands = (calls: readonly WorkCall[]): string[] => {
   return ['## Commands run', fenceOff(firstOf(lines, 'commands').join('\n'), 'text')];
 };
 
-const cost = ({ session, usage, ended_at }: WorkDone): string[] => {
+const lastWords = (said: string): string[] =>
+  said.trim() === '' ? [] : ['## Last words', fenceOff(shortened(said.trim()), 'markdown')];
+
+const cost = ({ usage, session: { provider } }: WorkDone): string[] => {
   const { input_tokens = null, output_tokens = null, cost_usd = null } = usage ?? {};
   const figures = [
-    took(session.started_at, ended_at),
-    input_tokens === null ? undefined : `${input_tokens} tokens in`,
-    output_tokens === null ? undefined : `${output_tokens} tokens out`,
+    input_tokens === null ? undefined : `${grouped(input_tokens)} tokens in`,
+    output_tokens === null ? undefined : `${grouped(output_tokens)} tokens out`,
     cost_usd === null ? undefined : `$${cost_usd.toFixed(4)} as the agent reckons`,
   ].filter((figure) => figure !== undefined);
-  return figures.length === 0 ? [] : ['## Time and cost', `${figures.join(', ')}.`];
+  if (figures.length === 0) return ['## Cost', `${provider} did not tell what it used.`];
+  return ['## Cost', `${figures.join(', ')}.`];
 };
 
-const took = (from: string | null, to: string): string | undefined => {
-  if (from === null) return undefined;
+const took = (from: string | null, to: string): string => {
+  if (from === null) return '';
   const seconds = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
   const minutes = Math.floor(seconds / 60);
   const text = minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
-  return `${text} from the start of planning`;
+  return `, ${text} after planning began`;
 };
 
 const MOST_LINES = 100;
@@ -90,3 +148,5 @@ const shortened = (text: string): string =>
   text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)} […]`;
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, LONGEST_LINE);
+
+const grouped = (count: number): string => count.toLocaleString('en-US');

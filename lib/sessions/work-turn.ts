@@ -1,17 +1,15 @@
-import { writeSessionFile } from '../../store/sessions/session-texts.ts';
-import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
+import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { ensureWorktree } from '../worktrees/create.ts';
-import { type WorktreeDiff, worktreeDiff } from '../worktrees/diff.ts';
 import { conflictOf, runAndUnstage } from './conflict.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
-import { partialWork, workCalls } from './partial.ts';
+import { partialWork } from './partial.ts';
 import { promptFor } from './prompt.ts';
-import { complete, usedSoFar } from './rules.ts';
+import { complete } from './rules.ts';
 import { noteStatus } from './stream.ts';
-import { summaryOf } from './summary.ts';
+import { diffOf, wrapUpCompleted } from './wrap-up.ts';
 
 export interface Work {
   plan: string;
@@ -35,16 +33,12 @@ export const workTurn = async (
   const before = await diffOf(service, kept);
   const ended = await runAndUnstage(service, { kept, worktree, prompt });
   if (stopped(service, ended)) return;
-  const after = await keepDiff(service, kept);
-  const files = after.changed;
-  const result = goesOn || !before.patch.equals(after.patch) ? ended : refuseIdle(ended);
-  const ended_at = service.clock().toISOString();
-  const { session } = kept;
-  const calls = await workCalls(service, kept);
-  const usage = usedSoFar(session.usage, result.usage);
-  const summary = summaryOf({ session, asked: prompt, files, calls, usage, ended_at });
-  if (result.outcome === 'completed') await endCompleted(service, kept, { result, summary });
-  else await endFailed(service, kept, result.error ?? UNFINISHED, { result, summary });
+  const idle = !goesOn && before.patch.equals((await diffOf(service, kept)).patch);
+  const result = idle ? refuseIdle(ended) : ended;
+  if (result.outcome !== 'completed')
+    return endFailed(service, kept, result.error ?? UNFINISHED, result);
+  const ending = await wrapUpCompleted(service, kept, result);
+  await decide(service, case_id, kept.session.id, complete(ending));
 };
 
 // Agents say that they are done, too, when they could not reach their model, and when they only spoke of doing it.
@@ -58,29 +52,3 @@ const DID_NOTHING =
   'The agent ended its turn without doing anything: it called no tool, and nothing in the worktree has changed.';
 
 const UNFINISHED = 'The agent stopped before it had finished.';
-
-// Also of work that failed: what was done so far is in the worktree, and nobody should have to look for it.
-const keepDiff = async (service: Service, kept: KeptSession): Promise<WorktreeDiff> => {
-  const found = await diffOf(service, kept);
-  const { patch, changed: _changed, ...counts } = found;
-  await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
-  service.engine.transcript(kept).append('diff', { ...counts });
-  return found;
-};
-
-const diffOf = async (service: Service, { session }: KeptSession): Promise<WorktreeDiff> => {
-  const worktree = await ensureWorktree(service, session.case_id);
-  const base_commit = session.base_commit ?? worktree.base_commit;
-  return worktreeDiff(service, { ...worktree, base_commit });
-};
-
-const endCompleted = async (
-  service: Service,
-  { session }: KeptSession,
-  { result, summary }: { result: RunResult; summary: string },
-): Promise<void> => {
-  const { usage, native_session_id } = result;
-  const at = service.clock().toISOString();
-  const rule = complete({ at, summary, usage, native_session_id });
-  await decide(service, session.case_id, session.id, rule);
-};

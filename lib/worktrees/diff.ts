@@ -6,6 +6,7 @@ export interface WorktreeDiff extends DiffSummary {
   /** Bytes: the files decide what encoding its lines have. `git apply` takes it. */
   patch: Buffer;
   changed: ChangedFile[];
+  left_out: string[];
 }
 
 /** All that the worktree holds now against its base: committed, staged, unstaged and untracked, but not ignored. */
@@ -13,6 +14,6 @@ export const worktreeDiff = async (
   { git }: Service,
   record: WorktreeRecord,
 ): Promise<WorktreeDiff> => {
-  const { patch, summary, changed } = await diff(git, record, record.base_commit);
-  return { patch, changed, ...summary };
+  const { patch, summary, changed, left_out } = await diff(git, record, record.base_commit);
+  return { patch, changed, left_out, ...summary };
 };

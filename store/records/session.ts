@@ -61,6 +61,8 @@ export const SessionMatter = Type.Object({
   case_state_before: Type.Optional(State),
   /** The agent's own name for its session, to resume it. */
   native_session_id: Type.Optional(Type.String()),
+  /** What that one has cost so far as the agent tells it, whose figure is cumulative. */
+  native_cost_usd: Type.Optional(Type.Number()),
   /** In the environment of every process of the newest run, so that a restarted daemon finds what it left behind. */
   run_marker: Type.Optional(Id),
 });

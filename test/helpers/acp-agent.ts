@@ -3,12 +3,13 @@
  * its standard input and output, and does one thing each: what an agent may do to a client, well or badly.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { agent, methods, ndJsonStream, RequestError } from '@agentclientprotocol/sdk';
 
 interface Turn {
+  session_id: string;
   cwd: string;
   prompt: string;
   /** The MCP servers that the client gave it. */
@@ -154,6 +155,16 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
       }),
     });
     await say(turn, await answer.text());
+    return END;
+  },
+  // Tells of each prompt 5 tokens in, 1 out, and a tenth of a dollar, cumulative as in the protocol; works until it is
+  // ended, but for its fifth prompt.
+  meter: async (turn) => {
+    const prompts = promptsOf(turn.session_id);
+    await say(turn, 'The plan.', { usage: { inputTokens: 5, outputTokens: 1 } });
+    const cost = { amount: prompts / 10, currency: 'USD' };
+    await turn.update({ sessionUpdate: 'usage_update', used: 900, size: 1000, cost });
+    if (prompts === 3 || prompts === 4) await turn.cancelled;
     return END;
   },
   // Plans at once, and works until it is ended.
@@ -332,6 +343,12 @@ const remember = (id: string): void => {
   writeFileSync(join(memory, id), '');
 };
 
+// How often the session was prompted, this time included.
+const promptsOf = (id: string): number => {
+  appendFileSync(join(memory, id), '.');
+  return readFileSync(join(memory, id)).length;
+};
+
 const MODES = {
   currentModeId: 'default',
   availableModes: ['default', 'plan', 'acceptEdits'].map((id) => ({ id, name: id })),
@@ -420,7 +437,9 @@ agent({ name: 'test-agent' })
       return outcome.optionId ?? outcome.outcome;
     };
     const prompt = first?.type === 'text' ? first.text : '';
-    const answer = await BEHAVIOURS[behaviour]?.({ cwd, prompt, servers, update, ask, cancelled });
+    const answer = await BEHAVIOURS[behaviour]?.({
+      ...{ session_id: sessionId, cwd, prompt, servers, update, ask, cancelled },
+    });
     return (answer ?? END) as { stopReason: 'end_turn' };
   })
   .connect(

@@ -9,7 +9,7 @@ import { record } from '../wire.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
 import { createPermissionDesk } from './permission-desk.ts';
 import { createTranscript } from './transcript.ts';
-import { capturePlan, endTurn, runTurn, type Turn } from './turn.ts';
+import { capturePlan, endTurn, runTurn, TOKEN_VARIABLE, type Turn } from './turn.ts';
 import { createUsageMeter } from './usage.ts';
 
 export interface AcpDeps extends ProviderDeps {
@@ -54,7 +54,9 @@ const startTurn = (
   tell: (event: RunEvent) => void,
   deps: AcpDeps,
 ): Turn => {
-  const { argv, env, state } = preset;
+  const { argv, state, token_by_env } = preset;
+  const token = token_by_env ? spec.mcp?.token : undefined;
+  const env = { ...preset.env, ...(token !== undefined && { [TOKEN_VARIABLE]: token }) };
   const program = launch(spec, { argv, env, state }, deps);
   const transcript = createTranscript(tell, TOLD_OUTPUT);
   const meter = createUsageMeter(preset.sums_turn);
@@ -118,6 +120,9 @@ const resultOf = (
     ...(turn.spec.phase === 'work' &&
       said !== undefined && { only_said: capText(said, LAST_WORDS).output }),
     ...(used && { usage }),
-    ...(turn.session_id !== undefined && { native_session_id: turn.session_id }),
+    ...(turn.session_id !== undefined && {
+      native_session_id: turn.session_id,
+      native_cost_usd: turn.meter.costSoFar(),
+    }),
   };
 };

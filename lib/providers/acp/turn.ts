@@ -36,7 +36,7 @@ export const runTurn = async (turn: Turn): Promise<Verdict> => {
   try {
     await open(turn);
     turn.transcript.begin();
-    turn.meter.begin();
+    turn.meter.begin(costBefore(turn));
     const answer = await prompt(turn);
     turn.meter.hearAnswer(answer);
     return judge(turn, text(record(answer).stopReason));
@@ -47,6 +47,10 @@ export const runTurn = async (turn: Turn): Promise<Verdict> => {
     return { outcome: 'failed', error: why };
   }
 };
+
+// A conversation that goes on goes on counting, in most agents.
+const costBefore = ({ preset, spec, session_id }: Turn): number =>
+  preset.cost_restarts || session_id !== spec.native_session_id ? 0 : (spec.native_cost_usd ?? 0);
 
 /** Ends the turn, so that the agent can put its session in order, and then its processes. */
 export const endTurn = async (turn: Turn): Promise<void> => {
@@ -77,13 +81,20 @@ const open = async (turn: Turn): Promise<void> => {
   if (preset.authenticate !== undefined) {
     await agent.request('authenticate', { methodId: preset.authenticate });
   }
-  const { cwd, native_session_id, mcp } = spec;
+  const { cwd, native_session_id } = spec;
+  const mcp = preset.token_by_env ? byEnv(spec.mcp) : spec.mcp;
   const session = await openSession(agent, hello, { cwd, native_session_id, mcp, note });
   turn.session_id = session.session_id;
   const wanted = preset.modes[spec.phase];
   const set = await setMode(agent, session, wanted).catch((error: unknown) => messageOf(error));
   if (set !== true) note('mode_not_set', { wanted, ...(set !== false && { reason: set }) });
 };
+
+/** Where an agent that takes its MCP token from its environment finds it. */
+export const TOKEN_VARIABLE = 'DOSSIER_MCP_TOKEN';
+
+const byEnv = (mcp: RunSpec['mcp']): RunSpec['mcp'] =>
+  mcp && { ...mcp, token: `$\{${TOKEN_VARIABLE}}` };
 
 const prompt = (turn: Turn): Promise<unknown> => {
   const { phase, prompt: parts } = turn.spec;

@@ -1,15 +1,21 @@
 import type { Usage } from '../provider.ts';
+import { dollars } from '../usage.ts';
 import { number, record } from '../wire.ts';
 
 /** What a turn used, put together from wherever its agent tells it. What no agent tells stays null. */
 export interface UsageMeter {
   /** Reads one session update; true when it changed what is known. */
   hear(update: unknown): boolean;
-  /** The turn begins: what was heard before belongs to earlier ones. */
-  begin(): void;
+  /**
+   * The turn begins: what was heard before belongs to earlier ones. `cost_before`: what the agent's session had cost
+   * when it was last heard of.
+   */
+  begin(cost_before: number): void;
   /** Reads the answer to the prompt. */
   hearAnswer(answer: unknown): void;
   read(): Usage;
+  /** What the agent's session has cost in all of its turns, for the next `begin`. */
+  costSoFar(): number;
 }
 
 interface Tokens {
@@ -29,6 +35,8 @@ export const createUsageMeter = (sums_turn: boolean): UsageMeter => {
   };
   const hearCost = (amount: number | undefined): boolean => {
     if (amount === undefined || amount <= (cost ?? -1)) return false;
+    // Cumulative over the agent's session; the first of a turn that is lower than before began to count again.
+    if (cost === undefined && amount < costBefore) costBefore = 0;
     cost = amount;
     return true;
   };
@@ -38,9 +46,9 @@ export const createUsageMeter = (sums_turn: boolean): UsageMeter => {
       if (sessionUpdate === 'usage_update') return hearCost(usDollars(record(update).cost));
       return sessionUpdate === 'agent_message_chunk' && hearCall(tokensOf(record(_meta).usage));
     },
-    begin: () => {
+    begin: (cost_before) => {
       calls = undefined;
-      costBefore = cost ?? 0;
+      costBefore = cost ?? cost_before;
       cost = undefined;
     },
     hearAnswer: (response) => {
@@ -51,9 +59,9 @@ export const createUsageMeter = (sums_turn: boolean): UsageMeter => {
     read: () => ({
       input_tokens: (calls ?? answer)?.input ?? null,
       output_tokens: (calls ?? answer)?.output ?? null,
-      // The cost is cumulative over the agent's session, and starts again when its process does.
-      cost_usd: cost === undefined ? null : cost - (cost >= costBefore ? costBefore : 0),
+      cost_usd: cost === undefined ? null : dollars(cost - costBefore),
     }),
+    costSoFar: () => cost ?? costBefore,
   };
 };
 

@@ -10,7 +10,7 @@ export interface DiffSummary {
   deletions: number;
 }
 
-/** One changed file, its name as git writes it for people: quoted where it has to be, `{old => new}` when renamed. */
+/** One changed file, its name as git writes it for people: quoted where no line can hold it, `{old => new}` when renamed. */
 export interface ChangedFile {
   path: string;
   what: 'added' | 'deleted' | 'renamed' | 'copied' | 'mode' | 'changed';
@@ -24,6 +24,8 @@ export interface Diff {
   patch: Buffer;
   summary: DiffSummary;
   changed: ChangedFile[];
+  /** Untracked repositories inside the worktree: git does not look into them, so the patch has nothing of them. */
+  left_out: string[];
 }
 
 /**
@@ -39,19 +41,19 @@ export const diff = async (git: Runner, worktree: Worktree, base: string): Promi
     );
   }
   return onIndexCopy(git, worktree, async (run) => {
-    await takeIn(run);
-    return parseDiff(
-      await run([
-        'diff',
-        ...PATCH,
-        '--numstat',
-        '--summary',
-        '--find-renames',
-        `-O${devNull}`,
-        commit,
-        '--',
-      ]),
-    );
+    const left_out = await takeIn(run);
+    const output = await run([
+      ...['-c', 'core.quotePath=false'],
+      'diff',
+      ...PATCH,
+      '--numstat',
+      '--summary',
+      '--find-renames',
+      `-O${devNull}`,
+      commit,
+      '--',
+    ]);
+    return { ...parseDiff(output), left_out };
   });
 };
 
@@ -71,8 +73,8 @@ export const PATCH = [
   '--ignore-submodules=dirty',
 ];
 
-// Untracked files are made known without their content; unmerged ones count as what they hold now.
-const takeIn = async (run: RunOnCopy): Promise<void> => {
+// Untracked files are made known without their content; unmerged ones count as what they hold now. Answers what cannot be.
+const takeIn = async (run: RunOnCopy): Promise<string[]> => {
   const untracked = list(await run(['ls-files', '--others', '--exclude-standard', '-z']));
   const unmerged = list(await run(['ls-files', '--unmerged', '-z'])).map(pathOfStage);
   await add(
@@ -81,6 +83,8 @@ const takeIn = async (run: RunOnCopy): Promise<void> => {
     untracked.filter((path) => !path.endsWith('/')),
   );
   await add(run, ['--all'], [...new Set(unmerged)]);
+  const repositories = untracked.filter((path) => path.endsWith('/'));
+  return repositories.map((path) => Buffer.from(path, 'latin1').toString('utf8'));
 };
 
 const add = async (
@@ -100,7 +104,7 @@ const pathOfStage = (line: string): string => line.slice(line.indexOf('\t') + 1)
 
 // The numbers come first, a line a file; then, each with a space before it, what is new, gone or renamed; then an empty
 // line and the patch.
-const parseDiff = (output: Buffer): Diff => {
+const parseDiff = (output: Buffer): Omit<Diff, 'left_out'> => {
   const end = output.indexOf('\n\n');
   const head = end < 0 ? '' : output.subarray(0, end).toString('utf8');
   const lines = head.split('\n').filter((line) => line !== '');
@@ -121,11 +125,13 @@ type Kind = readonly [path: string, what: ChangedFile['what']];
 
 const kindIn = (line: string): Kind[] | undefined => {
   const [, word = '', path = ''] =
-    /^ (create mode|delete mode|mode change|rename|copy) (?:\d{6}(?: => \d{6})? )?(.*?)(?: \(\d+%\))?$/.exec(
+    /^ (create mode|delete mode|mode change|rename|copy) (?:\d{6}(?: => \d{6})? )?(.*)$/.exec(
       line,
     ) ?? [];
   const what = KINDS[word];
-  return what === undefined ? undefined : [[path, what]];
+  if (what === undefined) return undefined;
+  const moved = what === 'renamed' || what === 'copied';
+  return [[moved ? path.replace(/ \(\d+%\)$/, '') : path, what]];
 };
 
 const KINDS: Record<string, ChangedFile['what']> = {

@@ -6,6 +6,7 @@ import {
   complete,
   fail,
   interrupt,
+  pause,
   planReady,
   startPlanning,
   startWork,
@@ -25,6 +26,8 @@ import type { SessionRule } from '../../../store/sessions/sessions.ts';
 const ID = '3f2b8c1e-0000-4000-8000-000000000001';
 const AT = '2026-01-02T03:04:05.006Z';
 const PLAN = { sha256: 'a'.repeat(64), content: 'Do it.' };
+
+const ENDING = { at: AT, summary: 'What was done.' };
 
 const MATTER: SessionMatter = {
   id: ID,
@@ -83,10 +86,8 @@ describe('the rules of a session', () => {
   });
 
   it('have a plan only from planning, and completed work only from working', () => {
-    const result = { usage: undefined, native_session_id: undefined };
-    assert.deepEqual(tableOf(planReady(result)), { planning: 'plan_ready' });
-    const done = complete({ at: AT, summary: '', ...result });
-    assert.deepEqual(tableOf(done), { working: 'completed' });
+    assert.deepEqual(tableOf(planReady({})), { planning: 'plan_ready' });
+    assert.deepEqual(tableOf(complete(ENDING)), { working: 'completed' });
   });
 
   it('let nothing but a ready plan into Work mode', () => {
@@ -114,8 +115,8 @@ describe('the rules of a session', () => {
   });
 
   it('fail and abort whatever has not ended; what has ended stays as it is', () => {
-    assert.deepEqual(tableOf(fail({ at: AT, error: 'no' })), all(OPEN, 'failed'));
-    assert.deepEqual(tableOf(abort(AT)), {
+    assert.deepEqual(tableOf(fail({ ...ENDING, error: 'no' })), all(OPEN, 'failed'));
+    assert.deepEqual(tableOf(abort(ENDING)), {
       ...all(OPEN, 'aborted'),
       ...all(ENDED, 'invalid_state'),
     });
@@ -124,6 +125,43 @@ describe('the rules of a session', () => {
   it('pause only what should be running', () => {
     const expected = { planning: 'paused', working: 'paused' };
     assert.deepEqual(tableOf(interrupt('The daemon stopped.')), expected);
+  });
+});
+
+describe('what a turn used', () => {
+  const USED = { input_tokens: 5, output_tokens: 1, cost_usd: 0.5 };
+  const turn = { usage: USED, native_session_id: 'one', native_cost_usd: 0.75 };
+  const told = (rule: SessionRule, status: Status, matter: Partial<SessionMatter> = {}) => {
+    const session = { ...sessionIn(status), usage: USED };
+    const { usage, native_session_id, native_cost_usd } =
+      rule(session, { ...MATTER, ...matter }) ?? {};
+    return [usage?.input_tokens, usage?.cost_usd, native_session_id, native_cost_usd];
+  };
+  const rules: [string, SessionRule, readonly Status[]][] = [
+    ['planReady', planReady(turn), ['planning']],
+    ['complete', complete({ ...ENDING, turn }), ['working']],
+    ['fail', fail({ ...ENDING, turn, error: 'no' }), OPEN],
+    ['abort', abort({ ...ENDING, turn }), OPEN],
+    ['pause', pause({ ...ENDING, turn }), ['planning', 'working']],
+    ['interrupt', interrupt('stopped', { turn }), ['planning', 'working']],
+  ];
+
+  it('is counted as its session leaves planning or working, and never again', () => {
+    for (const [name, rule, from] of rules) {
+      for (const status of from) {
+        const running = status === 'planning' || status === 'working';
+        const expected = running
+          ? [10, 1, 'one', 0.75]
+          : [undefined, undefined, undefined, undefined];
+        assert.deepEqual(told(rule, status), expected, `${name}, ${status}`);
+      }
+    }
+  });
+
+  it('leaves no cost of an earlier conversation with one that tells none', () => {
+    const free = planReady({ native_session_id: 'two', native_cost_usd: 0 });
+    assert.equal(told(free, 'planning')[3], undefined);
+    assert.equal(told(free, 'planning', { native_cost_usd: 0.75 })[3], 0);
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { summaryOf, type WorkDone } from '../../../lib/sessions/summary.ts';
+import type { ChangedFile } from '../../../lib/tools/git/diff.ts';
 import type { Session } from '../../../store/records/session.ts';
 
 const SESSION: Session = {
@@ -21,55 +22,113 @@ const SESSION: Session = {
 };
 
 const call = (id: string, title: string, status: string, kind = 'execute') => ({
-  id,
-  title,
-  status,
-  kind,
+  ...{ id, title, status, kind },
 });
+
+const FILES: ChangedFile[] = [
+  { path: 'greet.sh', what: 'changed', additions: 3, deletions: 1 },
+  { path: 'logo.png', what: 'added', additions: null, deletions: null },
+];
 
 const done = (rest: Partial<WorkDone> = {}): WorkDone => ({
   session: SESSION,
+  outcome: { status: 'completed' },
+  at: '2026-11-21T10:02:05.400Z',
   asked: { title: 'Greet by name', description: 'Say ```hello``` to whoever asks.' },
-  files: [
-    { path: 'greet.sh', what: 'changed', additions: 3, deletions: 1 },
-    { path: 'logo.png', what: 'added', additions: null, deletions: null },
-  ],
-  calls: [
-    call('a', 'npm test', 'failed'),
-    call('b', 'printf "a\nb"', 'completed'),
-    call('c', 'greet.sh', 'completed', 'edit'),
-  ],
-  usage: { input_tokens: 2000, output_tokens: 150, cost_usd: null },
-  ended_at: '2026-11-21T10:02:05.400Z',
+  planned: true,
+  changes: { files: FILES, left_out: [] },
+  told: {
+    calls: [
+      call('a', 'npm test', 'failed'),
+      call('b', 'printf "a\nb"', 'completed'),
+      call('c', 'greet.sh', 'completed', 'edit'),
+    ],
+    last_words: 'It greets now.\n',
+    usage: undefined,
+  },
+  usage: { input_tokens: 12_000, output_tokens: 150, cost_usd: null },
   ...rest,
 });
 
 describe('summaryOf', () => {
-  it('says what was asked, approved, changed and run, and what it cost', () => {
+  it('says how it ended, what was asked, approved, changed, run and said, and what it cost', () => {
     assert.equal(
       summaryOf(done()),
       [
+        '## How it ended\n\nCompleted at 2026-11-21 10:02 UTC, 2 min 5 s after planning began.',
         '## What was asked\n\nGreet by name\n\n````markdown\nSay ```hello``` to whoever asks.\n````',
-        `## What was approved\n\n[plan.md](plan.md), SHA-256 \`${'f'.repeat(64)}\`. qwen executed it on \`work/greet\`, from \`abc123\`.`,
+        `## What was approved\n\n[plan.md](plan.md), SHA-256 \`${'f'.repeat(64)}\`. qwen worked on \`work/greet\`, from \`abc123\`.`,
         '## What changed\n\n2 files, +3 −1: see [diff.patch](diff.patch).\n\n```text\nchanged  greet.sh  +3 −1\nadded    logo.png  binary\n```',
         '## Commands run\n\n```text\nnpm test  failed\nprintf "a b"  completed\n```',
-        '## Time and cost\n\n2 min 5 s from the start of planning, 2000 tokens in, 150 tokens out.',
+        '## Last words\n\n```markdown\nIt greets now.\n```',
+        '## Cost\n\n12,000 tokens in, 150 tokens out.',
       ].join('\n\n'),
     );
   });
 
-  it('leaves out what nobody knows', () => {
+  it('says of each other end how far it went, and why', () => {
+    for (const [status, mode, error, words] of [
+      [
+        'failed',
+        'work',
+        'It ```broke```.',
+        /^Failed in Work mode at .*began\.\n\n````text\nIt ```broke```\.\n````$/m,
+      ],
+      ['failed', 'plan', 'No plan.', /^Failed in Plan mode at .*began\. Nothing was executed\.$/m],
+      ['aborted', 'work', undefined, /^Aborted by the operator in Work mode at/m],
+      [
+        'aborted',
+        'plan',
+        undefined,
+        /^Aborted by the operator in Plan mode .* Nothing was executed\.$/m,
+      ],
+      [
+        'paused',
+        'work',
+        undefined,
+        /^Paused in Work mode .* What follows is how it stood then\.$/m,
+      ],
+      [
+        'paused',
+        'plan',
+        'The daemon stopped.',
+        /^Paused in Plan mode [\s\S]*The daemon stopped\./m,
+      ],
+    ] as const) {
+      const outcome = { status, ...(error !== undefined && { error }) };
+      assert.match(summaryOf(done({ outcome, session: { ...SESSION, mode } })), words);
+    }
+  });
+
+  it('says what was planned where nothing was approved', () => {
+    const session = { ...SESSION, mode: 'plan' as const };
+    const planned = summaryOf(done({ session, changes: undefined }));
+    assert.match(planned, /\[plan\.md\]\(plan\.md\), by qwen\. It was not approved\./);
+    assert.doesNotMatch(planned, /What changed|approved\n/);
+    const none = summaryOf(done({ session, changes: undefined, planned: false }));
+    assert.match(none, /There is no plan yet of qwen\./);
+  });
+
+  it('leaves out what nobody knows, and says what nobody knows any more', () => {
     const summary = summaryOf(
       done({
         session: { ...SESSION, started_at: null },
         asked: { title: 'Greet', description: ' ' },
-        files: [],
-        calls: [],
+        changes: { files: [], left_out: [] },
+        told: { calls: [], last_words: '', usage: undefined },
         usage: null,
       }),
     );
-    assert.match(summary, /No file was changed\.$/);
-    assert.doesNotMatch(summary, /Commands|cost|markdown/);
+    assert.match(summary, /No file was changed\./);
+    assert.match(summary, /qwen did not tell what it used\.$/);
+    assert.doesNotMatch(summary, /Commands|Last words|markdown|after planning/);
+    const gone = summaryOf(done({ changes: { unknown: 'The worktree is gone.' } }));
+    assert.match(gone, /Nobody can tell any more:\n\n```text\nThe worktree is gone\.\n```/);
+  });
+
+  it('names what the patch cannot hold', () => {
+    const summary = summaryOf(done({ changes: { files: FILES, left_out: ['inner/'] } }));
+    assert.match(summary, /Not in the patch[\s\S]*\ninner\/\n/);
   });
 
   it('stays short, and says how much it leaves out', () => {
@@ -80,7 +139,7 @@ describe('summaryOf', () => {
       deletions: 0,
     }));
     const asked = { title: 'Much', description: 'x'.repeat(5000) };
-    const summary = summaryOf(done({ files, asked }));
+    const summary = summaryOf(done({ changes: { files, left_out: [] }, asked }));
     assert.match(summary, /150 files, \+150 −0/);
     assert.match(summary, /and 50 more files/);
     assert.match(summary, /x{1000} \[…\]/);

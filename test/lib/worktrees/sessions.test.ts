@@ -82,8 +82,9 @@ describe('worktreeDiff', () => {
     const { service, item } = await start(t);
     const record = await ensureWorktree(service, item.id);
     writeFiles(record.path, { 'new.txt': 'one\ntwo\n', 'README.md': '# Changed\n' });
-    const { patch, changed, ...summary } = await worktreeDiff(service, record);
+    const { patch, changed, left_out, ...summary } = await worktreeDiff(service, record);
     assert.deepEqual(summary, { files: 2, additions: 3, deletions: 1 });
+    assert.deepEqual(left_out, []);
     assert.deepEqual(
       changed.map(({ what, path }) => [what, path]),
       [

@@ -141,7 +141,7 @@ describe('createUsageMeter', () => {
 
   it('knows nothing where nothing is told', () => {
     const meter = createUsageMeter(true);
-    meter.begin();
+    meter.begin(0);
     meter.hearAnswer({ stopReason: 'end_turn', usage: null });
 
     assert.deepEqual(meter.read(), { input_tokens: null, output_tokens: null, cost_usd: null });
@@ -171,7 +171,7 @@ describe('createUsageMeter', () => {
   it('adds up what is told call by call, of this turn only', () => {
     const meter = createUsageMeter(true);
     meter.hear(chunk(100, 100));
-    meter.begin();
+    meter.begin(0);
 
     assert.equal(meter.hear(chunk(5, 1)), true);
     assert.equal(meter.hear(chunk(6, 2)), true);
@@ -181,7 +181,7 @@ describe('createUsageMeter', () => {
   it('takes the cost of earlier turns off a cumulative cost', () => {
     const meter = createUsageMeter(true);
     meter.hear(cost(2));
-    meter.begin();
+    meter.begin(0);
 
     assert.equal(meter.hear(cost(2.5)), true);
     assert.equal(meter.read().cost_usd, 0.5);
@@ -190,11 +190,28 @@ describe('createUsageMeter', () => {
   it('takes a cost that began anew as it is, and no other currency for dollars', () => {
     const meter = createUsageMeter(true);
     meter.hear(cost(2));
-    meter.begin();
+    meter.begin(0);
     meter.hear(cost(0.25));
 
     assert.equal(meter.hear(cost(9, 'EUR')), false);
     assert.equal(meter.read().cost_usd, 0.25);
+    assert.equal(meter.hear(cost(2.5)), true);
+    assert.equal(meter.read().cost_usd, 2.5);
+  });
+
+  it('goes on counting where another process of the agent stopped', () => {
+    const meter = createUsageMeter(true);
+    meter.begin(0.1);
+    assert.deepEqual([meter.read().cost_usd, meter.costSoFar()], [null, 0.1]);
+    meter.hear(cost(0.3));
+    assert.deepEqual([meter.read().cost_usd, meter.costSoFar()], [0.2, 0.3]);
+  });
+
+  it('sends nothing of the context window, which is no use of tokens', () => {
+    const meter = createUsageMeter(true);
+    meter.begin(0);
+    assert.equal(meter.hear({ sessionUpdate: 'usage_update', used: 900, size: 1000 }), false);
+    assert.deepEqual(meter.read(), { input_tokens: null, output_tokens: null, cost_usd: null });
   });
 });
 

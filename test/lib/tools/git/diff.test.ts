@@ -90,6 +90,7 @@ describe('diff', () => {
       patch: Buffer.alloc(0),
       summary: { files: 0, additions: 0, deletions: 0 },
       changed: [],
+      left_out: [],
     });
   });
 
@@ -117,7 +118,7 @@ describe('diff', () => {
         .map(({ what, path, additions, deletions }) => `${what} ${path} ${additions} ${deletions}`)
         .toSorted(),
       [
-        'added "new/-dash \\303\\274n\\303\\257\\nname.txt" 1 0',
+        'added "new/-dash ünï\\nname.txt" 1 0',
         'added empty.txt 0 0',
         'added latin1.txt 1 0',
         'added link 1 0',
@@ -215,7 +216,8 @@ describe('diff', () => {
     mkdirSync(join(worktree.path, 'inner'));
     gitIn(join(worktree.path, 'inner'))('init', '--quiet');
     writeFiles(worktree.path, { 'new.txt': 'n\n' });
-    assert.equal((await diff(git, worktree, base)).summary.files, 1);
+    const { summary, left_out } = await diff(git, worktree, base);
+    assert.deepEqual([summary.files, left_out], [1, ['inner/']]);
   });
 
   it('says that the base is no longer there', async (t) => {

@@ -1,0 +1,81 @@
+import type { Session, Usage } from '../../store/records/session.ts';
+import type { KeptSession } from '../../store/sessions/sessions.ts';
+import type { TranscriptEvent } from '../../store/sessions/transcript-event.ts';
+import type { Service } from '../service.ts';
+import { isRunning } from './rules.ts';
+
+/** A tool call, as it was told last. */
+export interface ToldCall {
+  id: string;
+  title: string;
+  kind: string;
+  status: string;
+}
+
+/** What a session's events come to. */
+export interface Told {
+  /** Since the approval, without one all: each once, in the order in which they began. */
+  calls: readonly ToldCall[];
+  /** What was said after the last of them, or the beginning of it. */
+  last_words: string;
+  /** Of the newest turn, if nothing ended it. */
+  usage: Usage | undefined;
+}
+
+interface Reading {
+  working: boolean;
+  running: boolean;
+  calls: Map<string, ToldCall>;
+  said: string;
+  usage: Usage | undefined;
+}
+
+/** Reads the events of a session piece by piece, however many there are. */
+export const toldBy = async ({ engine }: Service, kept: KeptSession): Promise<Told> => {
+  const reading: Reading = {
+    working: false,
+    running: false,
+    calls: new Map(),
+    said: '',
+    usage: undefined,
+  };
+  for await (const events of engine.transcript(kept).soFar(0))
+    for (const { event, data } of events) HEAR.get(event)?.(reading, data);
+  const { calls, said, usage } = reading;
+  return { calls: [...calls.values()], last_words: said, usage };
+};
+
+type Hear = (reading: Reading, data: TranscriptEvent['data']) => void;
+
+// A map, for the name of an event in a file edited by hand can be anything.
+const HEAR = new Map<string, Hear>(
+  Object.entries({
+    status: (reading, { status, mode }) => {
+      reading.usage = undefined;
+      reading.running = isRunning(status as Session['status']);
+      if (mode !== 'work' || reading.working) return;
+      reading.working = true;
+      reading.calls.clear();
+      reading.said = '';
+    },
+    usage: (reading, { input_tokens, output_tokens, cost_usd }) => {
+      if (reading.running) reading.usage = { input_tokens, output_tokens, cost_usd } as Usage;
+    },
+    tool_call: (reading, { tool_call_id, title, kind, status }) => {
+      const id = String(tool_call_id);
+      // Only a new one ends what was said before it.
+      if (!reading.calls.has(id)) reading.said = '';
+      reading.calls.set(id, {
+        id,
+        title: String(title),
+        kind: String(kind),
+        status: String(status),
+      });
+    },
+    message: (reading, { text }) => {
+      if (reading.said.length <= LONGEST) reading.said += String(text).slice(0, LONGEST);
+    },
+  } satisfies Record<string, Hear>),
+);
+
+const LONGEST = 4096;
