@@ -76,8 +76,11 @@ const picturedFiles = (
     const { files: status, staged } = parseStatus(await run([...STATUS, '--no-renames']), 'latin1');
     const changed = status.filter((file) => !file.repository).map((file) => file.path);
     const stored = await storeFiles(git, worktree, changed);
+    // A submodule in conflict has no one commit, and no tree can be made with it.
+    const open = status.filter((file) => file.repository && /U|AA|DD/.test(file.code));
+    const gone = [...changed, ...open.map((file) => file.path)];
     return {
-      files: await treeOf(run, replacing(changed, stored, '0'.repeat(width))),
+      files: await treeOf(run, replacing(gone, stored, '0'.repeat(width))),
       staged: [...new Set(staged)],
       permissions: Object.fromEntries(stored.map((file) => [file.path, file.permissions])),
       repositories: status
