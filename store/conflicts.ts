@@ -27,7 +27,9 @@ export interface KeptConflict {
 export const listConflicts = (store: Store, caseId: string): KeptConflict[] | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
-  return namesIn(folder).flatMap((name) => readIn(store, caseId, join(folder, name)) ?? []);
+  return namesIn(folder)
+    .flatMap((name) => readIn(store, caseId, join(folder, name)) ?? [])
+    .sort((a, b) => a.matter.began_at.localeCompare(b.matter.began_at));
 };
 
 /** The rebase of this machine that has not ended. There is one at most. */

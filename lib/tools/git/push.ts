@@ -40,6 +40,8 @@ const PLAIN = [
   '--no-follow-tags',
   '--no-signed',
   '--recurse-submodules=no',
+  // Of two settings git takes the first, which may be the repository's: only an argument comes before it.
+  '--receive-pack=git-receive-pack',
 ];
 
 const refusal = (said: string, { remote, ref }: Pick<Push, 'remote' | 'ref'>): ServiceError => {

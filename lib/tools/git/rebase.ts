@@ -121,7 +121,7 @@ export const awaitRebase = async (marker: string): Promise<void> => {
 
 /** Takes away what git remembers of a rebase besides its directory, once that is gone. */
 export const forgetRebase = async (worktree: Worktree): Promise<void> => {
-  for (const name of ['REBASE_HEAD', 'AUTO_MERGE'])
+  for (const name of ['REBASE_HEAD', 'AUTO_MERGE', 'MERGE_MSG'])
     await rm(join(worktree.git_dir, name), { force: true });
 };
 

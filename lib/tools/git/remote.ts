@@ -38,7 +38,7 @@ export const remoteCommit = async (
   place: Place,
   { remote, ref }: { remote: string; ref: string },
 ): Promise<string | null> => {
-  const args = ['ls-remote', '--quiet', '--', remote, ref];
+  const args = ['ls-remote', '--quiet', OWN_PROGRAM, '--', remote, ref];
   const { stdout } = await asked(git, place, args, { read: true });
   const lines = stdout.toString('utf8').split('\n');
   const line = lines.find((each) => each.endsWith(`\t${ref}`));
@@ -52,8 +52,11 @@ export const fetchBranch = async (
   { remote, branch }: { remote: string; branch: string },
 ): Promise<void> => {
   const refspec = `+refs/heads/${branch}:refs/remotes/${remote}/${branch}`;
-  await asked(git, place, ['fetch', '--quiet', '--no-tags', '--', remote, refspec]);
+  await asked(git, place, ['fetch', '--quiet', '--no-tags', OWN_PROGRAM, '--', remote, refspec]);
 };
+
+// Of two settings git takes the first, which may be the repository's: only an argument comes before it.
+const OWN_PROGRAM = '--upload-pack=git-upload-pack';
 
 const asked = async (
   git: Runner,

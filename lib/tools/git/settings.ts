@@ -78,8 +78,6 @@ const NEUTRAL: Readonly<Record<string, string>> = {
   'diff.command': '',
   'diff.textconv': '',
   'merge.driver': 'git merge-file --marker-size=%L %A %O %B',
-  'remote.uploadpack': 'git-upload-pack',
-  'remote.receivepack': 'git-receive-pack',
 };
 
 /**
@@ -88,7 +86,7 @@ const NEUTRAL: Readonly<Record<string, string>> = {
  */
 export const neutralDrivers = (listing: string): Setting[] =>
   localSettings(listing).flatMap(([key]): Setting[] => {
-    const [, section, name] = /^(filter|diff|merge|remote)\..*\.([a-z]+)$/s.exec(key) ?? [];
+    const [, section, name] = /^(filter|diff|merge)\..*\.([a-z]+)$/s.exec(key) ?? [];
     const value = NEUTRAL[`${section}.${name}`];
     return value === undefined ? [] : [[key, value]];
   });
