@@ -15,7 +15,7 @@ import { wakeQueue } from './sessions/launch.ts';
 import { recoverSessions } from './sessions/recover.ts';
 import { logProblems } from './system/problem-log.ts';
 import { type CallingRun, comesFromRun } from './tools/caller.ts';
-import { cleanEnvironment } from './tools/environment.ts';
+import { cleanEnvironment, loginEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git/git.ts';
 import { createSandbox } from './tools/sandbox.ts';
 import { createDispatcher } from './webhooks/dispatcher.ts';
@@ -85,7 +85,10 @@ const compose = (
   const engine = createEngine(store);
   return {
     ...given,
-    git: createGit({ env: cleanEnvironment(config.env, {}) }),
+    git: createGit({
+      env: cleanEnvironment(config.env),
+      login: loginEnvironment(config.env),
+    }),
     providers: providersOf(config, () => settingsOf(store.globals)),
     engine,
     exporter: createExporter(store),

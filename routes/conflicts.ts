@@ -74,6 +74,17 @@ const Figures = {
 };
 
 const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
+const REMOTE = [
+  'codehost_auth_missing',
+  'codehost_auth_invalid',
+  'codehost_forbidden',
+  'codehost_not_found',
+  'codehost_rate_limited',
+  'codehost_upstream',
+  'codehost_unreachable',
+  'codehost_timeout',
+] as const;
+
 const AT_WORK = [
   'session_active',
   'lock_held',
@@ -189,7 +200,7 @@ export const conflictRoutes = [
         description: 'The commit that was there; null: the branch was not there',
       }),
     }),
-    errors: ['not_found', 'remote_moved', 'push_refused', 'remote_auth_failed', ...AT_WORK],
+    errors: ['not_found', 'remote_moved', 'push_refused', ...REMOTE, ...AT_WORK],
     handler: ({ params }, service) => pushRebased(service, params.id),
   }),
   route({

@@ -27,6 +27,24 @@ export const cleanEnvironment = (
   return env;
 };
 
+// By these, ssh, credential helpers and the code host's own tool find what the operator logged in with.
+const LOGIN = [
+  ...['SSH_AUTH_SOCK', 'DBUS_SESSION_BUS_ADDRESS', 'XDG_RUNTIME_DIR', 'XDG_CACHE_HOME'],
+  ...['XDG_DATA_HOME', 'GNUPGHOME', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'GH_CONFIG_DIR', 'GH_HOST'],
+  ...['GH_TOKEN', 'GITHUB_TOKEN', 'GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN'],
+];
+
+/** What the operator's own credential programs need besides: only for commands that talk to a remote. */
+export const loginEnvironment = (
+  source: Readonly<Record<string, string | undefined>>,
+): Environment =>
+  Object.fromEntries(
+    LOGIN.flatMap((name): [string, string][] => {
+      const value = source[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
 const isKept = (name: string): boolean => KEPT.has(name) || name.startsWith('LC_');
 
 const absoluteOnly = (path: string): string =>

@@ -29,14 +29,18 @@ export class GitError extends Error {
   readonly lock: { path: string; age_s: number } | undefined;
 
   constructor({ args, failure, exit_code = null, stderr = '', lock }: Details) {
-    super(`git ${args[0] ?? ''}: ${firstLines(stderr) || failure}`);
-    this.args = args;
+    super(`git ${args[0] ?? ''}: ${firstLines(redacted(stderr)) || failure}`);
+    this.args = args.map(redacted);
     this.failure = failure;
     this.exit_code = exit_code;
-    this.stderr = stderr;
+    this.stderr = redacted(stderr);
     this.lock = lock;
   }
 }
+
+/** The same text without the user names and passwords of the URLs in it. */
+export const redacted = (text: string): string =>
+  text.replace(/(https?:\/\/)[^\s/'"]*@|([a-z+-]+:\/\/)[^\s/'":]*:[^\s/'"]*@/gi, '$1$2');
 
 const PROBLEMS: Record<Exclude<GitFailure, 'failed'>, [ErrorCode, (error: GitError) => string]> = {
   not_installed: [
@@ -97,7 +101,8 @@ const busy = (lock: GitError['lock']): string =>
     ? 'Another git command holds the repository. Try again when it has ended.'
     : `${lock.path} is there since ${lock.age_s} s. Try again when that git command has ended; if none runs, delete the file.`;
 
-const firstLines = (stderr: string): string =>
+/** What git said, as one line. */
+export const firstLines = (stderr: string): string =>
   stderr
     .split('\n')
     .map((line) => line.trim())

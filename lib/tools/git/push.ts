@@ -1,9 +1,12 @@
 import { ServiceError } from '../../errors.ts';
-import type { Runner, Worktree } from './git.ts';
-import { remoteCommit, remoteProblem } from './remote.ts';
+import type { Checkout, Runner } from './git.ts';
+import { type Asked, remoteCommit } from './remote.ts';
+import { refusedPush } from './remote-error.ts';
+import { talk } from './talk.ts';
 
-export interface Push {
-  remote: string;
+const PUSH_MS = 300_000;
+
+export interface Push extends Asked {
   /** The full ref on the remote. */
   ref: string;
   commit: string;
@@ -13,25 +16,20 @@ export interface Push {
 
 /**
  * Pushes one commit to one ref, only while that is what is expected: 409 `remote_moved` when it is not, and nothing is
- * overwritten. 422 `push_refused` when the remote does not want it. What git did not live to tell is asked for.
+ * overwritten. 422 `push_refused` when the remote does not want it. What git did not live to tell is asked for; where
+ * nobody answers that either, the error has the member `outcome: unknown`.
  */
-export const pushWithLease = async (
-  git: Runner,
-  worktree: Worktree,
-  { remote, ref, commit, expected }: Push,
-): Promise<void> => {
-  const lease = `--force-with-lease=${ref}:${expected ?? ''}`;
-  const args = ['push', ...PLAIN, lease, '--', remote, `${commit}:${ref}`];
-  const failure = await git
-    .run(worktree, args, { ok: [0, 1, 128] })
-    .then(({ code, stdout, stderr }) =>
-      code === 0 ? undefined : refusal(`${stdout.toString('utf8')}\n${stderr}`, { remote, ref }),
-    )
-    .catch((error: unknown) => error);
-  if (failure === undefined) return;
-  // The line may have been cut after the remote had taken it.
-  const now = await remoteCommit(git, worktree, { remote, ref }).catch(() => undefined);
-  if (now !== commit) throw failure;
+export const pushWithLease = async (git: Runner, place: Checkout, push: Push): Promise<void> => {
+  const { remote, ref, commit, expected, timeout_ms = PUSH_MS } = push;
+  const args = ['push', ...PLAIN, `--force-with-lease=${ref}:${expected ?? ''}`];
+  try {
+    const answer = await talk(git, place, { remote, args, refs: [`${commit}:${ref}`], timeout_ms });
+    if (answer.code !== 0) throw refusedPush(answer, ref);
+  } catch (error) {
+    // The line may have been cut after the remote had taken it.
+    if (!isUnsure(error) || !(await arrived(git, place, { push, error }))) throw error;
+  }
+  await follow(git, place, push);
 };
 
 const PLAIN = [
@@ -40,29 +38,32 @@ const PLAIN = [
   '--no-follow-tags',
   '--no-signed',
   '--recurse-submodules=no',
-  // Of two settings git takes the first, which may be the repository's: only an argument comes before it.
-  '--receive-pack=git-receive-pack',
 ];
 
-const refusal = (said: string, { remote, ref }: Pick<Push, 'remote' | 'ref'>): ServiceError => {
-  const why = /^!\t\S*\t\[([^\]]+)\](?: \((.*)\))?$/m.exec(said);
-  if (why === null)
-    return remoteProblem(
-      said
-        .split('\n')
-        .filter((line) => !/^(?:Done|To )/.test(line))
-        .join('\n'),
-    );
-  const [, how, reason = ''] = why;
-  if (how === 'rejected' || /cannot lock ref|failed to update ref|stale info/.test(reason)) {
-    return new ServiceError(
-      'remote_moved',
-      `${ref} on ${remote} is no longer what it was when the rebase began (${reason || 'rejected'}). Nothing was overwritten: fetch it, look at what came, and rebase anew with it.`,
-    );
+const isUnsure = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError &&
+  ['codehost_unreachable', 'codehost_timeout', 'codehost_upstream'].includes(error.code);
+
+const arrived = async (
+  git: Runner,
+  place: Checkout,
+  { push, error }: { push: Push; error: ServiceError },
+): Promise<boolean> => {
+  try {
+    return (await remoteCommit(git, place, push)) === push.commit;
+  } catch {
+    error.members.outcome = 'unknown';
+    return false;
   }
-  const words = said.split('\n').flatMap((line) => /^remote: (.*\S)/.exec(line)?.[1] ?? []);
-  return new ServiceError(
-    'push_refused',
-    `${remote} refused the push (${[reason || how, ...words.slice(0, 5)].join(': ').slice(0, 600)}). Nothing was changed there; see what its rules ask for.`,
-  );
+};
+
+// What git itself does after a push by name. The next fetch puts it right where it cannot be written now.
+const follow = async (
+  git: Runner,
+  place: Checkout,
+  { remote, ref, commit }: Push,
+): Promise<void> => {
+  if (typeof remote !== 'string') return;
+  const own = `refs/remotes/${remote}/${ref.replace(/^refs\/heads\//, '')}`;
+  await git.run(place, ['update-ref', own, commit]).catch(() => undefined);
 };

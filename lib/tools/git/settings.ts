@@ -29,6 +29,9 @@ const HARDENED: readonly Setting[] = [
   ['submodule.recurse', 'false'],
   ['fetch.recurseSubmodules', 'false'],
   ['push.recurseSubmodules', 'no'],
+  ['push.gpgSign', 'false'],
+  ['push.followTags', 'false'],
+  ['push.pushOption', ''],
   ['protocol.ext.allow', 'never'],
   ['advice.detachedHead', 'false'],
 ];
@@ -46,7 +49,8 @@ export const gitEnvironment = (
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '',
     GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
-    // A program that the repository's configuration may name, for git:// alone.
+    // A local command talks to nobody, not for an object that is missing either.
+    GIT_ALLOW_PROTOCOL: '',
     GIT_PROXY_COMMAND: '',
     GIT_PAGER: 'cat',
     GIT_LITERAL_PATHSPECS: '1',
@@ -69,7 +73,8 @@ const asVariables = (settings: readonly Setting[]): Environment => {
   return variables;
 };
 
-// An empty filter takes files as they are. A merge driver needs a command; this one is git's own text merge.
+// An empty filter takes files as they are. A merge driver needs a command; this one is git's own text merge. A hook in
+// the configuration, of newer gits, needs one too. A certificate that is named by the repository is none: git then trusts nobody.
 const NEUTRAL: Readonly<Record<string, string>> = {
   'filter.clean': '',
   'filter.smudge': '',
@@ -78,43 +83,83 @@ const NEUTRAL: Readonly<Record<string, string>> = {
   'diff.command': '',
   'diff.textconv': '',
   'merge.driver': 'git merge-file --marker-size=%L %A %O %B',
+  'hook.command': 'true',
+  'http.sslverify': 'true',
+  'http.sslcainfo': '',
+  'http.sslcapath': '',
+  'http.curloptresolve': '',
+  'http.cookiefile': '',
+  'http.savecookies': 'false',
 };
 
+/** What one command is told besides the hardening, against what the configuration says. */
+export interface Overrides {
+  settings: readonly Setting[];
+  env: Environment;
+}
+
+export const NONE: Overrides = { settings: [], env: {} };
+
 /**
- * Settings that take the programs out of a configuration listing (`config --list -z --show-scope`): those of the
- * repository and the worktree, which an agent can edit. The user's own (`git lfs install`, say) stay in force.
+ * What takes the programs out of a configuration listing (`config --list -z --show-scope`): those of the repository and
+ * the worktree, which an agent can edit. The operator's own stay in force: filters (`git lfs install`, say), and for a
+ * remote command the credential helpers and the ssh command.
  */
-export const neutralDrivers = (listing: string): Setting[] =>
-  localSettings(listing).flatMap(([key]): Setting[] => {
-    const [, section, name] = /^(filter|diff|merge)\..*\.([a-z]+)$/s.exec(key) ?? [];
+export const overrides = (listing: string, remote = false): Overrides => {
+  const entries = entriesOf(listing);
+  const settings = [...neutralDrivers(entries), ...(remote ? ownHelpers(entries) : [])];
+  return { settings, env: remote ? { ...TRANSPORTS, ...sshOf(entries) } : {} };
+};
+
+// The operator's own value for the same thing stands.
+const neutralDrivers = (entries: readonly Entry[]): Setting[] =>
+  entries.flatMap(({ local, key }): Setting[] => {
+    if (!local) return [];
+    const [, section, name] = /^(filter|diff|merge|hook|http)\.(?:.*\.)?([a-z]+)$/s.exec(key) ?? [];
     const value = NEUTRAL[`${section}.${name}`];
-    return value === undefined ? [] : [[key, value]];
+    if (value === undefined) return [];
+    return [[key, entries.findLast((entry) => !entry.local && entry.key === key)?.value ?? value]];
   });
 
-/**
- * Settings that leave of the credential helpers, which are programs, only the user's own: an empty one forgets all that
- * were named before it. None where the repository names none.
- */
-export const ownHelpers = (listing: string): Setting[] => {
-  if (!localSettings(listing).some(isHelper)) return [];
-  const own = settingsIn(listing, (scope) => !isLocal(scope)).filter(isHelper);
-  return [['credential.helper', ''], ...own];
+// A list, which an empty value ends: begun anew, with the operator's part of it only.
+const ownHelpers = (entries: readonly Entry[]): Setting[] => {
+  const helpers = entries.filter(({ key }) => /^credential\.(?:.*\.)?helper$/s.test(key));
+  if (!helpers.some(({ local }) => local)) return [];
+  const own = helpers.filter(({ local }) => !local);
+  return [['credential.helper', ''], ...own.map(({ key, value }): Setting => [key, value])];
 };
 
-const isHelper = ([key]: Setting): boolean => /^credential\.(?:.*\.)?helper$/is.test(key);
+// No other one, whatever a URL or the configuration says: some of them are programs.
+const TRANSPORTS: Environment = { GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh' };
+
+const sshOf = (entries: readonly Entry[]): Environment => {
+  const own = entries.findLast(({ local, key }) => !local && key === 'core.sshcommand')?.value;
+  if (own === undefined) return {};
+  // Another program may not know the option that keeps ssh from asking.
+  return { GIT_SSH_COMMAND: /^(\S*\/)?ssh(\s|$)/.test(own) ? `${own} -oBatchMode=yes` : own };
+};
 
 /** The repository's and the worktree's own part of a configuration listing. */
-export const localSettings = (listing: string): Setting[] => settingsIn(listing, isLocal);
+export const localSettings = (listing: string): Setting[] =>
+  entriesOf(listing)
+    .filter(({ local }) => local)
+    .map(({ key, value }) => [key, value]);
 
-const isLocal = (scope: string): boolean => scope === 'local' || scope === 'worktree';
+interface Entry {
+  key: string;
+  value: string;
+  /** Said by the repository or the worktree, not by the operator or the system. */
+  local: boolean;
+}
 
-const settingsIn = (listing: string, isWanted: (scope: string) => boolean): Setting[] => {
+const entriesOf = (listing: string): Entry[] => {
   const fields = listing.split('\0');
-  const found: Setting[] = [];
+  const found: Entry[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
-    if (!isWanted(fields[at] ?? '')) continue;
+    const scope = fields[at] ?? '';
+    if (scope === 'command') continue;
     const [key = '', ...value] = (fields[at + 1] ?? '').split('\n');
-    found.push([key, value.join('\n')]);
+    found.push({ key, value: value.join('\n'), local: scope === 'local' || scope === 'worktree' });
   }
   return found;
 };

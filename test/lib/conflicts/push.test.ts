@@ -108,7 +108,7 @@ describe('POST /api/cases/{id}/conflicts/push-rebased', () => {
     renameSync(remote.root, `${remote.root}-away`);
     const away = await scene.post('conflicts/push-rebased');
     renameSync(`${remote.root}-away`, remote.root);
-    assert.deepEqual([away.status, away.body.code], [503, 'unavailable'], away.text);
+    assert.deepEqual([away.status, away.body.code], [404, 'codehost_not_found'], away.text);
     assert.equal((await scene.history())[0]?.pushed_at, null);
   });
 
