@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 import { PATCH } from './diff.ts';
 import type { Git, Runner, Worktree } from './git.ts';
+import { pathText } from './path-text.ts';
 import { indexHash, type Picture, takePicture } from './picture.ts';
 
 /** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
@@ -195,6 +196,6 @@ export const patchBetween = async (
 const CHANGES: Readonly<Record<string, FileChange['change']>> = { A: 'added', D: 'deleted' };
 
 const toChange = ({ path, letter }: ChangedFile): FileChange => ({
-  path: Buffer.from(path, 'latin1').toString('utf8'),
+  path: pathText(path),
   change: CHANGES[letter] ?? 'modified',
 });

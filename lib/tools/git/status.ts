@@ -1,8 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Runner, Worktree } from './git.ts';
+import { pathText } from './path-text.ts';
 
 export interface FileStatus {
+  /** One that is not UTF-8 is as git quotes it: `"caf\351"`. */
   path: string;
   /** Two letters as in `git status --short`, with a dot for unchanged: `.M`, `A.`, `UU`; `??` is untracked. */
   code: string;
@@ -72,15 +74,16 @@ interface ParsedStatus {
   staged: string[];
 }
 
-/** Reads `status --porcelain=v2 -z`. With `latin1` every byte of a path is one character, so none is lost. */
+/** Reads `status --porcelain=v2 -z`. With `latin1` every byte of a path is one character; else it is as `pathText` has it. */
 export const parseStatus = (output: Buffer, encoding: 'utf8' | 'latin1'): ParsedStatus => {
   const headers = new Map<string, string>();
   const entries: Entry[] = [];
-  const fields = output.toString(encoding).split('\0')[Symbol.iterator]();
+  const fields = output.toString('latin1').split('\0')[Symbol.iterator]();
+  const named = encoding === 'utf8' ? pathText : (path: string) => path;
   for (const field of fields) {
     const header = /^# (\S+) (.*)$/s.exec(field);
-    if (header !== null) headers.set(header[1] ?? '', header[2] ?? '');
-    else if (field !== '') entries.push(parseEntry(field, () => fields.next().value ?? ''));
+    if (header !== null) headers.set(header[1] ?? '', named(header[2] ?? ''));
+    else if (field !== '') entries.push(parseEntry(field, named, () => fields.next().value ?? ''));
   }
   const staged = entries.flatMap((entry) => entry.staged).filter((oid) => !/^0+$/.test(oid));
   return { headers, files: entries.map((entry) => entry.file), staged };
@@ -94,19 +97,19 @@ const WORDS: Readonly<Record<string, readonly [staged: number, staged_end: numbe
     u: [7, 10, 10],
   };
 
-const parseEntry = (field: string, next: () => string): Entry => {
+const parseEntry = (field: string, named: typeof pathText, next: () => string): Entry => {
   const kind = field.charAt(0);
   if (kind === '?') {
-    const path = field.slice(2);
-    return { file: { path, code: '??', repository: path.endsWith('/') }, staged: [] };
+    const path = named(field.slice(2));
+    return { file: { path, code: '??', repository: field.endsWith('/') }, staged: [] };
   }
   const words = field.split(' ');
   const [, code = '', submodule = ''] = words;
   const [from, to, rest] = WORDS[kind] ?? [1, 1, 1];
   const repository = submodule.startsWith('S');
-  const file = { path: words.slice(rest).join(' '), code, repository };
+  const file = { path: named(words.slice(rest).join(' ')), code, repository };
   const staged = repository ? [] : words.slice(from, to);
-  return { file: kind === '2' ? { ...file, from: next() } : file, staged };
+  return { file: kind === '2' ? { ...file, from: named(next()) } : file, staged };
 };
 
 const holdsAnything = (directory: string): boolean =>
