@@ -23,8 +23,23 @@ export interface Launch {
   onLine?: (line: string) => void;
 }
 
+/** Where a program runs, and what it may do there. */
+export type Launchable = Pick<
+  RunSpec,
+  'cwd' | 'phase' | 'writable' | 'kept' | 'hidden' | 'run_marker' | 'limits'
+>;
+
+export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox'>;
+
+/** How long a program may be silent or run, and how much it may write in all, before it has failed. */
+export const LIMITS: RunSpec['limits'] = {
+  idle_ms: 15 * 60_000,
+  wall_ms: 8 * 60 * 60_000,
+  output_bytes: 64 * 1024 * 1024,
+};
+
 /** Starts a program of a run in its worktree, under the sandbox's view for its phase. Throws when it cannot be wrapped. */
-export const launch = (spec: RunSpec, program: Launch, deps: ProviderDeps): Program => {
+export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Program => {
   const { cwd, phase, writable, kept, hidden, run_marker, limits } = spec;
   const { state = [] } = program;
   // What the operator names as the agent's own is the agent's.

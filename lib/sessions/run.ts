@@ -5,6 +5,7 @@ import { update } from '../cases/change.ts';
 import { moveTo, unblock } from '../cases/moves.ts';
 import { CONFLICT, rebaseUnderWay } from '../conflicts/under-way.ts';
 import { ServiceError } from '../errors.ts';
+import { LIMITS } from '../providers/launch.ts';
 import type {
   Phase,
   PromptParts,
@@ -14,13 +15,8 @@ import type {
   RunSpec,
 } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import { sharedPlaces } from '../tools/git/shared-places.ts';
-import { otherWorktrees } from '../worktrees/read.ts';
+import { viewOf } from '../worktrees/view.ts';
 import type { LiveRun } from './engine.ts';
-
-const IDLE_MS = 15 * 60_000;
-const WALL_MS = 8 * 60 * 60_000;
-const OUTPUT_BYTES = 64 * 1024 * 1024;
 
 export interface Turn {
   kept: KeptSession;
@@ -72,17 +68,14 @@ const specOf = (service: Service, { kept, phase, worktree, prompt }: Turn): RunS
   const mayCommit = phase === 'work' && session.type !== CONFLICT;
   return {
     session_id: session.id,
-    phase,
-    cwd: worktree.path,
+    ...viewOf(service, worktree, { phase, mayCommit }),
     session_dir: whereIs(store, kept),
     prompt,
     run_marker: matter.run_marker ?? session.id,
-    ...(mayCommit ? sharedPlaces(worktree) : { writable: [], kept: [worktree.common_dir] }),
-    hidden: [store.layout.dossier, ...otherWorktrees(service, session.case_id)],
     ...(address.url !== undefined && {
       mcp: { url: `${address.url}/mcp`, token: engine.live.get(kept.session.id)?.token ?? '' },
     }),
-    limits: { idle_ms: IDLE_MS, wall_ms: WALL_MS, output_bytes: OUTPUT_BYTES },
+    limits: LIMITS,
     awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
     ...(matter.native_session_id !== undefined && {
       native_session_id: matter.native_session_id,

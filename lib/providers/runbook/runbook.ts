@@ -1,9 +1,8 @@
-import { StringDecoder } from 'node:string_decoder';
-import type { Exit, Program } from '../../tools/spawn.ts';
-import { createCappedOutput } from '../cap-text.ts';
-import { launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
+import type { Program } from '../../tools/spawn.ts';
+import type { ProviderDeps } from '../launch.ts';
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
-import { describeExit, messageOf } from '../run-end.ts';
+import { messageOf } from '../run-end.ts';
+import { lastWords, runScript } from '../script.ts';
 import { proposePlan } from './plan.ts';
 import { firstLine, type ShellBlock, shellBlocks } from './shell-blocks.ts';
 
@@ -75,52 +74,26 @@ const idOf = (number: number): string => `block-${number}`;
 // Resolves with what went wrong, if anything did.
 const runBlock = async (
   state: Work,
-  block: ShellBlock,
+  { shell, script }: ShellBlock,
   number: number,
 ): Promise<string | undefined> => {
-  const title = firstLine(block.script);
+  const title = firstLine(script);
   const base = { tool_call_id: idOf(number), title, kind: 'execute' } as const;
-  const output = createCappedOutput(TOLD_OUTPUT);
   if (state.stopped) return undefined;
   state.tell({ type: 'tool_call', data: { ...base, status: 'in_progress' } });
-  const failure = whatFailed(await runScript(state, block, output.add));
-  const told = output.read();
+  const argv = [...SHELLS[shell], script];
+  const { failure, output, truncated } = await runScript(
+    state.spec,
+    argv,
+    state.deps,
+    (program) => {
+      state.program = program;
+    },
+  );
   const status = failure === undefined ? 'completed' : 'failed';
-  state.tell({ type: 'tool_call', data: { ...base, status, ...told } });
-  return failure && `(${title}) ${failure}.${lastWords(told.output)}`;
+  state.tell({ type: 'tool_call', data: { ...base, status, output, truncated } });
+  return failure && `(${title}) ${failure}.${lastWords(output)}`;
 };
 
 // bash takes our pipe for a remote login and would read its start-up files.
 const SHELLS = { sh: ['sh', '-eu', '-c'], bash: ['bash', '--norc', '-eu', '-c'] } as const;
-
-const runScript = async (
-  state: Work,
-  { shell, script }: ShellBlock,
-  add: (text: string) => void,
-): Promise<Exit | Error> => {
-  const decoder = new StringDecoder('utf8');
-  const onBytes = (chunk: Buffer): void => add(decoder.write(chunk));
-  try {
-    state.program = launch(state.spec, { argv: [...SHELLS[shell], script], onBytes }, state.deps);
-    // Nobody types: a command that asks gets the end of its input instead of waiting for ever.
-    state.program.stdin.end();
-    return await state.program.exited;
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-};
-
-const whatFailed = (exit: Exit | Error): string | undefined => {
-  if (exit instanceof Error) return `could not be started: ${exit.message}`;
-  return exit.code === 0 && exit.ended_by === 'itself' ? undefined : describeExit(exit);
-};
-
-const LAST_LINES = 5;
-const LAST_CHARACTERS = 1000;
-
-const lastWords = (output: string): string => {
-  const lines = output.trimEnd().split('\n').slice(-LAST_LINES).join('\n');
-  return lines === ''
-    ? ' It wrote nothing.'
-    : ` Its last output:\n${lines.slice(-LAST_CHARACTERS)}`;
-};

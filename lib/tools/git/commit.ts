@@ -1,17 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../environment.ts';
+import { DAEMON } from './author.ts';
 import type { Place, Run, Runner, Worktree } from './git.ts';
 import { findRepository } from './repository.ts';
 import { parseStatus, STATUS } from './status.ts';
-
-/** Whoever commits where git has not been told who its user is. */
-const NOBODY: Environment = {
-  GIT_AUTHOR_NAME: 'Dossier',
-  GIT_AUTHOR_EMAIL: 'dossier@localhost',
-  GIT_COMMITTER_NAME: 'Dossier',
-  GIT_COMMITTER_EMAIL: 'dossier@localhost',
-};
 
 /** Whether git has been told who commits: it would guess, or refuse, otherwise. */
 export const hasIdentity = async (git: Runner, place: Place): Promise<boolean> => {
@@ -24,7 +17,7 @@ export const hasIdentity = async (git: Runner, place: Place): Promise<boolean> =
 /** What a command that commits for the operator is told besides: who does, where git does not know. */
 export const committer = async (git: Runner, place: Place): Promise<Environment> => {
   if (await hasIdentity(git, place)) return {};
-  return Object.fromEntries(Object.entries(NOBODY).filter(([name]) => name.includes('COMMITTER')));
+  return Object.fromEntries(Object.entries(DAEMON).filter(([name]) => name.includes('COMMITTER')));
 };
 
 export interface Home {
@@ -121,7 +114,7 @@ export const commitOnly = async (
   // Git commits only what it knows of: the names of new files first, their content comes with the commit.
   if (added.length > 0)
     await run(repository, ['add', '--intent-to-add', ...FROM_INPUT], { input: listed(added) });
-  const env = (await hasIdentity({ run }, repository)) ? {} : { env: NOBODY };
+  const env = (await hasIdentity({ run }, repository)) ? {} : { env: DAEMON };
   await run(
     repository,
     ['commit', '--quiet', '--only', `--message=${message}`, '--cleanup=whitespace', ...FROM_INPUT],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
+import { DAEMON } from './author.ts';
 import { PATCH } from './diff.ts';
 import type { Git, Runner, Worktree } from './git.ts';
 import { pathText } from './path-text.ts';
@@ -105,20 +106,13 @@ const holding = ({ files, index_blob }: Picture, staged: string): string => {
   return [...trees, ...index].map((entry) => `${entry}\0`).join('');
 };
 
-const AUTHOR = {
-  GIT_AUTHOR_NAME: 'Dossier',
-  GIT_AUTHOR_EMAIL: 'dossier@localhost',
-  GIT_COMMITTER_NAME: 'Dossier',
-  GIT_COMMITTER_EMAIL: 'dossier@localhost',
-};
-
 const text = async (
   git: Runner,
   worktree: Worktree,
   args: readonly string[],
   input = '',
 ): Promise<string> => {
-  const { stdout } = await git.run(worktree, args, { read: true, input, env: AUTHOR });
+  const { stdout } = await git.run(worktree, args, { read: true, input, env: DAEMON });
   return stdout.toString('latin1').trim();
 };
 

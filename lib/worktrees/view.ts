@@ -1,0 +1,23 @@
+import type { WorktreeRecord } from '../../store/records/worktree.ts';
+import type { Launchable } from '../providers/launch.ts';
+import type { Service } from '../service.ts';
+import { sharedPlaces } from '../tools/git/shared-places.ts';
+import { otherWorktrees } from './read.ts';
+
+interface May {
+  phase: Launchable['phase'];
+  /** Commit, branch and the like; else the repository is only seen. */
+  mayCommit: boolean;
+}
+
+/** What a program in a worktree sees and may write: nothing of `.dossier/`, and nothing of other Work items' worktrees. */
+export const viewOf = (
+  service: Service,
+  worktree: WorktreeRecord,
+  { phase, mayCommit }: May,
+): Pick<Launchable, 'cwd' | 'phase' | 'writable' | 'kept' | 'hidden'> => ({
+  cwd: worktree.path,
+  phase,
+  ...(mayCommit ? sharedPlaces(worktree) : { writable: [], kept: [worktree.common_dir] }),
+  hidden: [service.store.layout.dossier, ...otherWorktrees(service, worktree.case_id)],
+});
