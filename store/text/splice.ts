@@ -5,7 +5,7 @@ import { type FrontMatter, joinFrontMatter, mapOf, parseFrontMatter } from './fr
 
 export type Changes = Record<string, unknown>;
 
-interface Cut {
+export interface Cut {
   from: number;
   to: number;
   text: string;
@@ -68,14 +68,14 @@ export const renderFrontMatter = (data: Record<string, unknown>, body: string): 
   return `---\n${stringify(kept, STYLE)}---\n${body}`;
 };
 
-const STYLE = { lineWidth: 0, schema: 'core', version: '1.2' } as const;
+export const STYLE = { lineWidth: 0, schema: 'core', version: '1.2' } as const;
 
 const expectedData = (source: FrontMatter, changes: Changes): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries({ ...source.data, ...changes }).filter(([, value]) => value !== undefined),
   );
 
-const holds = (text: string, expected: Record<string, unknown>, body: string): boolean => {
+export const holds = (text: string, expected: Record<string, unknown>, body: string): boolean => {
   try {
     const again = parseFrontMatter(text);
     return again.body === body && isDeepStrictEqual(again.data, expected);
@@ -90,7 +90,7 @@ const bySplice = (source: FrontMatter, changes: [string, unknown][]): string => 
   return applyCuts(source.yaml, cuts);
 };
 
-const applyCuts = (text: string, cuts: Cut[]): string =>
+export const applyCuts = (text: string, cuts: Cut[]): string =>
   cuts
     // From the back, so that positions stay true; what is added at one place keeps its order.
     .toReversed()
@@ -100,9 +100,9 @@ const applyCuts = (text: string, cuts: Cut[]): string =>
       text,
     );
 
-type FoundPair = Pair<Scalar, Scalar | null> | undefined;
+export type FoundPair = Pair<Scalar, Scalar | null> | undefined;
 
-const pairOf = (map: YAMLMap, key: string): FoundPair =>
+export const pairOf = (map: YAMLMap, key: string): FoundPair =>
   map.items.find((pair) => isScalar(pair.key) && pair.key.value === key) as FoundPair;
 
 const cutFor = (source: FrontMatter, pair: FoundPair, key: string, value: unknown): Cut => {
@@ -119,7 +119,7 @@ const cutFor = (source: FrontMatter, pair: FoundPair, key: string, value: unknow
 };
 
 // A value on the key's own line is replaced alone, so that a comment behind it stays.
-const isInline = (yaml: string, pair: NonNullable<FoundPair>, value: unknown): boolean => {
+export const isInline = (yaml: string, pair: NonNullable<FoundPair>, value: unknown): boolean => {
   const range = pair.value?.range;
   if (!isScalar(pair.value) || range == null || !isShort(value)) return false;
   return !yaml.slice(range[0], range[1]).includes('\n');
@@ -130,14 +130,14 @@ const isShort = (value: unknown): boolean =>
   ['boolean', 'number'].includes(typeof value) ||
   (typeof value === 'string' && !value.includes('\n'));
 
-const inPlace = (pair: NonNullable<FoundPair>, value: unknown): Cut => {
+export const inPlace = (pair: NonNullable<FoundPair>, value: unknown): Cut => {
   const [from = 0, to = 0] = pair.value?.range ?? [];
   const text = stringify(value, STYLE).trimEnd();
   // `key:` without a value has an empty range right behind the colon.
   return { from, to, text: from === to ? ` ${text}` : text };
 };
 
-const wholePair = (yaml: string, pair: NonNullable<FoundPair>, text: string): Cut => {
+export const wholePair = (yaml: string, pair: NonNullable<FoundPair>, text: string): Cut => {
   const from = pair.key.range?.[0] ?? 0;
   const end = pair.value?.range?.[2] ?? pair.key.range?.[2] ?? from;
   const lineEnd = yaml[end - 1] === '\n' ? end : yaml.indexOf('\n', end) + 1;
@@ -149,7 +149,7 @@ const appended = (yaml: string, key: string, value: unknown): string => {
   return yaml === '' || yaml.endsWith('\n') ? line : `\n${line}`;
 };
 
-const inLines = (source: FrontMatter, text: string): string =>
+export const inLines = (source: FrontMatter, text: string): string =>
   source.eol === '\r\n' ? text.replaceAll('\n', '\r\n') : text;
 
 // The rare shapes (a flow mapping, an anchor on a value): the document is printed anew; comments and order stay.
