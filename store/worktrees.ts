@@ -2,6 +2,7 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
 import { createFile, hasCode, removeFile, replaceFile } from './disk/durable.ts';
+import { listDirectory } from './disk/folder.ts';
 import { checkedBy, readJson } from './disk/json-file.ts';
 import type { Layout } from './layout.ts';
 import { WorktreeRecord } from './records/worktree.ts';
@@ -25,8 +26,7 @@ export const readWorktreeIn = (layout: Layout, caseId: string): WorktreeRecord |
 /** False when there is a record already: of two that save at once, one wins. */
 export const saveWorktree = async (store: Store, record: WorktreeRecord): Promise<boolean> => {
   await readyToWrite(store);
-  const text = `${JSON.stringify(record, undefined, 2)}\n`;
-  return createFile(store.layout, recordFile(store.layout, record.case_id), text);
+  return createFile(store.layout, recordFile(store.layout, record.case_id), textOf(record));
 };
 
 /** Writes what a rebase changed of the record: what the worktree's work is measured from. */
@@ -35,14 +35,44 @@ export const moveBase = async (
   { case_id }: WorktreeRecord,
   moved: Pick<WorktreeRecord, 'base' | 'base_commit'>,
 ): Promise<void> => {
-  await readyToWrite(store);
-  const path = recordFile(store.layout, case_id);
   const record = readWorktree(store, case_id);
-  const before = readRegularFile(store.layout.root, path);
-  if (record === undefined || before === undefined) return;
-  const text = `${JSON.stringify({ ...record, ...moved }, undefined, 2)}\n`;
-  await replaceFile(store.layout, path, before, text);
+  if (record !== undefined) await replaceWorktree(store, { ...record, ...moved });
 };
+
+const textOf = (record: WorktreeRecord): string => `${JSON.stringify(record, undefined, 2)}\n`;
+
+/** Writes the record of a worktree anew, and answers it. One that is gone meanwhile is not made again. */
+export const replaceWorktree = async (
+  store: Store,
+  record: WorktreeRecord,
+): Promise<WorktreeRecord> => {
+  await readyToWrite(store);
+  const { layout } = store;
+  const path = recordFile(layout, record.case_id);
+  const before = readRegularFile(layout.root, path);
+  if (before !== undefined) await replaceFile(layout, path, before, textOf(record));
+  return record;
+};
+
+export interface FoundRecord {
+  case_id: string;
+  record?: WorktreeRecord;
+  /** Why it cannot be read. */
+  problem?: string;
+}
+
+/** The records of all worktrees, those of Work items that are gone and those that cannot be read among them. */
+export const worktreeRecords = (store: Store): FoundRecord[] =>
+  listDirectory(store.layout.worktrees).flatMap((name): FoundRecord[] => {
+    const case_id = /^([0-9a-f-]{36})\.json$/.exec(name)?.[1];
+    if (case_id === undefined) return [];
+    try {
+      const record = readWorktree(store, case_id);
+      return record === undefined ? [] : [{ case_id, record }];
+    } catch (error) {
+      return [{ case_id, problem: error instanceof Error ? error.message : String(error) }];
+    }
+  });
 
 export const forgetWorktree = async (store: Store, caseId: string): Promise<void> => {
   await readyToWrite(store);
@@ -63,6 +93,17 @@ export const worktreesHome = (layout: Layout, root = layout.worktrees): string =
   return realpathSync(home);
 };
 
+/** The directory that a path leads to, without links; undefined where there is none. */
+export const realDirectory = (path: string): string | undefined => {
+  try {
+    const real = realpathSync(path);
+    return lstatSync(real).isDirectory() ? real : undefined;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG')) return undefined;
+    throw error;
+  }
+};
+
 /** What a path leads to: a directory, nothing, or something else: no directory, or one behind a link. */
 export const whatIsAt = (path: string): 'directory' | 'nothing' | 'else' => {
   try {
@@ -73,13 +114,25 @@ export const whatIsAt = (path: string): 'directory' | 'nothing' | 'else' => {
   }
 };
 
-/** Keeps what a removed worktree held beside the Work item's records; false when that file is there already. */
+/**
+ * Keeps what a removed worktree held beside the Work item's records; false when that file is there already. `write` puts
+ * it into an open file, after `head`.
+ */
 export const keepRecovered = (
   { layout }: Store,
   dir: string,
-  file: { name: string; bytes: Buffer },
+  file: { name: string; head: string; write: (into: number) => Promise<void> },
 ): Promise<boolean> =>
-  createFile(layout, join(layout.root, dir, 'recovered', file.name), file.bytes);
+  createFile(layout, join(recoveredDir(layout, dir), file.name), async (handle) => {
+    await handle.writeFile(file.head);
+    await file.write(handle.fd);
+  });
+
+/** The names of the patches that are kept beside a Work item's records. */
+export const recoveredPatches = ({ layout }: Store, dir: string): string[] =>
+  listDirectory(recoveredDir(layout, dir)).filter((name) => name.endsWith('.patch'));
+
+const recoveredDir = ({ root }: Layout, dir: string): string => join(root, dir, 'recovered');
 
 const recordFile = ({ worktrees }: Layout, caseId: string): string =>
   join(worktrees, `${caseId}.json`);

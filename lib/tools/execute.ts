@@ -15,6 +15,8 @@ export interface ExecuteOptions {
   input?: Input;
   timeout_ms: number;
   max_bytes: number;
+  /** An open file that standard output goes into, whatever its length, instead of being collected. */
+  into?: number;
 }
 
 export interface Execution {
@@ -35,8 +37,8 @@ export const execute = async (
   options: ExecuteOptions,
 ): Promise<Execution> => {
   const [file = '', ...args] = argv;
-  const { cwd, env, input, max_bytes } = options;
-  const child = spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const { cwd, env, input, max_bytes, into = 'pipe' } = options;
+  const child = spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', into, 'pipe'] });
   const gone = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(
     (resolve, reject) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
@@ -67,8 +69,8 @@ export const execute = async (
     return stopped === undefined ? result : { ...result, stopped };
   } finally {
     clearTimeout(timer);
-    child.stdout.destroy();
-    child.stderr.destroy();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
   }
 };
 
@@ -86,10 +88,10 @@ const signal = (pid: number | undefined, name: NodeJS.Signals): void => {
   }
 };
 
-const collect = (stream: Readable, max_bytes: number, full: () => void): (() => Buffer) => {
+const collect = (stream: Readable | null, max_bytes: number, full: () => void): (() => Buffer) => {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  stream.on('data', (chunk: Buffer) => {
+  stream?.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > max_bytes) full();
     else chunks.push(chunk);
@@ -99,9 +101,10 @@ const collect = (stream: Readable, max_bytes: number, full: () => void): (() => 
 
 // EPIPE means that the program did not want all of its input; any other error is the input's own.
 const feed = async (
-  stdin: NodeJS.WritableStream,
+  stdin: NodeJS.WritableStream | null,
   input: Input = '',
 ): Promise<Error | undefined> => {
+  if (stdin === null) return undefined;
   const source = typeof input === 'string' || Buffer.isBuffer(input) ? [input] : input;
   try {
     await pipeline(Readable.from(source), stdin);

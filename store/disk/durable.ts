@@ -59,6 +59,9 @@ const unlessGone = ({ undo }: Layout, temporary: string, replace: () => boolean)
   }
 };
 
+/** What a file is to hold; of what is too large for memory, who writes it into the open file. */
+export type Content = Buffer | string | ((handle: FileHandle) => Promise<void>);
+
 export interface Creation {
   mode?: number;
   /** Throws where the directory is not the one that is meant. */
@@ -72,7 +75,7 @@ export interface Creation {
 export const createFile = async (
   layout: Layout,
   target: string,
-  bytes: Buffer | string,
+  bytes: Content,
   { mode = 0o644, assertMeant = () => undefined }: Creation = {},
 ): Promise<boolean> => {
   assertNoLinks(layout.root, dirname(target));
@@ -272,9 +275,10 @@ export const syncDirectory = async (path: string): Promise<void> => {
   });
 };
 
-const writeSynced = async (path: string, bytes: Buffer | string, mode = 0o644): Promise<void> => {
+const writeSynced = async (path: string, bytes: Content, mode = 0o644): Promise<void> => {
   const write = async (handle: FileHandle): Promise<void> => {
-    await handle.writeFile(bytes);
+    if (typeof bytes === 'function') await bytes(handle);
+    else await handle.writeFile(bytes);
     await handle.sync();
   };
   await withHandle(await open(path, 'wx', mode), write);

@@ -1,14 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { Id, Sha256, Time } from './id.ts';
 
-const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
+export const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
 const OidOrNull = Type.Union([Oid, Type.Null()]);
 const Texts = Type.Array(Type.String());
 
-/** What a worktree was when a Plan turn began, as git keeps it. */
-const Before = Type.Object({
-  ref: Type.String({ pattern: '^refs/dossier/snapshots/[0-9a-f-]+$' }),
-  commit: Oid,
+/** What a worktree was at one moment, as git keeps it. */
+export const Pictured = Type.Object({
   head: OidOrNull,
   branch: Type.Union([Type.String({ pattern: '^refs/' }), Type.Null()]),
   index: Sha256,
@@ -20,6 +18,13 @@ const Before = Type.Object({
   operations: Texts,
   settings: Sha256,
   tampered: Type.Boolean(),
+});
+
+/** What it was when a Plan turn began. */
+const Before = Type.Object({
+  ref: Type.String({ pattern: '^refs/dossier/snapshots/[0-9a-f-]+$' }),
+  commit: Oid,
+  ...Pictured.properties,
 });
 
 /** A Plan turn that is not compared yet: of this machine only, there from before its agent starts until it is undone. */

@@ -551,7 +551,8 @@ describe('DELETE /api/cases/{id}/worktree', () => {
     rmSync(worktree.path, { recursive: true });
     assert.deepEqual(codes(await send('DELETE', url(fixture))), [[409, 'work_would_be_lost']]);
     assert.equal((await send('DELETE', forced(fixture))).status, 204);
-    assert.equal(repository.git('rev-parse', '--glob=refs/dossier/recovered').trim(), head);
+    const ref = repository.git('for-each-ref', '--format=%(refname)', 'refs/dossier').trim();
+    assert.equal(repository.git('rev-parse', `${ref}^`).trim(), head);
   });
 
   it('lets go of a worktree when its repository is gone too', async (t) => {

@@ -81,9 +81,14 @@ const start = async (command: Command, { settings, env }: Overrides): Promise<Ex
     },
     timeout_ms: options.timeout_ms ?? (read ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS),
     max_bytes: options.max_bytes ?? MAX_BYTES,
-    ...(options.input === undefined ? {} : { input: options.input }),
+    ...handed(options),
   });
 };
+
+const handed = ({ input, into }: RunOptions): Pick<RunOptions, 'input' | 'into'> => ({
+  ...(input === undefined ? {} : { input }),
+  ...(into === undefined ? {} : { into }),
+});
 
 const ready = ({ program, place, args }: Command): { program: string; directory: string } => {
   const directory = typeof place === 'string' ? place : (place.path ?? place.git_dir);

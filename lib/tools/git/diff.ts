@@ -33,28 +33,37 @@ export interface Diff {
  * ignored files. Changes nothing, not even the index.
  */
 export const diff = async (git: Runner, worktree: Worktree, base: string): Promise<Diff> => {
-  const commit = await commitOf(git, worktree, base);
-  if (commit === undefined) {
-    throw new ServiceError(
-      'git_failed',
-      `The repository no longer has the commit ${base} to compare with.`,
-    );
-  }
+  const commit = await baseCommit(git, worktree, base);
   return onIndexCopy(git, worktree, async (run) => {
     const left_out = await takeIn(run);
-    const output = await run([
-      ...['-c', 'core.quotePath=false'],
-      'diff',
-      ...PATCH,
-      '--numstat',
-      '--summary',
-      '--find-renames',
-      `-O${devNull}`,
-      commit,
-      '--',
-    ]);
+    const output = await run([...DIFF, '--numstat', '--summary', commit, '--']);
     return { ...parseDiff(output), left_out };
   });
+};
+
+/** The same patch, of any length, written into an open file. */
+export const diffInto = async (
+  git: Runner,
+  worktree: Worktree,
+  base: string,
+  into: number,
+): Promise<void> => {
+  const commit = await baseCommit(git, worktree, base);
+  await onIndexCopy(git, worktree, async (run) => {
+    await takeIn(run);
+    await run([...DIFF, commit, '--'], { into, timeout_ms: LONG_MS });
+  });
+};
+
+const LONG_MS = 600_000;
+
+const baseCommit = async (git: Runner, worktree: Worktree, base: string): Promise<string> => {
+  const commit = await commitOf(git, worktree, base);
+  if (commit !== undefined) return commit;
+  throw new ServiceError(
+    'git_failed',
+    `The repository no longer has the commit ${base} to compare with.`,
+  );
 };
 
 /** How every patch is written, whatever the user's settings for reading diffs are; no driver is run. */
@@ -71,6 +80,14 @@ export const PATCH = [
   '--dst-prefix=b/',
   '--submodule=short',
   '--ignore-submodules=dirty',
+];
+
+const DIFF = [
+  ...['-c', 'core.quotePath=false'],
+  'diff',
+  ...PATCH,
+  '--find-renames',
+  `-O${devNull}`,
 ];
 
 // Untracked files are made known without their content; unmerged ones count as what they hold now. Answers what cannot be.

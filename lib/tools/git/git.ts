@@ -26,6 +26,8 @@ export interface RunOptions {
   input?: Input;
   timeout_ms?: number;
   max_bytes?: number;
+  /** An open file that takes the output, however long; then `stdout` is empty. */
+  into?: number;
   /** Exit codes that are an answer; `[0]` unless given. */
   ok?: readonly number[];
   env?: Environment;
