@@ -21,7 +21,7 @@ export const ERRORS = {
   unreadable_record: { status: 409, title: 'The file cannot be read as a record' },
   file_busy: { status: 409, title: 'The file keeps changing' },
   work_would_be_lost: { status: 409, title: 'Uncommitted or unpushed work would be lost' },
-  worktree_busy: { status: 409, title: 'Another git command holds the worktree' },
+  worktree_busy: { status: 409, title: 'A program is at work in the worktree' },
   worktree_tampered: { status: 409, title: 'The worktree is not the one that was made' },
   worktree_missing: { status: 409, title: 'The directory of the worktree is gone' },
   rebase_in_progress: { status: 409, title: 'A rebase is under way' },

@@ -6,7 +6,9 @@ import type { Providers } from './providers/providers.ts';
 import type { Engine } from './sessions/engine.ts';
 import type { Connection } from './tools/caller.ts';
 import type { Git } from './tools/git/git.ts';
+import type { Sandbox } from './tools/sandbox.ts';
 import type { Dispatcher } from './webhooks/dispatcher.ts';
+import type { Setups } from './worktrees/setups.ts';
 
 /** What every handler and every rule is given. */
 export interface Service {
@@ -18,13 +20,17 @@ export interface Service {
   readonly git: Git;
   /** The providers as the settings name them now. */
   readonly providers: () => Providers;
+  /** What programs are shut in with, as the settings want it now. */
+  readonly sandbox: () => Sandbox;
   /** Where the API is reached; undefined until it listens. */
   readonly address: { url: string | undefined };
   /** The sessions that are going on. */
   readonly engine: Engine;
+  /** The worktrees that are being set up. */
+  readonly setups: Setups;
   readonly dispatcher: Dispatcher;
   readonly exporter: Exporter;
-  /** Whether a connection to the API is held by a process of a session that runs now. */
+  /** Whether a connection to the API is held by a process of a session, or of a set-up, that runs now. */
   readonly comesFromAgent: (connection: Connection) => Promise<boolean>;
 }
 

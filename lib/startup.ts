@@ -17,8 +17,10 @@ import { logProblems } from './system/problem-log.ts';
 import { type CallingRun, comesFromRun } from './tools/caller.ts';
 import { cleanEnvironment, loginEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git/git.ts';
-import { createSandbox } from './tools/sandbox.ts';
+import { createSandbox, type Sandbox, type SandboxSetting } from './tools/sandbox.ts';
 import { createDispatcher } from './webhooks/dispatcher.ts';
+import { endInterruptedSetups } from './worktrees/setup.ts';
+import { createSetups, type Setups } from './worktrees/setups.ts';
 
 export interface Running {
   service: Service;
@@ -55,6 +57,7 @@ export const startService = async (
   };
   service.dispatcher.start();
   autocommit.start();
+  await endInterruptedSetups(service);
   await recoverConflicts(service);
   await recoverSessions(service);
   attendSessions(service);
@@ -70,7 +73,7 @@ export const startService = async (
     watching: attention.ready,
     close: async () => {
       await service.exporter.close();
-      await service.engine.close();
+      await Promise.all([service.engine.close(), service.setups.close()]);
       await service.dispatcher.close();
       await autocommit.close();
       await open.close();
@@ -82,27 +85,34 @@ const compose = (
   given: Pick<Service, 'config' | 'version' | 'log' | 'clock' | 'store'>,
 ): Service => {
   const { config, version, log, store } = given;
+  const settings = () => settingsOf(store.globals);
   const engine = createEngine(store);
+  const setups = createSetups();
+  const sandbox = sandboxOf(config, settings);
   return {
     ...given,
     git: createGit({
       env: cleanEnvironment(config.env),
       login: loginEnvironment(config.env),
     }),
-    providers: providersOf(config, () => settingsOf(store.globals)),
+    sandbox,
+    providers: providersOf(config, settings, sandbox),
     engine,
+    setups,
     exporter: createExporter(store),
     address: { url: undefined },
     dispatcher: createDispatcher({ store, log, version: version.version }),
-    comesFromAgent: (connection) => comesFromRun(connection, runsOf(engine)),
+    comesFromAgent: (connection) => comesFromRun(connection, runsOf(engine, setups)),
   };
 };
 
-const runsOf = ({ live }: Engine): CallingRun[] =>
-  [...live.values()].map(({ run_marker: marker, worktree: dir }) => ({
+const runsOf = ({ live }: Engine, { running }: Setups): CallingRun[] => [
+  ...[...live.values()].map(({ run_marker: marker, worktree: dir }) => ({
     marker,
     ...(dir !== undefined && { dir }),
-  }));
+  })),
+  ...[...running.values()].map(({ marker }) => ({ marker })),
+];
 
 const reportTo =
   (log: Log) =>
@@ -111,24 +121,31 @@ const reportTo =
     else log.error({ err: error }, what);
   };
 
+type Current = () => ReturnType<typeof settingsOf>;
+
+// Whether it works is tried out when it is first needed, and again when the setting is another.
+const sandboxOf = (config: Config, settings: Current): (() => Sandbox) => {
+  let made: { setting: SandboxSetting; sandbox: Sandbox } | undefined;
+  return () => {
+    const { sandbox: setting = 'auto' } = settings();
+    if (made?.setting !== setting)
+      made = { setting, sandbox: createSandbox(setting, cleanEnvironment(config.env, {})) };
+    return made.sandbox;
+  };
+};
+
 // Made anew when the settings were edited; a session that runs keeps the provider it was started with.
 const providersOf = (
-  config: Config,
-  settings: () => ReturnType<typeof settingsOf>,
+  { env }: Config,
+  settings: Current,
+  sandbox: () => Sandbox,
 ): (() => Providers) => {
-  let made: { from: ReturnType<typeof settingsOf>; providers: Providers } | undefined;
+  let made: { from: ReturnType<Current>; providers: Providers } | undefined;
   return () => {
     const from = settings();
     if (made?.from !== from) {
-      const sandbox = createSandbox(from.sandbox ?? 'auto', cleanEnvironment(config.env, {}));
-      made = {
-        from,
-        providers: createProviders(from as Parameters<typeof createProviders>[0], {
-          env: config.env,
-          sandbox,
-          isInside,
-        }),
-      };
+      const given = from as Parameters<typeof createProviders>[0];
+      made = { from, providers: createProviders(given, { env, sandbox: sandbox(), isInside }) };
     }
     return made.providers;
   };

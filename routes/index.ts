@@ -10,6 +10,7 @@ import { sessionControlRoutes } from './session-control.ts';
 import { sessionRoutes } from './sessions.ts';
 import { systemRoutes } from './system.ts';
 import { webhookRoutes } from './webhooks.ts';
+import { worktreeUpkeepRoutes } from './worktree-upkeep.ts';
 import { worktreeRoutes } from './worktrees.ts';
 
 /** The whole API, in the order of the interface document. */
@@ -19,7 +20,7 @@ export const sections: readonly Section[] = [
   { title: 'Session control and locks', routes: sessionControlRoutes },
   { title: 'Memory', routes: memoryRoutes },
   { title: 'Proof', routes: proofRoutes },
-  { title: 'Worktrees', routes: worktreeRoutes },
+  { title: 'Worktrees', routes: [...worktreeRoutes, ...worktreeUpkeepRoutes] },
   { title: 'Conflicts and rebase', routes: conflictRoutes },
   { title: 'Export', routes: exportRoutes },
   { title: 'AI providers', routes: providerRoutes },

@@ -85,6 +85,8 @@ export const worktreeRoutes = [
     method: 'POST',
     path: '/api/worktrees',
     summary: 'Make a git worktree for a Work item',
+    description:
+      'Then copies files into it and runs the set-up commands, as the settings say. The answer waits for that; what failed there is told in `setup`, and the worktree stays.',
     body: NewWorktree,
     response: Worktree,
     status: 201,

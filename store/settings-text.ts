@@ -27,13 +27,14 @@ provider: runbook
 #projects:
 #  default: /path/to/the/repository
 
-# Where worktrees are made (here: in .dossier/worktrees), when one that is at rest counts as old, how branches
-# are named and what they start from (here: the repository's default branch), the commands to run and the
-# ignored files to copy in a new one.
+# Where worktrees are made (here: in .dossier/worktrees), after how many hours one that is at rest counts as stale,
+# how branches are named and what they start from (here: the repository's default branch), the commands to run in
+# a new one, and the globs of ignored files to copy into it from your own checkout, such as .env.
 #worktrees:
 #  root: .dossier/worktrees
 #  ttl_hours: 168
 #  branch_prefix: work/
+#  branch_template: "{prefix}{name}"
 #  base_branch: main
 #  setup: []
 #  copy_files: []

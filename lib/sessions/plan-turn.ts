@@ -4,11 +4,11 @@ import { type KeptSession, updateSession, whereIs } from '../../store/sessions/s
 import type { PromptParts, RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { headCommit } from '../tools/git/repository.ts';
-import { ensureWorktree } from '../worktrees/create.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
 import { conflictOf } from './conflict.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
+import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { planReady } from './rules.ts';
 import { runTurn } from './run.ts';
@@ -22,7 +22,8 @@ export const planTurn = async (service: Service, kept: KeptSession): Promise<voi
   noteStatus(service, kept);
   const former = await undoInterrupted(service, kept);
   if (former !== undefined) return endFailed(service, kept, former);
-  const worktree = await ensureWorktree(service, kept.session.case_id);
+  const worktree = await prepareWorktree(service, kept);
+  if (worktree === undefined) return;
   const baseline = await keepBaseline(service, kept, worktree);
   let violation: string | undefined;
   let result: RunResult;

@@ -1,11 +1,11 @@
 import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import { ensureWorktree } from '../worktrees/create.ts';
 import { conflictOf, runAndUnstage } from './conflict.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
 import { partialWork } from './partial.ts';
+import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { complete } from './rules.ts';
 import { noteStatus } from './stream.ts';
@@ -25,7 +25,8 @@ export const workTurn = async (
 ): Promise<void> => {
   const { case_id } = kept.session;
   noteStatus(service, kept);
-  const worktree = await ensureWorktree(service, case_id);
+  const worktree = await prepareWorktree(service, kept);
+  if (worktree === undefined) return;
   const partial = goesOn ? await partialWork(service, kept, worktree) : undefined;
   const conflict = await conflictOf(service, kept, worktree);
   const given = { plan, ...(partial !== undefined && { partial }), ...conflict };

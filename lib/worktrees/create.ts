@@ -1,19 +1,20 @@
 import { join } from 'node:path';
-import { readCase } from '../../store/cases.ts';
-import { settingsOf } from '../../store/globals.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { readyToWrite } from '../../store/store.ts';
 import { inWorktreeTurn, saveWorktree, whatIsAt, worktreesHome } from '../../store/worktrees.ts';
-import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { Git, Worktree } from '../tools/git/git.ts';
 import { defaultBase, headCommit } from '../tools/git/repository.ts';
 import { addWorktree, type NewWorktree } from '../tools/git/worktree.ts';
 import { adopt } from './adopt.ts';
+import { branchFor } from './branch-name.ts';
+import { worktreeConfig } from './config.ts';
+import { itemOf } from './item.ts';
 import { nameOf, reasonFor } from './name.ts';
-import { findWorktree } from './read.ts';
+import { findWorktree, refuseSecond } from './read.ts';
 import { repositoryFor } from './repository.ts';
+import { newSetup, setUp } from './setup.ts';
 import { checkState } from './state.ts';
 
 export interface Wanted {
@@ -23,25 +24,25 @@ export interface Wanted {
   base?: string;
 }
 
-/** Makes the worktree of a Work item. There is one: 409 `already_exists`; no repository: 422 `no_repository`. */
+/**
+ * Makes the worktree of a Work item, and sets it up; a set-up that fails is told in its record. There is one: 409
+ * `already_exists`; no repository: 422 `no_repository`.
+ */
 export const createWorktree = async (
   service: Service,
   caseId: string,
   wanted: Wanted = {},
 ): Promise<WorktreeRecord> => {
   const item = await itemOf(service, caseId);
-  return inWorktreeTurn(service.store, caseId, async () => {
-    const known = findWorktree(service, caseId);
-    if (known === undefined) return make(service, item, wanted);
-    throw new ServiceError(
-      'already_exists',
-      `The Work item has a worktree: ${known.path}. Use it, or delete it first.`,
-    );
+  const record = await inWorktreeTurn(service.store, caseId, () => {
+    refuseSecond(service, caseId);
+    return make(service, item, wanted);
   });
+  return record.setup === undefined ? record : setUp(service, caseId);
 };
 
 /**
- * The worktree of a Work item, made when there is none. Throws 409 `worktree_missing` or `worktree_tampered` when it is
+ * The worktree of a Work item, made, but not set up, when there is none. Throws 409 `worktree_missing` or `worktree_tampered` when it is
  * not as it was made. A session calls it once it holds the session lock: then nobody removes the worktree.
  */
 export const ensureWorktree = async (service: Service, caseId: string): Promise<WorktreeRecord> => {
@@ -60,29 +61,27 @@ export const isWorktreeLost = async (service: Service, caseId: string): Promise<
   return whatIsAt(placeFor(service, await itemOf(service, caseId))) === 'nothing';
 };
 
-const placeFor = ({ store }: Service, item: Case): string =>
-  join(worktreesHome(store.layout, settingsOf(store.globals).worktrees?.root), nameOf(item));
-
-const itemOf = async ({ store }: Service, caseId: string): Promise<Case> => {
-  const item = await readCase(store, caseId);
-  if (item === undefined) throw notFound('Work item', caseId);
-  return item;
-};
+/** Where the Work item's worktree is made, by the settings of now. */
+export const placeFor = (service: Service, item: Case): string =>
+  join(worktreesHome(service.store.layout, worktreeConfig(service).root), nameOf(item));
 
 const make = async (service: Service, item: Case, wanted: Wanted): Promise<WorktreeRecord> => {
   const { store, git, clock } = service;
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);
-  const settings = settingsOf(store.globals).worktrees ?? {};
-  const base = await defaultBase(git, repository, wanted.base ?? settings.base_branch);
+  const { base_branch } = worktreeConfig(service);
+  const base = await defaultBase(git, repository, wanted.base ?? base_branch ?? undefined);
   const planned: NewWorktree = {
     repository,
     path: placeFor(service, item),
-    branch: wanted.branch ?? `${settings.branch_prefix ?? 'work/'}${nameOf(item)}`,
+    branch: wanted.branch ?? (await branchFor(service, item)),
     base: base.commit,
     reason: reasonFor(item.id),
   };
-  const worktree = (await adopt(git, planned)) ?? (await addWorktree(git, planned));
+  const adopted = await adopt(git, planned);
+  const worktree = adopted ?? (await addWorktree(git, planned));
+  // In one that was there somebody may have been at work: nothing is run in it unasked.
+  const setup = adopted === undefined ? newSetup(service) : undefined;
   const record: WorktreeRecord = {
     case_id: item.id,
     path: worktree.path,
@@ -94,13 +93,14 @@ const make = async (service: Service, item: Case, wanted: Wanted): Promise<Workt
     repository: repository.root,
     git_dir: worktree.git_dir,
     common_dir: worktree.common_dir,
+    ...(setup !== undefined && { setup }),
   };
   await saveWorktree(store, record);
   return record;
 };
 
-// A branch that was there before may have left the base earlier: its work begins where it did.
-const startOf = async (git: Git, worktree: Worktree, base: string): Promise<string> => {
+/** The commit that a worktree's work begins at. Its branch may be older, and have left the base earlier. */
+export const startOf = async (git: Git, worktree: Worktree, base: string): Promise<string> => {
   const head = await headCommit(git, worktree);
   if (head === undefined || head === base) return base;
   const args = ['merge-base', head, base];

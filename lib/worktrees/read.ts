@@ -31,6 +31,16 @@ export const getWorktree = (service: Service, caseId: string): WorktreeRecord =>
   );
 };
 
+/** Throws 409 `already_exists` where the Work item has a worktree. */
+export const refuseSecond = (service: Service, caseId: string): void => {
+  const known = findWorktree(service, caseId);
+  if (known === undefined) return;
+  throw new ServiceError(
+    'already_exists',
+    `The Work item has a worktree: ${known.path}. Use it, or delete it first.`,
+  );
+};
+
 export const checkCase = ({ store }: Service, caseId: string): void => {
   if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
 };
@@ -40,11 +50,21 @@ export const worktreeOf = ({
   repository: _repository,
   git_dir: _git,
   common_dir: _common,
+  setup_marker: _marker,
   ...worktree
 }: WorktreeRecord): Worktree => worktree;
 
-/** Throws 409 while a session, or an operator, holds the session lock: somebody is at work in the worktree. */
-export const refuseHeld = ({ store }: Service, caseId: string): void => {
+/**
+ * Throws 409 while somebody is at work in the worktree: a session or an operator who holds the session lock, or a set-up
+ * that goes on.
+ */
+export const refuseHeld = ({ store, setups }: Service, caseId: string): void => {
+  if (setups.running.has(caseId)) {
+    throw new ServiceError(
+      'worktree_busy',
+      'The worktree is being set up. Its status says how far that is; try again when it has ended.',
+    );
+  }
   const lock = readLock(store, caseId);
   if (lock === undefined || !lock.locked) return;
   if (lock.holder?.kind === 'session') {

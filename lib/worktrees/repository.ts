@@ -13,11 +13,21 @@ export const repositoryFor = async (service: Service, project: string): Promise<
       `The project ${project} has no repository. Start the daemon with --repo DIR, or name it in workspace.md under projects.`,
     );
   }
-  const path = resolve(service.store.layout.root, named);
-  const repository = await findRepository(service.git, path);
+  const repository = await findProjectRepository(service, project);
   if (repository !== undefined) return repository;
+  const path = resolve(service.store.layout.root, named);
   throw new ServiceError(
     'no_repository',
     `${path} is not a git repository. Run git init there, or give the project ${project} another one.`,
   );
+};
+
+/** The same where there may be none. */
+export const findProjectRepository = async (
+  service: Service,
+  project: string,
+): Promise<Repository | undefined> => {
+  const named = repositoryOf(service, project);
+  if (named === undefined) return undefined;
+  return findRepository(service.git, resolve(service.store.layout.root, named));
 };

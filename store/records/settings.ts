@@ -34,6 +34,7 @@ export const WorktreeSettings = Type.Object({
   root: Type.Optional(Type.String({ minLength: 1 })),
   ttl_hours: Type.Optional(Type.Number({ minimum: 0 })),
   branch_prefix: Type.Optional(Type.String()),
+  branch_template: Type.Optional(Type.String({ minLength: 1 })),
   base_branch: Type.Optional(Type.String({ minLength: 1 })),
   setup: Type.Optional(Words),
   copy_files: Type.Optional(Words),

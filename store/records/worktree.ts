@@ -3,6 +3,36 @@ import { Id, Time } from './id.ts';
 
 const Directory = Type.String({ pattern: '^/', description: 'Absolute' });
 
+const Ended = Type.Union([Time, Type.Null()]);
+
+/** What the settings wanted done in a new worktree, and what came of it. */
+export const Setup = Type.Object(
+  {
+    status: Type.Enum(['pending', 'running', 'completed', 'failed', 'interrupted']),
+    started_at: Ended,
+    ended_at: Ended,
+    copied: Type.Array(Type.String(), { description: 'From the main checkout, by copy_files' }),
+    skipped: Type.Array(Type.Object({ path: Type.String(), reason: Type.String() }), {
+      description: 'Files, or globs, of which nothing was copied',
+    }),
+    commands: Type.Array(
+      Type.Object({
+        command: Type.String(),
+        status: Type.Enum(['completed', 'failed']),
+        exit_code: Type.Union([Type.Integer(), Type.Null()]),
+        output: Type.String({ description: 'Of a long one the head and the tail' }),
+        truncated: Type.Boolean(),
+      }),
+      { description: 'Those that were begun, in their order' },
+    ),
+    error: Type.Union([Type.String(), Type.Null()], {
+      description: 'What went wrong, and what to do',
+    }),
+  },
+  { $id: 'WorktreeSetup' },
+);
+export type Setup = Static<typeof Setup>;
+
 /** The worktree of a Work item as it is served. */
 export const Worktree = Type.Object(
   {
@@ -18,6 +48,7 @@ export const Worktree = Type.Object(
       description: 'An existing directory of the operator: it is never deleted',
     }),
     created_at: Time,
+    setup: Type.Optional(Setup),
   },
   { $id: 'Worktree' },
 );
@@ -29,5 +60,7 @@ export const WorktreeRecord = Type.Object({
   repository: Directory,
   git_dir: Directory,
   common_dir: Directory,
+  /** In the environment of each process of the set-up. */
+  setup_marker: Type.Optional(Id),
 });
 export type WorktreeRecord = Static<typeof WorktreeRecord>;

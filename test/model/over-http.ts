@@ -9,6 +9,7 @@ import type { Service } from '../../lib/service.ts';
 import { createEngine } from '../../lib/sessions/engine.ts';
 import { createGit } from '../../lib/tools/git/git.ts';
 import { createDispatcher } from '../../lib/webhooks/dispatcher.ts';
+import { createSetups } from '../../lib/worktrees/setups.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Store } from '../../store/store.ts';
@@ -60,15 +61,19 @@ const serviceOn = (store: Store): Service => {
     clock: store.clock,
     store,
     git: createGit({ env: {} }),
-    providers: () => {
-      throw new Error('No session runs here');
-    },
+    providers: noSession,
+    sandbox: noSession,
+    setups: createSetups(),
     address: { url: undefined },
     engine: createEngine(store),
     dispatcher: createDispatcher({ store, log, version: VERSION.version }),
     exporter: createExporter(store),
     comesFromAgent: async () => false,
   };
+};
+
+const noSession = (): never => {
+  throw new Error('No session runs here');
 };
 
 const silent = (): Log => {

@@ -472,6 +472,33 @@ const WORKTREES: Row[] = [
   },
   {
     method: 'GET',
+    path: '/api/worktrees/config',
+    does: 'returns the worktree configuration',
+    call: () => call('GET', '/api/worktrees/config'),
+    status: 200,
+    check: ({ body }: Answered<{ ttl_hours: number }>) => assert.equal(body.ttl_hours, 168),
+  },
+  {
+    method: 'PUT',
+    path: '/api/worktrees/config',
+    does: 'updates the configuration',
+    call: () => call('PUT', '/api/worktrees/config', { ttl_hours: 24 }),
+    status: 200,
+    check: async ({ body }: Answered<object>) => {
+      assert.deepEqual(await get('/api/worktrees/config'), body);
+      await call('PUT', '/api/worktrees/config', { ttl_hours: null });
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/worktrees/branch-name',
+    does: 'generates a branch name for a Work item',
+    call: async () => call('POST', '/api/worktrees/branch-name', { case_id: (await newCase()).id }),
+    status: 200,
+    check: ({ body }: Answered<{ branch: string }>) => assert.match(body.branch, /^work\/a-row-/),
+  },
+  {
+    method: 'GET',
     path: '/api/worktrees/:case_id/memory-root',
     does: 'tells the memory root path of the worktree',
     call: async () => call('GET', `/api/worktrees/${(await worktree()).case_id}/memory-root`),

@@ -12,18 +12,10 @@ import {
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createGit } from '../../lib/tools/git/git.ts';
-import type { Worktree } from '../../store/records/worktree.ts';
-import { acquireLock } from '../../store/sessions/locks.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
-import { type Fixture, start } from '../lib/worktrees/fixture.ts';
+import { codes, commit, create, type Fixture, hold, start } from '../lib/worktrees/fixture.ts';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
-
-const create = async ({ send, item }: Fixture, more: object = {}): Promise<Worktree> => {
-  const { status, body } = await send('POST', '/api/worktrees', { case_id: item.id, ...more });
-  assert.equal(status, 201, JSON.stringify(body));
-  return body as unknown as Worktree;
-};
 
 const startWith = async (t: TestContext, wanted?: Parameters<typeof start>[1]) => {
   const fixture = await start(t, wanted);
@@ -33,22 +25,6 @@ const startWith = async (t: TestContext, wanted?: Parameters<typeof start>[1]) =
 
 const recordFile = ({ workspace, item }: Fixture): string =>
   join(workspace, '.dossier', 'worktrees', `${item.id}.json`);
-
-const hold = async ({ service, item }: Fixture, kind: 'session' | 'operator') => {
-  const acquired_at = new Date().toISOString();
-  const session_id = kind === 'session' ? { session_id: NOBODY } : {};
-  assert.ok(await acquireLock(service.store, item.id, { kind, ...session_id, acquired_at }));
-};
-
-const codes = (...answers: { status: number; body: Record<string, unknown> }[]) =>
-  answers.map(({ status, body }) => [status, body.code]);
-
-const commit = (git: Fixture['repository']['git'], root: string, name: string): string => {
-  writeFiles(root, { [name]: `${name}\n` });
-  git('add', '--all');
-  git('-c', 'user.name=A', '-c', 'user.email=a@example.com', 'commit', '-qm', name);
-  return git('rev-parse', 'HEAD').trim();
-};
 
 describe('POST /api/worktrees', () => {
   it('makes a worktree that is called as the Work item, on a branch of its own', async (t) => {

@@ -83,7 +83,7 @@ const isHidden = async (worktree: Worktree, line: string): Promise<boolean> => {
 };
 
 /** The absolute path of a file whose name was read as latin1, byte for byte. */
-export const onDisk = (worktree: Worktree, path: string): Buffer =>
+export const onDisk = (worktree: Pick<Worktree, 'path'>, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${worktree.path}/`), Buffer.from(path, 'latin1')]);
 
 /** Names that were read as latin1, as git takes them on standard input with `-z`. */

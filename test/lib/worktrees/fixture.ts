@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -7,15 +8,20 @@ import type { Config } from '../../../lib/config.ts';
 import { createServer } from '../../../lib/server.ts';
 import type { Service } from '../../../lib/service.ts';
 import type { Git } from '../../../lib/tools/git/git.ts';
-import { worktreeRoutes } from '../../../routes/worktrees.ts';
+import { createSandbox } from '../../../lib/tools/sandbox.ts';
+import { createSetups } from '../../../lib/worktrees/setups.ts';
+import { sections } from '../../../routes/index.ts';
 import { openStore } from '../../../store/open.ts';
 import type { Case } from '../../../store/records/case.ts';
+import type { Worktree } from '../../../store/records/worktree.ts';
+import { acquireLock } from '../../../store/sessions/locks.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import {
   makeRepository,
   type TestRepository,
   temporaryDirectory,
   testGit,
+  writeFiles,
 } from '../../helpers/repository.ts';
 
 export interface Fixture {
@@ -28,13 +34,19 @@ export interface Fixture {
   send: Send;
 }
 
-interface Answer {
+export interface Answer {
   status: number;
   location: string | undefined;
+  etag: string | undefined;
   body: Record<string, unknown>;
 }
 
-type Send = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => Promise<Answer>;
+type Send = (
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  url: string,
+  payload?: object,
+  headers?: Record<string, string>,
+) => Promise<Answer>;
 
 interface Wanted {
   /** The front matter of workspace.md. */
@@ -56,16 +68,23 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
   };
   const opened = await openStore(workspace, { clock, follow: () => undefined, report });
   atEnd(t, () => opened.close());
-  const config = { workspace, repo: repo === null ? undefined : (repo ?? repository.root) };
+  const config = {
+    workspace,
+    repo: repo === null ? undefined : (repo ?? repository.root),
+    env: { PATH: process.env.PATH, HOME: workspace },
+  };
   const service = {
-    config: config as Config,
+    config: config as unknown as Config,
     clock,
     store: opened.store,
     git,
+    sandbox: () => createSandbox('off', {}),
+    setups: createSetups(),
+    comesFromAgent: async () => false,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   } as unknown as Service;
   const hapi = createServer({
-    sections: [{ title: 'Worktrees', routes: worktreeRoutes }],
+    sections: sections.filter(({ title }) => title === 'Worktrees'),
     service,
     log: service.log,
     host: '127.0.0.1',
@@ -76,14 +95,43 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
   return { service, hapi, workspace, repository, item, send: sender(hapi) };
 };
 
+export const NOBODY = '00000000-0000-4000-8000-000000000000';
+
+/** The worktree of the fixture's Work item, made by a call. */
+export const create = async ({ send, item }: Fixture, more: object = {}): Promise<Worktree> => {
+  const { status, body } = await send('POST', '/api/worktrees', { case_id: item.id, ...more });
+  assert.equal(status, 201, JSON.stringify(body));
+  return body as unknown as Worktree;
+};
+
+/** Takes the session lock, as a session that goes on or an operator. */
+export const hold = async ({ service, item }: Fixture, kind: 'session' | 'operator') => {
+  const acquired_at = new Date().toISOString();
+  const session_id = kind === 'session' ? { session_id: NOBODY } : {};
+  assert.ok(await acquireLock(service.store, item.id, { kind, ...session_id, acquired_at }));
+};
+
+export const codes = (...answers: Pick<Answer, 'status' | 'body'>[]) =>
+  answers.map(({ status, body }) => [status, body.code]);
+
+/** Commits a new file in a checkout, and answers the commit. */
+export const commit = (git: TestRepository['git'], root: string, name: string): string => {
+  writeFiles(root, { [name]: `${name}\n` });
+  git('add', '--all');
+  git('-c', 'user.name=A', '-c', 'user.email=a@example.com', 'commit', '-qm', name);
+  return git('rev-parse', 'HEAD').trim();
+};
+
 const front = (yaml: string): string => `---\n${yaml}\n---\n`;
 
 const ignore = (): void => undefined;
 
 const sender =
   (hapi: Server): Send =>
-  async (method, url, payload) => {
-    const answer = await hapi.inject({ method, url, ...(payload !== undefined && { payload }) });
+  async (method, url, payload, headers = {}) => {
+    const sent = payload !== undefined && { payload };
+    const answer = await hapi.inject({ method, url, headers, ...sent });
     const body = answer.payload === '' ? {} : JSON.parse(answer.payload);
-    return { status: answer.statusCode, location: answer.headers.location as string, body };
+    const { location, etag } = answer.headers as Record<string, string>;
+    return { status: answer.statusCode, location, etag, body };
   };

@@ -1,0 +1,103 @@
+import { readCase } from '../../store/cases.ts';
+import type { Setup, WorktreeRecord } from '../../store/records/worktree.ts';
+import { ServiceError } from '../errors.ts';
+import { LIMITS } from '../providers/launch.ts';
+import type { RunEvent } from '../providers/provider.ts';
+import { lastWords, type Ran, runScript } from '../providers/script.ts';
+import type { Service } from '../service.ts';
+import { type Brought, bringFiles } from '../tools/git/bring-files.ts';
+import { worktreeConfig } from './config.ts';
+import { wrongGlob } from './glob.ts';
+import { repositoryFor } from './repository.ts';
+import { viewOf } from './view.ts';
+
+/** Is told each step when it begins and when it has ended: as the tool calls of a session are. */
+export type Told = (event: Extract<RunEvent, { type: 'tool_call' }>) => void;
+
+interface Run {
+  marker: string;
+  tell: Told;
+  signal: AbortSignal;
+}
+
+/** Copies what `copy_files` names from the main checkout of the Work item's project. Throws where that cannot be. */
+export const copyFiles = async (
+  service: Service,
+  record: WorktreeRecord,
+  { tell, signal }: Run,
+): Promise<Brought> => {
+  const { copy_files } = worktreeConfig(service);
+  if (copy_files.length === 0 || signal.aborted) return { copied: [], skipped: [] };
+  for (const glob of copy_files) {
+    const wrong = wrongGlob(glob);
+    if (wrong !== undefined)
+      throw new ServiceError('invalid_state', `${glob}, in copy_files of workspace.md, ${wrong}.`);
+  }
+  const from = await mainCheckout(service, record);
+  const brought = await bringFiles(service.git, { from, to: record, globs: copy_files });
+  const data = { tool_call_id: 'setup-copy', title: 'copy_files', kind: 'other' };
+  tell({ type: 'tool_call', data: { ...data, status: 'completed', output: linesOf(brought) } });
+  return brought;
+};
+
+const mainCheckout = async (service: Service, { case_id }: WorktreeRecord) => {
+  const item = await readCase(service.store, case_id);
+  const { root, bare, git_dir, common_dir } = await repositoryFor(
+    service,
+    item?.project ?? 'default',
+  );
+  return bare ? { git_dir, common_dir } : { git_dir, common_dir, path: root };
+};
+
+const linesOf = ({ copied, skipped }: Brought): string =>
+  [
+    ...copied.map((path) => `copied ${path}`),
+    ...skipped.map(({ path, reason }) => `left ${path}: ${reason}`),
+  ].join('\n');
+
+/** Runs the commands of `setup` one by one, until one fails: in the worktree, with what Work mode may do. */
+export const runCommands = async (
+  service: Service,
+  record: WorktreeRecord,
+  run: Run,
+): Promise<Pick<Setup, 'commands' | 'error'>> => {
+  const { setup } = worktreeConfig(service);
+  const commands: Setup['commands'] = [];
+  for (const [at, command] of setup.entries()) {
+    if (run.signal.aborted) break;
+    const { failure, ...ran } = await runCommand(service, record, { ...run, command, at });
+    const status = failure === undefined ? 'completed' : 'failed';
+    commands.push({ command, status, ...ran });
+    if (failure === undefined) continue;
+    const which = `Set-up command ${at + 1} of ${setup.length} (${command.split('\n', 1)[0]})`;
+    return { commands, error: `${which} ${failure}.${lastWords(ran.output)}` };
+  }
+  return { commands, error: null };
+};
+
+interface Command extends Run {
+  command: string;
+  at: number;
+}
+
+const runCommand = async (
+  service: Service,
+  record: WorktreeRecord,
+  { command, at, marker, tell, signal }: Command,
+): Promise<Ran> => {
+  const id = { tool_call_id: `setup-${at + 1}`, title: command, kind: 'execute' };
+  tell({ type: 'tool_call', data: { ...id, status: 'in_progress' } });
+  const view = viewOf(service, record, { phase: 'work', mayCommit: true });
+  const spec = { ...view, run_marker: marker, limits: LIMITS };
+  const deps = { env: service.config.env, sandbox: service.sandbox() };
+  const ran = await runScript(spec, ['sh', '-c', command], deps, (program) => {
+    const end = (): void => void program.end();
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    program.exited.then(() => signal.removeEventListener('abort', end), end);
+  });
+  const { output, truncated, failure } = ran;
+  const status = failure === undefined ? 'completed' : 'failed';
+  tell({ type: 'tool_call', data: { ...id, status, output, truncated } });
+  return ran;
+};

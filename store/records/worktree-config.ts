@@ -1,0 +1,56 @@
+import { type Static, type TSchema, Type } from 'typebox';
+
+const FIELDS = {
+  root: Type.String({
+    minLength: 1,
+    maxLength: 4096,
+    description: 'Where worktrees are made; a relative path starts at the workspace',
+  }),
+  ttl_hours: Type.Number({
+    minimum: 0,
+    description: 'A worktree at rest for longer is stale. Nothing is removed by that alone',
+  }),
+  branch_prefix: Type.String({ maxLength: 200 }),
+  branch_template: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description:
+      'How branches are called, of {prefix}, {name} (the directory of the Work item), {slug}, {id}, {type} and {project}; with {id} or {name} in it, so that no two Work items share one',
+  }),
+  setup: Type.Array(Type.String({ minLength: 1, maxLength: 16_384 }), {
+    maxItems: 100,
+    description: 'Commands for sh, run one by one in each new worktree, until one fails',
+  }),
+  copy_files: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+    maxItems: 100,
+    description:
+      'Globs, from the top of the main checkout, of files that git ignores: copied into each new worktree, where none of that name is',
+  }),
+};
+
+const BaseBranch = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: "What worktrees start from; null: the remote's default branch, else the current one",
+});
+
+/** How worktrees are made, as it is now: what the settings say, and the default where they say nothing. */
+export const WorktreeConfig = Type.Object(
+  { ...FIELDS, base_branch: Type.Union([BaseBranch, Type.Null()]) },
+  { $id: 'WorktreeConfig' },
+);
+export type WorktreeConfig = Static<typeof WorktreeConfig>;
+
+const change = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+/** What is to be changed of it: null takes a setting out of workspace.md, and the default holds. */
+export const WorktreeConfigChange = Type.Object({
+  root: change(FIELDS.root),
+  ttl_hours: change(FIELDS.ttl_hours),
+  branch_prefix: change(FIELDS.branch_prefix),
+  branch_template: change(FIELDS.branch_template),
+  base_branch: change(BaseBranch),
+  setup: change(FIELDS.setup),
+  copy_files: change(FIELDS.copy_files),
+});
+export type WorktreeConfigChange = Static<typeof WorktreeConfigChange>;

@@ -1,0 +1,70 @@
+import { createFile } from './disk/durable.ts';
+import { StoreError } from './errors.ts';
+import { refreshGlobals, settingsOf } from './globals.ts';
+import { etagOf, sha256 } from './names.ts';
+import type { Settings } from './records/settings.ts';
+import { readyToWrite, type Store } from './store.ts';
+import { splitFrontMatter } from './text/front-matter.ts';
+import { editRecord, unreadable } from './text/record-file.ts';
+import { type Changes, renderFrontMatter } from './text/splice.ts';
+import { spliceWithin } from './text/splice-within.ts';
+
+const FILE = 'workspace.md';
+
+export interface KeptSettings {
+  settings: Settings;
+  etag: string;
+}
+
+/** The settings as workspace.md says them this moment; where it cannot be read, as it last said them. */
+export const currentSettings = async (store: Store): Promise<KeptSettings> => {
+  await refreshGlobals(store.layout, store.globals);
+  return kept(store);
+};
+
+const kept = ({ globals }: Store): KeptSettings => ({
+  settings: settingsOf(globals),
+  etag: etagOf(globals.settings?.sha ?? sha256('')),
+});
+
+interface Change {
+  /** The setting below which values change. */
+  key: keyof Settings;
+  changes: Changes;
+  ifMatch: string | undefined;
+}
+
+/**
+ * Changes settings below one key in workspace.md, and no other byte of it. Throws `unreadable_record` while it cannot be
+ * read, and `precondition_failed` when it is another file than the caller read.
+ */
+export const changeSettings = (
+  store: Store,
+  { key, changes, ifMatch }: Change,
+): Promise<KeptSettings> =>
+  store.turns.take('settings', async () => {
+    await readyToWrite(store);
+    const { layout, globals } = store;
+    await refreshGlobals(layout, globals);
+    const problem = globals.settings?.problem;
+    if (problem !== undefined) throw unreadable(FILE, problem);
+    const refuseOther = (sha: string): void => {
+      if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince();
+    };
+    const isThere = await editRecord(layout, layout.settings, ({ sha, source }) => {
+      refuseOther(sha);
+      return { yaml: splitFrontMatter(spliceWithin(source, key, changes)).yaml };
+    });
+    if (!isThere) {
+      refuseOther(sha256(''));
+      await createFile(layout, layout.settings, renderFrontMatter({ [key]: changes }, ''));
+    }
+    await refreshGlobals(layout, globals);
+    return kept(store);
+  });
+
+const changedSince = (): StoreError =>
+  new StoreError(
+    'precondition_failed',
+    `${FILE} changed since you read it. Read the settings again and decide anew; nothing was written.`,
+  );
