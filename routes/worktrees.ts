@@ -2,7 +2,9 @@ import { Type } from 'typebox';
 import { created, noContent } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { memoryRoot } from '../lib/memory/memory-root.ts';
+import { attachWorktree } from '../lib/worktrees/attach.ts';
 import { createWorktree } from '../lib/worktrees/create.ts';
+import { verifyIsolation } from '../lib/worktrees/isolation.ts';
 import { worktreeOf } from '../lib/worktrees/read.ts';
 import { removeWorktree } from '../lib/worktrees/remove.ts';
 import { worktreeHealth, worktreeStatus } from '../lib/worktrees/status.ts';
@@ -26,6 +28,17 @@ const NewWorktree = Type.Object({
       minLength: 1,
       maxLength: 200,
       description: 'A branch, tag or commit; default: as the settings say, else the default branch',
+    }),
+  ),
+});
+
+const Attachment = Type.Object({
+  path: Type.String({ minLength: 1, maxLength: 4096, description: 'Absolute' }),
+  base: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'What its diff is against: a branch, tag or commit; default: as for a new one',
     }),
   ),
 });
@@ -71,6 +84,19 @@ const WorktreeHealth = Type.Object({
   lock: Type.Optional(Lock),
 });
 
+const Isolation = Type.Object({
+  isolated: Type.Boolean({ description: 'Every check is ok' }),
+  checks: Type.Array(
+    Type.Object({
+      name: Type.String({
+        examples: ['as_made', 'own_directory', 'own_index', 'own_branch', 'own_work_tree'],
+      }),
+      ok: Type.Boolean(),
+      detail: Type.String({ description: 'What was found; where it is not ok, what to do' }),
+    }),
+  ),
+});
+
 const MemoryRoot = Type.Object({
   case_id: Id,
   path: Type.String({ description: "The Work item's memory directory, absolute" }),
@@ -103,38 +129,37 @@ export const worktreeRoutes = [
     handler: async ({ body }, service) => made(await createWorktree(service, body.case_id, body)),
   }),
   route({
-    method: 'GET',
-    path: '/api/worktrees/{case_id}/status',
-    summary: 'Read the worktree of a Work item and what is not committed in it',
+    method: 'POST',
+    path: '/api/worktrees/{case_id}/attach',
+    operatorOnly: true,
+    summary: 'Take a directory of yours as the worktree of a Work item',
+    description:
+      'A git work tree on a branch: a linked worktree, or a clone. Not the checkout of a project, nothing of the workspace, and none that another Work item has. Nothing is changed in it, and it is never deleted: DELETE lets go of it.',
     params: OfCase,
-    response: WorktreeStatus,
-    errors: ['unreadable_record', 'worktree_tampered', ...GIT],
-    handler: ({ params }, service) => worktreeStatus(service, params.case_id),
-  }),
-  route({
-    method: 'GET',
-    path: '/api/worktrees/{case_id}/health',
-    summary: 'Say how the worktree is and who holds the session lock',
-    params: OfCase,
-    response: WorktreeHealth,
-    errors: ['unreadable_record', 'worktree_tampered', ...GIT],
-    handler: ({ params }, service) => worktreeHealth(service, params.case_id),
-  }),
-  route({
-    method: 'GET',
-    path: '/api/worktrees/{case_id}/memory-root',
-    summary: "Say where the memory files of a Work item's worktree are",
-    description: 'The same with and without a worktree: memory belongs to the Work item.',
-    params: OfCase,
-    response: MemoryRoot,
-    handler: ({ params }, service) => memoryRoot(service, params.case_id),
+    body: Attachment,
+    response: Worktree,
+    status: 201,
+    errors: [
+      'already_exists',
+      'lock_held',
+      'session_active',
+      'worktree_busy',
+      'unreadable_record',
+      'not_a_worktree',
+      'no_repository',
+      'invalid_state',
+      ...GIT,
+    ],
+    handler: async ({ params, body }, service) =>
+      made(await attachWorktree(service, params.case_id, body)),
   }),
   route({
     method: 'DELETE',
     path: '/api/cases/{id}/worktree',
+    operatorOnly: true,
     summary: 'Remove the worktree of a Work item; its branch stays',
     description:
-      'Refused while somebody is at work in it, and while it holds uncommitted files or commits that no remote and no other branch has. `force=true` first keeps these: as a patch in `recovered/` of the Work item, and under `refs/dossier/recovered/` of the repository. Ignored files, and what is inside submodules, are not kept. A directory that was attached is only let go.',
+      'Refused while somebody is at work in it, and while it holds uncommitted files or commits that no remote and no other branch has. `force=true` first keeps these: as a patch in `recovered/` of the Work item, and under `refs/dossier/recovered/` of the repository, from where they can be restored. Ignored files, and what is inside submodules, are not kept. A directory that was attached is only let go.',
     params: Type.Object({ id: Id }),
     query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
     status: 204,
@@ -151,7 +176,45 @@ export const worktreeRoutes = [
     handler: ({ params, query }, service) =>
       removeWorktree(service, params.id, { force: query.force ?? false }).then(noContent),
   }),
+  route({
+    method: 'GET',
+    path: '/api/worktrees/{case_id}/health',
+    summary: 'Say how the worktree is and who holds the session lock',
+    params: OfCase,
+    response: WorktreeHealth,
+    errors: ['unreadable_record', 'worktree_tampered', ...GIT],
+    handler: ({ params }, service) => worktreeHealth(service, params.case_id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/worktrees/{case_id}/status',
+    summary: 'Read the worktree of a Work item and what is not committed in it',
+    params: OfCase,
+    response: WorktreeStatus,
+    errors: ['unreadable_record', 'worktree_tampered', ...GIT],
+    handler: ({ params }, service) => worktreeStatus(service, params.case_id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/worktrees/{case_id}/verify-isolation',
+    summary: 'Check that what is done in the worktree stays out of the main branch and checkout',
+    description: 'Changes nothing.',
+    params: OfCase,
+    response: Isolation,
+    errors: ['unreadable_record', 'worktree_tampered', ...GIT],
+    handler: ({ params }, service) => verifyIsolation(service, params.case_id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/worktrees/{case_id}/memory-root',
+    summary: "Say where the memory files of a Work item's worktree are",
+    description: 'The same with and without a worktree: memory belongs to the Work item.',
+    params: OfCase,
+    response: MemoryRoot,
+    handler: ({ params }, service) => memoryRoot(service, params.case_id),
+  }),
 ];
 
-const made = (record: WorktreeRecord) =>
+/** 201 with the worktree as it is served. */
+export const made = (record: WorktreeRecord) =>
   created<Worktree>(`/api/worktrees/${record.case_id}/status`, worktreeOf(record));

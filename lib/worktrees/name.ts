@@ -11,4 +11,10 @@ export const nameOf = ({ id, title, path }: Case): string => {
 const PLAIN = /^\w[\w-]*$/;
 
 /** Why git is told to keep its hands off a worktree. It also says whose it is. */
-export const reasonFor = (caseId: string): string => `dossier ${caseId}`;
+export const reasonFor = (caseId: string): string => `${OURS}${caseId}`;
+
+/** The Work item that a worktree was made for, by the reason that git keeps it for; undefined for any other reason. */
+export const ownerOf = (reason: string): string | undefined =>
+  reason.startsWith(OURS) ? reason.slice(OURS.length) : undefined;
+
+const OURS = 'dossier ';

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { Compile } from 'typebox/compile';
 import type { Route } from '../../lib/http/route.ts';
@@ -10,6 +11,7 @@ import type { NewWebhook } from '../../store/records/webhook.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import { type Answered, type Running, startForTest } from '../helpers/service.ts';
 
 /** A row of the interface document: method and path in its notation, and what it says the call does. */
@@ -469,6 +471,26 @@ const WORKTREES: Row[] = [
     status: 200,
     check: async ({ body }: Answered<Worktree & { files: object[] }>) =>
       assert.deepEqual([body.path, body.files], [(await worktree()).path, []]),
+  },
+  {
+    method: 'POST',
+    path: '/api/worktrees/:case_id/attach',
+    does: 'attaches an existing directory as the worktree',
+    call: async () => {
+      const path = join(temporaryDirectory(file), 'own');
+      running.repository.git('worktree', 'add', '--quiet', path);
+      return call('POST', `/api/worktrees/${(await newCase()).id}/attach`, { path });
+    },
+    status: 201,
+    check: ({ body }: Answered<Worktree>) => assert.equal(body.attached, true),
+  },
+  {
+    method: 'POST',
+    path: '/api/worktrees/:case_id/verify-isolation',
+    does: 'checks isolation from the main branch',
+    call: async () => call('POST', `/api/worktrees/${(await worktree()).case_id}/verify-isolation`),
+    status: 200,
+    check: ({ body }: Answered<{ isolated: boolean }>) => assert.equal(body.isolated, true),
   },
   {
     method: 'GET',
