@@ -2,12 +2,49 @@ import { Type } from 'typebox';
 import { tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { branchNameFor } from '../lib/worktrees/branch-name.ts';
+import { cleanUp } from '../lib/worktrees/cleanup.ts';
 import { changeConfig, readConfig, type ServedConfig } from '../lib/worktrees/config.ts';
 import { worktreeOf } from '../lib/worktrees/read.ts';
 import { setUpAgain } from '../lib/worktrees/setup.ts';
-import { Id } from '../store/records/id.ts';
+import { staleWorktrees } from '../lib/worktrees/stale.ts';
+import { Id, Time } from '../store/records/id.ts';
 import { Worktree } from '../store/records/worktree.ts';
 import { WorktreeConfig, WorktreeConfigChange } from '../store/records/worktree-config.ts';
+
+const { path, branch, attached, created_at } = Worktree.properties;
+
+const Why = {
+  code: Type.String({ description: 'As in the problem that DELETE would answer' }),
+  reason: Type.String({ description: 'What to do' }),
+};
+
+const StaleWorktree = Type.Object(
+  {
+    ...{ case_id: Id, path, branch, attached, created_at },
+    status: Type.Enum(['ok', 'missing', 'tampered']),
+    last_used_at: Time,
+    idle_hours: Type.Number({ minimum: 0 }),
+    removable: Type.Boolean({ description: 'A clean-up would remove it now' }),
+    code: Type.Optional(Why.code),
+    reason: Type.Optional(Why.reason),
+  },
+  { $id: 'StaleWorktree' },
+);
+
+const CleanupWish = Type.Object({
+  dry_run: Type.Optional(Type.Boolean({ description: 'Says what would be done; does nothing' })),
+  case_ids: Type.Optional(
+    Type.Array(Id, { maxItems: 10_000, description: 'Only these: what a dry run listed, say' }),
+  ),
+});
+
+const Cleanup = Type.Object({
+  dry_run: Type.Boolean(),
+  removed: Type.Array(Type.Object({ case_id: Id, path, branch }), {
+    description: 'Their branches stay. In a dry run: what would be removed',
+  }),
+  skipped: Type.Array(Type.Object({ case_id: Id, ...Why })),
+});
 
 const BranchWish = Type.Object({
   case_id: Id,
@@ -45,6 +82,28 @@ const REFUSED = [
 ] as const;
 
 export const worktreeUpkeepRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/worktrees/stale',
+    summary: 'List the worktrees that nobody has used for longer than ttl_hours, longest first',
+    description:
+      'A worktree with a session that has not ended is never stale. Nothing is removed by a timer: this only tells.',
+    response: Type.Array(StaleWorktree),
+    errors: [...GIT],
+    handler: async (_input, service) => (await staleWorktrees(service)).stale,
+  }),
+  route({
+    method: 'POST',
+    path: '/api/worktrees/cleanup',
+    operatorOnly: true,
+    summary: 'Remove the stale worktrees in which nothing would be lost',
+    description:
+      'By the list of `GET /api/worktrees/stale`, a dry run too, and by the rules of DELETE without force: what holds work, is in use, or was not made by the daemon is skipped, with the reason.',
+    body: Type.Optional(CleanupWish),
+    response: Cleanup,
+    errors: [...GIT],
+    handler: ({ body }, service) => cleanUp(service, body ?? {}),
+  }),
   route({
     method: 'GET',
     path: '/api/worktrees/config',

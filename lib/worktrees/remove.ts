@@ -1,14 +1,21 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { readyToWrite } from '../../store/store.ts';
 import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../store/worktrees.ts';
-import { ServiceError } from '../errors.ts';
+import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { listWorktrees, removeWorktree as removeFromGit } from '../tools/git/worktree.ts';
+import { inhabitantsOf } from '../tools/inhabitants.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
 import { reasonFor } from './name.ts';
 import { findWorktree, getWorktree, refuseHeld } from './read.ts';
 import { keepCommits, keepPatch, keepState } from './recover.ts';
 import { adviceFor, stateOf } from './state.ts';
+
+export interface Removal {
+  force: boolean;
+  /** Whether the one that is there now is the one to remove. */
+  isMeant?: (record: WorktreeRecord) => boolean;
+}
 
 /**
  * Removes the worktree of a Work item; its branch stays, and an attached directory is only let go. Throws what
@@ -17,10 +24,11 @@ import { adviceFor, stateOf } from './state.ts';
 export const removeWorktree = (
   service: Service,
   caseId: string,
-  { force }: { force: boolean },
+  { force, isMeant = () => true }: Removal,
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
     const record = getWorktree(service, caseId);
+    if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
     await takeAway(service, record, { force, patch: true });
   });
 
@@ -64,9 +72,9 @@ export interface Removable {
 }
 
 /**
- * Throws 409 unless the worktree may be removed: `session_active` and `lock_held` while somebody is at work in it,
- * `worktree_tampered` when it is not the one that the daemon made, `work_would_be_lost` for uncommitted files and
- * unpushed commits unless `force`, and for a repository inside it in any case.
+ * Throws 409 unless the worktree may be removed: `session_active`, `lock_held` and `worktree_busy` while somebody is at
+ * work in it, `worktree_tampered` when it is not the one that the daemon made, `work_would_be_lost` for uncommitted
+ * files and unpushed commits unless `force`, and for a repository inside it in any case.
  */
 export const checkRemovable = async (
   service: Service,
@@ -79,10 +87,22 @@ export const checkRemovable = async (
   const isOurs = state !== 'tampered' && (await isLockedByUs(service, record));
   if (state === 'missing' && !isOurs) return { has: 'record' };
   if (!isOurs) throw new ServiceError('worktree_tampered', adviceFor(record, 'tampered'));
+  await refuseInhabited(record);
   const look = state === 'ok' ? lossOf : lossOfMissing;
   const loss = await look(service.git, record);
   refuseLoss(loss, force);
   return { has: state === 'ok' ? 'directory' : 'entry', loss };
+};
+
+// A run of a former daemon that nobody has ended yet, or one that got away: a directory is not taken from under it.
+const refuseInhabited = async ({ path }: WorktreeRecord): Promise<void> => {
+  const found = await inhabitantsOf(path);
+  if (found.length === 0) return;
+  const who = found.map(({ pid, name }) => `${pid} (${name})`).join(', ');
+  throw new ServiceError(
+    'worktree_busy',
+    `Processes of a session are in the worktree: ${who}. Let them end, or end them, then try again.`,
+  );
 };
 
 // The last proof before anything is deleted: git itself says that this is a linked worktree, locked for this Work item.

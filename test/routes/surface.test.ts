@@ -494,6 +494,29 @@ const WORKTREES: Row[] = [
   },
   {
     method: 'GET',
+    path: '/api/worktrees/stale',
+    does: 'lists stale worktrees (no active session, past the time-to-live)',
+    call: async () => {
+      await worktree();
+      return call('GET', '/api/worktrees/stale');
+    },
+    status: 200,
+    check: ({ body }: Answered<object[]>) => assert.deepEqual(body, []),
+  },
+  {
+    method: 'POST',
+    path: '/api/worktrees/cleanup',
+    does: 'cleans stale worktrees; operator-triggered only',
+    call: async () => {
+      await worktree();
+      return call('POST', '/api/worktrees/cleanup');
+    },
+    status: 200,
+    check: ({ body }: Answered<object>) =>
+      assert.deepEqual(body, { dry_run: false, removed: [], skipped: [] }),
+  },
+  {
+    method: 'GET',
     path: '/api/worktrees/config',
     does: 'returns the worktree configuration',
     call: () => call('GET', '/api/worktrees/config'),

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ServiceError } from '../../errors.ts';
@@ -143,6 +143,14 @@ const refuseLoss = async (run: Run, worktree: Worktree): Promise<void> => {
     },
   );
 };
+
+/** When something was last staged, committed or checked out in a worktree, in milliseconds; 0 where nothing tells. */
+export const lastTouched = ({ git_dir }: Checkout): number =>
+  Math.max(
+    ...['index', 'HEAD', 'logs/HEAD'].map(
+      (name) => statSync(join(git_dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    ),
+  );
 
 /** Whether the worktree's `.git` file, or git's own record of the worktree, no longer says what it said at first. */
 export const isTampered = async (worktree: Worktree): Promise<boolean> => {
