@@ -5,11 +5,15 @@ import { branchNameFor } from '../lib/worktrees/branch-name.ts';
 import { cleanUp } from '../lib/worktrees/cleanup.ts';
 import { changeConfig, readConfig, type ServedConfig } from '../lib/worktrees/config.ts';
 import { worktreeOf } from '../lib/worktrees/read.ts';
+import { listRecoveries } from '../lib/worktrees/recoveries.ts';
+import { restoreWorktree } from '../lib/worktrees/restore.ts';
 import { setUpAgain } from '../lib/worktrees/setup.ts';
 import { staleWorktrees } from '../lib/worktrees/stale.ts';
 import { Id, Time } from '../store/records/id.ts';
+import { Recovery } from '../store/records/recovery.ts';
 import { Worktree } from '../store/records/worktree.ts';
 import { WorktreeConfig, WorktreeConfigChange } from '../store/records/worktree-config.ts';
+import { made } from './worktrees.ts';
 
 const { path, branch, attached, created_at } = Worktree.properties;
 
@@ -69,9 +73,7 @@ const BranchName = Type.Object({
 });
 
 const OfCase = Type.Object({ case_id: Id });
-
 const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
-
 const REFUSED = [
   'lock_held',
   'session_active',
@@ -145,6 +147,38 @@ export const worktreeUpkeepRoutes = [
     response: Worktree,
     errors: [...REFUSED, ...GIT],
     handler: async ({ params }, service) => worktreeOf(await setUpAgain(service, params.case_id)),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/worktrees/{case_id}/recoveries',
+    summary: 'List the work that forced removals of the worktree kept, oldest first',
+    params: OfCase,
+    response: Type.Array(Recovery),
+    errors: ['no_repository', ...GIT],
+    handler: ({ params }, service) => listRecoveries(service, params.case_id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/worktrees/{case_id}/recoveries/{recovery_id}/restore',
+    operatorOnly: true,
+    summary: 'Make the worktree again as it was when it was removed',
+    description:
+      'Commits, index, changed and untracked files, byte for byte. Where its branch has moved on since, a new one beside it is made. Set-up commands are not run, and what was kept stays kept.',
+    params: Type.Object({ case_id: Id, recovery_id: Type.String() }),
+    response: Worktree,
+    status: 201,
+    errors: [
+      'already_exists',
+      'lock_held',
+      'session_active',
+      'worktree_busy',
+      'unreadable_record',
+      'no_repository',
+      'invalid_state',
+      ...GIT,
+    ],
+    handler: async ({ params }, service) =>
+      made(await restoreWorktree(service, params.case_id, params.recovery_id)),
   }),
 ];
 

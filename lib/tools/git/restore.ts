@@ -2,7 +2,7 @@ import { lstat, open, rename, rm, unlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { GitError, gitProblem } from './error.ts';
 import type { Git, Runner, Worktree } from './git.ts';
-import { takePicture } from './picture.ts';
+import { type Picture, takePicture } from './picture.ts';
 import {
   type Comparison,
   changedFiles,
@@ -60,12 +60,15 @@ export const restore = (
     return { undone, patch, kept_ref: after.ref, left };
   });
 
-interface Kept extends Pair {
-  before: Snapshot;
-  after: Snapshot;
-}
+/** Puts into a new worktree what an earlier one held, and answers what still differs: nothing, as a rule. */
+export const putInto = (git: Git, worktree: Worktree, before: Picture): Promise<Comparison> =>
+  git.turn(worktree.common_dir, async (run) => {
+    const now = { run };
+    await putBack(now, worktree, { before, after: await takePicture(now, worktree) });
+    return difference(now, worktree, { before, after: await takePicture(now, worktree) });
+  });
 
-const putBack = async (git: Runner, worktree: Worktree, pair: Kept): Promise<void> => {
+const putBack = async (git: Runner, worktree: Worktree, pair: Pair): Promise<void> => {
   const { before, after } = pair;
   await endOperations(worktree, pair);
   await putHead(git, worktree, pair);
@@ -128,7 +131,7 @@ const LONG_AGO = 1000;
 export const putIndex = async (
   git: Runner,
   worktree: Worktree,
-  { index_blob }: Snapshot,
+  { index_blob }: Picture,
 ): Promise<void> => {
   const index = join(worktree.git_dir, 'index');
   const lock = `${index}.lock`;
