@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Exit, Program } from '../tools/spawn.ts';
 import { type Capped, createCappedOutput } from './cap-text.ts';
-import { type Launchable, type LaunchDeps, launch, TOLD_OUTPUT } from './launch.ts';
+import { type Launch, type Launchable, type LaunchDeps, launch, TOLD_OUTPUT } from './launch.ts';
 import { describeExit, messageOf } from './run-end.ts';
 
 /** What one script came to. */
@@ -13,12 +13,12 @@ export interface Ran extends Capped {
 }
 
 /**
- * Runs one argument vector to its end, unattended, and keeps the head and the tail of what it wrote on both streams
+ * Runs a program to its end, unattended, and keeps the head and the tail of what it wrote on both streams
  * together. Never rejects. `started` is handed the program, so that it can be ended.
  */
 export const runScript = async (
   spec: Launchable,
-  argv: readonly string[],
+  script: Pick<Launch, 'argv' | 'env'>,
   deps: LaunchDeps,
   started: (program: Program) => void,
 ): Promise<Ran> => {
@@ -27,7 +27,7 @@ export const runScript = async (
   const onBytes = (chunk: Buffer): void => output.add(decoder.write(chunk));
   let exit: Exit | Error;
   try {
-    const program = launch(spec, { argv, onBytes }, deps);
+    const program = launch(spec, { ...script, onBytes }, deps);
     // Nobody types: a command that asks gets the end of its input instead of waiting for ever.
     program.stdin.end();
     started(program);

@@ -81,15 +81,11 @@ const runBlock = async (
   const base = { tool_call_id: idOf(number), title, kind: 'execute' } as const;
   if (state.stopped) return undefined;
   state.tell({ type: 'tool_call', data: { ...base, status: 'in_progress' } });
-  const argv = [...SHELLS[shell], script];
-  const { failure, output, truncated } = await runScript(
-    state.spec,
-    argv,
-    state.deps,
-    (program) => {
-      state.program = program;
-    },
-  );
+  const program = { argv: [...SHELLS[shell], script] };
+  const ran = await runScript(state.spec, program, state.deps, (started) => {
+    state.program = started;
+  });
+  const { failure, output, truncated } = ran;
   const status = failure === undefined ? 'completed' : 'failed';
   state.tell({ type: 'tool_call', data: { ...base, status, output, truncated } });
   return failure && `(${title}) ${failure}.${lastWords(output)}`;
