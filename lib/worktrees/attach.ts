@@ -103,12 +103,13 @@ const workTreeAt = async ({ git }: Service, path: string): Promise<Repository> =
 
 // Two sessions in one directory would undo each other's work; in the workspace, records would be work.
 const refuseOthers = async (service: Service, { root, ...place }: Repository): Promise<void> => {
-  const { layout } = service.store;
-  if (overlap(root, layout.root)) throw refused(`${root} and the workspace lie in each other`);
+  const workspace = service.store.layout.root;
   for (const { case_id, record } of worktreeRecords(service.store)) {
     if (record !== undefined && overlap(root, record.path))
-      throw refused(`${root} is, or lies in, the worktree of the Work item ${case_id}`);
+      throw refused(`${root} is, lies in or holds the worktree of the Work item ${case_id}`);
   }
+  if (lies(root, workspace)) throw refused(`${root} is in the workspace`);
+  if (lies(workspace, root)) throw refused(`The workspace is in ${root}`);
   const listed = await listWorktrees(service.git, place);
   const reason = listed.find((entry) => entry.path === root)?.locked ?? '';
   const owner = ownerOf(reason);
