@@ -1,4 +1,5 @@
-import { lstat, open, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { linkSync, renameSync } from 'node:fs';
+import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { GitError, gitProblem } from './error.ts';
 import type { Git, Runner, Worktree } from './git.ts';
@@ -127,27 +128,37 @@ const putUnborn = async (
 
 const LONG_AGO = 1000;
 
-/** Puts the index back. As git does it: whoever makes the lock file holds the index, and its renaming is the write. */
+/**
+ * Puts the index back. As git does it: whoever makes the lock file holds the index, and its renaming is the write. The
+ * file is whole before it becomes the lock, so that hardly any death leaves a lock behind.
+ */
 export const putIndex = async (
   git: Runner,
   worktree: Worktree,
   { index_blob }: Picture,
 ): Promise<void> => {
   const index = join(worktree.git_dir, 'index');
-  const lock = `${index}.lock`;
-  const file = await open(lock, 'wx').catch((error) => {
-    throw gitProblem(error.code === 'EEXIST' ? locked(lock) : error);
-  });
+  const next = `${index}.dossier`;
+  await rm(next, { force: true });
   try {
-    if (index_blob !== null) await file.writeFile(await blobOf(git, worktree, index_blob));
+    const content = index_blob === null ? '' : await blobOf(git, worktree, index_blob);
+    await writeFile(next, content, { flag: 'wx' });
     // So old that git trusts no file time against it, and looks into every file once. Zero would mean the contrary.
-    await file.utimes(LONG_AGO, LONG_AGO);
-    await file.close();
-    await rename(lock, index);
+    await utimes(next, LONG_AGO, LONG_AGO);
+    holdIndex(next, `${index}.lock`);
+    renameSync(`${index}.lock`, index);
     if (index_blob === null) await unlink(index);
+  } finally {
+    await rm(next, { force: true });
+  }
+};
+
+const holdIndex = (file: string, lock: string): void => {
+  try {
+    linkSync(file, lock);
   } catch (error) {
-    await rm(lock, { force: true });
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw gitProblem(code === 'EEXIST' ? locked(lock) : error);
   }
 };
 
