@@ -5,10 +5,10 @@ import { namesIn } from './disk/folder.ts';
 import { assertOwn, changing } from './items/changing.ts';
 import { conflictsDir } from './layout.ts';
 import { shortId, timeName } from './names.ts';
-import { ConflictMatter } from './records/conflict.ts';
+import { checkConflict } from './read-conflicts.ts';
+import type { ConflictMatter } from './records/conflict.ts';
 import type { Store } from './store.ts';
-import { type FrontMatter, parseFrontMatter } from './text/front-matter.ts';
-import { checkerOf } from './text/parse.ts';
+import type { FrontMatter } from './text/front-matter.ts';
 import { editRecord, explained, readable, readRegularFile } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 
@@ -106,19 +106,12 @@ const entry = (at: string, line: string): string => `- ${at} ${line.replaceAll(/
 const withLine = ({ body, eol }: FrontMatter, line: string): string =>
   `${body}${body === '' || body.endsWith('\n') ? '' : eol}${line}${eol}`;
 
-const check = checkerOf(ConflictMatter);
-
-export const parseConflict = (text: string): ConflictMatter => {
-  const source = parseFrontMatter(text);
-  return check(source.data, source);
-};
-
 const readIn = (store: Store, case_id: string, path: string): KeptConflict | undefined => {
   const { root } = store.layout;
   const bytes = readRegularFile(root, path);
   if (bytes === undefined) return undefined;
   const source = readable(root, path, bytes);
-  const matter = explained(path.slice(root.length + 1), () => check(source.data, source));
+  const matter = explained(path.slice(root.length + 1), () => checkConflict(source.data, source));
   return { case_id, path, matter, log: source.body.trim() };
 };
 

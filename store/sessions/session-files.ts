@@ -1,14 +1,15 @@
 import { join } from 'node:path';
-import { folderFault, listFolder } from '../disk/folder.ts';
+import { folderFault, listFolder, namesIn } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { problemOf } from '../items/item-files.ts';
-import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
+import { conflictsDir, memoryDir, sessionFile, sessionsDir } from '../layout.ts';
+import { parseConflict } from '../read-conflicts.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
 import { asProblem, type FileProblem, LINKED_FOLDER, type Problem } from '../text/problem.ts';
 import { parseLock, parseSession } from './read-sessions.ts';
 
 /**
- * What of a Work item is not kept in memory, as it was last read: sessions, the lock, and whether their folder and that
+ * What of a Work item is not kept in memory, as it was last read: sessions, the lock, rebases, and whether their folder and that
  * of the memory files are folders. By path within the Work item; nothing but what is wrong, and what tells a change.
  */
 export type SessionFiles = ReadonlyMap<string, Entry<true>>;
@@ -27,6 +28,11 @@ export const readSessionFiles = (
   };
   put('memory', faulty(folderFault(memoryDir(path))));
   put('sessions', faulty(fault));
+  for (const name of namesIn(conflictsDir(path))) {
+    const file = `conflicts/${name}`;
+    const wanted = { before: before.get(file), parse: isConflict };
+    put(file, readEntry(join(conflictsDir(path), name), wanted));
+  }
   for (const name of names) {
     const file = name === LOCK ? `sessions/${name}` : `sessions/${name}/session.md`;
     put(file, readOne(sessionsDir(path), name, before.get(file)));
@@ -52,6 +58,11 @@ const readOne = (
   } catch (error) {
     return faulty(asProblem(error));
   }
+};
+
+const isConflict = (text: string): true => {
+  parseConflict(text);
+  return true;
 };
 
 const isLock = (text: string): true => {

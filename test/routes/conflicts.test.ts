@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { checkWorkspace } from '../../store/check/check.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
 import { writeFiles } from '../helpers/repository.ts';
@@ -349,6 +350,10 @@ describe('GET /api/cases/{id}/conflicts/history and metrics', () => {
     assert.deepEqual(codes(...answers), Array(3).fill([409, 'unreadable_record']));
     assert.match(answers[0]?.body.detail ?? '', /conflicts\/mine\.md/);
     assert.equal(readFileSync(join(folder, 'mine.md'), 'utf8'), 'no front matter\n');
+    const { text } = await running.call('GET', '/api/diagnostics');
+    assert.match(text, /conflicts\/mine\.md/);
+    const { findings } = await checkWorkspace(running.service.store.layout, async () => []);
+    assert.ok(findings.some(({ file }) => file.endsWith('conflicts/mine.md')));
     for (const what of ['history', 'metrics', 'preview']) {
       const path = `/api/cases/${NOBODY}/conflicts/${what}`;
       assert.equal((await running.call('GET', path)).status, 404);
