@@ -1,3 +1,4 @@
+import { freshItem } from '../../store/items/reconcile.ts';
 import { CASE_FILE } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
 import type { Service } from '../service.ts';
@@ -44,32 +45,35 @@ interface Work {
 const commitIn = async (run: Run, home: Home, work: Work): Promise<string | undefined> => {
   const obstacle = inTheMiddle(home.repository);
   if (obstacle !== undefined) return obstacle;
+  // Before git looks: what changes from now on is told by the commit that holds it.
   const now = picturesOf(work);
   const paths = placesOf(work).map((place) => home.prefix + place);
   const { branch, changed } = await uncommitted(run, home.repository, paths);
   if (branch === null) return 'no branch is checked out';
-  for (const [id, files] of byItem(work, home, changed)) {
-    // Known only since the pictures were taken: its own commit follows.
-    if (id !== '' && !work.told.has(id) && now.get(id) === undefined) continue;
-    // Gone, or moved, since they were taken: what it was is known in a moment, and its own commit follows too.
-    if (lostUnseen(work, id, files)) continue;
-    const message =
-      id === '' ? workspaceMessage(files) : caseMessage(work.told.get(id), now.get(id), files);
+  const commit = (message: string, files: readonly Changed[]): Promise<void> => {
     const inTree = files.map((file) => ({ ...file, path: home.prefix + file.path }));
-    await commitOnly(run, home.repository, { changed: inTree, message });
+    return commitOnly(run, home.repository, { changed: inTree, message });
+  };
+  for (const [id, files] of byItem(work, home, changed)) {
+    if (id === '') {
+      await commit(workspaceMessage(files), files);
+      continue;
+    }
+    // What git saw may be newer than what was read; of what is gone or moved is known in a moment which of both it is.
+    const item = await freshItem(work.store, id, true);
+    if (work.store.missing.has(id)) {
+      now.delete(id);
+      continue;
+    }
+    const picture = item && pictureOf(item);
+    await commit(caseMessage(work.told.get(id), picture, files), files);
+    now.set(id, picture);
   }
   retell(work.told, now);
   return undefined;
 };
 
-const lostUnseen = ({ store }: Work, id: string, files: readonly Changed[]): boolean => {
-  const item = store.items.byId.get(id);
-  if (item === undefined || item.files.case.problem !== undefined) return false;
-  const file = `${item.dir}/${CASE_FILE}`;
-  return files.some(({ path, change }) => change === 'removed' && path === file);
-};
-
-/** The Work items that are due as they are now, before anything of them is read; undefined where one is gone. */
+/** The Work items that are due as they are now; undefined where one is gone. */
 const picturesOf = ({ store, told, due }: Work): Map<string, Picture | undefined> => {
   const ids = due.all ? [...told.keys(), ...store.items.byId.keys()] : [...due.ids];
   return new Map(

@@ -56,11 +56,15 @@ const expectBack = (store: Store, { id, dir }: Item): void => {
   store.lookLater();
 };
 
-/** The item as it is on disk this moment. Costs one lstat when case.md did not change. */
-export const freshItem = async (store: Store, id: string): Promise<Item | undefined> => {
+/** The item as it is on disk this moment, `patient` as above. Costs one lstat when case.md did not change. */
+export const freshItem = async (
+  store: Store,
+  id: string,
+  patient = false,
+): Promise<Item | undefined> => {
   const item = store.items.byId.get(id);
   if (item === undefined || isUnchanged(store, item)) return item;
-  await reconcile(store, id);
+  await reconcile(store, id, patient);
   return store.items.byId.get(id);
 };
 

@@ -4,18 +4,17 @@ import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { atEnd } from './at-end.ts';
 
 export interface TinyDisk {
   dir: string;
   /** Fills it up but for so many KiB; everything is free again with `free()`. */
   leave(kib: number): void;
   free(): void;
-  /** To be called in an `after` that comes behind those of what works on it. */
-  unmount(): void;
 }
 
 /**
- * A file system of so many KiB, at an empty directory. Undefined, with the reason printed, where this user may not mount
+ * A file system of so many KiB, at an empty directory, until the test is over. Undefined, with the reason printed, where this user may not mount
  * one; in CI that is a failure.
  */
 export const tinyDisk = (
@@ -28,6 +27,10 @@ export const tinyDisk = (
   } catch (error) {
     return skip(t, error);
   }
+  atEnd(t, () => {
+    execFileSync('umount', ['--lazy', dir], { stdio: 'pipe' });
+    rmdirSync(dir);
+  });
   const filler = join(dir, 'filler');
   const free = (): void => rmSync(filler, { force: true });
   return {
@@ -37,10 +40,6 @@ export const tinyDisk = (
       free();
       const { bavail, bsize } = statfsSync(dir);
       writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - left * 1024)));
-    },
-    unmount: () => {
-      execFileSync('umount', ['--lazy', dir], { stdio: 'pipe' });
-      rmdirSync(dir);
     },
   };
 };

@@ -3,7 +3,6 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync }
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
-import { atEnd } from '../helpers/at-end.ts';
 import { readExport } from '../helpers/exported.ts';
 import { type TinyDisk, tinyDisk } from '../helpers/tiny-disk.ts';
 import { assertProblem, fingerprint, told, type WithCase, withCase } from '../helpers/work-item.ts';
@@ -21,7 +20,6 @@ const onTinyDisk = async (t: TestContext): Promise<(WithCase & { disk: TinyDisk 
   } finally {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
-    atEnd(t, disk.unmount);
   }
 };
 

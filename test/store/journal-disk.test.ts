@@ -13,7 +13,6 @@ describe('a journal on a full disk', () => {
     it(`is met with no acknowledged line lost, with ${kib} KiB left`, async (t) => {
       const disk = tinyDisk(t, 2048);
       if (disk === undefined) return;
-      atEnd(t, disk.unmount);
       const dir = join(disk.dir, 'journal');
       const journal = await openJournal(dir);
       disk.leave(kib);
@@ -33,7 +32,7 @@ describe('a journal on a full disk', () => {
     const disk = tinyDisk(t, 1024);
     if (disk === undefined) return;
     const { file } = await openJournalFile(disk.dir);
-    atEnd(t, () => file.close().then(disk.unmount));
+    atEnd(t, () => file.close());
     disk.leave(64);
     await assert.rejects(file.reserve(131_072), { code: 'ENOSPC' });
     await assert.rejects(file.reserve(131_072), { code: 'ENOSPC' });

@@ -1,6 +1,6 @@
 /** File systems that cannot do what others can: no hard links, or `.dossier/` on another one than the records. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import {
@@ -13,11 +13,10 @@ import {
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Case } from '../../store/records/case.ts';
 import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';
-import { atEnd } from '../helpers/at-end.ts';
 import { inject } from '../helpers/faults.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import { tinyDisk } from '../helpers/tiny-disk.ts';
 import { told, withCase } from '../helpers/work-item.ts';
-import { makeRoot } from '../helpers/workspace.ts';
 
 type Odd = (t: TestContext, dossier: string) => Promise<boolean>;
 
@@ -25,20 +24,13 @@ type Odd = (t: TestContext, dossier: string) => Promise<boolean>;
 const ODD: Record<string, Odd> = {
   'without hard links': async (t) =>
     (await inject(t, process.pid, 'link,linkat:error=EPERM')) !== undefined,
-  'with .dossier on another one': async (t, dossier) => {
-    const disk = tinyDisk(t, 4096, dossier);
-    if (disk !== undefined) atEnd(t, disk.unmount);
-    return disk !== undefined;
-  },
+  'with .dossier on another one': async (t, dossier) => tinyDisk(t, 4096, dossier) !== undefined,
 };
 
 const place = async (t: TestContext, odd: Odd): Promise<Layout | undefined> => {
-  const layout = layoutOf(makeRoot());
+  const layout = layoutOf(temporaryDirectory(t));
   mkdirSync(layout.dossier);
-  const isOdd = await odd(t, layout.dossier);
-  // Behind the unmounting.
-  atEnd(t, () => rmSync(layout.root, { recursive: true, force: true }));
-  if (!isOdd) return undefined;
+  if (!(await odd(t, layout.dossier))) return undefined;
   for (const path of [layout.tmp, layout.trash, layout.undo]) mkdirSync(path);
   return layout;
 };

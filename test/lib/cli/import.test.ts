@@ -20,7 +20,7 @@ import { makeWorkspaceFiles } from '../../../store/workspace-files.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { tinyDisk } from '../../helpers/tiny-disk.ts';
-import { filesOf, makeRoot, openRoot } from '../../helpers/workspace.ts';
+import { filesOf, openRoot } from '../../helpers/workspace.ts';
 import { exportOf, manifestOf, zipOf } from '../../helpers/zip.ts';
 
 const caseText = (id: string, title = 'One'): string =>
@@ -167,13 +167,9 @@ describe('import of an export', () => {
   });
 
   it('works where .dossier is on another file system, and removes what a killed one left', async (t) => {
-    const workspace = makeRoot();
+    const workspace = temporaryDirectory(t);
     mkdirSync(join(workspace, '.dossier'));
-    const disk = tinyDisk(t, 4096, join(workspace, '.dossier'));
-    if (disk !== undefined) atEnd(t, disk.unmount);
-    // Behind the unmounting.
-    atEnd(t, () => rmSync(workspace, { recursive: true, force: true }));
-    if (disk === undefined) return;
+    if (tinyDisk(t, 4096, join(workspace, '.dossier')) === undefined) return;
     writeFiles(workspace, { '.dossier-import-0123abcd.tmp/cases/x/case.md': 'half' });
     await run(workspace, zipAt(t, exportOf(FILES)));
     assert.deepEqual(sorted(filesOf(workspace)), asMap(FILES));
@@ -190,7 +186,6 @@ describe('import of an export', () => {
   it('writes nothing where the disk is too small', async (t) => {
     const disk = tinyDisk(t, 2048);
     if (disk === undefined) return;
-    atEnd(t, disk.unmount);
     const files = { 'memory/big.md': 'x'.repeat(4_000_000) };
     await assert.rejects(
       run(disk.dir, zipAt(t, exportOf(files))),

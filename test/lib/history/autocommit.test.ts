@@ -95,6 +95,18 @@ describe('autocommit', () => {
     );
   });
 
+  it('says what a save is that nobody has noticed yet', async (t) => {
+    const kept = await keep(t);
+    const { service, workspace, autocommit } = kept;
+    await newest(kept, 'workspace: settings');
+    const { path } = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    const file = join(workspace, path, 'case.md');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('state: OPEN', 'state: BLOCKED'));
+    autocommit.globalsChanged();
+    await newest(kept, 'case Fix login: state OPEN to BLOCKED');
+  });
+
   it('commits a removed and a moved Work item', async (t) => {
     const kept = await keep(t);
     const { service, git, workspace, watch, autocommit } = kept;
@@ -272,14 +284,16 @@ describe('autocommit', () => {
 
   it('takes names that mean something to git as they are', async (t) => {
     const kept = await keep(t);
-    const { service, workspace, git } = kept;
+    const { service, workspace, git, autocommit } = kept;
     await newest(kept, 'workspace: settings');
-    const { id, path } = await bug(service);
+    const { path } = await bug(service);
     await newest(kept, 'case Fix login: created');
     const names = ['memory/-x.md', 'memory/a *[b].md', 'memory/ünï.md', 'memory/:(top)y.md'];
     for (const name of names) writeFiles(workspace, { [`${path}/${name}`]: name });
-    await setState(service, id, { state: 'IMPLEMENTING' });
-    await newest(kept, 'case Fix login: state OPEN to IMPLEMENTING, memory');
-    assert.equal(git('status', '--porcelain'), '');
+    autocommit.globalsChanged();
+    await newest(kept, 'case Fix login: memory');
+    await clean(kept);
+    const committed = git('ls-tree', '-r', '-z', '--name-only', 'HEAD', path).split('\0');
+    for (const name of names) assert.ok(committed.includes(`${path}/${name}`), name);
   });
 });
