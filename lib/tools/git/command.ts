@@ -127,12 +127,18 @@ const failure = (args: readonly string[], result: Execution): GitError => {
       stderr,
     });
   }
-  const path = /Unable to create '(.*\.lock)': File exists/.exec(stderr)?.[1];
+  const path = lockIn(stderr);
   const kind: GitFailure = path === undefined ? 'failed' : 'busy';
   const details = { args, failure: kind, exit_code, stderr };
   return new GitError(
     path === undefined ? details : { ...details, lock: { path, age_s: ageOf(path) } },
   );
+};
+
+const lockIn = (stderr: string): string | undefined => {
+  const config = /could not lock config file (.*): File exists/.exec(stderr)?.[1];
+  if (config !== undefined) return `${config}.lock`;
+  return /Unable to create '(.*\.lock)': File exists/.exec(stderr)?.[1];
 };
 
 const ageOf = (path: string): number => {

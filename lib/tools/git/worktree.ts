@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { lstat, readFile, realpath } from 'node:fs/promises';
+import { lstat, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import type { Checkout, Git, Run, Runner, Worktree } from './git.ts';
@@ -19,7 +19,7 @@ export interface NewWorktree {
 /** Makes a locked worktree on `branch`. One that git remembers there, or on the branch, but whose directory was
  * deleted by hand, is forgotten first; its branch and commits stay. */
 export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<Worktree> => {
-  const { repository, branch, base, reason } = wanted;
+  const { repository, branch, base } = wanted;
   const path = resolve(wanted.path);
   if (!(await checkBranchName(git, branch))) {
     throw new ServiceError(
@@ -36,12 +36,35 @@ export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<Worktr
   }
   return git.turn(repository.common_dir, async (run) => {
     await forgetDeleted(run, { ...wanted, path });
-    const known = await branchExists({ run }, repository, branch);
-    const what = known ? ['--', path, branch] : ['--no-track', '-b', branch, '--', path, start];
-    await run(repository, ['worktree', 'add', '--quiet', '--lock', '--reason', reason, ...what]);
+    await retried(() => add(run, { ...wanted, path }, start));
     return { path, git_dir: await linkedDirectory(path), common_dir: repository.common_dir };
   });
 };
+
+const add = async (
+  run: Run,
+  { repository, path, branch, reason }: NewWorktree,
+  start: string,
+): Promise<void> => {
+  const known = await branchExists({ run }, repository, branch);
+  const what = known ? ['--', path, branch] : ['--no-track', '-b', branch, '--', path, start];
+  await run(repository, ['worktree', 'add', '--quiet', '--lock', '--reason', reason, ...what]);
+};
+
+// A gc that runs meanwhile takes the record of a worktree for a dead one in the moment before it is locked. git has
+// undone its own part then, but for the branch.
+const retried = async (work: () => Promise<void>): Promise<void> => {
+  for (let left = 3; ; left--) {
+    try {
+      return await work();
+    } catch (error) {
+      const isPruned = error instanceof ServiceError && PRUNED.test(error.message);
+      if (!isPruned || left === 0) throw error;
+    }
+  }
+};
+
+const PRUNED = /\/worktrees\/[^/]+\/\w+'?.*No such file or directory/;
 
 const forgetDeleted = async (
   run: Run,
@@ -112,8 +135,28 @@ export const removeWorktree = async (
       if (!options.force) await refuseLoss(run, worktree);
     }
     // Twice: the first is for what was looked at above, and for submodules, the second for our own lock.
-    await run(main(worktree), ['worktree', 'remove', '--force', '--force', '--', worktree.path]);
+    await run(main(worktree), [
+      'worktree',
+      'remove',
+      '--force',
+      '--force',
+      '--',
+      worktree.path,
+    ]).catch((error: unknown) => removeRest(worktree, error));
   });
+};
+
+// Another git (gc visits every worktree's record) may write where this one deletes. With the directory gone, what is
+// left of the record is nobody's.
+const removeRest = async (
+  { path, git_dir, common_dir }: Worktree,
+  error: unknown,
+): Promise<void> => {
+  const isHalfDone =
+    error instanceof ServiceError && error.message.includes(`failed to delete '${git_dir}'`);
+  const isOwn = dirname(git_dir) === join(common_dir, 'worktrees');
+  if (!isHalfDone || !isOwn || existsSync(path)) throw error;
+  await rm(git_dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 };
 
 // The worktree that goes away cannot be where the command runs.

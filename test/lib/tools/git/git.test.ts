@@ -131,6 +131,15 @@ describe('Git.run', () => {
     assert.equal(existsSync(lock), true);
   });
 
+  it('knows the lock of the settings, too', async (t) => {
+    const { root } = makeRepository(t);
+    writeFileSync(join(root, '.git', 'config.lock'), '');
+    await assert.rejects(
+      testGit(t).run(known({ root, git: () => '' }), ['config', 'user.name', 'x']),
+      problem('worktree_busy', /config\.lock is there since \d+ s/),
+    );
+  });
+
   it('does one write at a time in a repository', async (t) => {
     const repository = known(makeRepository(t));
     const git = testGit(t);
