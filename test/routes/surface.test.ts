@@ -5,14 +5,16 @@ import { Compile } from 'typebox/compile';
 import type { Route } from '../../lib/http/route.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';
+import type { Conflict } from '../../store/records/conflict.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { NewWebhook } from '../../store/records/webhook.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';
-import { temporaryDirectory } from '../helpers/repository.ts';
+import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { type Answered, type Running, startForTest } from '../helpers/service.ts';
+import { commit } from '../lib/conflicts/fixture.ts';
 
 /** A row of the interface document: method and path in its notation, and what it says the call does. */
 interface Row {
@@ -81,6 +83,17 @@ const worktree = once(async () => {
   const { id } = await newCase();
   return made<Worktree>('/api/worktrees', { case_id: id });
 });
+/** A rebase that stopped at a conflict, which is resolved but not applied yet. */
+const stopped = async () => {
+  const { id } = await newCase();
+  const { path } = await made<Worktree>('/api/worktrees', { case_id: id });
+  const name = `${id}.txt`;
+  commit(running.repository.git, running.repository.root, { [name]: 'base\n' });
+  commit(gitIn(path), path, { [name]: 'branch\n' });
+  const answer = await call('POST', `/api/cases/${id}/pr/rebase`);
+  writeFiles(path, { [name]: 'both\n' });
+  return { name, answer, conflicts: `/api/cases/${id}/conflicts` };
+};
 const proof = once(async () =>
   made<Proof>(`${await at()}/proof`, { type: 'test-log', content: 'ok' }),
 );
@@ -555,6 +568,95 @@ const WORKTREES: Row[] = [
   },
 ];
 
+const CONFLICTS: Row[] = [
+  {
+    method: 'POST',
+    path: '/api/cases/:id/pr/rebase',
+    does: 'starts a rebase and returns the conflicting file list',
+    call: async () => (await stopped()).answer,
+    status: 200,
+    check: ({ body }: Answered<{ files: { kind: string }[] }>) =>
+      assert.deepEqual(
+        body.files.map(({ kind }) => kind),
+        ['both_added'],
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/api/cases/:id/conflicts/preview',
+    does: 'returns the raw conflict diff of all conflicting files',
+    call: async () => call('GET', `${(await stopped()).conflicts}/preview`),
+    status: 200,
+    check: ({ body }: Answered<{ diff: string }>) => assert.match(body.diff, /^diff --cc /),
+  },
+  {
+    method: 'POST',
+    path: '/api/cases/:id/conflicts/resolve-with-agent',
+    does: 'has an agent propose a resolution',
+    call: async () => call('POST', `${(await stopped()).conflicts}/resolve-with-agent`),
+    status: 202,
+    check: ({ body }: Answered<Session>) => assert.equal(body.type, 'conflict'),
+  },
+  {
+    method: 'POST',
+    path: '/api/cases/:id/conflicts/apply',
+    does: 'stages resolved files and completes the rebase',
+    call: async () => call('POST', `${(await stopped()).conflicts}/apply`),
+    status: 200,
+    check: ({ body }: Answered<{ status: string }>) => assert.equal(body.status, 'clean'),
+  },
+  {
+    method: 'POST',
+    path: '/api/cases/:id/conflicts/push-rebased',
+    does: 'pushes the rebased branch with a lease',
+    call: async () => {
+      const { root } = makeRepository(file, { bare: true });
+      running.repository.git('remote', 'add', 'origin', root);
+      const { conflicts } = await stopped();
+      await call('POST', `${conflicts}/apply`);
+      return call('POST', `${conflicts}/push-rebased`);
+    },
+    status: 200,
+    check: ({ body }: Answered<{ head: string; ref: string }>) =>
+      assert.match(
+        running.repository.git('ls-remote', 'origin'),
+        new RegExp(`${body.head}\t${body.ref}`),
+      ),
+  },
+  {
+    method: 'POST',
+    path: '/api/cases/:id/conflicts/abort',
+    does: 'aborts the rebase',
+    call: async () => call('POST', `${(await stopped()).conflicts}/abort`),
+    status: 200,
+    check: ({ body }: Answered<{ left: string[] }>) => assert.deepEqual(body.left, []),
+  },
+  {
+    method: 'GET',
+    path: '/api/cases/:id/conflicts/history',
+    does: 'lists timestamp, file count and outcome',
+    call: async () => call('GET', `${(await stopped()).conflicts}/history`),
+    status: 200,
+    check: ({ body: [first] }: Answered<Conflict[]>) =>
+      assert.deepEqual(
+        [typeof first?.timestamp, first?.file_count, first?.outcome],
+        ['string', 1, null],
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/api/cases/:id/conflicts/metrics',
+    does: 'aggregates conflict frequency and resolution time',
+    call: async () => call('GET', `${(await stopped()).conflicts}/metrics`),
+    status: 200,
+    check: ({ body }: Answered<{ frequency: number; seconds_to_resolution: object }>) =>
+      assert.deepEqual(
+        [body.frequency, body.seconds_to_resolution],
+        [1, { median: null, p95: null }],
+      ),
+  },
+];
+
 const EXPORT: Row[] = [
   {
     method: 'GET',
@@ -665,6 +767,7 @@ const TABLE: Record<string, Row[]> = {
   Memory: MEMORY,
   Proof: PROOF,
   Worktrees: WORKTREES,
+  'Conflicts and rebase': CONFLICTS,
   Export: EXPORT,
   'AI providers': PROVIDERS,
   'Webhook registration': WEBHOOKS,
