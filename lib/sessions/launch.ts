@@ -7,7 +7,7 @@ import { acquireLock, readLock, releaseLock } from '../../store/sessions/locks.t
 import { type KeptSession, listSessions, readSession } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { isClosed } from '../cases/moves.ts';
-import { maySessionStart } from '../conflicts/under-way.ts';
+import { maySessionStart, rebaseUnderWay } from '../conflicts/under-way.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
@@ -37,7 +37,9 @@ export const wakeQueue = async (service: Service): Promise<void> => {
 // After a failure the queue waits for the operator; a session made then is the operator's answer, and starts by itself.
 const wake = async (service: Service, caseId: string, id: string): Promise<void> => {
   const item = await readCase(service.store, caseId);
-  if (item === undefined || item.state === 'BLOCKED' || isClosed(item.state)) return;
+  if (item === undefined || isClosed(item.state)) return;
+  // A rebase blocks it, too, and waits for a session of its own.
+  if (item.state === 'BLOCKED' && rebaseUnderWay(service, caseId) === undefined) return;
   await begin(service, caseId, id);
 };
 
@@ -105,11 +107,13 @@ const isNext = (service: Service, caseId: string, id: string): boolean => {
   if (readLock(store, caseId)?.locked !== false) return false;
   // A lock that was deleted by hand frees the lock, not the worktree.
   if ([...engine.live.values()].some(({ case_id }) => case_id === caseId)) return false;
-  const queued = (listSessions(store, caseId) ?? []).filter(
-    ({ session }) => session.status === 'queued' && store.journal.runs.has(session.id),
+  const first = (listSessions(store, caseId) ?? []).find(
+    ({ session }) =>
+      session.status === 'queued' &&
+      store.journal.runs.has(session.id) &&
+      maySessionStart(service, caseId, session.type),
   );
-  const first = queued[0]?.session;
-  return first?.id === id && maySessionStart(service, caseId, first.type);
+  return first?.session.id === id;
 };
 
 /** Executes the approved plan. Only approve and resume come here, with a session that is in Work mode already. */

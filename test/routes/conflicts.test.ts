@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { checkWorkspace } from '../../store/check/check.ts';
@@ -153,6 +153,23 @@ describe('POST /api/cases/{id}/pr/rebase', () => {
     scene.git('merge', '--abort');
     writeFileSync(scene.git('rev-parse', '--git-path', 'index.lock').trim(), '');
     assert.deepEqual(codes(await scene.post('pr/rebase')), [[409, 'worktree_busy']]);
+  });
+
+  it('is told of a worktree that is not as it was made', async (t) => {
+    const scene = await rebaseScene(t, CLEAN);
+    const { worktree } = scene;
+    const link = join(worktree.path, '.git');
+    const said = readFileSync(link);
+    writeFileSync(link, 'gitdir: /nowhere\n');
+    const tampered = await scene.post('pr/rebase');
+    writeFileSync(link, said);
+    renameSync(worktree.path, `${worktree.path}-away`);
+    const missing = await scene.post('conflicts/abort');
+    renameSync(`${worktree.path}-away`, worktree.path);
+    assert.deepEqual(codes(tampered, missing), [
+      [409, 'worktree_tampered'],
+      [409, 'worktree_missing'],
+    ]);
   });
 
   it('gives way to whoever holds the session lock', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import type { Case } from '../../../store/records/case.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import type { Answered } from '../../helpers/service.ts';
@@ -83,6 +84,29 @@ describe('POST /api/cases/{id}/conflicts/resolve-with-agent', () => {
     assert.equal(await scene.state(), 'BLOCKED');
     assert.equal((await scene.post('conflicts/abort')).status, 200);
     assert.equal(await scene.state(), 'OPEN');
+  });
+
+  it('starts as soon as there is a place, and before what waited for the worktree already', async (t) => {
+    const scene = await conflicted(t, 'max_sessions: 1');
+    const { running, item } = scene;
+    await scene.post('conflicts/abort');
+    const { body: other } = await running.call<Case>('POST', '/cases', { title: 'O', type: 'bug' });
+    const busy = `/cases/${other.id}/sessions`;
+    await running.call('POST', busy, { type: 'implementing', provider: 'manual' });
+    const at = `/cases/${item.id}/sessions`;
+    const earlier = await running.call<Session>('POST', at, { type: 'implementing' });
+    assert.equal(earlier.body.status, 'queued', earlier.text);
+    await scene.post('pr/rebase');
+    const { body, text } = await scene.resolve();
+    assert.equal(body.status, 'queued', text);
+    const second = await scene.resolve();
+    assert.deepEqual([second.status, second.body.code], [409, 'session_active']);
+    await running.call('POST', `/api/cases/${other.id}/session/abort`);
+    await scene.until(body.id, 'plan_ready');
+    await scene.until(earlier.body.id, 'queued');
+    await running.call('POST', `/api/cases/${item.id}/session/abort`);
+    assert.equal((await scene.post('conflicts/abort')).status, 200);
+    await scene.until(earlier.body.id, 'plan_ready');
   });
 
   it('fails when an agent goes on with the rebase by itself, and an abort brings all back', async (t) => {
