@@ -128,11 +128,11 @@ const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Fi
     const gone = whatIsAt(record.path) !== 'directory';
     const findings: Finding[] = [];
     if (!ids.has(id)) {
-      const message = `There is no Work item ${id} here. If it is not to come back, look at ${record.path} and remove both`;
+      const message = `There is no Work item ${id} here. If it is not to come back, look at ${record.path}, then send DELETE /api/cases/${id}/worktree`;
       findings.push(warning({ file, code: 'orphan_worktree', message }));
     }
     if (gone) {
-      const message = `${record.path} is gone. Put it back, or let go of it: DELETE /api/worktrees/${id}`;
+      const message = `${record.path} is gone. Put it back, or let go of it: DELETE /api/cases/${id}/worktree`;
       findings.push(warning({ file, code: 'worktree_gone', message }));
     }
     return findings;
