@@ -59,7 +59,8 @@ const gitHealth = async (git: Git, record: WorktreeRecord): Promise<Omit<Health,
   if (state !== 'ok') {
     return { status: state, detail: adviceFor(record, state), branch: record.branch };
   }
-  const now = await status(git, record);
+  // In the worktree, HEAD is another one than where the base was named.
+  const now = await status(git, record, /^(HEAD|@)/.test(record.base) ? undefined : record);
   const { branch, head, dirty, rebase_in_progress } = now;
   const distance = await distanceOf(git, record, now);
   return { status: state, branch, head, dirty, ...distance, rebase_in_progress };
@@ -70,7 +71,7 @@ interface Distance {
   behind: number | null;
 }
 
-// From the upstream, as git says it; a branch that was never pushed has none and is measured from its base.
+// As git said it with the status, where it could: from the upstream, or from the base of a branch that was never pushed.
 const distanceOf = async (
   git: Git,
   { base, base_commit, ...place }: WorktreeRecord,

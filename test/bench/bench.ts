@@ -10,6 +10,7 @@ import { benchReaders } from './readers.ts';
 import { print, type Row } from './report.ts';
 import { benchReads } from './requests.ts';
 import { benchManyStarts, benchStarts } from './starts.ts';
+import { benchWorktrees } from './worktrees.ts';
 import { benchWrites } from './writes.ts';
 
 const PARTS: Record<string, () => Promise<Row[]>> = {
@@ -20,6 +21,7 @@ const PARTS: Record<string, () => Promise<Row[]>> = {
   burst: benchBurst,
   memory: benchMemory,
   export: benchExport,
+  worktrees: benchWorktrees,
   readers: benchReaders,
 };
 

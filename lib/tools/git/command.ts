@@ -64,7 +64,7 @@ const harmless = async (command: Command): Promise<Overrides> => {
   const args = ['config', '--list', '-z', '--show-scope', '--includes'];
   const { code, ...listing } = await start({ ...command, args, options: { read: true } }, NONE);
   if (code !== 0) throw failure(args, { code, ...listing });
-  return overrides(listing.stdout.toString('utf8'), command.options.remote === true);
+  return overrides(listing.stdout.toString('utf8'), command.options);
 };
 
 const start = async (command: Command, { settings, env }: Overrides): Promise<Execution> => {

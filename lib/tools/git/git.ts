@@ -33,6 +33,8 @@ export interface RunOptions {
   env?: Environment;
   /** Besides the hardening, and stronger than what the repository says. Never on the command line. */
   settings?: readonly Setting[];
+  /** Settings that hold together, where the configuration says nothing of any of them. */
+  defaults?: readonly Setting[];
   /** Talks to a remote, with the operator's own login. Locks are waited for; for its turn it does not. */
   remote?: boolean;
 }

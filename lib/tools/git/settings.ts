@@ -12,6 +12,8 @@ const HARDENED: readonly Setting[] = [
   ['core.hooksPath', devNull],
   ['core.fsmonitor', 'false'],
   ['core.alternateRefsCommand', ''],
+  // What is kept before something is removed is on the disk then: by itself git waits for neither objects nor refs.
+  ['core.fsync', 'committed,reference'],
   ['core.askPass', ''],
   ['core.pager', 'cat'],
   ['core.editor', 'true'],
@@ -105,9 +107,17 @@ export const NONE: Overrides = { settings: [], env: {} };
  * the worktree, which an agent can edit. The operator's own stay in force: filters (`git lfs install`, say), and for a
  * remote command the credential helpers and the ssh command.
  */
-export const overrides = (listing: string, remote = false): Overrides => {
+export const overrides = (
+  listing: string,
+  { remote = false, defaults = [] }: { remote?: boolean; defaults?: readonly Setting[] } = {},
+): Overrides => {
   const entries = entriesOf(listing);
-  const settings = [...neutralDrivers(entries), ...(remote ? ownHelpers(entries) : [])];
+  const isSaid = entries.some(({ key }) => defaults.some(([wanted]) => wanted === key));
+  const settings = [
+    ...neutralDrivers(entries),
+    ...(remote ? ownHelpers(entries) : []),
+    ...(isSaid ? [] : defaults),
+  ];
   return { settings, env: remote ? { ...TRANSPORTS, ...sshOf(entries) } : {} };
 };
 

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Runner, Worktree } from './git.ts';
 import { pathText } from './path-text.ts';
+import type { Setting } from './settings.ts';
 
 export interface FileStatus {
   /** One that is not UTF-8 is as git quotes it: `"caf\351"`. */
@@ -33,9 +34,24 @@ export interface WorktreeStatus {
   has_submodules: boolean;
 }
 
-/** The state of a worktree as git sees it, untracked files one by one. Changes nothing, not even the index. */
-export const status = async (git: Runner, worktree: Worktree): Promise<WorktreeStatus> => {
-  const { stdout } = await git.run(worktree, [...STATUS, '--find-renames'], { read: true });
+/**
+ * The state of a worktree as git sees it, untracked files one by one. Changes nothing, not even the index. Where the
+ * branch has no upstream, it is measured from `from`, which then is told as the upstream; undefined: from nothing.
+ */
+export const status = async (
+  git: Runner,
+  worktree: Worktree,
+  from?: { branch: string; base: string },
+): Promise<WorktreeStatus> => {
+  const defaults: Setting[] =
+    from === undefined
+      ? []
+      : [
+          [`branch.${from.branch}.remote`, '.'],
+          [`branch.${from.branch}.merge`, from.base],
+        ];
+  const args = [...STATUS, '--find-renames'];
+  const { stdout } = await git.run(worktree, args, { read: true, defaults });
   const { headers, files } = parseStatus(stdout, 'utf8');
   const [, ahead = '0', behind = '0'] =
     /^\+(\d+) -(\d+)$/.exec(headers.get('branch.ab') ?? '') ?? [];
@@ -44,7 +60,8 @@ export const status = async (git: Runner, worktree: Worktree): Promise<WorktreeS
   return {
     branch: branch === undefined || branch === '(detached)' ? null : branch,
     head: head === undefined || head === '(initial)' ? null : head,
-    upstream: headers.get('branch.upstream') ?? null,
+    // One that is gone is none: there is nothing to measure from.
+    upstream: headers.has('branch.ab') ? (headers.get('branch.upstream') ?? null) : null,
     ahead: Number(ahead),
     behind: Number(behind),
     dirty: files.length > 0,

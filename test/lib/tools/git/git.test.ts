@@ -55,6 +55,13 @@ describe('createGit', () => {
 });
 
 describe('Git.run', () => {
+  it('waits until objects and refs are on the disk, whatever the repository says', async (t) => {
+    const { root, git } = makeRepository(t);
+    git('config', 'core.fsync', 'none');
+    const { stdout } = await testGit(t).run(root, ['config', 'core.fsync'], { read: true });
+    assert.equal(stdout.toString(), 'committed,reference\n');
+  });
+
   it('inherits no GIT_ variable', async (t) => {
     const { root } = makeRepository(t);
     const git = createGit({

@@ -1,0 +1,140 @@
+/** What worktrees cost against the git commands that do the same, in turns on one repository of 5,000 files. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { promisify } from 'node:util';
+import { worktreeDiff } from '../../lib/worktrees/diff.ts';
+import { getWorktree } from '../../lib/worktrees/read.ts';
+import type { Case } from '../../store/records/case.ts';
+import { writeFiles } from '../helpers/repository.ts';
+import { type Running, startOn } from '../helpers/service.ts';
+import { childrenCpu } from './processes.ts';
+import type { Row } from './report.ts';
+
+const FILES = 5000;
+const ROUNDS = 9;
+const RESOLUTION_MS = 5;
+
+export const benchWorktrees = async (): Promise<Row[]> => {
+  const root = mkdtempSync(join(tmpdir(), 'dossier-bench-'));
+  const repository = join(root, 'repository');
+  try {
+    await makeRepository(repository);
+    const running = await startOn(join(root, 'workspace'), repository);
+    try {
+      return await measure(running, { root, repository });
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+};
+
+const git = (cwd: string, ...args: string[]) =>
+  promisify(execFile)('git', args, { cwd, maxBuffer: 1 << 26 });
+
+const makeRepository = async (root: string): Promise<void> => {
+  const content = 'a line of text\n'.repeat(40);
+  const files = Array.from({ length: FILES }, (_, n) => [
+    `src/${n % 100}/${n}.ts`,
+    `${n}${content}`,
+  ]);
+  writeFiles(root, Object.fromEntries(files));
+  await git(root, 'init', '--quiet', '--initial-branch=main');
+  await git(root, 'add', '--all');
+  await git(root, '-c', 'user.name=b', '-c', 'user.email=b@b', 'commit', '--quiet', '-m', 'x');
+};
+
+interface Cost {
+  wall: number;
+  cpu: number;
+}
+
+const costOf = async (work: () => Promise<unknown>): Promise<Cost> => {
+  const own = process.cpuUsage();
+  const children = childrenCpu();
+  const from = performance.now();
+  await work();
+  const wall = performance.now() - from;
+  const { user, system } = process.cpuUsage(own);
+  return { wall, cpu: (user + system) / 1000 + childrenCpu() - children };
+};
+
+interface Place {
+  root: string;
+  repository: string;
+}
+
+const measure = async (running: Running, place: Place): Promise<Row[]> => {
+  const { call, service } = running;
+  const costs = { create: pair(), health: pair(), diff: pair() };
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  for (let round = 0; round < ROUNDS; round++) {
+    const wanted = { title: `Round ${round}`, type: 'chore' };
+    const { body: item } = await call<Case>('POST', '/cases', wanted);
+    const plain = join(place.root, `plain-${round}`);
+    delay.enable();
+    costs.create.ours.push(
+      await costOf(() => call('POST', '/api/worktrees', { case_id: item.id })),
+    );
+    delay.disable();
+    costs.create.gits.push(
+      await costOf(() =>
+        git(place.repository, 'worktree', 'add', '--quiet', '-b', `plain-${round}`, plain, 'main'),
+      ),
+    );
+    const record = getWorktree(service, item.id);
+    for (const path of [record.path, plain])
+      writeFiles(path, { 'src/1/1.ts': 'changed\n', 'src/2/2.ts': 'changed\n' });
+    costs.health.ours.push(await costOf(() => call('GET', `/api/worktrees/${item.id}/health`)));
+    costs.health.gits.push(
+      await costOf(() => git(plain, 'status', '--porcelain=v2', '--branch', '-uall')),
+    );
+    costs.diff.ours.push(await costOf(() => worktreeDiff(service, record)));
+    costs.diff.gits.push(await costOf(() => git(plain, 'diff', '--binary', 'main')));
+    await call('DELETE', `/api/cases/${item.id}/worktree?force=true`);
+    await git(place.repository, 'worktree', 'remove', '--force', plain);
+  }
+  const stall = delay.max / 1e6 - RESOLUTION_MS;
+  return [
+    ...rowsOf('worktree create', 'git worktree add', costs.create, '<= 1.15'),
+    {
+      what: 'stall at create',
+      measured: `${stall.toFixed(1)} ms`,
+      limit: '20 ms',
+      ratio: stall / 20,
+      target: '<= 1',
+    },
+    ...rowsOf('worktree health', 'git status', costs.health, '<= 1.3'),
+    ...rowsOf('worktree diff', 'git diff', costs.diff, '<= 1.3'),
+  ];
+};
+
+interface Pair {
+  ours: Cost[];
+  gits: Cost[];
+}
+
+const pair = (): Pair => ({ ours: [], gits: [] });
+
+const rowsOf = (what: string, limit: string, { ours, gits }: Pair, target: string): Row[] =>
+  (['wall', 'cpu'] as const).map((of) => {
+    const [own, git] = [ours, gits].map((costs) => typical(costs.map((cost) => cost[of])));
+    return {
+      what: `${what}, ${of}`,
+      measured: `${own?.toFixed(1)} ms`,
+      limit: `${limit} ${git?.toFixed(1)} ms`,
+      ratio: (own ?? 0) / (git ?? 1),
+      target,
+    };
+  });
+
+// CPU time of children is counted in ticks of 10 ms: only many of them together say something.
+const typical = (values: number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.slice(Math.floor(sorted.length / 4), Math.ceil((sorted.length * 3) / 4));
+  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
+};
