@@ -61,6 +61,13 @@ An event \`gap\` says that something is not here, with a \`message\` for people 
 from another branch; nobody has them. \`log_full\`: the file has reached 64 MiB; from here on text of the agent and output
 of tools (\`message\`, \`thought\`, \`agent_event\`, the \`output\` of \`tool_call\`) is not kept, all other events are.
 
+An event \`error\` with a \`message\` says why a session failed, or what went wrong in one that goes on. With a \`code\` it
+tells what Plan mode found changed. \`plan_mode_violation\`: it was undone; \`files\` and the ref \`kept_ref\` have what was in
+the worktree, and \`refs\` names branches, tags and stashes. \`refs_changed\`: such \`refs\` changed while nothing but a
+comparison held the agent, and nothing says that it was the agent, so they were left as they are. Each of \`refs\` has the
+\`ref\`, the object \`before\` and \`after\` (null: it was not there), \`kept_ref\`, under which what would be lost is kept,
+and where it was left \`by\`, whom git names for it, or null. There are 100 at most; \`more\` counts the others.
+
 Text comes in events of up to 4,096 characters, at most one in 60 ms while it is shorter. \`output\` is told once a call is
 over; of more than 65,536 characters head and tail are kept, with a line between that counts what is left out, and
 \`truncated\` is true.`;

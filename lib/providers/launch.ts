@@ -2,7 +2,7 @@ import { cleanEnvironment, type Environment } from '../tools/environment.ts';
 import { privatePlaces } from '../tools/private-places.ts';
 import type { Sandbox } from '../tools/sandbox.ts';
 import { type Program, startProgram } from '../tools/spawn.ts';
-import type { RunSpec } from './provider.ts';
+import type { Isolation, RunSpec } from './provider.ts';
 
 /** What the providers are given by the daemon. */
 export interface ProviderDeps {
@@ -26,7 +26,7 @@ export interface Launch {
 /** Where a program runs, and what it may do there. */
 export type Launchable = Pick<
   RunSpec,
-  'cwd' | 'phase' | 'writable' | 'kept' | 'hidden' | 'run_marker' | 'limits'
+  'cwd' | 'phase' | 'writable' | 'kept' | 'hidden' | 'run_marker' | 'limits' | 'signed_as'
 >;
 
 export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox'>;
@@ -40,7 +40,7 @@ export const LIMITS: RunSpec['limits'] = {
 
 /** Starts a program of a run in its worktree, under the sandbox's view for its phase. Throws when it cannot be wrapped. */
 export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Program => {
-  const { cwd, phase, writable, kept, hidden, run_marker, limits } = spec;
+  const { cwd, phase, writable, kept, hidden, run_marker, limits, signed_as } = spec;
   const { state = [] } = program;
   // What the operator names as the agent's own is the agent's.
   const closed = privatePlaces(deps.env as Environment).filter((path) => !state.includes(path));
@@ -49,7 +49,11 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
   return startProgram({
     argv: deps.sandbox.wrap(program.argv, view),
     cwd,
-    env: cleanEnvironment(deps.env, { ...UNATTENDED, ...program.env }),
+    env: cleanEnvironment(deps.env, {
+      ...UNATTENDED,
+      ...program.env,
+      ...(signed_as !== undefined && signing(signed_as, program.env)),
+    }),
     marker: run_marker,
     own_dir: cwd,
     idle_ms: limits.idle_ms,
@@ -59,6 +63,18 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
     ...(onLine && { onLine }),
   });
 };
+
+/** How a provider that starts programs holds Plan mode. */
+export const isolationOf = ({ sandbox }: Pick<ProviderDeps, 'sandbox'>): Isolation =>
+  sandbox.kind === 'none' ? 'checked' : 'enforced';
+
+// Every ref that a git of the run writes, tags too, is noted with this name. One variable, as `git -c` hands its
+// settings on: agents keep variables from their shells that have KEY in their names, as GIT_CONFIG_KEY_0 has.
+const signing = (address: string, { GIT_CONFIG_PARAMETERS: given }: Environment = {}) => ({
+  GIT_COMMITTER_NAME: 'Dossier agent',
+  GIT_COMMITTER_EMAIL: address,
+  GIT_CONFIG_PARAMETERS: [...(given ? [given] : []), "'core.logAllRefUpdates=always'"].join(' '),
+});
 
 // Nobody sits at a terminal: no colours, no pagers, no questions.
 export const UNATTENDED: Environment = {

@@ -11,9 +11,11 @@ export interface ProviderInfo {
   /** Why it is not available, and what to install or set. */
   reason?: string;
   version?: string;
-  /** How Plan mode is held read-only: by the operating system, by comparison afterwards, or by the operator. */
-  isolation: 'enforced' | 'checked' | 'operator';
+  isolation: Isolation;
 }
+
+/** How Plan mode is held read-only: by the operating system, by comparison afterwards, or by the operator. */
+export type Isolation = 'enforced' | 'checked' | 'operator';
 
 export interface PromptParts {
   title: string;
@@ -57,6 +59,8 @@ export interface RunSpec {
   native_session_id?: string;
   /** What that session had cost when it was last heard of. */
   native_cost_usd?: number;
+  /** The address under which git notes what this run does to refs, where nothing holds it back from that. */
+  signed_as?: string;
   /** Unique to this run and in the environment of every process it starts, so that all can be found again. */
   run_marker: string;
   /** Directories a Work turn may write besides the worktree (what a commit needs of the repository). */
@@ -161,6 +165,7 @@ export interface Run {
 }
 
 export interface Provider {
+  readonly isolation: Isolation;
   probe(): Promise<ProviderInfo>;
   start(spec: RunSpec, tell: (event: RunEvent) => void): Run;
 }

@@ -221,6 +221,7 @@ const inherited = ({ inherits }: Preset, env: ProviderDeps['env']): Environment 
 };
 
 const unavailable = (id: string, kind: ProviderInfo['kind'], reason: string): Provider => ({
+  isolation: 'checked',
   probe: async () => ({ id, kind, available: false, reason, isolation: 'checked' }),
   start: () => failedRun(reason),
 });

@@ -7,18 +7,22 @@ import type { Service } from '../service.ts';
 import { type Found, restore } from '../tools/git/restore.ts';
 import { dropSnapshot, snapshot } from '../tools/git/snapshot.ts';
 import { findWorktree } from '../worktrees/read.ts';
+import { keepRefs, undoRefs } from './plan-refs.ts';
 
-/** Keeps on disk how the worktree is before the agent of a Plan turn starts: whoever dies, it is compared with this. */
+/** Keeps on disk how the worktree, and where need be the repository's refs, are before the agent of a Plan turn starts: whoever dies, it is compared with this. */
 export const keepBaseline = async (
   service: Service,
-  { session }: KeptSession,
+  kept: KeptSession,
   worktree: WorktreeRecord,
 ): Promise<Baseline> => {
+  const { session } = kept;
+  const signed_as = await keepRefs(service, kept, worktree);
   const baseline: Baseline = {
     case_id: session.case_id,
     session_id: session.id,
     worktree_created_at: worktree.created_at,
     violated: false,
+    ...(signed_as !== undefined && { signed_as }),
     before: await snapshot(service.git, worktree),
   };
   await saveBaseline(service.store.layout, baseline);
@@ -27,7 +31,7 @@ export const keepBaseline = async (
 
 /**
  * Puts the worktree back as it was before the Plan turn; whatever changed is kept as a patch in the session's directory.
- * Answers what there was to undo, as a sentence; undefined when nothing changed.
+ * So are refs that the agent changed. Answers what there was to undo, as a sentence; undefined when nothing changed.
  */
 export const undoChanges = async (
   service: Service,
@@ -44,15 +48,18 @@ export const undoChanges = async (
       log.error({ err: error, session_id: kept.session.id }, violation ?? ''),
     );
   });
+  const refs = await undoRefs(service, kept, worktree, baseline);
   await removeBaseline(store.layout, baseline.case_id);
   await dropSnapshot(git, worktree, baseline.before);
-  return violation ?? (baseline.violated ? INTERRUPTED_UNDO : undefined);
+  const found = [violation, refs].filter((each) => each !== undefined);
+  if (found.length === 0 && baseline.violated) found.push(INTERRUPTED_UNDO);
+  return found.length === 0 ? undefined : `plan_mode_violation: ${found.join(' Also, ')}`;
 };
 
 const sentence = ({ undone, kept_ref }: Found): string => {
   const files = undone.files.map(({ path }) => path);
   const what = files.length > 0 ? files.slice(0, 5).join(', ') : 'its git state';
-  return `plan_mode_violation: the worktree was changed in Plan mode (${what}). It was undone: ${PATCH} has the files, ${kept_ref} has all.`;
+  return `the worktree was changed in Plan mode (${what}). It was undone: ${PATCH} has the files, ${kept_ref} has all.`;
 };
 
 const note = async (
@@ -68,7 +75,7 @@ const note = async (
 };
 
 const PATCH = 'plan-mode-violation.patch';
-const INTERRUPTED_UNDO = `plan_mode_violation: the worktree was changed in Plan mode. It was undone: ${PATCH} has the files.`;
+const INTERRUPTED_UNDO = `the worktree, or branches, tags or stashes, were changed in Plan mode. It was undone: the session's events say what.`;
 
 /**
  * The same for a Plan turn that ended with its daemon: nobody compared then. What was changed by hand since is undone,

@@ -1,3 +1,4 @@
+import type { Baseline } from '../../store/records/baseline.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { readPlan, writePlan } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, updateSession, whereIs } from '../../store/sessions/sessions.ts';
@@ -16,7 +17,7 @@ import { noteStatus } from './stream.ts';
 
 /**
  * Plan mode: the agent reads and proposes. The worktree is compared with how it was, by this daemon or, should it die,
- * by the next: whatever changed is undone, kept as a patch, and fails the session.
+ * by the next: whatever changed is undone, kept as a patch, and fails the session. The same holds for refs.
  */
 export const planTurn = async (service: Service, kept: KeptSession): Promise<void> => {
   noteStatus(service, kept);
@@ -28,7 +29,7 @@ export const planTurn = async (service: Service, kept: KeptSession): Promise<voi
   let violation: string | undefined;
   let result: RunResult;
   try {
-    result = await propose(service, kept, worktree);
+    result = await propose(service, kept, worktree, baseline);
   } finally {
     violation = await undoChanges(service, kept, worktree, baseline);
   }
@@ -45,13 +46,14 @@ const propose = async (
   service: Service,
   kept: KeptSession,
   worktree: WorktreeRecord,
+  { signed_as }: Baseline,
 ): Promise<RunResult> => {
   const { case_id, id } = kept.session;
   const base_commit = (await headCommit(service.git, worktree)) ?? null;
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
   const conflict = await conflictOf(service, kept, worktree);
   const prompt = await promptFor(service, case_id, { ...revisionOf(service, kept), ...conflict });
-  return runTurn(service, { kept, phase: 'plan', worktree, prompt });
+  return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });
 };
 
 // A plan that was sent back: what the operator said of it, and how it stood.

@@ -23,6 +23,8 @@ export interface Turn {
   phase: Phase;
   worktree: WorktreeRecord;
   prompt: PromptParts;
+  /** In whose name it may not change refs; see RunSpec. */
+  signed_as?: string | undefined;
 }
 
 /**
@@ -61,7 +63,8 @@ const providerOf = (service: Service, name: string): Provider => {
   throw new ServiceError('provider_failed', `There is no provider ${name} in the settings.`);
 };
 
-const specOf = (service: Service, { kept, phase, worktree, prompt }: Turn): RunSpec => {
+const specOf = (service: Service, turn: Turn): RunSpec => {
+  const { kept, phase, worktree, prompt, signed_as } = turn;
   const { store, engine, address } = service;
   const { session, matter } = kept;
   // Who resolves conflicts stages and commits nothing.
@@ -72,6 +75,7 @@ const specOf = (service: Service, { kept, phase, worktree, prompt }: Turn): RunS
     session_dir: whereIs(store, kept),
     prompt,
     run_marker: matter.run_marker ?? session.id,
+    ...(signed_as !== undefined && { signed_as }),
     ...(address.url !== undefined && {
       mcp: { url: `${address.url}/mcp`, token: engine.live.get(kept.session.id)?.token ?? '' },
     }),

@@ -2,6 +2,7 @@ import type { Session, Usage } from '../../store/records/session.ts';
 import { counted } from '../counted.ts';
 import { fenceOff } from '../providers/fence-off.ts';
 import type { ChangedFile } from '../tools/git/diff.ts';
+import { type LeftRef, putBackLine } from './left-refs.ts';
 import type { Told, ToldCall } from './told.ts';
 
 export interface Outcome {
@@ -38,6 +39,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...plan(done),
     ...changed(done.changes),
     ...commands(done.told.calls),
+    ...leftAsTheyAre(done.told.refs),
     ...lastWords(done.told.last_words),
     ...cost(done),
   ].join('\n\n');
@@ -112,6 +114,15 @@ const commands = (calls: readonly ToldCall[]): string[] => {
   if (lines.length === 0) return [];
   return ['## Commands run', fenceOff(firstOf(lines, 'commands').join('\n'), 'text')];
 };
+
+const leftAsTheyAre = (refs: readonly LeftRef[]): string[] => {
+  if (refs.length === 0) return [];
+  const lines = firstOf(refs.map(putBackLine), 'changes');
+  return ['## What changed meanwhile', LEFT, fenceOff(lines.join('\n'), 'sh')];
+};
+
+const LEFT =
+  'Branches, tags or stashes changed while the agent planned, and nothing says that it was the agent, so they were left as they are. Where nobody is named, the command puts one back.';
 
 const lastWords = (said: string): string[] =>
   said.trim() === '' ? [] : ['## Last words', fenceOff(shortened(said.trim()), 'markdown')];

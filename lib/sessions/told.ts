@@ -2,6 +2,7 @@ import type { Session, Usage } from '../../store/records/session.ts';
 import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { TranscriptEvent } from '../../store/sessions/transcript-event.ts';
 import type { Service } from '../service.ts';
+import { type LeftRef, leftRefs } from './left-refs.ts';
 import { isRunning } from './rules.ts';
 
 /** A tool call, as it was told last. */
@@ -16,6 +17,8 @@ export interface ToldCall {
 export interface Told {
   /** Since the approval, without one all: each once, in the order in which they began. */
   calls: readonly ToldCall[];
+  /** What changed in Plan mode and was left as it is. */
+  refs: readonly LeftRef[];
   /** What was said after the last of them, or the beginning of it. */
   last_words: string;
   /** Of the newest turn, if nothing ended it. */
@@ -26,6 +29,7 @@ interface Reading {
   working: boolean;
   running: boolean;
   calls: Map<string, ToldCall>;
+  refs: LeftRef[];
   said: string;
   usage: Usage | undefined;
 }
@@ -36,13 +40,14 @@ export const toldBy = async ({ engine }: Service, kept: KeptSession): Promise<To
     working: false,
     running: false,
     calls: new Map(),
+    refs: [],
     said: '',
     usage: undefined,
   };
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events) HEAR.get(event)?.(reading, data);
-  const { calls, said, usage } = reading;
-  return { calls: [...calls.values()], last_words: said, usage };
+  const { calls, refs, said, usage } = reading;
+  return { calls: [...calls.values()], refs, last_words: said, usage };
 };
 
 type Hear = (reading: Reading, data: TranscriptEvent['data']) => void;
@@ -71,6 +76,9 @@ const HEAR = new Map<string, Hear>(
         kind: String(kind),
         status: String(status),
       });
+    },
+    error: (reading, data) => {
+      reading.refs.push(...leftRefs(data));
     },
     message: (reading, { text }) => {
       if (reading.said.length <= LONGEST) reading.said += String(text).slice(0, LONGEST);

@@ -35,6 +35,8 @@ export const Baseline = Type.Object({
   worktree_created_at: Time,
   /** A change was found and is being undone. */
   violated: Type.Boolean(),
+  /** As whom git noted what the turn did to refs; there when those are compared, too. */
+  signed_as: Type.Optional(Type.String()),
   before: Before,
 });
 export type Baseline = Static<typeof Baseline>;

@@ -25,8 +25,27 @@ export const saveBaseline = async (layout: Layout, baseline: Baseline): Promise<
 
 export const removeBaseline = async (layout: Layout, caseId: string): Promise<void> => {
   rmSync(fileOf(layout, caseId), { force: true });
+  rmSync(refsFileOf(layout, caseId), { force: true });
   await syncDirectory(layout.baselines);
 };
+
+/** The refs of the repository as the turn found them: beside the record, for there may be very many. Saved before it. */
+export const saveBaselineRefs = async (
+  layout: Layout,
+  caseId: string,
+  list: Buffer,
+): Promise<void> => {
+  const path = refsFileOf(layout, caseId);
+  rmSync(path, { force: true });
+  await createFile(layout, path, list, { mode: 0o600 });
+};
+
+/** Undefined when none were kept. */
+export const readBaselineRefs = (layout: Layout, caseId: string): Buffer | undefined =>
+  readRegularFile(layout.root, refsFileOf(layout, caseId));
+
+const refsFileOf = ({ baselines }: Layout, caseId: string): string =>
+  join(baselines, `${caseId}.refs`);
 
 const fileOf = ({ baselines }: Layout, caseId: string): string => join(baselines, `${caseId}.json`);
 

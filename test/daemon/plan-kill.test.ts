@@ -1,5 +1,6 @@
 /** A real process, killed while an agent without a sandbox writes in Plan mode, and started again on the same files. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -13,6 +14,7 @@ import { clientOf } from '../helpers/stream.ts';
 const killedInPlanMode = async (t: TestContext, behaviour: string, word: RegExp) => {
   const { settings, env = {}, files = {} } = withAgent(t, behaviour);
   const repository = await makeRepository(t, { files });
+  repository.git('tag', 'v1');
   const workspace = temporaryDirectory(t);
   mkdirSync(join(env.HOME ?? '', '.test-agent'));
   writeFileSync(join(workspace, 'workspace.md'), `---\n${settings}\n---\n`);
@@ -39,12 +41,21 @@ const killedInPlanMode = async (t: TestContext, behaviour: string, word: RegExp)
       return {
         errors: next.errors,
         session: () => get(`/cases/${caseId}/sessions/${id}`),
+        told: () => refsTold(join(dir(), 'events.ndjson')),
         item: () => get(`/cases/${caseId}`),
         resume: () => post(`/api/cases/${caseId}/session/resume`),
       };
     },
   };
 };
+
+// What the session's events say of refs, as code and names.
+const refsTold = (file: string): [code: string, refs: string[]][] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"refs":['))
+    .map((line) => (JSON.parse(line) as { data: { code: string; refs: { ref: string }[] } }).data)
+    .map(({ code, refs }) => [code, refs.map(({ ref }) => ref)]);
 
 const assertAsBefore = (git: ReturnType<typeof gitIn>, workspace: string): void => {
   assert.equal(git('status', '--porcelain', '--branch').trim(), `## ${branchIn(workspace)}`);
@@ -73,10 +84,10 @@ describe('a daemon that is killed in Plan mode', () => {
     const refs = it.repository.git('for-each-ref', '--format=%(refname)', 'refs/dossier');
     assert.match(
       refs,
-      /^refs\/dossier\/undone\/[-\w]+\n$/,
-      'its commit is kept, the snapshot is not',
+      /^(refs\/dossier\/undone\/[-\w]+(\/heads\/elsewhere)?\n){2}$/,
+      'its commit and its branch are kept, the snapshot is not',
     );
-    assert.match(it.repository.git('log', '--format=%s', refs.trim()), /^sly$/m);
+    assert.match(it.repository.git('log', '--format=%s', ...refs.trim().split('\n')), /^sly$/m);
     assert.deepEqual(readdirSync(join(it.workspace, '.dossier/baselines')), []);
   });
 
@@ -88,6 +99,48 @@ describe('a daemon that is killed in Plan mode', () => {
     assert.ok(!readdirSync(it.dir()).includes('plan-mode-violation.patch'));
     assert.equal(it.repository.git('for-each-ref', 'refs/dossier'), '');
     assert.deepEqual(readdirSync(join(it.workspace, '.dossier/baselines')), []);
+  });
+
+  it('tells of refs that the operator changed since, leaves them, and pauses the session', async (t) => {
+    const it = await killedInPlanMode(t, 'stubborn', /Working on it/);
+    const { git } = it.repository;
+    git('commit', '--quiet', '--allow-empty', '--message', 'mine');
+    git('branch', 'mine');
+    git('tag', '--delete', 'v1');
+    const { session, told } = await it.again();
+    assert.equal((await session()).status, 'paused');
+    const names = ['refs/heads/main', 'refs/tags/v1', 'refs/heads/mine'];
+    assert.deepEqual(told(), [['refs_changed', names]]);
+    assert.equal(git('log', '-1', '--format=%s', 'mine', '--').trim(), 'mine');
+    assert.match(git('for-each-ref', 'refs/dossier'), /undone\/[-\w]+\/tags\/v1\n$/);
+    assert.deepEqual(readdirSync(join(it.workspace, '.dossier/baselines')), []);
+  });
+
+  it('undoes what the agent did to refs, though the operator changed others since', async (t) => {
+    const it = await killedInPlanMode(t, 'stubborn', /Working on it/);
+    const { signed_as } = JSON.parse(readFileSync(it.baseline, 'utf8')) as { signed_as: string };
+    const { root, git } = it.repository;
+    const tree = git('rev-parse', 'main^{tree}').trim();
+    const other = git('commit-tree', '-m', 'other', tree).trim();
+    const env = {
+      ...{ PATH: process.env.PATH, HOME: root },
+      ...{ GIT_COMMITTER_NAME: 'Dossier agent', GIT_COMMITTER_EMAIL: signed_as },
+    };
+    for (const args of [
+      ['branch', 'sly'],
+      ['update-ref', '--create-reflog', 'refs/tags/v1', other],
+    ])
+      execFileSync('git', args, { cwd: root, env });
+    git('branch', 'mine', other);
+    const { session, told } = await it.again();
+    assert.match(String((await session()).error), /^plan_mode_violation: .*sly.*v1|v1.*sly/);
+    assert.deepEqual(told(), [
+      ['plan_mode_violation', ['refs/tags/v1', 'refs/heads/sly']],
+      ['refs_changed', ['refs/heads/mine']],
+    ]);
+    const refs = git('for-each-ref', '--format=%(refname:short)', 'refs/heads', 'refs/tags');
+    assert.match(refs, /^main\nmine\nwork\/[-\w]+\nv1\n$/);
+    assert.equal(git('rev-parse', 'v1'), git('rev-parse', 'main'));
   });
 
   it('fails the session as well when it died between undoing and saying so', async (t) => {

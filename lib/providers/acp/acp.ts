@@ -1,5 +1,6 @@
 import { cleanEnvironment } from '../../tools/environment.ts';
 import { programStamp } from '../../tools/find-program.ts';
+import { isolationOf } from '../launch.ts';
 import { whyNotThere } from '../not-there.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Provider, ProviderInfo } from '../provider.ts';
@@ -16,6 +17,7 @@ const UNAVAILABLE_MS = 30_000;
 export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
   let known: { info: Promise<ProviderInfo>; until: number; program: string } | undefined;
   return {
+    isolation: isolationOf(deps),
     probe: () => {
       const program = programStamp(agent.argv[0] ?? '', cleanEnvironment(deps.env, agent.env));
       const fresh = known?.program === program && performance.now() < known.until;
@@ -38,8 +40,7 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
 };
 
 const probe = async (agent: AcpAgent, deps: AcpDeps): Promise<ProviderInfo> => {
-  const isolation = deps.sandbox.kind === 'none' ? 'checked' : 'enforced';
-  const base = { id: agent.id, kind: 'acp', isolation } as const;
+  const base = { id: agent.id, kind: 'acp', isolation: isolationOf(deps) } as const;
   const missing = whyNotThere(agent, deps);
   if (missing !== undefined) return { ...base, available: false, reason: missing };
   const { greet } = await import('./greet.ts');

@@ -1,5 +1,5 @@
 import type { Environment } from '../../tools/environment.ts';
-import type { ProviderDeps } from '../launch.ts';
+import { isolationOf, type ProviderDeps } from '../launch.ts';
 import { createManualProvider } from '../manual.ts';
 import { whyNotThere } from '../not-there.ts';
 import type { Phase, Provider, ProviderInfo } from '../provider.ts';
@@ -23,8 +23,9 @@ export interface CommandProgram {
  * ask nobody for leave, so what it may do in Work mode is what the sandbox and its own settings let it.
  */
 export const createCommandProvider = (program: CommandProgram, deps: ProviderDeps): Provider => ({
+  isolation: program.argv.plan === undefined ? 'operator' : isolationOf(deps),
   probe: async () => {
-    const isolation = deps.sandbox.kind === 'none' ? 'checked' : 'enforced';
+    const isolation = isolationOf(deps);
     const info: ProviderInfo = { id: program.id, kind: 'command', available: true, isolation };
     const reason = Object.values(program.argv).flatMap(
       (argv) => whyNotThere({ ...program, argv }, deps) ?? [],

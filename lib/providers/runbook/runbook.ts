@@ -15,6 +15,7 @@ type Tell = (event: RunEvent) => void;
  * block leaves running in the background ends with it.
  */
 export const createRunbookProvider = (deps: ProviderDeps): Provider => ({
+  isolation: 'enforced',
   probe: async () => ({ id: 'runbook', kind: 'runbook', available: true, isolation: 'enforced' }),
   start: (spec, tell) => (spec.phase === 'plan' ? plan(spec) : work(spec, tell, deps)),
 });

@@ -43,6 +43,7 @@ const done = (rest: Partial<WorkDone> = {}): WorkDone => ({
       call('b', 'printf "a\nb"', 'completed'),
       call('c', 'greet.sh', 'completed', 'edit'),
     ],
+    refs: [],
     last_words: 'It greets now.\n',
     usage: undefined,
   },
@@ -115,7 +116,7 @@ describe('summaryOf', () => {
         session: { ...SESSION, started_at: null },
         asked: { title: 'Greet', description: ' ' },
         changes: { files: [], left_out: [] },
-        told: { calls: [], last_words: '', usage: undefined },
+        told: { calls: [], refs: [], last_words: '', usage: undefined },
         usage: null,
       }),
     );
@@ -129,6 +130,37 @@ describe('summaryOf', () => {
   it('names what the patch cannot hold', () => {
     const summary = summaryOf(done({ changes: { files: FILES, left_out: ['inner/'] } }));
     assert.match(summary, /Not in the patch[\s\S]*\ninner\/\n/);
+  });
+
+  it('names what changed meanwhile, with the command that puts it back where nobody did it', () => {
+    const oid = 'a'.repeat(40);
+    const none = '0'.repeat(40);
+    const left = (ref: string, more: object) => ({
+      ref,
+      before: oid,
+      after: null,
+      by: null,
+      ...more,
+    });
+    const refs = [
+      left('refs/heads/gone', {}),
+      left("refs/tags/$(x);'y", { after: oid.replace('a', 'b') }),
+      left('refs/tags/made', { before: null, after: oid }),
+      left(`refs/stash@{${oid}}`, {}),
+      left('refs/heads/link', { before: 'refs/heads/main' }),
+      left('refs/heads/main', { after: 'b', by: 'An Operator <o@example.com>' }),
+    ];
+    const text = summaryOf(done({ told: { calls: [], refs, last_words: '', usage: undefined } }));
+    for (const line of [
+      `git update-ref --no-deref refs/heads/gone ${oid} ${none}`,
+      `git update-ref --no-deref 'refs/tags/$(x);'\\''y' ${oid} b${oid.slice(1)}`,
+      `git update-ref --no-deref -d refs/tags/made ${oid}`,
+      `git stash store ${oid}`,
+      'git symbolic-ref refs/heads/link refs/heads/main',
+      `# refs/heads/main: ${oid} → b, by An Operator <o@example.com>`,
+    ])
+      assert.ok(text.split('\n').includes(line), `${line}\nin\n${text}`);
+    assert.doesNotMatch(summaryOf(done()), /meanwhile/);
   });
 
   it('stays short, and says how much it leaves out', () => {
