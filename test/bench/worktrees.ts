@@ -71,16 +71,19 @@ interface Place {
 const measure = async (running: Running, place: Place): Promise<Row[]> => {
   const { call, service } = running;
   const costs = { create: pair(), health: pair(), diff: pair() };
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  let stall = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const wanted = { title: `Round ${round}`, type: 'chore' };
     const { body: item } = await call<Case>('POST', '/cases', wanted);
     const plain = join(place.root, `plain-${round}`);
+    // A new one each time: between two, one would count the pause.
+    const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
     delay.enable();
     costs.create.ours.push(
       await costOf(() => call('POST', '/api/worktrees', { case_id: item.id })),
     );
     delay.disable();
+    stall = Math.max(stall, delay.max / 1e6 - RESOLUTION_MS);
     costs.create.gits.push(
       await costOf(() =>
         git(place.repository, 'worktree', 'add', '--quiet', '-b', `plain-${round}`, plain, 'main'),
@@ -98,7 +101,6 @@ const measure = async (running: Running, place: Place): Promise<Row[]> => {
     await call('DELETE', `/api/cases/${item.id}/worktree?force=true`);
     await git(place.repository, 'worktree', 'remove', '--force', plain);
   }
-  const stall = delay.max / 1e6 - RESOLUTION_MS;
   return [
     ...rowsOf('worktree create', 'git worktree add', costs.create, '<= 1.15'),
     {
