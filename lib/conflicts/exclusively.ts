@@ -31,6 +31,7 @@ export const exclusively = async <T>(
 
 const takeLock = async (service: Service, caseId: string, operation: string): Promise<void> => {
   const { store, engine, clock } = service;
+  refuseHeld(service, caseId);
   const acquired_at = clock().toISOString();
   const matter = { kind: 'operator' as const, name: 'the daemon', operation, acquired_at };
   // A lock that was deleted by hand frees the lock, not the worktree.

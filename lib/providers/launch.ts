@@ -51,6 +51,7 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
     cwd,
     env: cleanEnvironment(deps.env, {
       ...UNATTENDED,
+      ...(deps.sandbox.kind === 'bubblewrap' && INSIDE),
       ...program.env,
       ...(signed_as !== undefined && signing(signed_as, program.env)),
     }),
@@ -63,6 +64,9 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
     ...(onLine && { onLine }),
   });
 };
+
+// The home directory is read-only inside, and npm stops where it cannot write. An agent's own cache is in its state.
+const INSIDE: Environment = { npm_config_cache: '/tmp/npm' };
 
 /** How a provider that starts programs holds Plan mode. */
 export const isolationOf = ({ sandbox }: Pick<ProviderDeps, 'sandbox'>): Isolation =>

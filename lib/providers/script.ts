@@ -25,9 +25,10 @@ export const runScript = async (
   const output = createCappedOutput(TOLD_OUTPUT);
   const decoder = new StringDecoder('utf8');
   const onBytes = (chunk: Buffer): void => output.add(decoder.write(chunk));
+  const env = { ...(deps.sandbox.kind === 'bubblewrap' && OWN_CACHES), ...script.env };
   let exit: Exit | Error;
   try {
-    const program = launch(spec, { ...script, onBytes }, deps);
+    const program = launch(spec, { ...script, env, onBytes }, deps);
     // Nobody types: a command that asks gets the end of its input instead of waiting for ever.
     program.stdin.end();
     started(program);
@@ -38,6 +39,9 @@ export const runScript = async (
   const exit_code = exit instanceof Error ? null : exit.code;
   return { ...output.read(), failure: whatFailed(exit), exit_code };
 };
+
+// Inside, the home directory is read-only, and package managers want to keep what they fetch: in the private /tmp.
+const OWN_CACHES = { XDG_CACHE_HOME: '/tmp/cache' };
 
 const whatFailed = (exit: Exit | Error): string | undefined => {
   if (exit instanceof Error) return `could not be started: ${exit.message}`;

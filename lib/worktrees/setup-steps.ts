@@ -90,8 +90,7 @@ const runCommand = async (
   const view = viewOf(service, record, { phase: 'work', mayCommit: true });
   const spec = { ...view, run_marker: marker, limits: LIMITS };
   const deps = { env: service.config.env, sandbox: service.sandbox() };
-  const env = deps.sandbox.kind === 'bubblewrap' ? OWN_CACHES : {};
-  const ran = await runScript(spec, { argv: ['sh', '-c', command], env }, deps, (program) => {
+  const ran = await runScript(spec, { argv: ['sh', '-c', command] }, deps, (program) => {
     const end = (): void => void program.end();
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });
@@ -102,6 +101,3 @@ const runCommand = async (
   tell({ type: 'tool_call', data: { ...id, status, output, truncated } });
   return ran;
 };
-
-// Inside, the home directory is read-only, and package managers want to keep what they fetch: in the private /tmp.
-const OWN_CACHES = { XDG_CACHE_HOME: '/tmp/cache', npm_config_cache: '/tmp/npm' };
