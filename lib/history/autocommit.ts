@@ -40,6 +40,7 @@ export const createAutocommit = (service: Service, pace = PACE): Autocommit => {
   let due = nothing();
   const tell = twiceInARow((found) => log.warn(found, 'Changes are not committed for now'));
   let on = false;
+  let closed = false;
 
   const commit = shared(async () => {
     const taken = due;
@@ -60,6 +61,8 @@ export const createAutocommit = (service: Service, pace = PACE): Autocommit => {
     rhythm.soon();
   };
   const globalsChanged = (): void => {
+    // A watcher may still have something to say when this is over.
+    if (closed) return;
     const wanted = settingsOf(store.globals).autocommit === true;
     if (wanted && !on) told = tellAll(store);
     on = wanted;
@@ -73,6 +76,7 @@ export const createAutocommit = (service: Service, pace = PACE): Autocommit => {
     },
     globalsChanged,
     close: async () => {
+      closed = true;
       on = false;
       store.listeners.delete(caseChanged);
       rhythm.stop();

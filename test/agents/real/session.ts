@@ -46,9 +46,6 @@ const PATIENCE_MS = 150_000;
 
 /** Starts the daemon and a session in Plan mode. All of it is gone after the test. */
 export const startSession = async (t: TestContext, wanted: Wanted): Promise<RealSession> => {
-  let log = async (): Promise<void> => undefined;
-  // Before all that is taken away after the test.
-  atEnd(t, () => log());
   const model = await startScriptedModel(t, wanted.rules);
   const agent = realAgents(model.origin).find(({ id }) => id === wanted.agent);
   assert.ok(agent);
@@ -77,7 +74,9 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
     });
     return (await answer.json()) as StreamEvent[];
   };
-  log = async () => keepLog(t.name, wanted, { requests: model.requests, events: await events() });
+  atEnd(t, async () =>
+    keepLog(t.name, wanted, { requests: model.requests, events: await events() }),
+  );
   const dir = newestSession({ workspace } as never, item as { path: string });
   return {
     ...{ model, tree, dir, events },
