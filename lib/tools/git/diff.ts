@@ -1,7 +1,8 @@
 import { devNull } from 'node:os';
 import { ServiceError } from '../../errors.ts';
 import type { Runner, Worktree } from './git.ts';
-import { nulls, onIndexCopy, type RunOnCopy } from './index-file.ts';
+import { type Listed, nulls, onListedCopy, type RunOnCopy } from './index-file.ts';
+import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
 
 export interface DiffSummary {
@@ -32,30 +33,46 @@ export interface Diff {
  * What the worktree holds now against the commit `base`: committed, staged, unstaged and untracked alike, but not
  * ignored files. Changes nothing, not even the index.
  */
-export const diff = async (git: Runner, worktree: Worktree, base: string): Promise<Diff> => {
-  const commit = await baseCommit(git, worktree, base);
-  return onIndexCopy(git, worktree, async (run) => {
-    const left_out = await takeIn(run);
-    const output = await run([...DIFF, '--numstat', '--summary', commit, '--']);
-    return { ...parseDiff(output), left_out };
-  });
-};
+export const diff = (git: Runner, worktree: Worktree, base: string): Promise<Diff> =>
+  against(git, worktree, base, (commit) =>
+    onListedCopy(git, worktree, async (run, listed) => {
+      const left_out = await takeIn(run, listed);
+      const output = await run([...DIFF, '--numstat', '--summary', commit, '--']);
+      return { ...parseDiff(output), left_out };
+    }),
+  );
 
 /** The same patch, of any length, written into an open file. */
-export const diffInto = async (
+export const diffInto = (
   git: Runner,
   worktree: Worktree,
   base: string,
   into: number,
-): Promise<void> => {
-  const commit = await baseCommit(git, worktree, base);
-  await onIndexCopy(git, worktree, async (run) => {
-    await takeIn(run);
-    await run([...DIFF, commit, '--'], { into, timeout_ms: LONG_MS });
-  });
-};
+): Promise<void> =>
+  against(git, worktree, base, (commit) =>
+    onListedCopy(git, worktree, async (run, listed) => {
+      await takeIn(run, listed);
+      await run([...DIFF, commit, '--'], { into, timeout_ms: LONG_MS });
+    }),
+  );
 
 const LONG_MS = 600_000;
+
+// An id is looked up by the diff itself: only if that fails git is asked whether the commit is why.
+const against = async <T>(
+  git: Runner,
+  worktree: Worktree,
+  base: string,
+  work: (commit: string) => Promise<T>,
+): Promise<T> => {
+  if (!isObject(base)) return work(await baseCommit(git, worktree, base));
+  try {
+    return await work(`${base}^{commit}`);
+  } catch (error) {
+    await baseCommit(git, worktree, base);
+    throw error;
+  }
+};
 
 const baseCommit = async (git: Runner, worktree: Worktree, base: string): Promise<string> => {
   const commit = await commitOf(git, worktree, base);
@@ -91,15 +108,13 @@ const DIFF = [
 ];
 
 // Untracked files are made known without their content; unmerged ones count as what they hold now. Answers what cannot be.
-const takeIn = async (run: RunOnCopy): Promise<string[]> => {
-  const untracked = list(await run(['ls-files', '--others', '--exclude-standard', '-z']));
-  const unmerged = list(await run(['ls-files', '--unmerged', '-z'])).map(pathOfStage);
+const takeIn = async (run: RunOnCopy, { untracked, unmerged }: Listed): Promise<string[]> => {
   await add(
     run,
     ['--intent-to-add'],
     untracked.filter((path) => !path.endsWith('/')),
   );
-  await add(run, ['--all'], [...new Set(unmerged)]);
+  await add(run, ['--all'], unmerged);
   const repositories = untracked.filter((path) => path.endsWith('/'));
   return repositories.map((path) => Buffer.from(path, 'latin1').toString('utf8'));
 };
@@ -114,10 +129,6 @@ const add = async (
     input: nulls(paths),
   });
 };
-
-const list = (output: Buffer): string[] => output.toString('latin1').split('\0').filter(Boolean);
-
-const pathOfStage = (line: string): string => line.slice(line.indexOf('\t') + 1);
 
 // The numbers come first, a line a file; then, each with a space before it, what is new, gone or renamed; then an empty
 // line and the patch.

@@ -15,13 +15,46 @@ export const onIndexCopy = async <T>(
   git: Runner,
   worktree: Worktree,
   work: (run: RunOnCopy) => Promise<T>,
-): Promise<T> => {
-  const copy = (path: string): Promise<void> => copyIndex(join(worktree.git_dir, 'index'), path);
-  return onTemporary(git, worktree, copy, async (run) => {
-    await lookAtAll(run, worktree);
+): Promise<T> =>
+  onCopy(git, worktree, async (run) => {
+    await lookAtAll(run, worktree, await list(run, []));
     return work(run);
   });
+
+/** What an index says of its worktree, names read as latin1. A repository inside of it ends with a slash. */
+export interface Listed {
+  untracked: readonly string[];
+  unmerged: readonly string[];
+}
+
+/** The same, with what is not ignored listed too: it costs one look at the directories, and no other process. */
+export const onListedCopy = async <T>(
+  git: Runner,
+  worktree: Worktree,
+  work: (run: RunOnCopy, listed: Listed) => Promise<T>,
+): Promise<T> =>
+  onCopy(git, worktree, async (run) => {
+    const lines = await list(run, ['--cached', '--others', '--exclude-standard']);
+    await lookAtAll(run, worktree, lines);
+    return work(run, { untracked: tagged(lines, /^\?/), unmerged: tagged(lines, /^m/i) });
+  });
+
+const list = async (run: RunOnCopy, which: readonly string[]): Promise<string[]> => {
+  const output = await run(['ls-files', '-v', '-z', ...which]);
+  return output.toString('latin1').split('\0').filter(Boolean);
 };
+
+// An unmerged file has a line for each of its stages.
+const tagged = (lines: readonly string[], tag: RegExp): string[] => [
+  ...new Set(lines.filter((line) => tag.test(line)).map((line) => line.slice(2))),
+];
+
+const onCopy = <T>(
+  git: Runner,
+  worktree: Worktree,
+  work: (run: RunOnCopy) => Promise<T>,
+): Promise<T> =>
+  onTemporary(git, worktree, (path) => copyIndex(join(worktree.git_dir, 'index'), path), work);
 
 /** Lends `work` another index, whose bytes were kept. */
 export const onIndexFile = <T>(
@@ -61,11 +94,11 @@ const copyIndex = async (index: string, copy: string): Promise<void> => {
   await utimes(copy, older, older);
 };
 
-const lookAtAll = async (run: RunOnCopy, worktree: Worktree): Promise<void> => {
-  const listed = (await run(['ls-files', '-v', '-z']))
-    .toString('latin1')
-    .split('\0')
-    .filter(Boolean);
+const lookAtAll = async (
+  run: RunOnCopy,
+  worktree: Worktree,
+  listed: readonly string[],
+): Promise<void> => {
   const flagged = listed.filter((line) => /^[a-zS] /.test(line));
   const hidden = await Promise.all(flagged.map((line) => isHidden(worktree, line)));
   const paths = flagged.filter((_, at) => hidden[at]).map((line) => line.slice(2));
