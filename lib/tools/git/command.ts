@@ -58,7 +58,8 @@ const BLIND = new Set([
   ...['ls-files', 'mktree', 'rev-list', 'rev-parse', 'symbolic-ref', 'update-ref'],
 ]);
 
-const touchesFiles = (args: readonly string[]): boolean => !BLIND.has(args[0] ?? '');
+const touchesFiles = ([name = '', what]: readonly string[]): boolean =>
+  !BLIND.has(name) && !(name === 'worktree' && what === 'list');
 
 const harmless = async (command: Command): Promise<Overrides> => {
   const args = ['config', '--list', '-z', '--show-scope', '--includes'];

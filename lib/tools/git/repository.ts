@@ -20,13 +20,16 @@ export const findRepository = async (
 ): Promise<Repository | undefined> => {
   const directory = resolve(path);
   if (!(await isDirectory(directory))) return undefined;
-  const asked = ['--is-bare-repository', '--absolute-git-dir', '--git-common-dir'];
-  const dirs = await lines(git, directory, ['rev-parse', '--path-format=absolute', ...asked]);
-  if (dirs === undefined) return undefined;
-  const [bare, git_dir = '', common_dir = ''] = dirs;
-  if (bare === 'true') return { root: git_dir, bare: true, git_dir, common_dir };
-  const [root] = (await lines(git, directory, ['rev-parse', '--show-toplevel'])) ?? [];
-  return root === undefined ? undefined : { root, bare: false, git_dir, common_dir };
+  const ask = (...what: string[]): Promise<string[] | undefined> =>
+    lines(git, directory, ['rev-parse', '--path-format=absolute', ...what]);
+  const dirs = ['--absolute-git-dir', '--git-common-dir'];
+  const checkout = await ask(...dirs, '--show-toplevel');
+  if (checkout !== undefined) {
+    const [git_dir = '', common_dir = '', ...root] = checkout;
+    return { root: root.join('\n'), bare: false, git_dir, common_dir };
+  }
+  const [bare, git_dir = '', common_dir = ''] = (await ask('--is-bare-repository', ...dirs)) ?? [];
+  return bare === 'true' ? { root: git_dir, bare: true, git_dir, common_dir } : undefined;
 };
 
 /** The commit that HEAD names, or undefined where nothing was committed yet. */
@@ -43,6 +46,20 @@ export const commitOf = async (
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
   const { code, stdout } = await git.run(place, args, { read: true, ok: [0, 1, 128] });
   return code === 0 ? stdout.toString('utf8').trim() : undefined;
+};
+
+/** The same for several names, in their order, with one look. A name that no line can hold names nothing. */
+export const commitsOf = async (
+  git: Runner,
+  place: Place,
+  names: readonly string[],
+): Promise<(string | undefined)[]> => {
+  const asked = names.map((name) => (/[\n\0]/.test(name) ? '' : name));
+  const input = asked.map((name) => `${name}^{commit}\n`).join('');
+  const args = ['cat-file', '--batch-check'];
+  const { stdout } = await git.run(place, args, { read: true, input });
+  const answers = stdout.toString('utf8').split('\n');
+  return asked.map((_, at) => /^([0-9a-f]{40,64}) commit \d+$/.exec(answers[at] ?? '')?.[1]);
 };
 
 /** The branch that is checked out, without `refs/heads/`; undefined when HEAD is detached. */
@@ -81,11 +98,11 @@ export const defaultBase = async (
       `The repository has no branch or commit ${configured} to start from.`,
     );
   }
-  const remote = shortName(
-    await symbolicRef(git, repository, 'refs/remotes/origin/HEAD'),
-    'refs/remotes/',
-  );
-  const candidates = [remote, await currentBranch(git, repository), 'HEAD'];
+  const [remote, current] = await Promise.all([
+    symbolicRef(git, repository, 'refs/remotes/origin/HEAD'),
+    currentBranch(git, repository),
+  ]);
+  const candidates = [shortName(remote, 'refs/remotes/'), current, 'HEAD'];
   for (const name of candidates) {
     const commit = name === undefined ? undefined : await commitOf(git, repository, name);
     if (name !== undefined && commit !== undefined) return { name, commit };
@@ -102,11 +119,15 @@ export const branchExists = async (git: Runner, place: Place, branch: string): P
 
 /** Whether git takes this as the name of a branch. `@{-1}` and the like stand for another name: refused. */
 export const checkBranchName = async (git: Runner, branch: string): Promise<boolean> => {
+  if (PLAIN.test(branch)) return branch !== 'HEAD';
   if (branch === '' || branch.startsWith('-') || branch.includes('\0')) return false;
   const args = ['check-ref-format', '--branch', branch];
   const { code, stdout } = await git.run('/', args, { read: true, ok: [0, 1, 128] });
   return code === 0 && stdout.toString('utf8') === `${branch}\n`;
 };
+
+// Words between single slashes: every git takes them, so it need not be asked.
+const PLAIN = /^\w[\w-]*(?:\/\w[\w-]*)*$/;
 
 /** The commits on HEAD that neither a remote branch nor `base` has, newest first, 1000 at most. */
 export const unpushedCommits = async (

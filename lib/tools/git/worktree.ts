@@ -3,7 +3,7 @@ import { lstat, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import type { Checkout, Git, Run, Runner, Worktree } from './git.ts';
-import { branchExists, checkBranchName, commitOf } from './repository.ts';
+import { checkBranchName, commitsOf } from './repository.ts';
 import { status } from './status.ts';
 
 export interface NewWorktree {
@@ -19,7 +19,7 @@ export interface NewWorktree {
 /** Makes a locked worktree on `branch`. One that git remembers there, or on the branch, but whose directory was
  * deleted by hand, is forgotten first; its branch and commits stay. */
 export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<Worktree> => {
-  const { repository, branch, base } = wanted;
+  const { repository, branch } = wanted;
   const path = resolve(wanted.path);
   if (!(await checkBranchName(git, branch))) {
     throw new ServiceError(
@@ -27,27 +27,27 @@ export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<Worktr
       `git does not take ${JSON.stringify(branch)} as the name of a branch.`,
     );
   }
-  const start = await commitOf(git, repository, base);
+  return git.turn(repository.common_dir, async (run) => {
+    await retried(() => add(run, { ...wanted, path }));
+    return { path, git_dir: await linkedDirectory(path), common_dir: repository.common_dir };
+  });
+};
+
+const add = async (run: Run, wanted: NewWorktree): Promise<void> => {
+  const { repository, path, branch, base, reason } = wanted;
+  const [[start, known], entries] = await Promise.all([
+    commitsOf({ run }, repository, [base, `refs/heads/${branch}`]),
+    listed(run, repository),
+  ]);
   if (start === undefined) {
     throw new ServiceError(
       'invalid_state',
       `The repository has no branch or commit ${base} to start from.`,
     );
   }
-  return git.turn(repository.common_dir, async (run) => {
-    await forgetDeleted(run, { ...wanted, path });
-    await retried(() => add(run, { ...wanted, path }, start));
-    return { path, git_dir: await linkedDirectory(path), common_dir: repository.common_dir };
-  });
-};
-
-const add = async (
-  run: Run,
-  { repository, path, branch, reason }: NewWorktree,
-  start: string,
-): Promise<void> => {
-  const known = await branchExists({ run }, repository, branch);
-  const what = known ? ['--', path, branch] : ['--no-track', '-b', branch, '--', path, start];
+  await forgetDeleted(run, entries, wanted);
+  const what =
+    known === undefined ? ['--no-track', '-b', branch, '--', path, start] : ['--', path, branch];
   await run(repository, ['worktree', 'add', '--quiet', '--lock', '--reason', reason, ...what]);
 };
 
@@ -68,9 +68,10 @@ const PRUNED = /\/worktrees\/[^/]+\/\w+'?.*No such file or directory/;
 
 const forgetDeleted = async (
   run: Run,
+  entries: readonly ListedWorktree[],
   { repository, path, branch, reason }: NewWorktree,
 ): Promise<void> => {
-  for (const entry of await listed(run, repository)) {
+  for (const entry of entries) {
     const ours = entry.path === path || (entry.branch === branch && entry.locked === reason);
     if (!ours || existsSync(entry.path)) continue;
     await run(repository, ['worktree', 'remove', '--force', '--force', '--', entry.path]);

@@ -7,6 +7,7 @@ import {
   branchExists,
   checkBranchName,
   commitOf,
+  commitsOf,
   currentBranch,
   defaultBase,
   findRepository,
@@ -120,7 +121,33 @@ describe('defaultBase', () => {
   });
 });
 
+describe('commitsOf', () => {
+  it('answers each name in its order, and nothing for what names no commit', async (t) => {
+    const made = makeRepository(t, { files: { 'a.txt': 'a' } });
+    const head = made.git('rev-parse', 'HEAD').trim();
+    const tree = made.git('rev-parse', 'HEAD^{tree}').trim();
+    made.git('branch', 'ünï');
+    made.git('tag', '-a', '-m', 'x', 'v1');
+    const names = ['none', 'main', '', 'main\nmain', 'main\0', tree, '--all', 'ünï', 'v1', head];
+    assert.deepEqual(await commitsOf(testGit(t), known(made), names), [
+      ...[undefined, head, undefined, undefined, undefined, undefined, undefined],
+      ...[head, head, head],
+    ]);
+  });
+});
+
 describe('checkBranchName', () => {
+  it('says of names that it knows by itself what git says', async (t) => {
+    const { git: operator } = makeRepository(t);
+    const git = testGit(t);
+    for (const name of ['a', '_', '1-', 'a--b/_-/0', 'head', 'HEAD/a', 'a/HEAD', 'refs/heads/a']) {
+      assert.equal(operator('check-ref-format', '--branch', name), `${name}\n`);
+      assert.equal(await checkBranchName(git, name), true, name);
+    }
+    assert.throws(() => operator('check-ref-format', '--branch', 'HEAD'));
+    assert.equal(await checkBranchName(git, 'HEAD'), false);
+  });
+
   it('takes what git takes as a name, and nothing that stands for another', async (t) => {
     const { git: operator } = makeRepository(t);
     operator('checkout', '--quiet', '-b', 'other');
