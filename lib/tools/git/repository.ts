@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import { GitError } from './error.ts';
 import type { Checkout, Place, Runner } from './git.ts';
@@ -90,27 +91,32 @@ export const defaultBase = async (
   repository: Repository,
   configured?: string,
 ): Promise<Base> => {
-  if (configured !== undefined) {
-    const commit = await commitOf(git, repository, configured);
-    if (commit !== undefined) return { name: configured, commit };
-    throw new ServiceError(
-      'invalid_state',
-      `The repository has no branch or commit ${configured} to start from.`,
-    );
+  const candidates = configured === undefined ? await usual(git, repository) : [configured];
+  for (let left = LOOKS; left > 0; left -= 1) {
+    for (const name of candidates) {
+      const commit = await commitOf(git, repository, name);
+      if (commit !== undefined) return { name, commit };
+    }
+    if (left > 1) await delay(LOOK_AGAIN_MS);
   }
+  throw new ServiceError(
+    'invalid_state',
+    configured === undefined
+      ? 'The repository has no commit yet. Make one, then try again.'
+      : `The repository has no branch or commit ${configured} to start from.`,
+  );
+};
+
+// While a gc puts commits and branches elsewhere, another git may find them at neither place for a moment.
+const LOOKS = 3;
+const LOOK_AGAIN_MS = 100;
+
+const usual = async (git: Runner, repository: Repository): Promise<string[]> => {
   const [remote, current] = await Promise.all([
     symbolicRef(git, repository, 'refs/remotes/origin/HEAD'),
     currentBranch(git, repository),
   ]);
-  const candidates = [shortName(remote, 'refs/remotes/'), current, 'HEAD'];
-  for (const name of candidates) {
-    const commit = name === undefined ? undefined : await commitOf(git, repository, name);
-    if (name !== undefined && commit !== undefined) return { name, commit };
-  }
-  throw new ServiceError(
-    'invalid_state',
-    'The repository has no commit yet. Make one, then try again.',
-  );
+  return [shortName(remote, 'refs/remotes/'), current, 'HEAD'].filter((name) => name !== undefined);
 };
 
 export const branchExists = async (git: Runner, place: Place, branch: string): Promise<boolean> =>

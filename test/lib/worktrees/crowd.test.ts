@@ -34,7 +34,7 @@ const operatorAtWork = (git: AsyncGit, git_dir: string): (() => Promise<void>) =
     until(() => git(...who, 'commit', '--quiet', '--allow-empty', '-m', 'more')),
     until(async () => {
       await git('fetch', '--quiet', 'origin');
-      await git('gc', '--quiet', '--prune=now');
+      await git('gc', '--quiet');
     }),
     until(async () => {
       for (const name of ['index.lock', 'packed-refs.lock', 'config.lock'])
