@@ -13,6 +13,7 @@ import { route } from '../lib/http/route.ts';
 import { Conflict, ConflictFile, OUTCOMES } from '../store/records/conflict.ts';
 import { Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
+import { GIT } from './git-errors.ts';
 
 const Files = Type.Array(ConflictFile);
 const Onto = Type.String({ description: 'What the branch is put onto, as it was named' });
@@ -73,7 +74,6 @@ const Figures = {
   ),
 };
 
-const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
 const REMOTE = [
   'codehost_auth_missing',
   'codehost_auth_invalid',

@@ -13,6 +13,7 @@ import { Id, Time } from '../store/records/id.ts';
 import { Recovery } from '../store/records/recovery.ts';
 import { Worktree } from '../store/records/worktree.ts';
 import { WorktreeConfig, WorktreeConfigChange } from '../store/records/worktree-config.ts';
+import { GIT, TAKING } from './git-errors.ts';
 import { made } from './worktrees.ts';
 
 const { path, branch, attached, created_at } = Worktree.properties;
@@ -73,7 +74,6 @@ const BranchName = Type.Object({
 });
 
 const OfCase = Type.Object({ case_id: Id });
-const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
 const REFUSED = [
   'lock_held',
   'session_active',
@@ -167,16 +167,7 @@ export const worktreeUpkeepRoutes = [
     params: Type.Object({ case_id: Id, recovery_id: Type.String() }),
     response: Worktree,
     status: 201,
-    errors: [
-      'already_exists',
-      'lock_held',
-      'session_active',
-      'worktree_busy',
-      'unreadable_record',
-      'no_repository',
-      'invalid_state',
-      ...GIT,
-    ],
+    errors: TAKING,
     handler: async ({ params }, service) =>
       made(await restoreWorktree(service, params.case_id, params.recovery_id)),
   }),

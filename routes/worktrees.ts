@@ -11,6 +11,7 @@ import { worktreeHealth, worktreeStatus } from '../lib/worktrees/status.ts';
 import { Id } from '../store/records/id.ts';
 import { Lock } from '../store/records/lock.ts';
 import { Worktree, type WorktreeRecord } from '../store/records/worktree.ts';
+import { GIT, TAKING } from './git-errors.ts';
 
 const OfCase = Type.Object({ case_id: Id });
 
@@ -104,8 +105,6 @@ const MemoryRoot = Type.Object({
   global_path: Type.String({ description: "The workspace's global memory, absolute" }),
 });
 
-const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
-
 export const worktreeRoutes = [
   route({
     method: 'POST',
@@ -139,17 +138,7 @@ export const worktreeRoutes = [
     body: Attachment,
     response: Worktree,
     status: 201,
-    errors: [
-      'already_exists',
-      'lock_held',
-      'session_active',
-      'worktree_busy',
-      'unreadable_record',
-      'not_a_worktree',
-      'no_repository',
-      'invalid_state',
-      ...GIT,
-    ],
+    errors: ['not_a_worktree', ...TAKING],
     handler: async ({ params, body }, service) =>
       made(await attachWorktree(service, params.case_id, body)),
   }),

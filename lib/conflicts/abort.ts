@@ -1,14 +1,12 @@
-import { changeConflict, type KeptConflict } from '../../store/conflicts.ts';
+import { changeConflict } from '../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { counted } from '../counted.ts';
 import type { Service } from '../service.ts';
-import { rebaseState } from '../tools/git/rebase.ts';
 import type { Restored } from '../tools/git/restore.ts';
-import { currentConflict } from './current.ts';
+import { ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { letGo } from './proceed.ts';
 import { dropKept, putBack } from './put-back.ts';
-import { foreignRebase, isOurs, noRebase } from './under-way.ts';
 
 export interface Aborted {
   status: 'aborted';
@@ -24,7 +22,7 @@ export interface Aborted {
 export const abortRebase = (service: Service, caseId: string): Promise<Aborted> =>
   exclusively(service, caseId, 'abort of a rebase', async (worktree) => {
     const { store } = service;
-    const found = await ourRebase(service, worktree);
+    const { conflict: found } = await ourRebase(service, worktree);
     await changeConflict(store, found, { step: 'aborting', line: 'abort: putting all back' });
     const restored = await putBack(service, worktree, found);
     const left = whatIsLeft(restored);
@@ -38,18 +36,6 @@ export const abortRebase = (service: Service, caseId: string): Promise<Aborted> 
     const { branch, orig_head: head } = found.matter;
     return { status: 'aborted', branch, head, undone_ref: restored?.kept_ref ?? null, left };
   });
-
-/** The rebase of the daemon that is under way. 409 for another's, which is left alone, and 422 for none. */
-export const ourRebase = async (
-  service: Service,
-  worktree: WorktreeRecord,
-): Promise<KeptConflict> => {
-  const found = await currentConflict(service, worktree);
-  const state = await rebaseState(service.git, worktree);
-  if (state !== undefined && (found === undefined || !isOurs(state, found))) throw foreignRebase();
-  if (found === undefined) throw noRebase();
-  return found;
-};
 
 const whatIsLeft = (restored: Restored | undefined): string[] => {
   if (restored?.left.changed !== true) return [];

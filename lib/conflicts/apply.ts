@@ -3,7 +3,7 @@ import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { leftoverMarkers } from '../tools/git/markers.ts';
-import { continueRebase, type RebaseState, rebaseState } from '../tools/git/rebase.ts';
+import { continueRebase, type RebaseState } from '../tools/git/rebase.ts';
 import { status } from '../tools/git/status.ts';
 import {
   isCheckedOut,
@@ -12,8 +12,7 @@ import {
   unmergedFiles,
   unmergedIn,
 } from '../tools/git/unmerged.ts';
-import { ourRebase } from './abort.ts';
-import { hasEnded } from './current.ts';
+import { hasEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { messageOf } from './preflight.ts';
 import { type Clean, type Conflicted, finish, proceed, toFile } from './proceed.ts';
@@ -24,8 +23,7 @@ import { type Clean, type Conflicted, finish, proceed, toFile } from './proceed.
  */
 export const applyResolution = (service: Service, caseId: string): Promise<Clean | Conflicted> =>
   exclusively(service, caseId, 'apply of a resolution', async (worktree) => {
-    const conflict = await ourRebase(service, worktree);
-    const state = await rebaseState(service.git, worktree);
+    const { conflict, state } = await ourRebase(service, worktree);
     if (state === undefined) return endedByHand(service, worktree, conflict);
     const files = await toStage(service, worktree, { conflict, state });
     return goOn(service, worktree, { conflict, files });

@@ -6,9 +6,8 @@ import { awaitRebase, type RebaseState, rebaseState } from '../tools/git/rebase.
 import { currentBranch, headCommit } from '../tools/git/repository.ts';
 import { compare, readSnapshot } from '../tools/git/snapshot.ts';
 import { unmergedFiles } from '../tools/git/unmerged.ts';
-
 import { block, finish, letGo, stopAt } from './proceed.ts';
-import { isOf, isOurs } from './under-way.ts';
+import { foreignRebase, isOf, isOurs, noRebase } from './under-way.ts';
 
 /**
  * The rebase that is under way in this worktree, as it stands now: what a daemon that died left in the middle is looked
@@ -32,6 +31,22 @@ export const currentConflict = async (
   if (step === 'conflicted' || step === 'interrupted') return conflict;
   await takeUp(service, worktree, conflict);
   return openConflict(service.store, worktree.case_id);
+};
+
+export interface OurRebase {
+  conflict: KeptConflict;
+  /** What git is in the middle of; undefined when it was ended by hand. */
+  state: RebaseState | undefined;
+}
+
+/** The rebase of the daemon that is under way. 409 for another's, which is left alone, and 422 for none. */
+export const ourRebase = async (service: Service, worktree: WorktreeRecord): Promise<OurRebase> => {
+  const conflict = await currentConflict(service, worktree);
+  const state = await rebaseState(service.git, worktree);
+  if (state !== undefined && (conflict === undefined || !isOurs(state, conflict)))
+    throw foreignRebase();
+  if (conflict === undefined) throw noRebase();
+  return { conflict, state };
 };
 
 const close = async (service: Service, conflict: KeptConflict, line: string): Promise<void> => {

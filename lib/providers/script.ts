@@ -18,17 +18,17 @@ export interface Ran extends Capped {
  */
 export const runScript = async (
   spec: Launchable,
-  script: Pick<Launch, 'argv' | 'env'>,
+  argv: Launch['argv'],
   deps: LaunchDeps,
   started: (program: Program) => void,
 ): Promise<Ran> => {
   const output = createCappedOutput(TOLD_OUTPUT);
   const decoder = new StringDecoder('utf8');
   const onBytes = (chunk: Buffer): void => output.add(decoder.write(chunk));
-  const env = { ...(deps.sandbox.kind === 'bubblewrap' && OWN_CACHES), ...script.env };
+  const env = deps.sandbox.kind === 'bubblewrap' ? OWN_CACHES : {};
   let exit: Exit | Error;
   try {
-    const program = launch(spec, { ...script, env, onBytes }, deps);
+    const program = launch(spec, { argv, env, onBytes }, deps);
     // Nobody types: a command that asks gets the end of its input instead of waiting for ever.
     program.stdin.end();
     started(program);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inScratch } from '../../store/disk/scratch.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { LIMITS } from './launch.ts';
 import type { Provider, ProviderInfo, RunResult, Usage } from './provider.ts';
 
 export interface Tried {
@@ -63,7 +64,7 @@ const answer = ({ store }: Service, provider: Provider, prompt: string): Promise
         writable: [],
         kept: [],
         hidden: [store.layout.dossier],
-        limits: LIMITS,
+        limits: SHORT,
         awaitPlan: () => Promise.reject(new Error('nobody writes a plan here')),
       },
       () => undefined,
@@ -71,4 +72,4 @@ const answer = ({ store }: Service, provider: Provider, prompt: string): Promise
     return run.done;
   });
 
-const LIMITS = { idle_ms: 5 * 60_000, wall_ms: 15 * 60_000, output_bytes: 64 * 1024 * 1024 };
+const SHORT = { ...LIMITS, idle_ms: 5 * 60_000, wall_ms: 15 * 60_000 };

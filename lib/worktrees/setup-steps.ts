@@ -90,7 +90,7 @@ const runCommand = async (
   const view = viewOf(service, record, { phase: 'work', mayCommit: true });
   const spec = { ...view, run_marker: marker, limits: LIMITS };
   const deps = { env: service.config.env, sandbox: service.sandbox() };
-  const ran = await runScript(spec, { argv: ['sh', '-c', command] }, deps, (program) => {
+  const ran = await runScript(spec, ['sh', '-c', command], deps, (program) => {
     const end = (): void => void program.end();
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });

@@ -12,6 +12,7 @@ import { sections } from '../../routes/index.ts';
 import type { EventBody } from '../../store/records/event.ts';
 import { atEnd } from './at-end.ts';
 import { makeRepository, type TestRepository } from './repository.ts';
+import { VERSION } from './version.ts';
 
 export interface Answered<T = unknown> {
   status: number;
@@ -186,14 +187,4 @@ const logInto = (logged: Running['logged']): Log => {
   };
   const drop = (): void => undefined;
   return { debug: drop, info: drop, warn: keep, error: keep };
-};
-
-const VERSION = {
-  name: 'dossierd',
-  version: '0.0.0',
-  api: '3.1.0',
-  node: process.version,
-  platform: process.platform,
-  commit: null,
-  built_at: null,
 };

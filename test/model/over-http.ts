@@ -13,6 +13,7 @@ import { createSetups } from '../../lib/worktrees/setups.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Store } from '../../store/store.ts';
+import { VERSION } from '../helpers/version.ts';
 import type { ActiveCall } from './calls.ts';
 import { tagOf } from './texts.ts';
 import { Violation } from './world.ts';
@@ -79,16 +80,6 @@ const noSession = (): never => {
 const silent = (): Log => {
   const drop = (): void => undefined;
   return { debug: drop, info: drop, warn: drop, error: drop };
-};
-
-const VERSION = {
-  name: 'dossierd',
-  version: '0.0.0',
-  api: '3.1.0',
-  node: process.version,
-  platform: process.platform,
-  commit: null,
-  built_at: null,
 };
 
 interface Request {

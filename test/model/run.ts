@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NOBODY } from '../helpers/nobody.ts';
 import { checkDone, checkRefused } from './answers.ts';
 import type { ActiveCall, Call, Tag } from './calls.ts';
 import { bury, type Life, openLife } from './daemon.ts';
@@ -164,8 +165,6 @@ const prepared = (run: Run, call: Call): ActiveCall => {
   note(world, `API#${active.number} ${JSON.stringify({ ...call, id, tag })}`);
   return active;
 };
-
-const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 // The same in every run, so that a plan that failed fails again.
 const newId = ({ calls }: Run): string => `${String(calls).padStart(8, '0')}${NOBODY.slice(8)}`;

@@ -5,11 +5,10 @@ import { describe, it } from 'node:test';
 import { checkWorkspace } from '../../store/check/check.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
+import { NOBODY } from '../helpers/nobody.ts';
 import { writeFiles } from '../helpers/repository.ts';
 import type { Answered } from '../helpers/service.ts';
 import { type Answer, read, rebaseScene, recordOf, type Scene } from '../lib/conflicts/fixture.ts';
-
-const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 const DIVERGED = {
   start: { 'a.txt': 'one\n', 'b.txt': 'one\n' },

@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { NOBODY } from '../helpers/nobody.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type Problem, withCase } from '../helpers/sessions.ts';
-
-const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 describe('the errors of sessions', () => {
   it('are 404 for a Work item and a session that are not there', async (t) => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { codes, create, type Fixture, NOBODY, start } from '../lib/worktrees/fixture.ts';
+import { NOBODY } from '../helpers/nobody.ts';
+import { codes, create, type Fixture, start } from '../lib/worktrees/fixture.ts';
 
 const CONFIG = '/api/worktrees/config';
 const DEFAULTS = {

@@ -18,16 +18,9 @@ import {
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Recovery } from '../../store/records/recovery.ts';
+import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, writeFiles } from '../helpers/repository.ts';
-import {
-  codes,
-  commit,
-  create,
-  type Fixture,
-  hold,
-  NOBODY,
-  start,
-} from '../lib/worktrees/fixture.ts';
+import { codes, commit, create, type Fixture, hold, start } from '../lib/worktrees/fixture.ts';
 
 const at = ({ item }: Fixture): string => `/api/worktrees/${item.id}/recoveries`;
 

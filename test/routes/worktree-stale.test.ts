@@ -8,9 +8,10 @@ import { createCase } from '../../lib/cases/create.ts';
 import type { StaleWorktree } from '../../lib/worktrees/stale.ts';
 import { removeCase } from '../../store/cases.ts';
 import { releaseLock } from '../../store/sessions/locks.ts';
+import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { withCase } from '../helpers/sessions.ts';
-import { codes, create, type Fixture, hold, NOBODY, start } from '../lib/worktrees/fixture.ts';
+import { codes, create, type Fixture, hold, start } from '../lib/worktrees/fixture.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -12,10 +12,9 @@ import {
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createGit } from '../../lib/tools/git/git.ts';
+import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { codes, commit, create, type Fixture, hold, start } from '../lib/worktrees/fixture.ts';
-
-const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 const startWith = async (t: TestContext, wanted?: Parameters<typeof start>[1]) => {
   const fixture = await start(t, wanted);

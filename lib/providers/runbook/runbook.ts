@@ -82,8 +82,8 @@ const runBlock = async (
   const base = { tool_call_id: idOf(number), title, kind: 'execute' } as const;
   if (state.stopped) return undefined;
   state.tell({ type: 'tool_call', data: { ...base, status: 'in_progress' } });
-  const program = { argv: [...SHELLS[shell], script] };
-  const ran = await runScript(state.spec, program, state.deps, (started) => {
+  const argv = [...SHELLS[shell], script];
+  const ran = await runScript(state.spec, argv, state.deps, (started) => {
     state.program = started;
   });
   const { failure, output, truncated } = ran;

@@ -16,6 +16,7 @@ import type { Case } from '../../../store/records/case.ts';
 import type { Worktree } from '../../../store/records/worktree.ts';
 import { acquireLock } from '../../../store/sessions/locks.ts';
 import { atEnd } from '../../helpers/at-end.ts';
+import { NOBODY } from '../../helpers/nobody.ts';
 import {
   makeRepository,
   type TestRepository,
@@ -94,8 +95,6 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
   const item = await createCase(service, { title: 'Fix the login', type: 'bug' });
   return { service, hapi, workspace, repository, item, send: sender(hapi) };
 };
-
-export const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 /** The worktree of the fixture's Work item, made by a call. */
 export const create = async ({ send, item }: Fixture, more: object = {}): Promise<Worktree> => {

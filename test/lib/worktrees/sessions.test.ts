@@ -8,6 +8,7 @@ import { headOf } from '../../../lib/worktrees/head.ts';
 import { findWorktree } from '../../../lib/worktrees/read.ts';
 import { removeForDeletedCase } from '../../../lib/worktrees/remove.ts';
 import { acquireLock } from '../../../store/sessions/locks.ts';
+import { NOBODY } from '../../helpers/nobody.ts';
 import { gitIn, writeFiles } from '../../helpers/repository.ts';
 import { start } from './fixture.ts';
 
@@ -39,7 +40,7 @@ describe('ensureWorktree', () => {
 
   it('is not found for a Work item that is not there', async (t) => {
     const { service } = await start(t);
-    const id = '00000000-0000-4000-8000-000000000000';
+    const id = NOBODY;
     await assert.rejects(ensureWorktree(service, id), { code: 'not_found' });
   });
 
@@ -73,7 +74,7 @@ describe('headOf', () => {
     assert.equal(await headOf(service, item.id), undefined);
     writeFileSync(join(workspace, '.dossier', 'worktrees', `${item.id}.json`), '{');
     assert.equal(await headOf(service, item.id), undefined);
-    assert.equal(await headOf(service, '00000000-0000-4000-8000-000000000000'), undefined);
+    assert.equal(await headOf(service, NOBODY), undefined);
   });
 });
 
