@@ -9,6 +9,8 @@ export interface Layout {
   readonly memory: string;
   readonly snapshots: string;
   readonly webhooks: string;
+  /** Import jobs. */
+  readonly imports: string;
   readonly dossier: string;
   readonly lock: string;
   readonly owner: string;
@@ -33,6 +35,7 @@ export const layoutOf = (root: string): Layout => {
     memory: join(root, 'memory'),
     snapshots: join(root, 'memory', 'snapshots'),
     webhooks: join(root, 'webhooks'),
+    imports: join(root, 'imports'),
     dossier,
     lock: join(dossier, 'daemon'),
     owner: join(dossier, 'owner.json'),
@@ -60,6 +63,19 @@ export const checklistFile = (dir: string): string => join(dir, 'proof', 'checkl
 export const sessionsDir = (dir: string): string => join(dir, 'sessions');
 export const sessionLockFile = (dir: string): string => join(dir, 'sessions', 'lock.md');
 export const webhooksDir = (dir: string): string => join(dir, 'webhooks');
+/** The link to an issue, and what every sync came to, a line each. */
+export const linkFile = (dir: string): string => join(dir, 'link.md');
+/** The issue as last synced: what a three-way merge compares with. */
+export const issueFile = (dir: string): string => join(dir, 'issue.md');
+/** What each sync found, in whole. */
+export const syncsDir = (dir: string): string => join(dir, 'syncs');
+/** What was generated for planning, and what the operator approved of it. */
+export const planningFile = (dir: string): string => join(dir, 'planning.md');
+export const pullFile = (dir: string): string => join(dir, 'pr', 'pr.md');
+export const pullDraftFile = (dir: string): string => join(dir, 'pr', 'draft.md');
+export const pullTimelineFile = (dir: string): string => join(dir, 'pr', 'timeline.ndjson');
+export const pullUpdatesDir = (dir: string): string => join(dir, 'pr', 'updates');
+export const reviewsDir = (dir: string): string => join(dir, 'pr', 'reviews');
 export const conflictsDir = (dir: string): string => join(dir, 'conflicts');
 
 // Inside the directory of one session.

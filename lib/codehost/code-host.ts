@@ -1,0 +1,300 @@
+/**
+ * A service that keeps repositories, issues and pull requests. GitHub is the one that is live; another is one more
+ * implementation of this. Merging is a human's: no call here merges, closes, updates a branch or writes content, and none
+ * may be added. Every call throws a ServiceError `codehost_…` that says what to do; nothing is ever an empty list because
+ * it could not be read.
+ */
+export interface CodeHost {
+  readonly kind: 'github';
+  /** The program, and whether a token is taken. Never throws for what it tells. */
+  availability(host: string): Promise<Availability>;
+  authStatus(host: string): Promise<AuthStatus>;
+  /** Reads the token again; starts no login. */
+  authRefresh(host: string): Promise<AuthRefresh>;
+  me(host: string): Promise<HostUser>;
+  /** The login for git itself, for its own server alone: undefined without a token. */
+  gitLogin(host: string): Promise<{ username: string; password: string } | undefined>;
+  repository(name: RepositoryName): HostedRepository;
+}
+
+export interface RepositoryName {
+  /** Such as `github.com`; with its port where it has one. */
+  host: string;
+  owner: string;
+  name: string;
+}
+
+/** What can be asked of one repository, and the few things that can be done there. */
+export interface HostedRepository {
+  readonly name: RepositoryName;
+  validate(): Promise<Validation>;
+  permissions(): Promise<Permissions>;
+  meta(): Promise<RepositoryMeta>;
+  labels(): Promise<Label[]>;
+  milestones(): Promise<Milestone[]>;
+  assignees(): Promise<HostUser[]>;
+
+  countOpenIssues(): Promise<number>;
+  issues(filter: IssueFilter): Promise<IssuePage>;
+  issue(number: number): Promise<Issue>;
+  /** Several at once; one that is not there any more, or was moved, says so. */
+  issuesByNumber(numbers: readonly number[]): Promise<Map<number, Issue | MissingIssue>>;
+  issueComments(number: number): Promise<IssueComment[]>;
+  linkedPulls(number: number): Promise<LinkedPull[]>;
+
+  /** The open pull request of a branch, of that owner. */
+  findPull(head: { owner: string; branch: string }): Promise<Pull | undefined>;
+  pull(number: number): Promise<Pull>;
+  /** What has happened to it, oldest first, each with the host's own id. */
+  pullEvents(number: number): Promise<PullEvent[]>;
+  reviews(number: number): Promise<Review[]>;
+  threads(number: number): Promise<ReviewThread[]>;
+
+  createPull(wanted: NewPull): Promise<Pull>;
+  updatePull(number: number, change: { title?: string; body?: string }): Promise<Pull>;
+  /** Ends the draft, and confirms it. */
+  markReady(number: number): Promise<Pull>;
+  resolveThread(threadId: string): Promise<void>;
+  /** One comment for a marker, which no reader sees: made, or, where it is there, brought up to date. */
+  comment(
+    number: number,
+    comment: { marker: string; body: string },
+  ): Promise<{ id: number; url: string; updated: boolean }>;
+}
+
+export type TokenSource =
+  | 'GH_TOKEN'
+  | 'GITHUB_TOKEN'
+  | 'GH_ENTERPRISE_TOKEN'
+  | 'GITHUB_ENTERPRISE_TOKEN'
+  | 'gh';
+
+export interface Availability {
+  host: string;
+  cli: { installed: boolean; version: string | null };
+  authenticated: 'yes' | 'no' | 'unknown';
+  token_source: TokenSource | null;
+  reason?: string;
+}
+
+export interface AuthStatus {
+  /** Null: nobody could be asked. */
+  authenticated: boolean | null;
+  login: string | null;
+  token_source: TokenSource | null;
+  token_kind: string | null;
+  /** Null for a fine-grained token, which does not tell. */
+  scopes: string[] | null;
+  expires_at: string | null;
+  rate_limit: RateLimit | null;
+  reason?: string;
+  hint?: string;
+}
+
+export interface RateLimit {
+  limit: number;
+  remaining: number;
+  reset_at: string;
+}
+
+export interface AuthRefresh {
+  changed: boolean;
+  token_source: TokenSource;
+  login: string | null;
+  /** Null: nobody could be asked. */
+  verified: boolean | null;
+}
+
+export interface HostUser {
+  login: string;
+  name: string | null;
+  url: string;
+}
+
+export interface Validation {
+  accessible: boolean;
+  /** Asked without a token. */
+  anonymous: boolean;
+  reason?: string;
+  /** `owner/name` where it lives now. */
+  renamed_to: string | null;
+  archived: boolean | null;
+  fork: boolean | null;
+  parent: string | null;
+}
+
+export interface Permissions {
+  /** Of the user; a token may be allowed less. */
+  role: string | null;
+  capabilities: Record<
+    'read' | 'open_pull_requests' | 'push' | 'triage_issues' | 'resolve_threads',
+    'yes' | 'no' | 'unknown'
+  >;
+  sso_url?: string;
+}
+
+export interface RepositoryMeta {
+  name: string;
+  full_name: string;
+  default_branch: string;
+  visibility: string;
+  description: string | null;
+  url: string;
+  archived: boolean;
+  fork: boolean;
+  parent: string | null;
+}
+
+export interface Label {
+  name: string;
+  color: string;
+  description: string | null;
+}
+
+export interface Milestone {
+  number: number;
+  title: string;
+  state: 'open' | 'closed';
+  due_on: string | null;
+  description: string | null;
+}
+
+export interface IssueFilter {
+  state?: 'open' | 'closed' | 'all';
+  labels?: readonly string[];
+  assignee?: string;
+  creator?: string;
+  milestone?: string;
+  since?: string;
+  sort?: 'created' | 'updated' | 'comments';
+  direction?: 'asc' | 'desc';
+  /** How many at most, 1 to 100; 30 unless given. */
+  limit?: number;
+  /** Where the page before ended. */
+  cursor?: string;
+}
+
+export interface IssuePage {
+  issues: Issue[];
+  /** Null at the end. */
+  next_cursor: string | null;
+}
+
+export interface Issue {
+  number: number;
+  node_id: string;
+  url: string;
+  title: string;
+  /** Markdown; empty where there is none. */
+  body: string;
+  state: 'open' | 'closed';
+  state_reason: string | null;
+  labels: string[];
+  assignees: string[];
+  milestone: string | null;
+  author: string | null;
+  comments: number;
+  created_at: string;
+  updated_at: string;
+  closed_at: string | null;
+}
+
+export interface MissingIssue {
+  missing: 'deleted' | 'moved';
+  /** Where it is now. */
+  url?: string;
+}
+
+export interface IssueComment {
+  id: number;
+  author: string | null;
+  body: string;
+  url: string;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface LinkedPull {
+  number: number;
+  repository: string;
+  title: string;
+  url: string;
+  state: 'draft' | 'open' | 'closed' | 'merged';
+  /** `closes`: merging it closes the issue. `mentions`: it only names it. */
+  relation: 'closes' | 'mentions';
+}
+
+export interface NewPull {
+  title: string;
+  body: string;
+  /** A branch of the repository, or `owner:branch` of a fork. */
+  head: string;
+  base: string;
+  draft: boolean;
+}
+
+export type PullState = 'draft' | 'open' | 'closed' | 'merged';
+
+export interface Pull {
+  number: number;
+  node_id: string;
+  url: string;
+  title: string;
+  body: string;
+  state: PullState;
+  author: string | null;
+  labels: string[];
+  head_ref: string;
+  head_sha: string;
+  base_ref: string;
+  /** Null: the host has not worked it out yet. */
+  mergeable: boolean | null;
+  review_decision: 'approved' | 'changes_requested' | 'review_required' | null;
+  /** All checks and statuses of the head together; null: there are none. */
+  checks: 'success' | 'failure' | 'pending' | null;
+  created_at: string;
+  updated_at: string;
+  merged_at: string | null;
+  closed_at: string | null;
+}
+
+export interface PullEvent {
+  /** The host's own, the same whoever tells it. */
+  id: string;
+  kind: 'ready' | 'draft' | 'closed' | 'reopened' | 'merged' | 'head_pushed' | 'review' | 'renamed';
+  actor: string | null;
+  at: string;
+  head_sha: string | null;
+}
+
+export interface Review {
+  number: number;
+  node_id: string;
+  author: string | null;
+  state: 'approved' | 'changes_requested' | 'commented' | 'dismissed' | 'pending';
+  body: string;
+  url: string;
+  commit: string | null;
+  submitted_at: string | null;
+}
+
+export interface ReviewThread {
+  node_id: string;
+  resolved: boolean;
+  outdated: boolean;
+  path: string;
+  /** Null for one on the whole file, or on a line that is gone. */
+  line: number | null;
+  start_line: number | null;
+  comments: ThreadComment[];
+}
+
+export interface ThreadComment {
+  node_id: string;
+  /** Of the review that it came with, as REST counts reviews. */
+  review: number | null;
+  author: string | null;
+  body: string;
+  url: string;
+  created_at: string;
+}
