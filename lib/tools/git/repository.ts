@@ -135,20 +135,6 @@ export const checkBranchName = async (git: Runner, branch: string): Promise<bool
 // Words between single slashes: every git takes them, so it need not be asked.
 const PLAIN = /^\w[\w-]*(?:\/\w[\w-]*)*$/;
 
-/** The commits on HEAD that neither a remote branch nor `base` has, newest first, 1000 at most. */
-export const unpushedCommits = async (
-  git: Runner,
-  place: Place,
-  base?: string,
-): Promise<string[]> => {
-  if ((await headCommit(git, place)) === undefined) return [];
-  const known = base === undefined ? undefined : await commitOf(git, place, base);
-  const without = known === undefined ? [] : [known];
-  const args = ['rev-list', '--max-count=1000', 'HEAD', '--not', '--remotes', ...without, '--'];
-  const { stdout } = await git.run(place, args, { read: true });
-  return stdout.toString('utf8').split('\n').filter(Boolean);
-};
-
 const shortName = (ref: string | undefined, prefix: string): string | undefined =>
   ref?.startsWith(prefix) ? ref.slice(prefix.length) : undefined;
 

@@ -12,7 +12,6 @@ import {
   defaultBase,
   findRepository,
   headCommit,
-  unpushedCommits,
 } from '../../../../lib/tools/git/repository.ts';
 import {
   gitIn,
@@ -21,7 +20,6 @@ import {
   makeWorktree,
   temporaryDirectory,
   testGit,
-  writeFiles,
 } from '../../../helpers/repository.ts';
 
 describe('findRepository', () => {
@@ -184,27 +182,5 @@ describe('branchExists', () => {
       false,
       false,
     ]);
-  });
-});
-
-describe('unpushedCommits', () => {
-  it('counts what neither a remote branch nor the base has', async (t) => {
-    const made = makeRepository(t);
-    const git = testGit(t);
-    const worktree = await makeWorktree(t, git, known(made));
-    const operator = gitIn(worktree.path);
-    assert.deepEqual(await unpushedCommits(git, worktree, 'main'), []);
-    writeFiles(worktree.path, { 'a.txt': 'a' });
-    operator('add', '--all');
-    operator('commit', '--quiet', '-m', 'one');
-    const one = operator('rev-parse', 'HEAD').trim();
-    operator('commit', '--quiet', '--allow-empty', '-m', 'two');
-    const two = operator('rev-parse', 'HEAD').trim();
-    assert.deepEqual(await unpushedCommits(git, worktree, 'main'), [two, one]);
-    made.git('update-ref', 'refs/remotes/origin/work', one);
-    assert.deepEqual(await unpushedCommits(git, worktree, 'main'), [two]);
-    made.git('update-ref', 'refs/heads/main', two);
-    assert.deepEqual(await unpushedCommits(git, worktree, 'main'), []);
-    assert.equal((await unpushedCommits(git, worktree)).length, 1);
   });
 });
