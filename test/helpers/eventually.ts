@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const LOOK_AGAIN_MS = 20;
@@ -17,3 +18,7 @@ export const eventually = async <T>(
     await delay(LOOK_AGAIN_MS);
   }
 };
+
+/** The same for a condition. */
+export const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
+  eventually(async () => assert.ok(await holds(), `It never held: ${holds}`));

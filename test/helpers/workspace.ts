@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type OpenStore, openStore } from '../../store/open.ts';
 import { atEnd } from './at-end.ts';
 
@@ -50,14 +49,3 @@ const filesBelow = (dir: string): string[] =>
     if (entry.isDirectory()) return filesBelow(path);
     return entry.isFile() ? [path] : [];
   });
-
-const PATIENCE_MS = 120_000;
-
-/** Resolves once it holds; fails after two minutes. */
-export const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  const end = Date.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`It never held: ${holds}`);
-    await pause(5);
-  }
-};

@@ -9,8 +9,9 @@ import { webhookRoutes } from '../../routes/webhooks.ts';
 import { createCase, updateCase } from '../../store/cases.ts';
 import type { Delivery } from '../../store/records/delivery.ts';
 import type { Webhook } from '../../store/records/webhook.ts';
+import { until } from '../helpers/eventually.ts';
 import { openReceiver } from '../helpers/receiver.ts';
-import { filesOf, until } from '../helpers/workspace.ts';
+import { filesOf } from '../helpers/workspace.ts';
 import { type Life, live } from '../lib/webhooks/life.ts';
 
 /** Whatever the server says: each test knows which of it is there. */

@@ -1,4 +1,5 @@
 /** Somebody sets the clock: nothing is deleted, held or freed by that. */
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -19,9 +20,9 @@ import type { LockMatter } from '../../store/records/lock.ts';
 import { acquireLock, readLock, releaseLock } from '../../store/sessions/locks.ts';
 import { readEntry } from '../../store/text/entry.ts';
 import { atEnd } from '../helpers/at-end.ts';
+import { until } from '../helpers/eventually.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { withCase } from '../helpers/work-item.ts';
-import { until } from '../helpers/workspace.ts';
 
 const HOUR = 3_600_000;
 const HOLDER: LockMatter = { kind: 'operator', name: 'me', acquired_at: new Date().toISOString() };

@@ -1,12 +1,14 @@
 /** Somebody removes `.dossier/`, or a part of it, while the daemon runs. */
+
 import assert from 'node:assert/strict';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
+import { until } from '../helpers/eventually.ts';
 import { openReceiver } from '../helpers/receiver.ts';
 import { assertProblem, told, withCase } from '../helpers/work-item.ts';
-import { openRoot, until } from '../helpers/workspace.ts';
+import { openRoot } from '../helpers/workspace.ts';
 
 describe('a workspace whose .dossier/ is removed', () => {
   for (const part of ['', 'tmp', 'trash', 'undo', 'journal', 'baselines'])

@@ -123,7 +123,9 @@ interface Killed {
 const ask = async <T>({ url }: Daemon, method: string, path: string, body?: object): Promise<T> => {
   const answer = await fetch(url + path, {
     method,
-    ...(body && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    // The daemon closes an idle connection while git holds this process: the next request would be sent into it.
+    headers: { connection: 'close', ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
   });
   return (await answer.json()) as T;
 };
@@ -148,12 +150,10 @@ describe('kill -9 of the daemon while git rebases', () => {
     const original = git('rev-parse', 'HEAD').trim();
     const at = `/api/cases/${case_id}`;
     let answered = false;
-    const gone = ask(daemon, 'POST', `${at}/pr/rebase`).then(
-      () => {
-        answered = true;
-      },
-      () => undefined,
-    );
+    const answer = ask(daemon, 'POST', `${at}/pr/rebase`).finally(() => {
+      answered = true;
+    });
+    const gone = answer.catch(() => undefined);
     const state = git('rev-parse', '--git-path', 'rebase-merge').trim();
     await eventually(() => assert.ok(existsSync(state) || answered));
     await daemon.end('SIGKILL');
@@ -164,10 +164,12 @@ describe('kill -9 of the daemon while git rebases', () => {
       'GET',
       `${at}/conflicts/history`,
     );
-    if (!answered) assert.match(told?.log ?? '', /the daemon stopped in the middle/);
-    if (told?.outcome !== 'clean') await ask(next, 'POST', `${at}/conflicts/abort`);
+    // It may have been killed after it had told the end, and before it answered.
+    const isWhole = told?.outcome === 'clean';
+    if (!isWhole) assert.match(told?.log ?? '', /the daemon stopped in the middle/);
+    if (!isWhole) await ask(next, 'POST', `${at}/conflicts/abort`);
     const head = git('rev-parse', 'HEAD').trim();
-    assert.equal(head === original, told?.outcome !== 'clean', JSON.stringify(told));
+    assert.equal(head === original, !isWhole, JSON.stringify(told));
     assert.equal(
       git('rev-list', '--count', `${git('merge-base', 'HEAD', 'main').trim()}..`),
       '30\n',

@@ -19,10 +19,10 @@ import { refreshGlobals } from '../../../store/globals.ts';
 import { reconcile } from '../../../store/items/reconcile.ts';
 import type { Store } from '../../../store/store.ts';
 import { disableRegistration, registrationsOf } from '../../../store/webhooks.ts';
-import { eventually } from '../../helpers/eventually.ts';
+import { eventually, until } from '../../helpers/eventually.ts';
 import { listed } from '../../helpers/listed.ts';
 import { openReceiver, type Received } from '../../helpers/receiver.ts';
-import { filesOf, until } from '../../helpers/workspace.ts';
+import { filesOf } from '../../helpers/workspace.ts';
 import { type Life, live, SECRET } from './life.ts';
 
 const typesOf = (received: Received[]): string[] =>
