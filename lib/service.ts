@@ -1,4 +1,5 @@
 import type { Store } from '../store/store.ts';
+import type { CodeHost } from './codehost/code-host.ts';
 import type { Config } from './config.ts';
 import type { Exporter } from './export/exporter.ts';
 import type { Log } from './log.ts';
@@ -20,6 +21,8 @@ export interface Service {
   readonly git: Git;
   /** The providers as the settings name them now. */
   readonly providers: () => Providers;
+  /** The code host, with the token of its own program or of the environment. Asks nobody until it is asked. */
+  readonly codeHost: () => CodeHost;
   /** What programs are shut in with, as the settings want it now. */
   readonly sandbox: () => Sandbox;
   /** Where the API is reached; undefined until it listens. */

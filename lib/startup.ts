@@ -1,6 +1,7 @@
 import { isInside } from '../store/disk/inside.ts';
 import { settingsOf } from '../store/globals.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
+import { createGitHub } from './codehost/github/github.ts';
 import type { Config } from './config.ts';
 import { recoverConflicts } from './conflicts/recover.ts';
 import { createExporter } from './export/exporter.ts';
@@ -89,6 +90,7 @@ const compose = (
   const engine = createEngine(store);
   const setups = createSetups();
   const sandbox = sandboxOf(config, settings);
+  const github = createGitHub({ env: config.env, settings: () => settings().codehost ?? {} });
   return {
     ...given,
     git: createGit({
@@ -96,6 +98,7 @@ const compose = (
       login: loginEnvironment(config.env),
     }),
     sandbox,
+    codeHost: () => github,
     providers: providersOf(config, settings, sandbox),
     engine,
     setups,

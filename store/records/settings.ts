@@ -40,6 +40,20 @@ export const WorktreeSettings = Type.Object({
   copy_files: Type.Optional(Words),
 });
 
+/** An account or organisation, and a repository of it, as GitHub lets them be called. */
+export const FULL_NAME = '^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})/[A-Za-z0-9._-]{1,100}$';
+export const HOST = '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})(?::[0-9]{1,5})?$';
+
+export const CodeHostSettings = Type.Object({
+  kind: Type.Optional(Type.Enum(['github'])),
+  host: Type.Optional(Type.String({ pattern: HOST })),
+  repository: Type.Optional(Type.String({ pattern: FULL_NAME })),
+  base_remote: Type.Optional(Type.String({ minLength: 1 })),
+  push_remote: Type.Optional(Type.String({ minLength: 1 })),
+  api_url: Type.Optional(Type.String({ pattern: '^https?://[^/?#@]+(?:/[^?#]*)?$' })),
+});
+export type CodeHostSettings = Static<typeof CodeHostSettings>;
+
 /** The front matter of workspace.md: all optional, read again when edited. Keys not named here are left to later versions. */
 export const Settings = Type.Object({
   provider: Type.Optional(Type.String({ minLength: 1 })),
@@ -53,6 +67,7 @@ export const Settings = Type.Object({
       fetch: Type.Optional(Type.Enum(['ask', 'allow'])),
     }),
   ),
+  codehost: Type.Optional(CodeHostSettings),
   sandbox: Type.Optional(Type.Enum(['auto', 'off'])),
   autocommit: Type.Optional(Type.Boolean()),
 });

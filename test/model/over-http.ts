@@ -63,6 +63,7 @@ const serviceOn = (store: Store): Service => {
     store,
     git: createGit({ env: {} }),
     providers: noSession,
+    codeHost: noSession,
     sandbox: noSession,
     setups: createSetups(),
     address: { url: undefined },

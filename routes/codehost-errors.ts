@@ -1,0 +1,25 @@
+/** What every endpoint may answer that asks the code host about a repository. */
+export const HOST = [
+  'codehost_auth_missing',
+  'codehost_auth_invalid',
+  'codehost_forbidden',
+  'codehost_sso_required',
+  'codehost_not_found',
+  'codehost_gone',
+  'codehost_rejected',
+  'codehost_rate_limited',
+  'codehost_upstream',
+  'codehost_gateway',
+  'codehost_unreachable',
+  'codehost_timeout',
+] as const;
+
+/** The same where the repository has to be found by the project's remotes first. */
+export const HOSTED = [
+  ...HOST,
+  'codehost_repo_not_detected',
+  'no_repository',
+  'git_failed',
+  'tool_timeout',
+  'unavailable',
+] as const;
