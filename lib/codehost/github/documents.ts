@@ -1,0 +1,148 @@
+/**
+ * Every document that GitHub's GraphQL API is sent, word for word: what is not one of these texts does not leave. They
+ * are validated against GitHub's schema by a test. Lists come in pages, `$cursor` is where the next begins.
+ */
+
+const ISSUE = `fragment OneIssue on Issue {
+  number id url title body state stateReason createdAt updatedAt closedAt
+  author { login }
+  labels(first: 100) { nodes { name } }
+  assignees(first: 100) { nodes { login } }
+  milestone { title }
+  comments { totalCount }
+}`;
+
+const PULL = `fragment OnePull on PullRequest {
+  number id url title body state isDraft mergeable reviewDecision
+  headRefName headRefOid baseRefName createdAt updatedAt mergedAt closedAt
+  author { login }
+  labels(first: 100) { nodes { name } }
+  commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }
+}`;
+
+const LINKED = 'number title url state isDraft repository { nameWithOwner }';
+
+const THREAD_COMMENT = `fragment OneComment on PullRequestReviewComment {
+  id body url createdAt
+  author { login }
+  pullRequestReview { fullDatabaseId }
+}`;
+
+const OF_REPOSITORY = '$owner: String!, $name: String!';
+const REPOSITORY = 'repository(owner: $owner, name: $name)';
+const PAGE = 'pageInfo { hasNextPage endCursor }';
+
+export const COUNT_ISSUES = `query CountIssues(${OF_REPOSITORY}) {
+  ${REPOSITORY} { issues(states: OPEN) { totalCount } }
+}`;
+
+/** How many issues one question may be about. */
+export const BATCH = 50;
+
+const issueBatch = (size: number): string => {
+  const each = Array.from({ length: size }, (_, at) => at);
+  return `query Issues(${OF_REPOSITORY}, ${each.map((at) => `$n${at}: Int!`).join(', ')}) {
+  ${REPOSITORY} {
+${each.map((at) => `    i${at}: issue(number: $n${at}) { ...OneIssue }`).join('\n')}
+  }
+}
+${ISSUE}`;
+};
+
+/** `ISSUE_BATCHES[n - 1]` asks for n issues at once: as `i0`, `i1`, …, by their numbers `$n0`, `$n1`, …. */
+export const ISSUE_BATCHES: readonly string[] = Array.from({ length: BATCH }, (_, at) =>
+  issueBatch(at + 1),
+);
+
+export const CLOSING_PULLS = `query ClosingPulls(${OF_REPOSITORY}, $number: Int!, $cursor: String) {
+  ${REPOSITORY} {
+    issue(number: $number) {
+      closedByPullRequestsReferences(first: 100, after: $cursor, includeClosedPrs: true) {
+        nodes { ${LINKED} }
+        ${PAGE}
+      }
+    }
+  }
+}`;
+
+export const MENTIONING_PULLS = `query MentioningPulls(${OF_REPOSITORY}, $number: Int!, $cursor: String) {
+  ${REPOSITORY} {
+    issue(number: $number) {
+      timelineItems(first: 100, after: $cursor, itemTypes: [CROSS_REFERENCED_EVENT]) {
+        nodes { ... on CrossReferencedEvent { source { ... on PullRequest { ${LINKED} } } } }
+        ${PAGE}
+      }
+    }
+  }
+}`;
+
+export const PULL_REQUEST = `query PullRequest(${OF_REPOSITORY}, $number: Int!) {
+  ${REPOSITORY} { pullRequest(number: $number) { ...OnePull } }
+}
+${PULL}`;
+
+export const PULL_EVENTS = `query PullEvents(${OF_REPOSITORY}, $number: Int!, $cursor: String) {
+  ${REPOSITORY} {
+    pullRequest(number: $number) {
+      timelineItems(first: 100, after: $cursor, itemTypes: [
+        READY_FOR_REVIEW_EVENT, CONVERT_TO_DRAFT_EVENT, CLOSED_EVENT, REOPENED_EVENT, MERGED_EVENT,
+        HEAD_REF_FORCE_PUSHED_EVENT, PULL_REQUEST_COMMIT, PULL_REQUEST_REVIEW, RENAMED_TITLE_EVENT
+      ]) {
+        nodes {
+          __typename
+          ... on ReadyForReviewEvent { id createdAt actor { login } }
+          ... on ConvertToDraftEvent { id createdAt actor { login } }
+          ... on ClosedEvent { id createdAt actor { login } }
+          ... on ReopenedEvent { id createdAt actor { login } }
+          ... on MergedEvent { id createdAt actor { login } }
+          ... on HeadRefForcePushedEvent { id createdAt actor { login } afterCommit { oid } }
+          ... on PullRequestCommit { id commit { oid committedDate author { user { login } } } }
+          ... on PullRequestReview { id createdAt submittedAt author { login } commit { oid } }
+          ... on RenamedTitleEvent { id createdAt actor { login } }
+        }
+        ${PAGE}
+      }
+    }
+  }
+}`;
+
+export const THREADS = `query Threads(${OF_REPOSITORY}, $number: Int!, $cursor: String) {
+  ${REPOSITORY} {
+    pullRequest(number: $number) {
+      reviewThreads(first: 50, after: $cursor) {
+        nodes {
+          id isResolved isOutdated path line startLine
+          comments(first: 100) { nodes { ...OneComment } ${PAGE} }
+        }
+        ${PAGE}
+      }
+    }
+  }
+}
+${THREAD_COMMENT}`;
+
+/** What a thread holds beyond its first hundred. */
+export const THREAD_COMMENTS = `query ThreadComments($thread: ID!, $cursor: String) {
+  node(id: $thread) {
+    ... on PullRequestReviewThread {
+      comments(first: 100, after: $cursor) { nodes { ...OneComment } ${PAGE} }
+    }
+  }
+}
+${THREAD_COMMENT}`;
+
+export const MARK_READY = `mutation MarkReady($id: ID!) {
+  markPullRequestReadyForReview(input: { pullRequestId: $id }) { pullRequest { isDraft } }
+}`;
+
+export const RESOLVE_THREAD = `mutation ResolveThread($thread: ID!) {
+  resolveReviewThread(input: { threadId: $thread }) { thread { isResolved } }
+}`;
+
+export const QUERIES: ReadonlySet<string> = new Set([
+  ...[COUNT_ISSUES, ...ISSUE_BATCHES, CLOSING_PULLS, MENTIONING_PULLS],
+  ...[PULL_REQUEST, PULL_EVENTS, THREADS, THREAD_COMMENTS],
+]);
+
+/** The only ones that change anything. No merging one is among them, and none may be added. */
+export const MUTATIONS: ReadonlySet<string> = new Set([MARK_READY, RESOLVE_THREAD]);
