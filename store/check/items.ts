@@ -10,7 +10,7 @@ import type { Entry } from '../text/entry.ts';
 import { asProblem, fileProblem, Problem } from '../text/problem.ts';
 import { placeIn } from '../text/record-file.ts';
 import { amending, lackingFindings } from './adopt.ts';
-import { checkConflicts } from './conflicts.ts';
+import { checkAside } from './aside.ts';
 import { error, errorAt, type Finding } from './finding.ts';
 import { type Older, puttingBack } from './older.ts';
 import { checkSessions } from './sessions.ts';
@@ -71,7 +71,7 @@ const checkItem = async (
     ...findings,
     ...lackingFindings(checkup.layout, dir, { files, former }),
     ...checkSessions(checkup.layout, dir),
-    ...checkConflicts(checkup.layout, dir),
+    ...checkAside(checkup.layout, dir),
     ...checkTexts(checkup.layout.root, `${dir}/memory`),
   ];
 };

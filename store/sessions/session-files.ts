@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { folderFault, listFolder, namesIn } from '../disk/folder.ts';
+import { folderFault, listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { problemOf } from '../items/item-files.ts';
-import { conflictsDir, memoryDir, sessionFile, sessionsDir } from '../layout.ts';
-import { parseConflict } from '../read-conflicts.ts';
+import { faulty, readAside } from '../items/read-aside.ts';
+import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
 import { asProblem, type FileProblem, LINKED_FOLDER, type Problem } from '../text/problem.ts';
 import { parseLock, parseSession } from './read-sessions.ts';
 
 /**
- * What of a Work item is not kept in memory, as it was last read: sessions, the lock, rebases, and whether their folder and that
- * of the memory files are folders. By path within the Work item; nothing but what is wrong, and what tells a change.
+ * What of a Work item is not kept in memory, as it was last read: sessions, the lock, records of rebases and of its pull
+ * request, and whether their folders and that of the memory files are folders. By path within the Work item; nothing but what is wrong, and what tells a change.
  */
 export type SessionFiles = ReadonlyMap<string, Entry<true>>;
 
@@ -26,13 +26,9 @@ export const readSessionFiles = (
   const put = (name: string, entry: Entry<true> | undefined): void => {
     if (entry !== undefined) found.set(name, entry);
   };
-  put('memory', faulty(folderFault(memoryDir(path))));
-  put('sessions', faulty(fault));
-  for (const name of namesIn(conflictsDir(path))) {
-    const file = `conflicts/${name}`;
-    const wanted = { before: before.get(file), parse: isConflict };
-    put(file, readEntry(join(conflictsDir(path), name), wanted));
-  }
+  put('memory', faultOf(folderFault(memoryDir(path))));
+  put('sessions', faultOf(fault));
+  for (const [file, entry] of readAside(path, before)) put(file, entry);
   for (const name of names) {
     const file = name === LOCK ? `sessions/${name}` : `sessions/${name}/session.md`;
     put(file, readOne(sessionsDir(path), name, before.get(file)));
@@ -60,11 +56,6 @@ const readOne = (
   }
 };
 
-const isConflict = (text: string): true => {
-  parseConflict(text);
-  return true;
-};
-
 const isLock = (text: string): true => {
   parseLock(text);
   return true;
@@ -75,8 +66,8 @@ const isSession = (text: string): true => {
   return true;
 };
 
-const faulty = (problem: Problem | undefined): Entry<true> | undefined =>
-  problem && { signature: '', sha: '', written_at: 0, value: undefined, problem };
+const faultOf = (problem: Problem | undefined): Entry<true> | undefined =>
+  problem && faulty(problem);
 
 /** What is wrong with them. */
 export const problemsOfSessions = (dir: string, files: SessionFiles): FileProblem[] =>

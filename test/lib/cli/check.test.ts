@@ -68,6 +68,23 @@ describe('dossier check', () => {
     assert.equal(readdirSync(root).includes('.dossier'), false);
   });
 
+  it('reads the records that nothing is compared with: rebases, the pull request', async (t) => {
+    const root = fresh(t, {
+      'cases/one/conflicts/2026.md': '---\nid: me\n---\n',
+      'cases/one/pr/draft.md': '---\nlabels: [bug]\n---\n',
+      'cases/one/pr/pr.md': 'no record',
+      'cases/one/pr/timeline.ndjson': '{"seq":1}\n',
+      'cases/two/pr': 'a file',
+    });
+    assert.deepEqual(await found(root), [
+      'cases/one/conflicts/2026.md not_a_record',
+      'cases/one/pr/draft.md not_a_record',
+      'cases/one/pr/pr.md no_front_matter',
+      'cases/one/pr/timeline.ndjson bad_line',
+      'cases/two/pr not_a_directory',
+    ]);
+  });
+
   it('says one line for each, sorted by file, and answers 1', async (t) => {
     const root = fresh(t, {
       'cases/one/case.md': CASE(1).replace('state: OPEN', 'state: DOING'),

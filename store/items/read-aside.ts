@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { listFolder } from '../disk/folder.ts';
+import { isRecordName } from '../names.ts';
+import { parsePull, parsePullDraft, parseTimeline } from '../pulls/read-pulls.ts';
+import { parseConflict } from '../read-conflicts.ts';
+import { type Entry, readEntry } from '../text/entry.ts';
+import type { Problem } from '../text/problem.ts';
+
+/** What a file has to be; undefined for one that is none of ours. */
+type Kind = (name: string) => ((text: string) => unknown) | undefined;
+
+const named =
+  (kinds: Readonly<Record<string, (text: string) => unknown>>): Kind =>
+  (name) =>
+    Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+
+const records =
+  (parse: (text: string) => unknown): Kind =>
+  (name) =>
+    isRecordName(name) ? parse : undefined;
+
+/** The folders of a Work item whose record files are read when somebody asks for them: no comparison needs them. */
+const FOLDERS: Readonly<Record<string, Kind>> = {
+  conflicts: records(parseConflict),
+  pr: named({
+    'pr.md': parsePull,
+    'draft.md': parsePullDraft,
+    'timeline.ndjson': parseTimeline,
+  }),
+};
+
+/** These files as they were read, by path within the Work item: nothing but what is wrong, and what tells a change. */
+export type Aside = ReadonlyMap<string, Entry<true>>;
+
+/** Reads what changed since it was last read, and what keeps a folder from being read. */
+export const readAside = (path: string, before: Aside = NONE): Aside => {
+  const found = new Map<string, Entry<true>>();
+  for (const [folder, kind] of Object.entries(FOLDERS)) {
+    const { names, fault } = listFolder(join(path, folder));
+    if (fault !== undefined) found.set(folder, faulty(fault));
+    for (const name of names.toSorted()) {
+      const file = `${folder}/${name}`;
+      const parse = kind(name);
+      const entry = parse && readEntry(join(path, file), looking(before.get(file), parse));
+      if (entry !== undefined) found.set(file, entry);
+    }
+  }
+  return found;
+};
+
+const NONE: Aside = new Map<string, never>();
+
+const looking = (before: Entry<true> | undefined, parse: (text: string) => unknown) => ({
+  before,
+  parse: (text: string): true => {
+    parse(text);
+    return true;
+  },
+});
+
+/** An entry that holds nothing but a fault, which is looked for anew each time. */
+export const faulty = (problem: Problem): Entry<true> => ({
+  signature: '',
+  sha: '',
+  written_at: 0,
+  value: undefined,
+  problem,
+});

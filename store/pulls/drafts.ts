@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { createFile } from '../disk/durable.ts';
+import { assertOwn, changing, untilDone } from '../items/changing.ts';
+import type { Item } from '../items/item.ts';
+import { pullDraftFile } from '../layout.ts';
+import { etagOf, sha256 } from '../names.ts';
+import type { PullDraftMatter } from '../records/pull-request.ts';
+import type { Store } from '../store.ts';
+import { bodyOfText, textOfBody } from '../text/front-matter.ts';
+import { editRecord, explained, readable, readRegularFile } from '../text/record-file.ts';
+import { renderFrontMatter } from '../text/splice.ts';
+import { checkPullDraft } from './read-pulls.ts';
+
+/** What is to be proposed, as it was composed and perhaps edited by hand since. */
+export interface KeptPullDraft {
+  matter: PullDraftMatter;
+  body: string;
+  etag: string;
+}
+
+/** Undefined where nothing was composed yet. Throws `unreadable_record`. */
+export const readPullDraft = (store: Store, caseId: string): KeptPullDraft | undefined => {
+  const item = store.items.byId.get(caseId);
+  return item && readIn(store, item);
+};
+
+/** Writes the draft anew; the one before is kept under `.dossier/undo`. Undefined when there is no such Work item. */
+export const savePullDraft = (
+  store: Store,
+  caseId: string,
+  { matter, body }: Pick<KeptPullDraft, 'matter' | 'body'>,
+): Promise<KeptPullDraft | undefined> =>
+  changing(store, caseId, async (item) => {
+    const path = pathOf(store, item);
+    const text = renderFrontMatter({ ...matter }, bodyOfText(body, '\n'));
+    await untilDone(`${item.dir}/pr/draft.md`, async () => {
+      const isThere = await editRecord(store.layout, path, ({ source }) => ({
+        changes: { ...matter },
+        body: bodyOfText(body, source.eol),
+      }));
+      const assertMeant = () => assertOwn(store, item);
+      return isThere || createFile(store.layout, path, text, { assertMeant });
+    });
+    return readIn(store, item);
+  });
+
+const readIn = (store: Store, item: Item): KeptPullDraft | undefined => {
+  const { root } = store.layout;
+  const path = pathOf(store, item);
+  const bytes = readRegularFile(root, path);
+  if (bytes === undefined) return undefined;
+  const source = readable(root, path, bytes);
+  const matter = explained(`${item.dir}/pr/draft.md`, () => checkPullDraft(source.data, source));
+  return { matter, body: textOfBody(source), etag: etagOf(sha256(bytes)) };
+};
+
+const pathOf = ({ layout }: Store, { dir }: Item): string => pullDraftFile(join(layout.root, dir));

@@ -1,0 +1,48 @@
+import { Compile, type Validator } from 'typebox/compile';
+import { PullDraftMatter, PullMatter, PullTransition } from '../records/pull-request.ts';
+import { parseFrontMatter } from '../text/front-matter.ts';
+import { checkerOf } from '../text/parse.ts';
+import { Problem } from '../text/problem.ts';
+
+export const checkPull = checkerOf(PullMatter);
+export const checkPullDraft = checkerOf(PullDraftMatter);
+
+export const parsePull = (text: string): PullMatter => {
+  const source = parseFrontMatter(text);
+  return checkPull(source.data, source);
+};
+
+export const parsePullDraft = (text: string): PullDraftMatter => {
+  const source = parseFrontMatter(text);
+  return checkPullDraft(source.data, source);
+};
+
+/** The transition of one line of timeline.ndjson. Undefined for what is none: it is never in the way of the others. */
+export const parseTransition = (line: string): PullTransition | undefined => {
+  validator ??= Compile(PullTransition);
+  try {
+    const value: unknown = JSON.parse(line);
+    return validator.Check(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+let validator: Validator<Record<never, never>, typeof PullTransition> | undefined;
+
+/** The whole of timeline.ndjson, where it can be read; else the Problem of its first bad line. */
+export const parseTimeline = (text: string): PullTransition[] => {
+  const lines = text.split('\n');
+  return lines.flatMap((line, at) => {
+    if (line.trim() === '') return [];
+    const transition = parseTransition(line);
+    if (transition !== undefined) return [transition];
+    const isLast = at === lines.length - 1;
+    throw new Problem('bad_line', isLast ? TORN : BROKEN, { line: at + 1, column: 1 });
+  });
+};
+
+const TORN =
+  'The last line was torn by a crash, and never counted. The next line that is added takes its place';
+const BROKEN =
+  'The line is not a transition of a pull request, and is left out. Mend it, or remove it';
