@@ -1,22 +1,23 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { restore } from '../../../lib/tools/git/restore.ts';
 import { snapshot } from '../../../lib/tools/git/snapshot.ts';
 import { worktreeDiff } from '../../../lib/worktrees/diff.ts';
 import { getWorktree } from '../../../lib/worktrees/read.ts';
 import type { Case } from '../../../store/records/case.ts';
+import type { Recovery } from '../../../store/records/recovery.ts';
 import type { Worktree } from '../../../store/records/worktree.ts';
 import { eventually } from '../../helpers/eventually.ts';
-import { gitIn, makeRepository, writeFiles } from '../../helpers/repository.ts';
+import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { type Running, startForTest } from '../../helpers/service.ts';
 import { BAIT, MISSING, plainGitRunsInto, plant, TRAPS } from '../../helpers/traps.ts';
 import { rebaseScene, type Scene, withRemote } from '../conflicts/fixture.ts';
 
 const CONFLICT = 'a.merge';
 
-const hostileScene = async (t: Parameters<typeof rebaseScene>[0]) => {
+const hostileScene = async (t: TestContext) => {
   const scene = await rebaseScene(t, {
     start: { ...BAIT, [CONFLICT]: 'start\n' },
     base: [{ [CONFLICT]: 'base\n' }],
@@ -123,6 +124,65 @@ describe('a repository full of traps', () => {
     assert.equal((await remove(second.id)).status, 409);
 
     assert.deepEqual([marks(), evilMarks()], [[], []]);
+  });
+});
+
+const SETTINGS = `worktrees:
+  setup: ['echo set-up > made.local']
+  copy_files: ['given.local']`;
+
+// A worktree that the operator made, and every file of it dirty, before anything is planted.
+const attachScene = async (t: TestContext) => {
+  const start = { ...BAIT, '.gitignore': '*.local\n' };
+  const scene = await rebaseScene(t, { start, settings: SETTINGS });
+  const { repository } = scene.running;
+  const mine = join(temporaryDirectory(t), 'mine');
+  repository.git('worktree', 'add', '--quiet', '-b', 'mine', mine);
+  writeFiles(repository.root, { 'given.local': 'given\n' });
+  dirty(mine);
+  return { scene, mine, marks: plant(t, repository) };
+};
+
+describe('the same traps', () => {
+  it('are not run into by attach, verify-isolation, set-up, clean-up, recoveries and restore', async (t) => {
+    const { scene, mine, marks } = await attachScene(t);
+    const { running, item, worktree } = scene;
+    const send = async <T = { status?: string }>(method: string, path: string, body?: object) => {
+      const answer = await running.call<T>(method, path, body);
+      assert.ok(answer.status < 300, `${path}: ${answer.text}`);
+      return answer.body;
+    };
+    const isolated = (id: string) => send('POST', `/api/worktrees/${id}/verify-isolation`);
+
+    const text = { title: 'Attached', type: 'bug' };
+    const other = (await send<Case>('POST', '/cases', text)).id;
+    await send('POST', '/api/worktrees/branch-name', { case_id: other });
+    await send('POST', `/api/worktrees/${other}/attach`, { path: mine });
+    assert.deepEqual(await look(running, other), ['ok', 'ok']);
+    await isolated(other);
+
+    // Only what the operator's settings name is run.
+    for (const path of [mine, worktree.path]) rmSync(join(path, 'made.local'), { force: true });
+    for (const id of [item.id, other]) await send('POST', `/api/worktrees/${id}/setup`);
+    for (const path of [mine, worktree.path])
+      assert.deepEqual(
+        ['made.local', 'given.local'].map((name) => readFileSync(join(path, name), 'utf8')),
+        ['set-up\n', 'given\n'],
+      );
+
+    dirty(worktree.path);
+    await send('PUT', '/api/worktrees/config', { ttl_hours: 0 });
+    await send('GET', '/api/worktrees/stale');
+    await send('POST', '/api/worktrees/cleanup', {});
+    await send('DELETE', `/api/cases/${item.id}/worktree?force=true`);
+    const at = `/api/worktrees/${item.id}/recoveries`;
+    const [kept] = await send<Recovery[]>('GET', at);
+    await send('POST', `${at}/${kept?.id}/restore`);
+    assert.equal(readFileSync(join(worktree.path, 'a.clean'), 'utf8'), 'x\nchanged\n');
+    await isolated(item.id);
+    assert.deepEqual(await look(running, item.id), ['ok', 'ok']);
+    await send('DELETE', `/api/cases/${other}/worktree`);
+    assert.deepEqual(marks(), []);
   });
 });
 
