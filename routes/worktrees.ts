@@ -55,6 +55,18 @@ const Count = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
   description: 'Commits, compared with the upstream branch, or with the base where there is none',
 });
 
+const Submodules = Type.Optional(
+  Type.Array(
+    Type.Object({
+      path: Type.String(),
+      files: Type.Integer({ description: 'Not committed in it' }),
+      commits: Type.Integer({ description: 'In it, and neither pushed nor named by the base' }),
+      readable: Type.Boolean({ description: 'false: git cannot look into it' }),
+    }),
+    { description: 'Submodules that hold work; the worktree is not removed while they do' },
+  ),
+);
+
 const WorktreeStatus = Type.Object({
   ...Worktree.properties,
   status: State,
@@ -70,6 +82,7 @@ const WorktreeStatus = Type.Object({
       { description: 'What is not committed, untracked files one by one' },
     ),
   ),
+  submodules: Submodules,
 });
 
 const WorktreeHealth = Type.Object({
@@ -81,6 +94,7 @@ const WorktreeHealth = Type.Object({
   dirty: Type.Optional(Type.Boolean()),
   ahead: Type.Optional(Count),
   behind: Type.Optional(Count),
+  submodules: Submodules,
   rebase_in_progress: Type.Optional(Type.Boolean()),
   lock: Type.Optional(Lock),
 });

@@ -103,7 +103,11 @@ const refuseOthers = async (
   const inConflict = new Set(unmerged.map((file) => toFile(file).path));
   const { files } = await status(git, worktree);
   const changed = files
-    .filter(({ code, path }) => code !== '??' && code[1] !== '.' && !inConflict.has(path))
+    // A submodule stays where it is while the commits around it move: git goes on with it so.
+    .filter(
+      ({ code, path, repository }) =>
+        !repository && code !== '??' && code[1] !== '.' && !inConflict.has(path),
+    )
     .map(({ path }) => path);
   if (changed.length === 0) return;
   throw new ServiceError(

@@ -4,6 +4,7 @@ import { ServiceError } from '../errors.ts';
 import type { Checkout, Git } from '../tools/git/git.ts';
 import { headCommit } from '../tools/git/repository.ts';
 import { status } from '../tools/git/status.ts';
+import { type SubmoduleWork, submoduleWork } from '../tools/git/submodules.ts';
 
 /** What would go, or be hard to find again, with a worktree. */
 export interface Loss {
@@ -15,7 +16,14 @@ export interface Loss {
   /** A rebase under way, checked out submodules. */
   others: string[];
   /** Repositories inside the worktree: no patch and no ref of ours can hold what is in them. */
-  repositories: string[];
+  repositories: Inner[];
+}
+
+/** A repository that git does not know as a part of the worktree, or a submodule that holds work. */
+interface Inner {
+  path: string;
+  /** What it holds, in words, where that is known. */
+  holds?: string;
 }
 
 /** Looks into a worktree that is as it was made. */
@@ -28,9 +36,12 @@ export const lossOf = async (git: Git, record: WorktreeRecord): Promise<Loss> =>
     commits: await onlyHere(git, record, { ...record, head, current: branch }),
     others: [
       ...(rebase_in_progress ? ['a rebase in progress'] : []),
-      ...(has_submodules ? ['submodules, into which nobody looks'] : []),
+      ...(has_submodules ? ['submodules'] : []),
     ],
-    repositories: inside.map(({ path }) => path),
+    repositories: [
+      ...inside.map(({ path }) => ({ path })),
+      ...(await submoduleWork(git, record, record.base_commit)).map(withWork),
+    ],
   };
 };
 
@@ -40,7 +51,13 @@ export const lossOfMissing = async (git: Git, record: WorktreeRecord): Promise<L
   const place = { git_dir, common_dir };
   const head = (await headCommit(git, place)) ?? null;
   const commits = await onlyHere(git, place, { ...record, head, current: null });
-  return { head, commits, files: [], others: [], repositories: [] };
+  const repositories = (await submoduleWork(git, place, record.base_commit)).map(withWork);
+  return { head, commits, files: [], others: [], repositories };
+};
+
+const withWork = ({ path, files, commits, readable }: SubmoduleWork): Inner => {
+  const work = [...ifAny(files, 'uncommitted file'), ...ifAny(commits, 'unpushed commit')];
+  return { path, holds: readable ? work.join(', ') : 'git cannot read it' };
 };
 
 interface Tips {
@@ -73,10 +90,11 @@ export const isNothing = ({ files, commits, others }: Loss): boolean =>
 export const refuseLoss = (loss: Loss, force: boolean): void => {
   const { files, commits, repositories } = loss;
   if (repositories.length > 0) {
+    const named = repositories.map(({ path, holds }) => (holds ? `${path} (${holds})` : path));
     throw new ServiceError(
       'work_would_be_lost',
-      `The worktree holds repositories of their own: ${repositories.join(', ')}. What is in them cannot be kept, not even with force: move them out, then try again.`,
-      { members: { files: repositories } },
+      `The worktree holds repositories of their own: ${named.join(', ')}. What is in them cannot be kept, not even with force: commit and push it in a submodule, move another one out, then try again.`,
+      { members: { files: repositories.map(({ path }) => path) } },
     );
   }
   if (force || isNothing(loss)) return;

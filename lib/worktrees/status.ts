@@ -4,6 +4,7 @@ import { readLock } from '../../store/sessions/locks.ts';
 import type { Service } from '../service.ts';
 import type { Git } from '../tools/git/git.ts';
 import { status, type WorktreeStatus } from '../tools/git/status.ts';
+import { mayHaveSubmodules, type SubmoduleWork, submoduleWork } from '../tools/git/submodules.ts';
 import { checkCase, findWorktree, getWorktree, worktreeOf } from './read.ts';
 import { adviceFor, stateOf, type WorktreeState } from './state.ts';
 
@@ -19,6 +20,7 @@ export interface CurrentStatus extends Worktree {
   detail?: string;
   head?: string | null;
   files?: ChangedPath[];
+  submodules?: SubmoduleWork[];
 }
 
 /** The worktree's record with what is in it now. 404 without one. */
@@ -27,8 +29,19 @@ export const worktreeStatus = async (service: Service, caseId: string): Promise<
   const state = await stateOf(record);
   const known = { ...worktreeOf(record), status: state };
   if (state !== 'ok') return { ...known, detail: adviceFor(record, state) };
-  const { head, files } = await status(service.git, record);
-  return { ...known, head, files: files.map(({ repository: _, ...file }) => file) };
+  const now = await status(service.git, record);
+  const files = now.files.map(({ repository: _, ...file }) => file);
+  return { ...known, head: now.head, files, ...(await inSubmodules(service.git, record)) };
+};
+
+// Where there can be none, nothing more is asked.
+const inSubmodules = async (
+  git: Git,
+  record: WorktreeRecord,
+): Promise<{ submodules?: SubmoduleWork[] }> => {
+  if (!mayHaveSubmodules(record)) return {};
+  const submodules = await submoduleWork(git, record, record.base_commit);
+  return submodules.length === 0 ? {} : { submodules };
 };
 
 export interface Health {
@@ -40,6 +53,7 @@ export interface Health {
   dirty?: boolean;
   ahead?: number | null;
   behind?: number | null;
+  submodules?: SubmoduleWork[];
   rebase_in_progress?: boolean;
   lock?: Lock;
 }
@@ -61,9 +75,11 @@ const gitHealth = async (git: Git, record: WorktreeRecord): Promise<Omit<Health,
   }
   // In the worktree, HEAD is another one than where the base was named.
   const now = await status(git, record, /^(HEAD|@)/.test(record.base) ? undefined : record);
-  const { branch, head, dirty, rebase_in_progress } = now;
+  const { branch, head, rebase_in_progress } = now;
   const distance = await distanceOf(git, record, now);
-  return { status: state, branch, head, dirty, ...distance, rebase_in_progress };
+  const inside = await inSubmodules(git, record);
+  const dirty = now.dirty || inside.submodules?.some(({ files }) => files > 0) === true;
+  return { status: state, branch, head, dirty, ...distance, rebase_in_progress, ...inside };
 };
 
 interface Distance {

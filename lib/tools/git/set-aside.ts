@@ -34,7 +34,7 @@ export const setAside = (git: Git, worktree: Worktree, id: string): Promise<SetA
 export const bringBack = (git: Git, worktree: Worktree, kept: SetAside): Promise<boolean> =>
   git.turn(worktree.common_dir, async (run) => {
     const { files: changed } = await status({ run }, worktree);
-    if (changed.some(({ code }) => code !== '??')) return false;
+    if (changed.some(({ code, repository }) => code !== '??' && !repository)) return false;
     const index = await merged(run, worktree, `${kept.commit}^2`);
     const files = await merged(run, worktree, kept.commit);
     if (index === undefined || files === undefined) return false;
