@@ -10,6 +10,7 @@ import { forget } from './items/missing.ts';
 import { parseCase } from './items/read-case.ts';
 import { freshItem, reconcileInTurn, tell } from './items/reconcile.ts';
 import { CASE_FILE, caseFile } from './layout.ts';
+import { noteLink } from './links/link-index.ts';
 import { caseDirName, monthOf } from './names.ts';
 import type { Case, CaseMatter } from './records/case.ts';
 import { readyToWrite, type Store } from './store.ts';
@@ -41,10 +42,15 @@ export const listCases = (store: Store, filter: Filter): Item[] =>
 export interface NewCase {
   matter: CaseMatter;
   description: string;
+  /** What else is in its directory from the beginning, by name. */
+  files?: Record<string, string>;
 }
 
-/** Makes the directory of a new Work item, with its record in it, by one rename. */
-export const createCase = (store: Store, { matter, description }: NewCase): Promise<Case> =>
+/** Makes the directory of a new Work item, with its record in it, by one rename: it is there with all its files or not. */
+export const createCase = (
+  store: Store,
+  { matter, description, files = {} }: NewCase,
+): Promise<Case> =>
   store.turns.take(matter.id, async () => {
     await readyToWrite(store);
     const dir = join(
@@ -56,12 +62,13 @@ export const createCase = (store: Store, { matter, description }: NewCase): Prom
     const text = renderFrontMatter({ ...matter }, bodyOfText(description, '\n'));
     // Read before it is written: what could not be read back is not written at all.
     const value = parseCase(text);
-    await createDirectory(store.layout, path, { [CASE_FILE]: text });
+    await createDirectory(store.layout, path, { ...files, [CASE_FILE]: text });
     const entry = entryOfNew(caseFile(path), text, value);
     if (entry === undefined)
       throw new StoreError('file_busy', `${dir} was moved or removed while it was made`);
     const item = newItem(matter.id, dir, entry);
     putItem(store.items, item);
+    noteLink(store, item);
     store.watch(dir, 'item');
     await tell(store, item);
     return recordOf(item);
@@ -85,12 +92,21 @@ export const updateCase = (
   ifMatch?: string,
 ): Promise<Case | undefined> =>
   changing(store, id, async (item) => {
-    await untilDone(`${item.dir}/${CASE_FILE}`, async () => {
-      const done = await edit(store, item, rule, ifMatch);
-      await reconcileInTurn(store, item);
-      return done;
-    });
+    await changeCaseInTurn(store, item, rule, ifMatch);
     return recordOf(item);
+  });
+
+/** The same, for whoever has the Work item's turn already. */
+export const changeCaseInTurn = (
+  store: Store,
+  item: Item,
+  rule: CaseRule,
+  ifMatch?: string,
+): Promise<void> =>
+  untilDone(`${item.dir}/${CASE_FILE}`, async () => {
+    const done = await edit(store, item, rule, ifMatch);
+    await reconcileInTurn(store, item);
+    return done;
   });
 
 // False when the file is no longer the one that the record was read from: the rule must not decide on an old record.

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createFile } from './disk/durable.ts';
 import { namesIn } from './disk/folder.ts';
 import { assertOwn, changing } from './items/changing.ts';
@@ -7,8 +6,9 @@ import { conflictsDir } from './layout.ts';
 import { shortId, timeName } from './names.ts';
 import { checkConflict } from './read-conflicts.ts';
 import type { ConflictMatter } from './records/conflict.ts';
+import { inSlices } from './slices.ts';
 import type { Store } from './store.ts';
-import type { FrontMatter } from './text/front-matter.ts';
+import { logLine, withLogLine } from './text/log-lines.ts';
 import { editRecord, explained, readable, readRegularFile } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 
@@ -42,19 +42,13 @@ export const isOpenHere = ({ machine }: Store, matter: ConflictMatter): boolean 
 /** All rebases of the workspace that can be read. It gives way to requests every few milliseconds. */
 export const allConflicts = async (store: Store): Promise<KeptConflict[]> => {
   const found: KeptConflict[] = [];
-  let since = performance.now();
-  for (const id of [...store.items.byId.keys()]) {
+  await inSlices([...store.items.byId.keys()], (id) => {
     const folder = folderOf(store, id);
-    if (folder === undefined) continue;
+    if (folder === undefined) return;
     for (const name of namesIn(folder)) found.push(...readOrSkip(store, id, join(folder, name)));
-    if (performance.now() - since < SLICE_MS) continue;
-    await nextTurn();
-    since = performance.now();
-  }
+  });
   return found;
 };
-
-const SLICE_MS = 4;
 
 const readOrSkip = (store: Store, caseId: string, path: string): KeptConflict[] => {
   try {
@@ -73,7 +67,7 @@ export const createConflict = (
   changing(store, caseId, async (item) => {
     const name = `${timeName(new Date(matter.began_at))}-${shortId(matter.id)}.md`;
     const path = join(conflictsDir(join(store.layout.root, item.dir)), name);
-    const text = renderFrontMatter({ ...matter }, `\n${entry(matter.began_at, line)}\n`);
+    const text = renderFrontMatter({ ...matter }, `\n${logLine(matter.began_at, line)}\n`);
     await createFile(store.layout, path, text, { assertMeant: () => assertOwn(store, item) });
     return readIn(store, caseId, path);
   });
@@ -94,17 +88,12 @@ export const changeConflict = (
     if (path === undefined) return undefined;
     await editRecord(store.layout, path, ({ source }) => ({
       changes,
-      ...(line !== undefined && { body: withLine(source, entry(now(store), line)) }),
+      ...(line !== undefined && { body: withLogLine(source, logLine(now(store), line)) }),
     }));
     return readIn(store, case_id, path);
   });
 
 const now = ({ clock }: Store): string => clock().toISOString();
-
-const entry = (at: string, line: string): string => `- ${at} ${line.replaceAll(/\s*\n\s*/g, ' ')}`;
-
-const withLine = ({ body, eol }: FrontMatter, line: string): string =>
-  `${body}${body === '' || body.endsWith('\n') ? '' : eol}${line}${eol}`;
 
 const readIn = (store: Store, case_id: string, path: string): KeptConflict | undefined => {
   const { root } = store.layout;

@@ -12,6 +12,7 @@ import { sweep } from './items/sweep.ts';
 import { createTurns } from './items/turns.ts';
 import { openJournal } from './journal/journal.ts';
 import { layoutOf } from './layout.ts';
+import { createLinkIndex } from './links/link-index.ts';
 import { machineOf } from './sessions/machine.ts';
 import { readyToWrite, type Store } from './store.ts';
 import type { Changes } from './text/splice.ts';
@@ -110,6 +111,7 @@ const emptyStore = (
     lookAgain: undefined,
     doubtful: new Map(),
     closer: new Map(),
+    links: createLinkIndex(),
     globals: createGlobals(problems),
     readOnly: false,
     listeners: new Set(),

@@ -8,6 +8,7 @@ import type { Problems } from './items/problems.ts';
 import type { Turns } from './items/turns.ts';
 import type { Journal, Seen } from './journal/journal.ts';
 import type { Layout } from './layout.ts';
+import type { LinkIndex } from './links/link-index.ts';
 import { keepMachine } from './sessions/machine.ts';
 import type { SessionFiles } from './sessions/session-files.ts';
 import type { Changes } from './text/splice.ts';
@@ -39,6 +40,7 @@ export interface Store {
   readonly problems: Problems;
   /** What of each Work item is looked at for problems alone. */
   readonly closer: Map<string, SessionFiles>;
+  readonly links: LinkIndex;
   /** A place to be watched from now on. Does nothing until somebody watches. */
   watch: (dir: string, kind: PlaceKind) => void;
   readonly globals: Globals;

@@ -12,6 +12,7 @@ import { placeIn } from '../text/record-file.ts';
 import { amending, lackingFindings } from './adopt.ts';
 import { checkAside } from './aside.ts';
 import { error, errorAt, type Finding } from './finding.ts';
+import { checkLinks } from './links.ts';
 import { type Older, puttingBack } from './older.ts';
 import { checkSessions } from './sessions.ts';
 import { checkTexts } from './texts.ts';
@@ -48,8 +49,15 @@ export const checkItems = async (
   const taken = new Set(items.map(({ files }) => idOf(files.case)));
   for (const item of items) findings.push(...(await checkItem(checkup, item, taken)));
   findings.push(...checkIds(checkup, items), ...(await checkMissing(checkup, items)));
+  findings.push(...checkLinks(root, inOrderOfAge(items)));
   return { items, findings };
 };
+
+const inOrderOfAge = (items: readonly FoundItem[]): string[] =>
+  items.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1)).map(({ dir }) => dir);
+
+const ageOf = ({ files: { case: entry } }: FoundItem): string =>
+  `${entry.value?.matter.created_at} ${idOf(entry)}`;
 
 const CLOSED = asProblem(Object.assign(new Error(), { code: 'EACCES' }));
 

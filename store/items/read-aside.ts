@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { listFolder } from '../disk/folder.ts';
+import { parseIssueCopy, parseSync } from '../links/read-links.ts';
 import { isRecordName } from '../names.ts';
 import { parsePull, parsePullDraft, parseTimeline } from '../pulls/read-pulls.ts';
 import { parseConflict } from '../read-conflicts.ts';
@@ -19,7 +20,12 @@ const records =
   (name) =>
     isRecordName(name) ? parse : undefined;
 
-/** The folders of a Work item whose record files are read when somebody asks for them: no comparison needs them. */
+/** The record files of a Work item that are read when somebody asks for them: no comparison needs them. */
+const FILES: Readonly<Record<string, (text: string) => unknown>> = {
+  'issue.md': parseIssueCopy,
+};
+
+/** The folders of such files. */
 const FOLDERS: Readonly<Record<string, Kind>> = {
   conflicts: records(parseConflict),
   pr: named({
@@ -27,6 +33,7 @@ const FOLDERS: Readonly<Record<string, Kind>> = {
     'draft.md': parsePullDraft,
     'timeline.ndjson': parseTimeline,
   }),
+  syncs: records(parseSync),
 };
 
 /** These files as they were read, by path within the Work item: nothing but what is wrong, and what tells a change. */
@@ -35,14 +42,17 @@ export type Aside = ReadonlyMap<string, Entry<true>>;
 /** Reads what changed since it was last read, and what keeps a folder from being read. */
 export const readAside = (path: string, before: Aside = NONE): Aside => {
   const found = new Map<string, Entry<true>>();
+  const look = (file: string, parse: (text: string) => unknown): void => {
+    const entry = readEntry(join(path, file), looking(before.get(file), parse));
+    if (entry !== undefined) found.set(file, entry);
+  };
+  for (const [file, parse] of Object.entries(FILES)) look(file, parse);
   for (const [folder, kind] of Object.entries(FOLDERS)) {
     const { names, fault } = listFolder(join(path, folder));
     if (fault !== undefined) found.set(folder, faulty(fault));
     for (const name of names.toSorted()) {
-      const file = `${folder}/${name}`;
       const parse = kind(name);
-      const entry = parse && readEntry(join(path, file), looking(before.get(file), parse));
-      if (entry !== undefined) found.set(file, entry);
+      if (parse !== undefined) look(`${folder}/${name}`, parse);
     }
   }
   return found;

@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import type { Item } from '../items/item.ts';
+import { problemOf } from '../items/item-files.ts';
+import { linkFile } from '../layout.ts';
+import type { IssueLinkMatter, LinkMatter } from '../records/link.ts';
+import { inSlices } from '../slices.ts';
+import type { Store } from '../store.ts';
+import { type Entry, readEntry } from '../text/entry.ts';
+import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
+import { parseLink } from './read-links.ts';
+
+/**
+ * Which Work items are linked to which issue, as their link.md said when it was last looked at: after the start, at
+ * every hint, at every sweep and after each write.
+ */
+export interface LinkIndex {
+  /** Whether all Work items were looked at since the start. */
+  complete: boolean;
+  readonly byItem: Map<string, Entry<LinkMatter>>;
+  readonly byIssue: Map<string, Set<string>>;
+}
+
+export const createLinkIndex = (): LinkIndex => ({
+  complete: false,
+  byItem: new Map(),
+  byIssue: new Map(),
+});
+
+export type IssueName = Pick<IssueLinkMatter, 'host' | 'repository' | 'number'>;
+
+/** The same for the same issue, however it is written: names of hosts and repositories know no case. */
+export const issueKey = ({ host = DEFAULT_HOST, repository, number }: IssueName): string =>
+  `${host}/${repository}#${number}`.toLowerCase();
+
+export const DEFAULT_HOST = 'github.com';
+
+/** Looks at link.md of a Work item. */
+export const noteLink = (store: Store, item: Item): void => {
+  const { byItem } = store.links;
+  const before = byItem.get(item.id);
+  const path = linkFile(join(store.layout.root, item.dir));
+  const entry = readEntry(path, { before, parse: parseLink });
+  if (entry === undefined) {
+    dropLink(store, item.id);
+    return;
+  }
+  byItem.set(item.id, entry);
+  rehang(store, item.id, { from: keyOf(before), to: keyOf(entry) });
+  tellProblems(store, item);
+};
+
+export const dropLink = (store: Store, id: string): void => {
+  const before = store.links.byItem.get(id);
+  if (!store.links.byItem.delete(id)) return;
+  rehang(store, id, { from: keyOf(before), to: undefined });
+  store.problems.set(ownerOf(id), []);
+};
+
+const keyOf = (entry: Entry<LinkMatter> | undefined): string | undefined =>
+  entry?.value?.issue == null ? undefined : issueKey(entry.value.issue);
+
+interface Rehanging {
+  from: string | undefined;
+  to: string | undefined;
+}
+
+const rehang = (store: Store, id: string, { from, to }: Rehanging): void => {
+  if (from === to) return;
+  const { byIssue } = store.links;
+  if (to !== undefined) byIssue.set(to, new Set([...(byIssue.get(to) ?? []), id]));
+  if (from === undefined) return;
+  byIssue.get(from)?.delete(id);
+  if (byIssue.get(from)?.size === 0) byIssue.delete(from);
+  // One that had a twin has none any more.
+  for (const other of idsAt(store, from)) tellProblems(store, store.items.byId.get(other) as Item);
+};
+
+/** The Work items that are linked to an issue, oldest first. More than one is a fault, which is told. */
+export const linkedTo = async (store: Store, issue: IssueName): Promise<string[]> => {
+  await allLooked(store);
+  return idsAt(store, issueKey(issue));
+};
+
+/** The links of all Work items that have a readable one. */
+export const allLinks = async (store: Store): Promise<Map<string, IssueLinkMatter>> => {
+  await allLooked(store);
+  const found = new Map<string, IssueLinkMatter>();
+  for (const [id, { value }] of store.links.byItem)
+    if (value?.issue != null && store.items.byId.has(id)) found.set(id, value.issue);
+  return found;
+};
+
+const allLooked = async (store: Store): Promise<void> => {
+  if (store.links.complete) return;
+  await inSlices([...store.items.byId.values()], (item) => noteLink(store, item));
+  store.links.complete = true;
+};
+
+const idsAt = ({ links, items }: Store, key: string): string[] =>
+  [...(links.byIssue.get(key) ?? [])]
+    .flatMap((id) => items.byId.get(id) ?? [])
+    .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
+    .map(({ id }) => id);
+
+const ageOf = ({ id, files }: Item): string => `${files.case.value?.matter.created_at} ${id}`;
+
+const tellProblems = (store: Store, { id, dir }: Item): void => {
+  const entry = store.links.byItem.get(id);
+  const key = keyOf(entry);
+  const first = key === undefined ? undefined : idsAt(store, key)[0];
+  const other = first === undefined ? undefined : store.items.byId.get(first);
+  const file = `${dir}/link.md`;
+  const twin = other === undefined || first === id ? [] : [twinOf(file, `${other.dir}/link.md`)];
+  store.problems.set(ownerOf(id), [...problemOf(file, entry), ...twin]);
+};
+
+/** `first` is the link.md of the other one. */
+export const twinOf = (file: string, first: string): FileProblem =>
+  fileProblem(
+    file,
+    new Problem(
+      'duplicate_link',
+      `${first} is linked to the same issue. Both are synced; remove one of the two links`,
+    ),
+  );
+
+const ownerOf = (id: string): string => `${id}/link`;

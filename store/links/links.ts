@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { createFile } from '../disk/durable.ts';
+import { assertOwn, changing } from '../items/changing.ts';
+import type { Item } from '../items/item.ts';
+import { linkFile } from '../layout.ts';
+import { sha256 } from '../names.ts';
+import type { IssueLinkMatter, LinkMatter } from '../records/link.ts';
+import type { Store } from '../store.ts';
+import { type FrontMatter, splitFrontMatter } from '../text/front-matter.ts';
+import { logLine, withLogLine } from '../text/log-lines.ts';
+import {
+  type Edit,
+  editRecord,
+  explained,
+  readable,
+  readRegularFile,
+} from '../text/record-file.ts';
+import { renderFrontMatter } from '../text/splice.ts';
+import { spliceWithin } from '../text/splice-within.ts';
+import { noteLink } from './link-index.ts';
+import { checkLink } from './read-links.ts';
+
+export interface KeptLink {
+  issue: IssueLinkMatter | undefined;
+  /** Of the file. */
+  sha: string;
+}
+
+/**
+ * The link of a Work item as it is on disk this moment; undefined when there is no link.md, or no such Work item. Throws
+ * `unreadable_record`.
+ */
+export const readLink = (store: Store, caseId: string): KeptLink | undefined => {
+  const item = store.items.byId.get(caseId);
+  return item && linkOf(store, item);
+};
+
+/** The same, for whoever has the Work item. */
+export const linkOf = ({ layout: { root } }: Store, { dir }: Item): KeptLink | undefined => {
+  const path = linkFile(join(root, dir));
+  const bytes = readRegularFile(root, path);
+  if (bytes === undefined) return undefined;
+  const source = readable(root, path, bytes);
+  const { issue } = checkedLink(`${dir}/link.md`, source);
+  return { issue: issue ?? undefined, sha: sha256(bytes) };
+};
+
+const checkedLink = (file: string, source: FrontMatter): LinkMatter =>
+  explained(file, () => checkLink(source.data, source));
+
+export interface LinkChange {
+  /** Of the issue; undefined takes a key away. */
+  changes: { [K in keyof IssueLinkMatter]?: IssueLinkMatter[K] | undefined };
+  /** What happened, as a sentence for the log. */
+  line?: string;
+}
+
+/** From the link as it is on disk to what is to change in it; undefined for nothing. */
+export type LinkRule = (current: KeptLink) => LinkChange | undefined;
+
+/**
+ * Runs a rule on the link to an issue and writes what it wants, in the Work item's turn. False when there is no such
+ * link; undefined when there is no such Work item. Throws `unreadable_record`.
+ */
+export const changeLink = (
+  store: Store,
+  caseId: string,
+  rule: LinkRule,
+): Promise<boolean | undefined> =>
+  changing(store, caseId, (item) => changeLinkInTurn(store, item, rule));
+
+/** The same, for whoever has the Work item's turn already. */
+export const changeLinkInTurn = async (
+  store: Store,
+  item: Item,
+  rule: LinkRule,
+): Promise<boolean> => {
+  const { layout, clock } = store;
+  let isThere = false;
+  await editRecord(layout, linkFile(join(layout.root, item.dir)), ({ sha, source }) => {
+    const { issue } = checkedLink(`${item.dir}/link.md`, source);
+    isThere = issue != null;
+    const change = issue == null ? undefined : rule({ issue, sha });
+    return change && edited(source, change, clock().toISOString());
+  });
+  noteLink(store, item);
+  return isThere;
+};
+
+const edited = (source: FrontMatter, { changes, line }: LinkChange, now: string): Edit => ({
+  yaml: splitFrontMatter(spliceWithin(source, 'issue', changes)).yaml,
+  ...(line !== undefined && { body: withLogLine(source, logLine(now, line)) }),
+});
+
+/** Writes the link of a Work item that has none; false when there is a link.md. Undefined when there is no Work item. */
+export const createLink = (
+  store: Store,
+  caseId: string,
+  link: NewLink,
+): Promise<boolean | undefined> =>
+  changing(store, caseId, async (item) => {
+    const path = linkFile(join(store.layout.root, item.dir));
+    const assertMeant = (): void => assertOwn(store, item);
+    const isNew = await createFile(store.layout, path, linkText(link), { assertMeant });
+    noteLink(store, item);
+    return isNew;
+  });
+
+export interface NewLink {
+  issue: IssueLinkMatter;
+  at: string;
+  /** What happened, as a sentence for the log. */
+  line: string;
+}
+
+/** link.md as it begins. */
+export const linkText = ({ issue, at, line }: NewLink): string =>
+  renderFrontMatter({ issue }, `\n${logLine(at, line)}\n`);

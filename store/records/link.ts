@@ -1,0 +1,85 @@
+import { type Static, Type } from 'typebox';
+import { Id, Time } from './id.ts';
+
+export const ISSUE_STATES = ['open', 'closed'] as const;
+
+/**
+ * `linked`: as it was when last synced. `conflict`: changed here and there. `stale`: not synced yet, or changed there
+ * since. `moved`, `missing`: it is not where it was.
+ */
+export const LINK_STATUSES = ['linked', 'conflict', 'stale', 'moved', 'missing'] as const;
+
+const Host = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$' });
+const Repository = Type.String({
+  pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+$',
+  description: 'owner/name',
+});
+const IssueNumber = Type.Integer({ minimum: 1 });
+const Names = Type.Array(Type.String());
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([Type.Null(), schema]);
+
+/** `issue` in link.md. One made by hand needs its repository and number; the rest comes with the first sync. */
+export const IssueLinkMatter = Type.Object({
+  /** `github.com` where none is given. */
+  host: Type.Optional(Host),
+  repository: Repository,
+  number: IssueNumber,
+  node_id: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String()),
+  status: Type.Optional(Type.Enum([...LINK_STATUSES])),
+  moved_to: Type.Optional(Type.String()),
+  imported_at: Type.Optional(Time),
+  synced_at: Type.Optional(Time),
+  /** The import job that made the Work item: resumed, it knows its own. */
+  import_job: Type.Optional(Id),
+  /** The Work item's own copies, which the operator may edit. */
+  state: Type.Optional(Type.Enum([...ISSUE_STATES])),
+  labels: Type.Optional(Names),
+  assignees: Type.Optional(Names),
+  milestone: Type.Optional(orNull(Type.String())),
+});
+export type IssueLinkMatter = Static<typeof IssueLinkMatter>;
+
+/** The front matter of link.md; its body tells what syncs came to, a line each. */
+export const LinkMatter = Type.Object({ issue: Type.Optional(orNull(IssueLinkMatter)) });
+export type LinkMatter = Static<typeof LinkMatter>;
+
+/** The front matter of issue.md: the issue as last synced. Its body is the issue's. */
+export const IssueCopyMatter = Type.Object({
+  title: Type.String(),
+  state: Type.Enum([...ISSUE_STATES]),
+  state_reason: Type.Optional(orNull(Type.String())),
+  labels: Names,
+  assignees: Names,
+  milestone: orNull(Type.String()),
+  author: Type.Optional(orNull(Type.String())),
+  created_at: Type.Optional(Type.String()),
+  updated_at: Type.Optional(Type.String()),
+  closed_at: Type.Optional(orNull(Type.String())),
+});
+export type IssueCopyMatter = Static<typeof IssueCopyMatter>;
+
+/** The issue that a Work item is linked to, as it is served. */
+export const IssueLink = Type.Object(
+  {
+    host: Host,
+    repository: Repository,
+    number: IssueNumber,
+    node_id: orNull(Type.String()),
+    url: orNull(Type.String()),
+    status: Type.Enum([...LINK_STATUSES], {
+      description:
+        '`linked`: as last synced. `conflict`: changed here and there, which `prefer` settles. `stale`: not synced yet, or changed there since. `moved`, `missing`: it is not there any more',
+    }),
+    moved_to: Type.Optional(Type.String({ description: 'Where it was moved to' })),
+    imported_at: orNull(Time),
+    synced_at: orNull(Time),
+    state: orNull(Type.Enum([...ISSUE_STATES])),
+    labels: Names,
+    assignees: Names,
+    milestone: orNull(Type.String()),
+  },
+  { $id: 'IssueLink' },
+);
+export type IssueLink = Static<typeof IssueLink>;

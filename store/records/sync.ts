@@ -1,0 +1,65 @@
+import { type Static, Type } from 'typebox';
+import { Id, Time } from './id.ts';
+
+export const FIELDS = [
+  'title',
+  'description',
+  'labels',
+  'assignees',
+  'milestone',
+  'state',
+] as const;
+export type FieldName = (typeof FIELDS)[number];
+
+/**
+ * `taken`: changed on the host only. `kept`: changed here only. `same`: changed alike. `conflict`: changed on both, and
+ * kept. `settled`: a conflict that the operator has decided.
+ */
+export const FIELD_OUTCOMES = ['taken', 'kept', 'same', 'conflict', 'settled'] as const;
+export const SYNC_OUTCOMES = [
+  'linked',
+  'unchanged',
+  'updated',
+  'conflict',
+  'moved',
+  'missing',
+] as const;
+export const TRIGGERS = ['link', 'sync', 'sync_all'] as const;
+
+const Value = Type.Union([Type.Null(), Type.String(), Type.Array(Type.String())]);
+
+export const FieldSync = Type.Object(
+  {
+    field: Type.Enum([...FIELDS]),
+    outcome: Type.Enum([...FIELD_OUTCOMES], {
+      description:
+        '`taken`: changed on the host only. `kept`: changed here only. `same`: changed alike. `conflict`: changed on both, and kept as it is here. `settled`: a conflict that was decided',
+    }),
+    base: Type.Optional(Value),
+    here: Type.Optional(Value),
+    host: Type.Optional(Value),
+  },
+  { $id: 'FieldSync' },
+);
+export type FieldSync = Static<typeof FieldSync>;
+
+const common = {
+  id: Id,
+  at: Time,
+  trigger: Type.Enum([...TRIGGERS]),
+  outcome: Type.Enum([...SYNC_OUTCOMES]),
+  prefer: Type.Optional(Type.Enum(['local', 'remote'])),
+  moved_to: Type.Optional(Type.String()),
+  fields: Type.Array(FieldSync, {
+    description:
+      'What differed, as it was in the last synced copy (`base`; not there when there was none), `here` and on the `host`',
+  }),
+};
+
+/** The front matter of syncs/<time>-<id>.md, one sync that changed or found something; long texts are in its body. */
+export const SyncMatter = Type.Object(common);
+export type SyncMatter = Static<typeof SyncMatter>;
+
+/** One sync as the log serves it. */
+export const Sync = Type.Object({ case_id: Id, ...common }, { $id: 'Sync' });
+export type Sync = Static<typeof Sync>;
