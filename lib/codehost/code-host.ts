@@ -52,6 +52,8 @@ export interface HostedRepository {
 
   createPull(wanted: NewPull): Promise<Pull>;
   updatePull(number: number, change: { title?: string; body?: string }): Promise<Pull>;
+  /** Gives a pull request these labels, in place of those it has. */
+  setLabels(number: number, labels: readonly string[]): Promise<void>;
   /** Ends the draft, and confirms it. */
   markReady(number: number): Promise<Pull>;
   resolveThread(threadId: string): Promise<void>;

@@ -38,6 +38,7 @@ export const createGitHub = (_given: Surroundings): CodeHost => ({
     threads: notYet,
     createPull: notYet,
     updatePull: notYet,
+    setLabels: notYet,
     markReady: notYet,
     resolveThread: notYet,
     comment: notYet,
