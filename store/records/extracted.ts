@@ -1,0 +1,71 @@
+import { type Static, Type } from 'typebox';
+
+const Section = Type.Union([Type.String(), Type.Null()], {
+  description: 'The heading it stands under; null before the first',
+});
+const Text = Type.Union([Type.String(), Type.Null()], { description: 'Markdown' });
+
+/** What a section is about, told from the words of its heading. */
+export const SectionKind = Type.Enum([
+  'summary',
+  'steps',
+  'expected',
+  'actual',
+  'environment',
+  'acceptance',
+  'tasks',
+  'logs',
+  'proposal',
+  'declarations',
+  'other',
+]);
+export type SectionKind = Static<typeof SectionKind>;
+
+/** What the text of an issue says, taken apart: the same text gives the same, always. */
+export const ExtractedIssue = Type.Object(
+  {
+    title: Text,
+    summary: Type.String({
+      description: 'What it is about, as Markdown; empty where nothing says',
+    }),
+    sections: Type.Array(
+      Type.Object({
+        heading: Section,
+        level: Type.Integer({ minimum: 0, maximum: 7, description: '7: a bold line or a label' }),
+        kind: SectionKind,
+        content: Type.String({ description: 'Markdown, without comments of a template' }),
+      }),
+    ),
+    steps: Type.Array(Type.String(), { description: 'Steps to reproduce, in order' }),
+    expected: Text,
+    actual: Text,
+    environment: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
+    acceptance_criteria: Type.Array(Type.String()),
+    checklist: Type.Array(
+      Type.Object({ text: Type.String(), checked: Type.Boolean(), section: Section }),
+    ),
+    code_blocks: Type.Array(
+      Type.Object({
+        language: Type.Union([Type.String(), Type.Null()]),
+        content: Type.String(),
+        section: Section,
+      }),
+    ),
+    logs: Type.Array(Type.String(), { description: 'Output of programs that is quoted' }),
+    errors: Type.Array(Type.String(), { description: 'Lines that tell an error, each once' }),
+    files: Type.Array(Type.String(), { description: 'Files that are named, each once' }),
+    links: Type.Array(Type.Object({ text: Type.String(), url: Type.String() })),
+    mentions: Type.Array(
+      Type.Object({
+        repository: Type.Union([Type.String(), Type.Null()], {
+          description: '`owner/name`; null: the repository of the issue itself',
+        }),
+        number: Type.Integer({ minimum: 1 }),
+        kind: Type.Enum(['issue', 'pull', 'unknown']),
+      }),
+    ),
+    truncated: Type.Boolean({ description: 'It is longer than what is read of it, 256 KB' }),
+  },
+  { $id: 'ExtractedIssue' },
+);
+export type ExtractedIssue = Static<typeof ExtractedIssue>;
