@@ -8,10 +8,11 @@ import { counted } from '../counted.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { endQueued } from '../sessions/end-queued.ts';
+import { putMessage } from '../tools/git/git-files.ts';
 import { type RebaseAnswer, rebaseState, type Stop } from '../tools/git/rebase.ts';
 import { commitOf, headCommit } from '../tools/git/repository.ts';
 import { bringBack } from '../tools/git/set-aside.ts';
-import { dropSnapshot, snapshot } from '../tools/git/snapshot.ts';
+import { dropSnapshot, readSnapshot, snapshot } from '../tools/git/snapshot.ts';
 import { type Unmerged, unmergedFiles } from '../tools/git/unmerged.ts';
 import { CONFLICT } from './under-way.ts';
 
@@ -126,12 +127,12 @@ export const finish = async (
   const { git, store, clock } = service;
   const { onto, onto_commit, set_aside, conflicted, conflicted_at } = conflict.matter;
   const head = (await headCommit(git, worktree)) ?? onto_commit;
-  const isBack = set_aside === null || (await bringBack(git, worktree, set_aside));
+  const isBack = await bringChanges(service, worktree, conflict);
   const base = (await isBranch(service, worktree, onto)) ? onto : worktree.base;
   await moveBase(store, worktree, { base, base_commit: onto_commit });
   if (conflicted !== null) await dropSnapshot(git, worktree, conflicted);
   await letGo(service, conflict);
-  const words = isBack ? '' : `; the changes are kept under ${set_aside.ref}, for they do not fit`;
+  const words = isBack ? '' : `; the changes are kept under ${set_aside?.ref}, for they do not fit`;
   await changeConflict(store, conflict, {
     outcome: conflicted_at === null ? 'clean' : 'resolved',
     step: null,
@@ -144,6 +145,20 @@ export const finish = async (
   if (set_aside === null) return { status: 'clean', head, onto };
   if (isBack) return { status: 'clean', head, onto, changes: 'brought_back' };
   return { status: 'clean', head, onto, changes: 'set_aside', set_aside_ref: set_aside.ref };
+};
+
+// With the message that was prepared for them: git takes it for a commit of the rebase, and forgets it. True, too, where
+// nothing was set aside.
+const bringChanges = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { matter: { set_aside, snapshot: before } }: KeptConflict,
+): Promise<boolean> => {
+  if (set_aside === null) return true;
+  if (!(await bringBack(git, worktree, set_aside))) return false;
+  if (before !== null)
+    await putMessage(git, worktree, (await readSnapshot(git, worktree, before)).git_files);
+  return true;
 };
 
 const isBranch = async (

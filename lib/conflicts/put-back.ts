@@ -1,7 +1,7 @@
 import { changeConflict, type KeptConflict, openConflict } from '../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import type { Service } from '../service.ts';
-import { forgetRebase } from '../tools/git/rebase.ts';
+import { putGitFiles } from '../tools/git/git-files.ts';
 import { type Restored, restore } from '../tools/git/restore.ts';
 import { dropSnapshot, readSnapshot } from '../tools/git/snapshot.ts';
 import { messageOf } from './preflight.ts';
@@ -24,7 +24,7 @@ export const putBack = async (
     const words = files.length === 0 ? '' : ` (${files.join(', ')})`;
     await changeConflict(store, conflict, { line: `what is undone${words} is under ${kept_ref}` });
   });
-  await forgetRebase(worktree);
+  await putGitFiles(git, worktree, before.git_files);
   return restored;
 };
 

@@ -5,6 +5,7 @@ import { inWorktreeTurn, saveWorktree, whatIsAt } from '../../store/worktrees.ts
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { Worktree } from '../tools/git/git.ts';
+import { putGitFiles } from '../tools/git/git-files.ts';
 import { refuseUnsafeTree } from '../tools/git/recovered.ts';
 import { commitOf, type Repository } from '../tools/git/repository.ts';
 import { putInto } from '../tools/git/restore.ts';
@@ -77,6 +78,7 @@ const fill = async (
 ): Promise<void> => {
   const before = { ...picture, branch: `refs/heads/${picture.branch}` };
   const left = await putInto(git, worktree, before);
+  if (picture.git_files !== undefined) await putGitFiles(git, worktree, picture.git_files);
   const differing = left.files.map(({ path }) => path);
   if (differing.length === 0) return;
   throw new ServiceError(

@@ -18,6 +18,8 @@ export const Pictured = Type.Object({
   operations: Texts,
   settings: Sha256,
   tampered: Type.Boolean(),
+  /** MERGE_MSG and the like, by name. */
+  git_files: Type.Optional(Type.Record(Type.String(), Oid)),
 });
 
 /** What it was when a Plan turn began. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { lstat, readFile, rm } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { processesOf, RUN_VARIABLE, sweep } from '../process-tree.ts';
@@ -117,12 +117,6 @@ export const awaitRebase = async (marker: string): Promise<void> => {
     }
     await delay(LOOK_AGAIN_MS);
   }
-};
-
-/** Takes away what git remembers of a rebase besides its directory, once that is gone. */
-export const forgetRebase = async (worktree: Worktree): Promise<void> => {
-  for (const name of ['REBASE_HEAD', 'AUTO_MERGE', 'MERGE_MSG'])
-    await rm(join(worktree.git_dir, name), { force: true });
 };
 
 /**

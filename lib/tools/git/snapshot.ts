@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { DAEMON } from './author.ts';
 import { PATCH } from './diff.ts';
 import type { Git, Runner, Worktree } from './git.ts';
+import { type GitFiles, storeGitFiles } from './git-files.ts';
 import { pathText } from './path-text.ts';
 import { indexHash, type Picture, takePicture } from './picture.ts';
 
@@ -10,6 +11,8 @@ import { indexHash, type Picture, takePicture } from './picture.ts';
 export interface Snapshot extends Picture {
   ref: string;
   commit: string;
+  /** Not compared: git itself writes them over as it goes. */
+  git_files?: GitFiles;
 }
 
 export interface FileChange {
@@ -37,6 +40,8 @@ export const snapshot = (
   kind: Kind = 'snapshots',
 ): Promise<Snapshot> => git.turn(worktree.common_dir, (run) => keep({ run }, worktree, kind));
 
+type KeptPicture = Omit<Snapshot, 'ref' | 'commit'>;
+
 type Kind = 'snapshots' | 'undone' | 'conflicted';
 
 /** A snapshot by its commit alone, whose message has all that is not in its files. 502 `git_failed` once it is gone. */
@@ -47,7 +52,7 @@ export const readSnapshot = async (
 ): Promise<Snapshot> => {
   const { stdout } = await git.run(worktree, ['cat-file', 'commit', commit], { read: true });
   const [, , ...picture] = stdout.toString('utf8').split('\n\n');
-  return { ...(JSON.parse(picture.join('\n\n')) as Picture), ref, commit };
+  return { ...(JSON.parse(picture.join('\n\n')) as KeptPicture), ref, commit };
 };
 
 /** Lets go of a snapshot; git's own clean-up removes its objects some day. */
@@ -88,11 +93,18 @@ const TAMPERED: Comparison = {
 
 /** A picture of now, kept under `refs/dossier/<kind>/<id>`. For use inside a turn. */
 export const keep = async (git: Runner, worktree: Worktree, kind: Kind): Promise<Snapshot> => {
-  const picture = await takePicture(git, worktree);
+  const picture = {
+    ...(await takePicture(git, worktree)),
+    git_files: await storeGitFiles(git, worktree),
+  };
   const ref = `refs/dossier/${kind}/${randomUUID()}`;
   const staged = picture.staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
   const contents = await text(git, worktree, ['mktree', '-z', '--missing'], staged);
-  const tree = await text(git, worktree, ['mktree', '-z'], holding(picture, contents));
+  const own = Object.entries(picture.git_files).map(
+    ([name, oid]) => `100644 blob ${oid}\t${name}\0`,
+  );
+  const aside = await text(git, worktree, ['mktree', '-z'], own.join(''));
+  const tree = await text(git, worktree, ['mktree', '-z'], holding(picture, contents, aside));
   const parent = picture.head === null ? [] : ['-p', picture.head];
   const message = `dossier: ${kind}\n\n${JSON.stringify(picture)}`;
   const commit = await text(git, worktree, ['commit-tree', ...parent, '-F', '-', tree], message);
@@ -100,9 +112,13 @@ export const keep = async (git: Runner, worktree: Worktree, kind: Kind): Promise
   return { ...picture, ref, commit };
 };
 
-const holding = ({ files, index_blob }: Picture, staged: string): string => {
+const holding = ({ files, index_blob }: Picture, staged: string, aside: string): string => {
   const index = index_blob === null ? [] : [`100644 blob ${index_blob}\tindex`];
-  const trees = [`040000 tree ${files}\tfiles`, `040000 tree ${staged}\tstaged`];
+  const trees = [
+    `040000 tree ${files}\tfiles`,
+    `040000 tree ${staged}\tstaged`,
+    `040000 tree ${aside}\tgit-files`,
+  ];
   return [...trees, ...index].map((entry) => `${entry}\0`).join('');
 };
 

@@ -54,10 +54,17 @@ const stateOf = ({ worktree: { path }, git }: Scene): object => ({
   index: git('ls-files', '--stage', '-v'),
   status: git('status', '--porcelain=v2', '--branch', '--untracked-files=all'),
   head: git('symbolic-ref', 'HEAD') + git('rev-parse', 'HEAD'),
-  git: readdirSync(git('rev-parse', '--absolute-git-dir').trim()).filter((name) =>
-    /^(?:rebase|REBASE|AUTO|CHERRY|MERGE)/.test(name),
-  ),
+  git: ownFiles(git('rev-parse', '--absolute-git-dir').trim()),
 });
+
+// What git keeps beside HEAD and index: states, and messages that somebody began.
+const ownFiles = (dir: string): string[][] =>
+  readdirSync(dir)
+    .filter((name) => /^(?:rebase|[A-Z_]+$)/.test(name) && !/^(?:HEAD|FETCH_HEAD)$/.test(name))
+    .map((name) => [
+      name,
+      lstatSync(join(dir, name)).isFile() ? readFileSync(join(dir, name), 'utf8') : '/',
+    ]);
 
 const filesIn = (dir: Buffer): string[] =>
   readdirSync(dir, { encoding: 'buffer' }).flatMap((name) => {
@@ -68,7 +75,40 @@ const filesIn = (dir: Buffer): string[] =>
     return [`${path.toString('latin1')} ${stats.mode.toString(8)} ${content.toString('base64')}`];
   });
 
+// As `git merge --squash`, a revert without a commit, and a commit that was broken off leave them.
+const MESSAGES = {
+  SQUASH_MSG: 'Squashed commit of the following:\n\n  mine\n',
+  MERGE_MSG: 'Revert "a"\n\nNot committed yet.\n',
+  COMMIT_EDITMSG: 'a long message that was begun\n',
+};
+
 describe('POST /api/cases/{id}/conflicts/abort', () => {
+  it('gives back messages that were prepared for a commit, and so does the end of a rebase', async (t) => {
+    const scene = await rebaseScene(t, WANTED);
+    const { git, worktree } = scene;
+    const dir = git('rev-parse', '--absolute-git-dir').trim();
+    writeFiles(worktree.path, { 'both.txt': '1\nstaged\n3\n' });
+    git('add', 'both.txt');
+    git('update-ref', 'ORIG_HEAD', 'HEAD~1');
+    writeFiles(dir, MESSAGES);
+    const before = stateOf(scene);
+    await scene.post('pr/rebase', { keep_changes: true });
+    assert.equal((await scene.post('conflicts/abort')).status, 200);
+    assert.deepEqual(stateOf(scene), before);
+
+    await scene.post('pr/rebase', { keep_changes: true });
+    git('rebase', '--abort');
+    assert.equal((await scene.post('conflicts/abort')).status, 200);
+    assert.deepEqual(stateOf(scene), before);
+
+    await scene.post('pr/rebase', { keep_changes: true });
+    writeFiles(worktree.path, { 'a.txt': 'both\n' });
+    const done = await scene.post('conflicts/apply');
+    assert.equal(done.body.changes, 'brought_back', done.text);
+    for (const name of ['SQUASH_MSG', 'MERGE_MSG'] as const)
+      assert.equal(readFileSync(join(dir, name), 'utf8'), MESSAGES[name]);
+  });
+
   it('gives back the exact state before, whatever was done since', async (t) => {
     const scene = await rebaseScene(t, WANTED);
     const { worktree, git } = scene;
