@@ -177,11 +177,21 @@ export const conflictRoutes = [
     operatorOnly: true,
     summary: 'Stage the resolved files and go on with the rebase',
     description:
-      'Stages the files in conflict as they are, and no others: 422 with files and lines while markers are left. Answers as the rebase does when the next commit conflicts.',
+      'Stages the files in conflict as they are, and no others. 422 with the files while one is not resolved: it has markers (`lines`), or is exactly as git left it, which of a binary file, a deletion, a rename, a mode or a link is one side alone. Resolved is what was changed or deleted since, staged by hand, or named in `resolved`; a submodule is chosen by staging it, or by name when it is checked out. Answers as the rebase does when the next commit conflicts.',
     params: CasePath,
+    body: Type.Optional(
+      Type.Object({
+        resolved: Type.Optional(
+          Type.Array(Type.String({ minLength: 1 }), {
+            maxItems: 10_000,
+            description: 'Paths, as the preview has them, of files that are right as git left them',
+          }),
+        ),
+      }),
+    ),
     response: Rebased,
     errors: ['not_found', 'markers_remain', 'uncommitted_changes', ...AT_WORK],
-    handler: ({ params }, service) => applyResolution(service, params.id),
+    handler: ({ params, body }, service) => applyResolution(service, params.id, body ?? {}),
   }),
   route({
     method: 'POST',

@@ -2,31 +2,34 @@ import { changeConflict, type KeptConflict } from '../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { leftoverMarkers } from '../tools/git/markers.ts';
 import { continueRebase, type RebaseState } from '../tools/git/rebase.ts';
 import { status } from '../tools/git/status.ts';
-import {
-  isCheckedOut,
-  stageFiles,
-  type Unmerged,
-  unmergedFiles,
-  unmergedIn,
-} from '../tools/git/unmerged.ts';
+import { stageFiles, type Unmerged, unmergedFiles, unmergedIn } from '../tools/git/unmerged.ts';
 import { hasEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
+import { refuseOpen } from './open-files.ts';
 import { messageOf } from './preflight.ts';
 import { type Clean, type Conflicted, finish, proceed, toFile } from './proceed.ts';
 
+export interface WantedApply {
+  /** Files that are right as git left them. */
+  resolved?: readonly string[];
+}
+
 /**
  * Stages the files in conflict as they are now, and goes on with the rebase: to its end, or to the next commit that
- * conflicts. 422 `markers_remain` while a file still has markers; nothing is staged then.
+ * conflicts. 422 `markers_remain` while a file still has markers, or is as git left it; nothing is staged then.
  */
-export const applyResolution = (service: Service, caseId: string): Promise<Clean | Conflicted> =>
+export const applyResolution = (
+  service: Service,
+  caseId: string,
+  { resolved = [] }: WantedApply = {},
+): Promise<Clean | Conflicted> =>
   exclusively(service, caseId, 'apply of a resolution', async (worktree) => {
     const { conflict, state } = await ourRebase(service, worktree);
     if (state === undefined) return endedByHand(service, worktree, conflict);
-    const files = await toStage(service, worktree, { conflict, state });
-    return goOn(service, worktree, { conflict, files });
+    const files = await toStage(service, worktree, { conflict, state, resolved });
+    return goOn(service, worktree, { conflict, files, resolved });
   });
 
 // An operator may end it with git: what git proves is told, and the rest is asked.
@@ -43,16 +46,17 @@ const endedByHand = async (
   );
 };
 
-interface Stopped {
+interface Stopped extends Required<WantedApply> {
   conflict: KeptConflict;
   state: RebaseState;
 }
 
 const toStage = async (
-  { git }: Service,
+  service: Service,
   worktree: WorktreeRecord,
-  { conflict, state }: Stopped,
+  { conflict, state, resolved }: Stopped,
 ): Promise<Unmerged[]> => {
+  const { git } = service;
   const { conflicted, stopped, step } = conflict.matter;
   const files = await unmergedFiles(git, worktree);
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
@@ -63,36 +67,12 @@ const toStage = async (
     );
   }
   // Also what was staged by hand since: git itself stages a file with all its markers.
-  const all = conflicted !== null && isSame ? await unmergedIn(git, worktree, conflicted) : files;
-  await refuseUnresolved(git, worktree, all);
+  const left = isSame ? conflicted : null;
+  const all = left === null ? files : await unmergedIn(git, worktree, left);
+  await refuseOpen(service, worktree, { files, all, left, resolved });
   await refuseOthers(git, worktree, files);
   return files;
 };
-
-const refuseUnresolved = async (
-  git: Service['git'],
-  worktree: WorktreeRecord,
-  files: readonly Unmerged[],
-): Promise<void> => {
-  const marked = await leftoverMarkers(git, worktree, files);
-  const submodules = (await unmergedFiles(git, worktree))
-    .filter((file) => file.kind === 'submodule' && !isCheckedOut(worktree, file))
-    .map((file) => ({ path: toFile(file).path, lines: [] }));
-  const open = [...marked, ...submodules];
-  if (open.length === 0) return;
-  const names = open
-    .slice(0, 5)
-    .map(({ path, lines }) => (lines.length === 0 ? path : `${path} (line ${lines.join(', ')})`));
-  const more = submodules.length === 0 ? '' : SUBMODULE;
-  throw new ServiceError(
-    'markers_remain',
-    `Conflicts are left in ${names.join(', ')}. Resolve them in ${worktree.path}, then apply again; nothing was staged.${more}`,
-    { members: { files: open } },
-  );
-};
-
-const SUBMODULE =
-  ' Of a submodule that is not checked out, choose the commit with git update-index --cacheinfo 160000,<commit>,<path>.';
 
 // git would refuse to go on, and to stage them is not for us to decide.
 const refuseOthers = async (
@@ -120,12 +100,13 @@ const refuseOthers = async (
 const goOn = async (
   service: Service,
   worktree: WorktreeRecord,
-  { conflict, files }: { conflict: KeptConflict; files: readonly Unmerged[] },
+  { conflict, files, resolved }: Omit<Stopped, 'state'> & { files: readonly Unmerged[] },
 ): Promise<Clean | Conflicted> => {
   const { git, store } = service;
   const names = files.slice(0, 5).map((file) => toFile(file).path);
   const words = names.length === 0 ? 'what is staged' : names.join(', ');
-  await changeConflict(store, conflict, { step: 'applying', line: `apply: ${words}` });
+  const asLeft = resolved.length === 0 ? '' : `; right as git left it: ${resolved.join(', ')}`;
+  await changeConflict(store, conflict, { step: 'applying', line: `apply: ${words}${asLeft}` });
   try {
     if (files.length > 0) await stageFiles(git, worktree, files);
     const answer = await continueRebase(git, worktree, { marker: conflict.matter.id });

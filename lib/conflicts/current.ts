@@ -92,14 +92,20 @@ const takeUpStopped = async (
   { conflict, state }: { conflict: KeptConflict; state: RebaseState },
 ): Promise<void> => {
   const files = await unmergedFiles(service.git, worktree);
-  const { stopped } = conflict.matter;
+  const { stopped, conflicted } = conflict.matter;
   const isStop = isOurs(state, conflict) && files.length > 0;
+  const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
+  if (isStop && isSame && conflicted !== null) {
+    // How git left the files is known, and they may be resolved by now.
+    await block(service, conflict);
+    await changeConflict(service.store, conflict, { step: 'conflicted', line: DIED });
+    return;
+  }
   if (isStop && state.stop.commit !== null) {
     await changeConflict(service.store, conflict, { line: DIED });
     await stopAt(service, worktree, conflict, { files, stop: state.stop });
     return;
   }
-  const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
   const advice = isSame
     ? 'all is staged and nothing is committed yet: send …/conflicts/apply again, or …/abort'
     : 'git was in the middle of a commit: only …/conflicts/abort is safe, it brings all back';

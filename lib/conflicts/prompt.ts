@@ -37,6 +37,7 @@ export const conflictWords = async (
 
 const RULES = [
   'Resolve these files, and no others, so that both intentions hold and no conflict marker is left; a file that is to go',
-  'is deleted. Stage nothing and commit nothing (no git add, no git commit, no git rebase --continue or --abort): the',
+  'is deleted. Of a file without markers (binary, deleted on one side, renamed, a mode, a link) git left one side: change,',
+  'replace or delete it; where it is right as it is, say so and name it, for the operator has to confirm that. Stage nothing and commit nothing (no git add, no git commit, no git rebase --continue or --abort): the',
   'operator looks at the files, stages them and goes on.',
 ].join('\n');

@@ -230,10 +230,11 @@ describe('POST /api/cases/{id}/conflicts/apply', () => {
     await scene.post('pr/rebase');
     const early = await scene.post('conflicts/apply');
     assert.deepEqual(codes(early), [[422, 'markers_remain']]);
-    assert.deepEqual(early.body.files, [{ path: 'a.txt', lines: [1, 3, 5] }] as never);
+    const open = { path: 'a.txt', kind: 'both_modified' };
+    assert.deepEqual(early.body.files, [{ ...open, lines: [1, 3, 5] }] as never);
     writeFiles(scene.worktree.path, { 'a.txt': 'both\n>>>>>>> late\n' });
     const late = await scene.post('conflicts/apply');
-    assert.deepEqual(late.body.files, [{ path: 'a.txt', lines: [2] }] as never);
+    assert.deepEqual(late.body.files, [{ ...open, lines: [2] }] as never);
     scene.git('add', 'a.txt');
     assert.deepEqual(codes(await scene.post('conflicts/apply')), [[422, 'markers_remain']]);
     assert.equal(await scene.state(), 'BLOCKED');

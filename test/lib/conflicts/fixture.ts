@@ -19,7 +19,7 @@ export interface Answer {
   detail: string;
   head: string;
   onto: string;
-  files: ConflictFile[];
+  files: (ConflictFile & { lines?: number[] })[];
   commit: { number: number; count: number };
   changes: string;
   set_aside_ref: string;

@@ -74,7 +74,7 @@ describe('files in conflict', () => {
     assert.match(preview.diff, /Binary files differ/);
     const left = await scene.post('conflicts/apply');
     assert.deepEqual(
-      left.body.files.map(({ path }) => path),
+      left.body.files.flatMap(({ path, lines }) => (lines?.length === 0 ? [] : [path])),
       ['-- odd\n"name" ü.txt', 'added.txt', 'both.txt', 'git.md'],
       left.text,
     );
@@ -87,7 +87,8 @@ describe('files in conflict', () => {
     });
     for (const name of ['base-gone.txt', 'moved-by-base.txt']) rmSync(join(worktree.path, name));
     chmodSync(join(worktree.path, 'same.sh'), 0o755);
-    const done = await scene.post('conflicts/apply');
+    const resolved = ['branch-gone.txt', 'moved-by-branch.txt', 'same.sh'];
+    const done = await scene.post('conflicts/apply', { resolved });
     assert.equal(done.body.status, 'clean', done.text);
     assert.equal(git('status', '--porcelain'), '');
     const tree = git('ls-tree', '-r', '-z', 'HEAD').split('\0').filter(Boolean);
