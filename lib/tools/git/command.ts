@@ -1,11 +1,12 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../environment.ts';
 import { type Execution, execute } from '../execute.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
 import type { Checkout, GitResult, Place, RunOptions } from './git.ts';
-import { gitEnvironment, NONE, type Overrides, overrides } from './settings.ts';
+import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './settings.ts';
+import { readPlain, settingsText } from './settings-files.ts';
 
 const READ_TIMEOUT_MS = 60_000;
 const WRITE_TIMEOUT_MS = 300_000;
@@ -61,7 +62,13 @@ const BLIND = new Set([
 const touchesFiles = ([name = '', what]: readonly string[]): boolean =>
   !BLIND.has(name) && !(name === 'worktree' && what === 'list');
 
+// What the repository's settings may not say is taken out. Mostly they say nothing of it, and their text shows that.
 const harmless = async (command: Command): Promise<Overrides> => {
+  const { place, options } = command;
+  const isLocal = typeof place !== 'string' && options.remote !== true;
+  const text = isLocal ? settingsText(place) : undefined;
+  const plain = text === undefined ? undefined : plainOverrides(text, options);
+  if (plain !== undefined) return plain;
   const args = ['config', '--list', '-z', '--show-scope', '--includes'];
   const { code, ...listing } = await start({ ...command, args, options: { read: true } }, NONE);
   if (code !== 0) throw failure(args, { code, ...listing });
@@ -100,12 +107,14 @@ const ready = ({ program, place, args }: Command): { program: string; directory:
   return { program, directory };
 };
 
-// git takes refs from where `commondir` points, whatever it is told, and an agent can edit that file.
+// git takes refs, and where there should be none settings too, from where `commondir` points, whatever it is told. An
+// agent can edit that file.
 const sharesRefs = ({ git_dir, common_dir }: Checkout): boolean => {
-  if (git_dir === common_dir) return true;
+  const pointer = join(git_dir, 'commondir');
+  if (git_dir === common_dir) return lstatSync(pointer, { throwIfNoEntry: false }) === undefined;
   try {
-    const target = resolve(git_dir, readFileSync(join(git_dir, 'commondir'), 'utf8').trimEnd());
-    return realpathSync(target) === realpathSync(common_dir);
+    const said = Buffer.from(readPlain(pointer) ?? '', 'latin1').toString('utf8');
+    return realpathSync(resolve(git_dir, said.trimEnd())) === realpathSync(common_dir);
   } catch {
     return false;
   }

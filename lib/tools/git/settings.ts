@@ -103,6 +103,34 @@ export interface Overrides {
 export const NONE: Overrides = { settings: [], env: {} };
 
 /**
+ * The same without a listing, from the text of the repository's own settings: undefined where that has a section that
+ * can name a program or take in other files, or where it may speak of what the defaults are for.
+ */
+export const plainOverrides = (
+  text: string,
+  { defaults = [] }: { defaults?: readonly Setting[] } = {},
+): Overrides | undefined => {
+  const isNamed = defaults.some(([key]) => maySay(text, key));
+  return isNamed || TELLING.test(text) ? undefined : { ...NONE, settings: defaults };
+};
+
+// A section's name is written out, in letters of either case: git knows no escapes there.
+const TELLING = new RegExp(
+  `\\[\\s*(?:include|${Object.keys(NEUTRAL)
+    .map((key) => key.replace(/\..*/, ''))
+    .join('|')})`,
+  'i',
+);
+
+// The middle part of a key may be written with escapes.
+const maySay = (text: string, key: string): boolean => {
+  const named = Buffer.from(key.slice(key.indexOf('.') + 1, key.lastIndexOf('.'))).toString(
+    'latin1',
+  );
+  return text.includes('\\') || text.toLowerCase().includes(named.toLowerCase());
+};
+
+/**
  * What takes the programs out of a configuration listing (`config --list -z --show-scope`): those of the repository and
  * the worktree, which an agent can edit. The operator's own stay in force: filters (`git lfs install`, say), and for a
  * remote command the credential helpers and the ssh command.

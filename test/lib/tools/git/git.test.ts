@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { ServiceError } from '../../../../lib/errors.ts';
@@ -266,6 +274,31 @@ describe('a hostile repository', () => {
     assert.equal(existsSync(mark), false);
   });
 
+  for (const [where, say] of Object.entries({
+    'alone in the settings': (git_dir: string, filter: string) =>
+      appendFileSync(join(git_dir, 'config'), filter),
+    'in a file that they take in': (git_dir: string, filter: string) => {
+      writeFileSync(join(git_dir, 'more'), filter);
+      appendFileSync(join(git_dir, 'config'), '[include]\n\tpath = more\n');
+    },
+    "in a worktree's own": (git_dir: string, filter: string) => {
+      appendFileSync(join(git_dir, 'config'), '[extensions]\n\tworktreeConfig = true\n');
+      writeFileSync(join(git_dir, 'config.worktree'), filter);
+    },
+    'behind a link': (git_dir: string, filter: string) => {
+      const config = join(git_dir, 'config');
+      renameSync(config, join(git_dir, 'linked'));
+      appendFileSync(join(git_dir, 'linked'), filter);
+      symlinkSync('linked', config);
+    },
+  }))
+    it(`runs no filter that is named ${where}`, async (t) => {
+      const mark = await everything(t, (_set, program, root) =>
+        say(join(root, '.git'), `[filter "evil"]\n\tclean = ${program}\n`),
+      );
+      assert.equal(existsSync(mark), false);
+    });
+
   it('is a real one: plain git runs the filter', async (t) => {
     const { program, mark } = trap(t);
     const { root, git } = makeRepository(t, {
@@ -330,6 +363,19 @@ describe('a hostile repository', () => {
     const evil = makeRepository(t, { files: { 'evil.txt': 'x' } });
     writeFileSync(join(worktree.git_dir, 'commondir'), `${evil.root}/.git\n`);
     await assert.rejects(status(git, worktree), problem('worktree_tampered', /worktree repair/));
+  });
+
+  it('is not looked at when its main checkout is pointed to it', async (t) => {
+    const { program, mark } = trap(t);
+    const git = testGit(t);
+    const made = makeRepository(t, { files: { 'a.txt': 'a\n', '.gitattributes': '* filter=x\n' } });
+    const evil = makeRepository(t);
+    evil.git('config', 'filter.x.clean', program);
+    writeFileSync(join(made.root, '.git', 'commondir'), `${evil.root}/.git\n`);
+    writeFiles(made.root, { 'a.txt': 'b\n' });
+    const place = { ...known(made), path: made.root };
+    await assert.rejects(status(git, place), problem('worktree_tampered', /by hand/));
+    assert.equal(existsSync(mark), false);
   });
 
   it('is not fetched from for a missing object', async (t) => {
