@@ -38,7 +38,8 @@ export const execute = async (
 ): Promise<Execution> => {
   const [file = '', ...args] = argv;
   const { cwd, env, input, max_bytes, into = 'pipe' } = options;
-  const child = spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', into, 'pipe'] });
+  const from = input === undefined ? 'ignore' : 'pipe';
+  const child = spawn(file, args, { cwd, env, detached: true, stdio: [from, into, 'pipe'] });
   const gone = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(
     (resolve, reject) => {
       child.once('exit', (code, signal) => resolve({ code, signal }));
@@ -102,9 +103,9 @@ const collect = (stream: Readable | null, max_bytes: number, full: () => void): 
 // EPIPE means that the program did not want all of its input; any other error is the input's own.
 const feed = async (
   stdin: NodeJS.WritableStream | null,
-  input: Input = '',
+  input: Input | undefined,
 ): Promise<Error | undefined> => {
-  if (stdin === null) return undefined;
+  if (stdin === null || input === undefined) return undefined;
   const source = typeof input === 'string' || Buffer.isBuffer(input) ? [input] : input;
   try {
     await pipeline(Readable.from(source), stdin);

@@ -41,8 +41,11 @@ export const onListedCopy = async <T>(
 
 const list = async (run: RunOnCopy, which: readonly string[]): Promise<string[]> => {
   const output = await run(['ls-files', '-v', '-z', ...which]);
-  return output.toString('latin1').split('\0').filter(Boolean);
+  return output.toString('latin1').split('\0').filter(isTold);
 };
+
+// Thousands of files are there, merged and looked at: the others are asked for.
+const isTold = (line: string): boolean => line !== '' && !line.startsWith('H ');
 
 // An unmerged file has a line for each of its stages.
 const tagged = (lines: readonly string[], tag: RegExp): string[] => [
