@@ -1,20 +1,25 @@
 import { whatIsAt } from '../../store/worktrees.ts';
 import { ServiceError } from '../errors.ts';
-import type { Git, Worktree } from '../tools/git/git.ts';
+import type { Git } from '../tools/git/git.ts';
 import { findRepository } from '../tools/git/repository.ts';
-import { isTampered, listWorktrees, type NewWorktree } from '../tools/git/worktree.ts';
+import {
+  type AddedWorktree,
+  isTampered,
+  listWorktrees,
+  type NewWorktree,
+} from '../tools/git/worktree.ts';
 
 /**
  * The worktree that was made for this Work item before, where only its record is lost: the daemon died between the two,
  * or `.dossier/` was deleted. Undefined when the place is free; anything else that is there is 409 `already_exists`.
  */
-export const adopt = async (git: Git, planned: NewWorktree): Promise<Worktree | undefined> => {
+export const adopt = async (git: Git, planned: NewWorktree): Promise<AddedWorktree | undefined> => {
   const { path, branch } = planned;
   if (whatIsAt(path) === 'nothing') return undefined;
   const found = (await isListed(git, planned)) ? await findRepository(git, path) : undefined;
   if (found !== undefined) {
     const { common_dir } = planned.repository;
-    const worktree = { path, git_dir: found.git_dir, common_dir };
+    const worktree = { path, git_dir: found.git_dir, common_dir, new_branch: false };
     if (!(await isTampered(worktree))) return worktree;
   }
   throw new ServiceError(

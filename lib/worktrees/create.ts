@@ -87,7 +87,7 @@ const make = async (service: Service, item: Case, wanted: Wanted): Promise<Workt
     path: worktree.path,
     branch: planned.branch,
     base: base.name,
-    base_commit: await startOf(git, worktree, base.commit),
+    base_commit: worktree.new_branch ? base.commit : await startOf(git, worktree, base.commit),
     attached: false,
     created_at: clock().toISOString(),
     repository: repository.root,

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { cleanEnvironment } from '../../lib/tools/environment.ts';
-import { createGit, type Git, type Worktree } from '../../lib/tools/git/git.ts';
+import { createGit, type Git } from '../../lib/tools/git/git.ts';
 import type { Repository } from '../../lib/tools/git/repository.ts';
-import { addWorktree } from '../../lib/tools/git/worktree.ts';
+import { type AddedWorktree, addWorktree } from '../../lib/tools/git/worktree.ts';
 import { atEnd } from './at-end.ts';
 
 export interface TestRepository {
@@ -98,11 +98,11 @@ export const makeWorktree = (
   git: Git,
   repository: Repository,
   branch = 'work/one',
-): Promise<Worktree> =>
+): Promise<AddedWorktree> =>
   addWorktree(git, {
     repository,
     path: join(temporaryDirectory(t), 'worktree'),
     branch,
-    base: 'main',
+    base: gitIn(repository.common_dir)('rev-parse', 'main').trim(),
     reason: 'a test',
   });

@@ -91,12 +91,9 @@ export const defaultBase = async (
   repository: Repository,
   configured?: string,
 ): Promise<Base> => {
-  const candidates = configured === undefined ? await usual(git, repository) : [configured];
   for (let left = LOOKS; left > 0; left -= 1) {
-    for (const name of candidates) {
-      const commit = await commitOf(git, repository, name);
-      if (commit !== undefined) return { name, commit };
-    }
+    const found = await firstCommit(git, repository, configured);
+    if (found !== undefined) return found;
     if (left > 1) await delay(LOOK_AGAIN_MS);
   }
   throw new ServiceError(
@@ -111,13 +108,28 @@ export const defaultBase = async (
 const LOOKS = 3;
 const LOOK_AGAIN_MS = 100;
 
-const usual = async (git: Runner, repository: Repository): Promise<string[]> => {
-  const [remote, current] = await Promise.all([
-    symbolicRef(git, repository, 'refs/remotes/origin/HEAD'),
-    currentBranch(git, repository),
-  ]);
-  return [shortName(remote, 'refs/remotes/'), current, 'HEAD'].filter((name) => name !== undefined);
+const firstCommit = async (
+  git: Runner,
+  repository: Repository,
+  configured: string | undefined,
+): Promise<Base | undefined> => {
+  const names = configured === undefined ? usual(git, repository) : [configured];
+  for await (const name of names) {
+    const commit = await commitOf(git, repository, name);
+    if (commit !== undefined) return { name, commit };
+  }
+  return undefined;
 };
+
+// One after the other: the first one is mostly there.
+async function* usual(git: Runner, repository: Repository): AsyncGenerator<string> {
+  const remote = await symbolicRef(git, repository, 'refs/remotes/origin/HEAD');
+  const ofRemote = shortName(remote, 'refs/remotes/');
+  if (ofRemote !== undefined) yield ofRemote;
+  const current = await currentBranch(git, repository);
+  if (current !== undefined) yield current;
+  yield 'HEAD';
+}
 
 export const branchExists = async (git: Runner, place: Place, branch: string): Promise<boolean> =>
   (await checkBranchName(git, branch)) &&

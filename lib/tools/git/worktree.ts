@@ -2,7 +2,9 @@ import { existsSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ServiceError } from '../../errors.ts';
+import { GitError } from './error.ts';
 import type { Checkout, Git, Run, Runner, Worktree } from './git.ts';
+import { isObject } from './refs.ts';
 import { checkBranchName, commitsOf } from './repository.ts';
 import { status } from './status.ts';
 
@@ -16,9 +18,14 @@ export interface NewWorktree {
   reason: string;
 }
 
+export interface AddedWorktree extends Worktree {
+  /** The branch was made with it, so it stands on the base. */
+  new_branch: boolean;
+}
+
 /** Makes a locked worktree on `branch`. One that git remembers there, or on the branch, but whose directory was
  * deleted by hand, is forgotten first; its branch and commits stay. */
-export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<Worktree> => {
+export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<AddedWorktree> => {
   const { repository, branch } = wanted;
   const path = resolve(wanted.path);
   if (!(await checkBranchName(git, branch))) {
@@ -28,32 +35,57 @@ export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<Worktr
     );
   }
   return git.turn(repository.common_dir, async (run) => {
-    await retried(() => add(run, { ...wanted, path }));
-    return { path, git_dir: await linkedDirectory(path), common_dir: repository.common_dir };
+    const new_branch = await retried(() => add(run, { ...wanted, path }));
+    const git_dir = await linkedDirectory(path);
+    return { path, git_dir, common_dir: repository.common_dir, new_branch };
   });
 };
 
-const add = async (run: Run, wanted: NewWorktree): Promise<void> => {
-  const { repository, path, branch, base, reason } = wanted;
-  const [[start, known], entries] = await Promise.all([
-    commitsOf({ run }, repository, [base, `refs/heads/${branch}`]),
-    listed(run, repository),
-  ]);
+// Mostly all is new, and git itself refuses what is not: only then somebody has to look why.
+const add = async (run: Run, wanted: NewWorktree): Promise<boolean> => {
+  const { repository, branch, base } = wanted;
+  if (isObject(base) && (await addNew(run, wanted))) return true;
+  const [start, known] = await commitsOf({ run }, repository, [base, `refs/heads/${branch}`]);
   if (start === undefined) {
     throw new ServiceError(
       'invalid_state',
       `The repository has no branch or commit ${base} to start from.`,
     );
   }
-  await forgetDeleted(run, entries, wanted);
+  await forgetDeleted(run, wanted);
+  await addOn(run, wanted, known === undefined ? start : undefined);
+  return known === undefined;
+};
+
+const addNew = async (run: Run, wanted: NewWorktree): Promise<boolean> => {
+  try {
+    await addOn(run, wanted, wanted.base);
+    return true;
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+};
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  error.cause instanceof GitError &&
+  error.cause.failure === 'failed';
+
+// On a new branch from `start`, or without one on the branch as it is.
+const addOn = async (
+  run: Run,
+  { repository, path, branch, reason }: NewWorktree,
+  start: string | undefined,
+): Promise<void> => {
   const what =
-    known === undefined ? ['--no-track', '-b', branch, '--', path, start] : ['--', path, branch];
+    start === undefined ? ['--', path, branch] : ['--no-track', '-b', branch, '--', path, start];
   await run(repository, ['worktree', 'add', '--quiet', '--lock', '--reason', reason, ...what]);
 };
 
 // A gc that runs meanwhile takes the record of a worktree for a dead one in the moment before it is locked. git has
 // undone its own part then, but for the branch.
-const retried = async (work: () => Promise<void>): Promise<void> => {
+const retried = async <T>(work: () => Promise<T>): Promise<T> => {
   for (let left = 3; ; left--) {
     try {
       return await work();
@@ -68,10 +100,9 @@ const PRUNED = /\/worktrees\/[^/]+\/\w+'?.*No such file or directory/;
 
 const forgetDeleted = async (
   run: Run,
-  entries: readonly ListedWorktree[],
   { repository, path, branch, reason }: NewWorktree,
 ): Promise<void> => {
-  for (const entry of entries) {
+  for (const entry of await listed(run, repository)) {
     const ours = entry.path === path || (entry.branch === branch && entry.locked === reason);
     if (!ours || existsSync(entry.path)) continue;
     await run(repository, ['worktree', 'remove', '--force', '--force', '--', entry.path]);

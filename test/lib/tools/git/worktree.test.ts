@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../../lib/errors.ts';
-import { findRepository } from '../../../../lib/tools/git/repository.ts';
+import { commitOf, findRepository } from '../../../../lib/tools/git/repository.ts';
 import {
   addWorktree,
   isTampered,
@@ -43,6 +43,7 @@ describe('addWorktree', () => {
       prunable: false,
     });
     assert.equal(await isTampered(worktree), false);
+    assert.equal(worktree.new_branch, true);
   });
 
   it('tracks nothing, though the base is a remote branch', async (t) => {
@@ -67,6 +68,7 @@ describe('addWorktree', () => {
     made.git('commit', '--quiet', '--allow-empty', '-m', 'later');
     const worktree = await makeWorktree(t, testGit(t), known(made));
     assert.equal(gitIn(worktree.path)('rev-parse', 'HEAD').trim(), first);
+    assert.equal(worktree.new_branch, false);
   });
 
   it('works from a bare repository', async (t) => {
@@ -97,11 +99,13 @@ describe('addWorktree', () => {
       addWorktree(git, { ...wanted, branch: '--force', base: 'main' }),
       code('bad_request'),
     );
-    await assert.rejects(
-      addWorktree(git, { ...wanted, branch: 'b', base: '--all' }),
-      code('invalid_state'),
-    );
+    for (const base of ['--all', 'nothing', 'f'.repeat(40)])
+      await assert.rejects(
+        addWorktree(git, { ...wanted, branch: 'b', base }),
+        code('invalid_state'),
+      );
     assert.equal(existsSync(wanted.path), false);
+    assert.equal(await commitOf(git, wanted.repository, 'refs/heads/b'), undefined);
   });
 
   it('leaves a directory that holds something alone', async (t) => {
@@ -136,7 +140,7 @@ describe('addWorktree', () => {
     assert.equal(gitIn(worktree.path)('rev-parse', 'HEAD'), head);
     rmSync(worktree.path, { recursive: true });
     const moved = join(temporaryDirectory(t), 'elsewhere');
-    await addWorktree(git, { ...again, path: moved });
+    await addWorktree(git, { ...again, base: head.trim(), path: moved });
     assert.equal(gitIn(moved)('rev-parse', 'HEAD'), head);
   });
 
