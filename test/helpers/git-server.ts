@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { atEnd } from './at-end.ts';
 import { gitIn, type TestRepository, temporaryDirectory } from './repository.ts';
 
 /**
@@ -43,9 +44,8 @@ export interface Hosted extends TestRepository {
 }
 
 /** Starts one; it is closed after the test. */
-export const openGitServer = async (t: TestContext): Promise<GitServer> => {
+export const openGitServer = async (t: TestContext, token = 's3cret-t0ken'): Promise<GitServer> => {
   const root = temporaryDirectory(t);
-  const token = 's3cret-t0ken';
   const state: Pick<GitServer, 'fault' | 'requests'> = { fault: undefined, requests: [] };
   const server = createServer((request, response) => {
     response.once('close', () =>
@@ -61,7 +61,7 @@ export const openGitServer = async (t: TestContext): Promise<GitServer> => {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  t.after(close);
+  atEnd(t, close);
   return Object.assign(state, {
     url,
     token,

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { startCodeHost } from '../helpers/codehost/code-host.ts';
+import { ghFor } from '../helpers/codehost/gh.ts';
+
+const READ = ['number', 'title', 'state', 'isDraft', 'headRefName', 'headRefOid', 'baseRefName'];
+const MORE = ['author', 'body', 'labels', 'reviews', 'comments', 'reviewDecision', 'mergeable'];
+const LISTED = ['statusCheckRollup', 'commits', 'assignees', 'milestone', 'url', 'mergedAt'];
+
+describe('the real gh on the fake host', () => {
+  it('reads a pull request and marks it ready', async (t) => {
+    const host = await startCodeHost(t);
+    const sha = await host.repositories.push({ branch: 'work/one' });
+    const { number } = await host.pulls.open('work/one', { title: 'One', draft: true });
+    await host.repositories.check('work/one', 'build', 'success');
+    await host.pulls.review(number, { state: 'CHANGES_REQUESTED', body: 'Not yet.' });
+    await host.pulls.comment(number, 'Hello.');
+    const gh = ghFor(t, { socket: host.socket, token: host.token });
+    assert.equal(JSON.parse(await gh.run(['api', 'user'])).login, 'operator');
+    const repo = ['-R', 'acme/app'];
+    const fields = [...READ, ...MORE, ...LISTED].join(',');
+    const view = async () =>
+      JSON.parse(await gh.run(['pr', 'view', String(number), ...repo, '--json', fields]));
+    const before = await view();
+    assert.equal(before.isDraft, true);
+    assert.equal(before.headRefOid, sha);
+    assert.equal(before.reviewDecision, 'CHANGES_REQUESTED');
+    assert.equal(before.statusCheckRollup[0].conclusion, 'SUCCESS');
+    assert.equal(before.comments[0].body, 'Hello.');
+    await gh.run(['pr', 'ready', String(number), ...repo]);
+    assert.equal((await view()).isDraft, false);
+    assert.deepEqual(gh.calls()[0], ['api', 'user']);
+    assert.equal(gh.calls().length, 4);
+  });
+});

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { buildSchema, type GraphQLSchema } from 'graphql';
+
+let built: GraphQLSchema | undefined;
+
+/** GitHub's own schema; built when it is first needed (a quarter of a second), once for a process. */
+export const githubSchema = (): GraphQLSchema => {
+  built ??= buildSchema(source(), { assumeValidSDL: true });
+  return built;
+};
+
+const source = (): string =>
+  readFileSync(new URL('./schema.graphql', import.meta.resolve('@octokit/graphql-schema')), 'utf8');

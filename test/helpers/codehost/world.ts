@@ -1,0 +1,100 @@
+import type { GitServer, Hosted } from '../git-server.ts';
+import type { Emulated } from './emulated.ts';
+import type { Answer } from './rest.ts';
+
+export type Role = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'none';
+
+export interface Credential {
+  login: string;
+  /** Of a classic token; a fine-grained one names none. */
+  scopes: string | null;
+  expires?: string;
+}
+
+export interface Status {
+  sha: string;
+  context: string;
+  state: 'error' | 'failure' | 'pending' | 'success';
+  description: string | null;
+  target_url: string | null;
+  created_at: string;
+}
+
+/** Where a comment on a line stands: the emulated host keeps only one number of it. */
+export interface Line {
+  line: number | null;
+  start_line: number | null;
+  diff_hunk: string;
+  outdated: boolean;
+}
+
+export interface Linked {
+  pull: number;
+  issue: number;
+}
+
+/** What a timeline holds that the emulated host does not know of. */
+export interface Told {
+  number: number;
+  event: string;
+  actor: string;
+  at: string;
+  more: Record<string, unknown>;
+}
+
+/** One fake host: the emulated GitHub, the git server, and what neither of them knows. */
+export interface World {
+  /** The base of the API. */
+  url: string;
+  /** The host in a link that a person opens. */
+  host_name: string;
+  emulated: Emulated;
+  git: GitServer;
+  /** By full name, the new ones only. */
+  repositories: Map<string, Hosted>;
+  /** From a number of a repository to its full name now. */
+  ids: Map<number, string>;
+  /** By token. */
+  credentials: Map<string, Credential>;
+  people: string[];
+  roles: Map<string, Role>;
+  /** From an old full name to the new one. */
+  renamed: Map<string, string>;
+  /** What a number of the repository (`acme/app#3`) is answered instead. */
+  moved: Map<string, Answer>;
+  statuses: Status[];
+  /** Ids of check runs, by commit. */
+  runs: Map<string, number[]>;
+  lines: Map<number, Line>;
+  resolved: Set<string>;
+  links: Linked[];
+  told: Told[];
+  /** By `acme/app#3`. */
+  mergeable: Map<string, boolean | null>;
+  merged: Map<string, string>;
+  /** A head that the API still tells although the branch went on. */
+  stale: Map<string, string>;
+  /** Whether the branch's rules ask for a review: without one GitHub tells of no decision to come. */
+  reviews_required: boolean;
+  rate: { limit: number; remaining: number; reset: number };
+}
+
+export const keyOf = (repository: string, number: number): string => `${repository}#${number}`;
+
+/** What a role may: as GET /repos/{owner}/{repo} lists it. */
+export const permissionsOf = (role: Role): Record<string, boolean> => {
+  const rank = RANKS.indexOf(role);
+  const may = (wanted: Role): boolean => rank >= RANKS.indexOf(wanted);
+  return {
+    admin: may('admin'),
+    maintain: may('maintain'),
+    push: may('write'),
+    triage: may('triage'),
+    pull: may('read'),
+  };
+};
+
+const RANKS: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin'];
+
+export const mayWrite = ({ roles }: World, login: string): boolean =>
+  RANKS.indexOf(roles.get(login) ?? 'none') >= RANKS.indexOf('write');
