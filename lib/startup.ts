@@ -90,7 +90,11 @@ const compose = (
   const engine = createEngine(store);
   const setups = createSetups();
   const sandbox = sandboxOf(config, settings);
-  const github = createGitHub({ env: config.env, settings: () => settings().codehost ?? {} });
+  const github = createGitHub({
+    env: config.env,
+    settings: () => settings().codehost ?? {},
+    version: version.version,
+  });
   return {
     ...given,
     git: createGit({

@@ -50,7 +50,8 @@ export const CodeHostSettings = Type.Object({
   repository: Type.Optional(Type.String({ pattern: FULL_NAME })),
   base_remote: Type.Optional(Type.String({ minLength: 1 })),
   push_remote: Type.Optional(Type.String({ minLength: 1 })),
-  api_url: Type.Optional(Type.String({ pattern: '^https?://[^/?#@]+(?:/[^?#]*)?$' })),
+  api_url: Type.Optional(Type.String({ minLength: 1 })),
+  timeout_seconds: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 600 })),
 });
 export type CodeHostSettings = Static<typeof CodeHostSettings>;
 

@@ -96,7 +96,7 @@ export const PULL_EVENTS = `query PullEvents(${OF_REPOSITORY}, $number: Int!, $c
           ... on ReopenedEvent { id createdAt actor { login } }
           ... on MergedEvent { id createdAt actor { login } }
           ... on HeadRefForcePushedEvent { id createdAt actor { login } afterCommit { oid } }
-          ... on PullRequestCommit { id commit { oid committedDate author { user { login } } } }
+          ... on PullRequestCommit { id pushed: commit { oid committedDate author { user { login } } } }
           ... on PullRequestReview { id createdAt submittedAt author { login } commit { oid } }
           ... on RenamedTitleEvent { id createdAt actor { login } }
         }

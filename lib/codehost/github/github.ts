@@ -1,49 +1,58 @@
-import type { CodeHostSettings } from '../../../store/records/settings.ts';
-import type { Config } from '../../config.ts';
-import { ServiceError } from '../../errors.ts';
-import type { CodeHost, HostedRepository } from '../code-host.ts';
+import type { CodeHost, HostedRepository, RepositoryName } from '../code-host.ts';
+import { authRefresh, authStatus, availability, me } from './account.ts';
+import { createDesk, type Desk, type Surroundings } from './client.ts';
+import { comment } from './comment.ts';
+import { issues } from './issue-list.ts';
+import { countOpenIssues, issue, issueComments, issuesByNumber } from './issues.ts';
+import { linkedPulls } from './linked-pulls.ts';
+import { pullEvents } from './pull-events.ts';
+import { createPull, findPull, markReady, pull, setLabels, updatePull } from './pulls.ts';
+import { assignees, labels, meta, milestones, permissions, validate } from './repository.ts';
+import { resolveThread, reviews, threads } from './reviews.ts';
 
-/** What the client is made from. */
-export interface Surroundings {
-  env: Config['env'];
-  settings: () => CodeHostSettings;
-}
+/** GitHub, and GitHub Enterprise. No library is loaded and nobody is asked before the first call. */
+export const createGitHub = (surroundings: Surroundings): CodeHost => {
+  const desk = createDesk(surroundings);
+  return {
+    kind: 'github',
+    availability: (host) => availability(desk, host),
+    authStatus: (host) => authStatus(desk, host),
+    authRefresh: (host) => authRefresh(desk, host),
+    me: (host) => me(desk, host),
+    gitLogin: async (host) => {
+      const token = await desk.tokens.of(host);
+      return token && { username: 'x-access-token', password: token.value };
+    },
+    repository: (name) => repositoryOf(desk, name),
+  };
+};
 
-/** GitHub, and GitHub Enterprise. Nothing is loaded and nobody is asked before the first call. */
-export const createGitHub = (_given: Surroundings): CodeHost => ({
-  kind: 'github',
-  availability: notYet,
-  authStatus: notYet,
-  authRefresh: notYet,
-  me: notYet,
-  gitLogin: notYet,
-  repository: (name): HostedRepository => ({
+const repositoryOf = (desk: Desk, name: RepositoryName): HostedRepository => {
+  const place = { desk, name };
+  return {
     name,
-    validate: notYet,
-    permissions: notYet,
-    meta: notYet,
-    labels: notYet,
-    milestones: notYet,
-    assignees: notYet,
-    countOpenIssues: notYet,
-    issues: notYet,
-    issue: notYet,
-    issuesByNumber: notYet,
-    issueComments: notYet,
-    linkedPulls: notYet,
-    findPull: notYet,
-    pull: notYet,
-    pullEvents: notYet,
-    reviews: notYet,
-    threads: notYet,
-    createPull: notYet,
-    updatePull: notYet,
-    setLabels: notYet,
-    markReady: notYet,
-    resolveThread: notYet,
-    comment: notYet,
-  }),
-});
-
-const notYet = (): Promise<never> =>
-  Promise.reject(new ServiceError('unavailable', 'GitHub cannot be asked by this build.'));
+    validate: () => validate(place),
+    permissions: () => permissions(place),
+    meta: () => meta(place),
+    labels: () => labels(place),
+    milestones: () => milestones(place),
+    assignees: () => assignees(place),
+    countOpenIssues: () => countOpenIssues(place),
+    issues: (filter) => issues(place, filter),
+    issue: (number) => issue(place, number),
+    issuesByNumber: (numbers) => issuesByNumber(place, numbers),
+    issueComments: (number) => issueComments(place, number),
+    linkedPulls: (number) => linkedPulls(place, number),
+    findPull: (head) => findPull(place, head),
+    pull: (number) => pull(place, number),
+    pullEvents: (number) => pullEvents(place, number),
+    reviews: (number) => reviews(place, number),
+    threads: (number) => threads(place, number),
+    createPull: (wanted) => createPull(place, wanted),
+    updatePull: (number, change) => updatePull(place, number, change),
+    setLabels: (number, names) => setLabels(place, number, names),
+    markReady: (number) => markReady(place, number),
+    resolveThread: (id) => resolveThread(place, id),
+    comment: (number, wanted) => comment(place, number, wanted),
+  };
+};

@@ -1,8 +1,8 @@
 import { RequestError } from '@agentclientprotocol/sdk';
 import type { Program } from '../../tools/spawn.ts';
 import { within } from '../../tools/within.ts';
+import { record, text } from '../../wire.ts';
 import { describeExit } from '../run-end.ts';
-import { record, text } from '../wire.ts';
 import { type AgentConnection, MAX_MESSAGE_BYTES } from './connection.ts';
 import { AgentError } from './session.ts';
 

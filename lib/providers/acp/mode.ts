@@ -1,4 +1,4 @@
-import { list, record, text, type Wire } from '../wire.ts';
+import { list, record, text, type Wire } from '../../wire.ts';
 
 /** How the mode of an agent's session is set: agents know one of two ways, and some both. */
 export type ModeChange =

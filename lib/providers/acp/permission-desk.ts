@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { list, record, text } from '../../wire.ts';
 import { capText } from '../cap-text.ts';
 import { TOLD_OUTPUT } from '../launch.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type PermissionScope,
 } from '../permissions.ts';
 import type { PermissionOption, RunEvent } from '../provider.ts';
-import { list, record, text } from '../wire.ts';
 import { commandOf, type ToolCall } from './tool-call.ts';
 
 /** Where an agent's permission requests are answered: by the policy at once, or parked until the operator answers. */

@@ -1,3 +1,4 @@
+import { record } from '../../wire.ts';
 import { capRaw, capText } from '../cap-text.ts';
 import { coalesce } from '../coalesce.ts';
 import { launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
@@ -5,7 +6,6 @@ import type { PermissionPolicy } from '../permissions.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
-import { record } from '../wire.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
 import { createPermissionDesk } from './permission-desk.ts';
 import { createTranscript } from './transcript.ts';

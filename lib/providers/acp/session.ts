@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
+import { list, number, record, text } from '../../wire.ts';
 import type { RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
-import { list, number, record, text } from '../wire.ts';
 import type { AgentConnection } from './connection.ts';
 import { modeChange } from './mode.ts';
 

@@ -1,6 +1,6 @@
+import { list, record, text, type Wire } from '../../wire.ts';
 import { capText } from '../cap-text.ts';
 import type { RunEvent } from '../provider.ts';
-import { list, record, text, type Wire } from '../wire.ts';
 
 type ToolCallData = Extract<RunEvent, { type: 'tool_call' }>['data'];
 export type ToolCallStatus = ToolCallData['status'];

@@ -1,7 +1,7 @@
+import { list, record, text, type Wire } from '../../wire.ts';
 import { capRaw } from '../cap-text.ts';
 import { createLastMessage, type LastMessage } from '../last-message.ts';
 import type { RunEvent } from '../provider.ts';
-import { list, record, text, type Wire } from '../wire.ts';
 import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';
 
 /** Turns what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */

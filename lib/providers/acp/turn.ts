@@ -1,11 +1,11 @@
 import type { Program } from '../../tools/spawn.ts';
 import { within } from '../../tools/within.ts';
+import { record, text } from '../../wire.ts';
 import { capRaw } from '../cap-text.ts';
 import type { AcpAgent } from '../presets.ts';
 import { renderPrompt } from '../prompt.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
-import { record, text } from '../wire.ts';
 import type { AgentConnection } from './connection.ts';
 import { describeFailure } from './failure.ts';
 import { judgeTurn, type Verdict } from './judge.ts';

@@ -1,6 +1,6 @@
+import { number, record } from '../../wire.ts';
 import type { Usage } from '../provider.ts';
 import { dollars } from '../usage.ts';
-import { number, record } from '../wire.ts';
 
 /** What a turn used, put together from wherever its agent tells it. What no agent tells stays null. */
 export interface UsageMeter {

@@ -1,4 +1,4 @@
-import { list, record, text, type Wire } from '../wire.ts';
+import { list, record, text, type Wire } from '../../wire.ts';
 import { begunCall, type Lines, type Told } from './told.ts';
 
 /** `claude -p --output-format stream-json --verbose`, and Qwen Code's output of the same name. */

@@ -1,4 +1,4 @@
-import { list, record, text, type Wire } from '../wire.ts';
+import { list, record, text, type Wire } from '../../wire.ts';
 import type { Lines, Told } from './told.ts';
 
 type HearItem = (told: Told, item: Wire, done: boolean) => void;

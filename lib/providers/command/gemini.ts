@@ -1,4 +1,4 @@
-import { record, text } from '../wire.ts';
+import { record, text } from '../../wire.ts';
 import { begunCall, type Lines } from './told.ts';
 
 /** `gemini --output-format stream-json`. */

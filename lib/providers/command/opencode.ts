@@ -1,4 +1,4 @@
-import { record, text } from '../wire.ts';
+import { record, text } from '../../wire.ts';
 import { kindOf, type Lines } from './told.ts';
 
 /** `opencode run --format json`. */

@@ -1,9 +1,9 @@
+import { number, text, type Wire } from '../../wire.ts';
 import { capRaw, capText } from '../cap-text.ts';
 import { createLastMessage } from '../last-message.ts';
 import { TOLD_OUTPUT } from '../launch.ts';
 import type { RunEvent, RunResult, Usage } from '../provider.ts';
 import { addUsage } from '../usage.ts';
-import { number, text, type Wire } from '../wire.ts';
 
 type Call = Extract<RunEvent, { type: 'tool_call' }>['data'];
 

@@ -1,6 +1,6 @@
 /**
- * Reads what an agent sent without trusting it: a value of another shape reads as absent, and nothing throws. The
- * protocol grows and agents deviate from it, so a strict schema would lose what it does not know.
+ * Reads what an agent or a server sent without trusting it: a value of another shape reads as absent, and nothing throws.
+ * Protocols grow and peers deviate from them, so a strict schema would lose what it does not know.
  */
 export type Wire = Record<string, unknown>;
 

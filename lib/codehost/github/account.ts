@@ -1,0 +1,133 @@
+import { type ErrorCode, ServiceError } from '../../errors.ts';
+import { text } from '../../wire.ts';
+import type { AuthRefresh, AuthStatus, Availability, HostUser, RateLimit } from '../code-host.ts';
+import type { Desk } from './client.ts';
+import type { Headers } from './failure.ts';
+import { howToLogIn, tokenMissing } from './refusals.ts';
+import { kindOf, type Token } from './tokens.ts';
+
+/** Whether gh is there, and whether a token is taken. Never throws for what it tells. */
+export const availability = async (desk: Desk, host: string): Promise<Availability> => {
+  const version = await desk.gh.version().catch(() => undefined);
+  const { authenticated, token, reason } = await probe(desk, host);
+  return {
+    host,
+    cli: { installed: desk.gh.program() !== undefined, version: version ?? null },
+    authenticated,
+    token_source: token?.source ?? null,
+    ...(reason !== undefined && { reason }),
+  };
+};
+
+const VERDICTS = { yes: true, no: false, unknown: null } as const;
+
+/** Who the token belongs to and what it may, told apart: none, a wrong one, and nobody to ask. */
+export const authStatus = async (desk: Desk, host: string): Promise<AuthStatus> => {
+  const { authenticated, token, login, headers, reason, hint } = await probe(desk, host);
+  return {
+    authenticated: VERDICTS[authenticated],
+    login: login ?? null,
+    token_source: token?.source ?? null,
+    token_kind: token === undefined ? null : kindOf(token),
+    scopes: scopesIn(headers),
+    expires_at: expiryIn(headers),
+    rate_limit: rateIn(headers),
+    ...(reason !== undefined && { reason }),
+    ...(hint !== undefined && { hint }),
+  };
+};
+
+/** Reads the token again. 422 where there is none: `codehost_cli_missing` or `codehost_auth_missing`. */
+export const authRefresh = async (desk: Desk, host: string): Promise<AuthRefresh> => {
+  const before = await desk.tokens.of(host);
+  const token = await desk.tokens.renew(host, before);
+  if (token === undefined) throw desk.gh.program() === undefined ? noCli(host) : tokenMissing(host);
+  const { authenticated, login = null } = await probe(desk, host);
+  const changed = token.value !== before?.value;
+  return { changed, token_source: token.source, login, verified: VERDICTS[authenticated] };
+};
+
+const noCli = (host: string): ServiceError =>
+  new ServiceError(
+    'codehost_cli_missing',
+    `There is no token for ${host}, and gh is not installed to give one. Install it (https://cli.github.com) and run gh auth login --hostname ${host}; or start the daemon with a token in its environment.`,
+  );
+
+/** The user that the token belongs to. */
+export const me = async (desk: Desk, host: string): Promise<HostUser> => {
+  const { api } = await desk.client(host);
+  const { data } = await api.request('GET /user');
+  return { login: data.login, name: data.name ?? null, url: data.html_url };
+};
+
+interface Probe {
+  authenticated: 'yes' | 'no' | 'unknown';
+  token?: Token | undefined;
+  login?: string;
+  headers: Headers;
+  reason?: string;
+  hint?: string;
+}
+
+const probe = async (desk: Desk, host: string): Promise<Probe> => {
+  try {
+    const token = await desk.tokens.of(host);
+    if (token === undefined) {
+      const hint = howToLogIn(host);
+      return { authenticated: 'no', headers: {}, reason: 'no_token', hint };
+    }
+    return await ask(desk, host);
+  } catch (error) {
+    const token = await desk.tokens.of(host).catch(() => undefined);
+    return { ...verdict(error), token };
+  }
+};
+
+const ask = async (desk: Desk, host: string): Promise<Probe> => {
+  const { api } = await desk.client(host);
+  const { data, headers } = await api.request('GET /user');
+  const token = await desk.tokens.of(host);
+  return { authenticated: 'yes', token, login: data.login, headers: headers as Headers };
+};
+
+const REASONS: Partial<Record<ErrorCode, string>> = {
+  codehost_unreachable: 'unreachable',
+  codehost_timeout: 'timeout',
+  codehost_gateway: 'gateway',
+  codehost_upstream: 'host_failed',
+  codehost_rate_limited: 'rate_limited',
+  tool_timeout: 'gh_timeout',
+  unavailable: 'gh_failed',
+  invalid_state: 'misconfigured',
+};
+
+// Only what GitHub itself said of the token decides; a token without a user of its own, an app's, is refused this.
+const verdict = (error: unknown): Probe => {
+  if (!(error instanceof ServiceError)) throw error;
+  const { code, message: hint } = error;
+  if (code === 'codehost_auth_invalid')
+    return { authenticated: 'no', headers: {}, reason: 'invalid_token', hint };
+  if (code === 'codehost_forbidden') return { authenticated: 'yes', headers: {} };
+  return { authenticated: 'unknown', headers: {}, reason: REASONS[code] ?? code, hint };
+};
+
+/** What a classic token may; null for one that does not tell. */
+export const scopesIn = (headers: Headers): string[] | null => {
+  const scopes = text(headers['x-oauth-scopes']);
+  if (scopes === undefined) return null;
+  return scopes.split(/, */).filter(Boolean);
+};
+
+const expiryIn = (headers: Headers): string | null => {
+  const told = text(headers['github-authentication-token-expiration']) ?? '';
+  const time = new Date(told.replace(/^(\S+) (\S+) (UTC|\+0000)$/, '$1T$2Z'));
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+};
+
+const rateIn = (headers: Headers): RateLimit | null => {
+  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+    Number(headers[`x-ratelimit-${name}`] ?? Number.NaN),
+  );
+  if (!limit || remaining === undefined || !reset) return null;
+  return { limit, remaining, reset_at: new Date(reset * 1000).toISOString() };
+};

@@ -1,0 +1,163 @@
+import type { Octokit } from '@octokit/core';
+import type { paginateGraphQLInterface } from '@octokit/plugin-paginate-graphql';
+import type { PaginateInterface } from '@octokit/plugin-paginate-rest';
+import { createTurns, type Turns } from '../../../store/items/turns.ts';
+import type { CodeHostSettings } from '../../../store/records/settings.ts';
+import type { Config } from '../../config.ts';
+import { createGh, type Gh } from '../../tools/gh.ts';
+import { apiOf } from './address.ts';
+import type { Headers } from './failure.ts';
+import { createFetch, type Fetch } from './fetch.ts';
+import { problemFrom } from './problem.ts';
+import { type Door, guarded, questionOf } from './send.ts';
+import { createTokens, type Tokens } from './tokens.ts';
+
+/** What the client is made from. */
+export interface Surroundings {
+  env: Config['env'];
+  settings: () => CodeHostSettings;
+  /** Of Dossier. */
+  version: string;
+}
+
+export type Api = Octokit & { paginate: PaginateInterface } & paginateGraphQLInterface;
+
+/** One host's API. Whatever fails is a ServiceError. */
+export interface Client {
+  host: string;
+  /** REST: `api.request`, and `api.paginate` for a whole list. */
+  api: Api;
+  /** One GraphQL document. */
+  ask<T>(document: string, variables: Variables, wish?: Wish): Promise<T>;
+  /** All pages of its one list, each asked for when it is wanted. */
+  pages<T>(document: string, variables: Variables): AsyncIterable<T>;
+}
+
+interface Wish {
+  /** What is not found below the first field is null in the answer, and no error. */
+  absent?: boolean;
+  /** The permission, where GitHub's refusal would not name it. */
+  needs?: string;
+  /** What is asked about, where the variables do not say. */
+  about?: string;
+}
+
+export type Variables = Record<string, string | number>;
+
+/** What all calls share. */
+export interface Desk {
+  gh: Gh;
+  tokens: Tokens;
+  /** One write at a time for a host. */
+  turns: Turns;
+  client(host: string): Promise<Client>;
+}
+
+const TIMEOUT_S = 30;
+
+export const createDesk = ({ env, settings, version }: Surroundings): Desk => {
+  const gh = createGh(env);
+  const tokens = createTokens(env, gh);
+  const turns = createTurns();
+  const fetch = createFetch(env, () => settings().timeout_seconds ?? TIMEOUT_S);
+  const known = new Map<string, Promise<Client>>();
+  return {
+    gh,
+    tokens,
+    turns,
+    client: async (host) => {
+      const base = apiOf(host, { env, settings: settings() });
+      const key = `${host} ${base}`;
+      const client = known.get(key) ?? open({ host, base, tokens, turns }, { fetch, version });
+      known.set(key, client);
+      return client;
+    },
+  };
+};
+
+interface Means {
+  fetch: Fetch;
+  version: string;
+}
+
+const open = async (door: Door, means: Means): Promise<Client> => {
+  const api = await octokit(door, means);
+  return {
+    host: door.host,
+    api,
+    ask: async <T>(document: string, variables: Variables, wish: Wish = {}) => {
+      try {
+        return await api.graphql<T>(document, variables);
+      } catch (error) {
+        if (wish.absent && isAbsence(error)) return error.data as T;
+        throw await graphqlProblem(error, { door, variables, wish });
+      }
+    },
+    pages: async function* <T>(document: string, variables: Variables) {
+      try {
+        yield* api.graphql.paginate.iterator<T>(document, variables);
+      } catch (error) {
+        throw await graphqlProblem(error, { door, variables, wish: {} });
+      }
+    },
+  };
+};
+
+// Loaded with the first call: a workspace without a code host starts without it.
+const octokit = async (door: Door, { fetch, version }: Means): Promise<Api> => {
+  const [core, rest, graphql, retry] = await Promise.all([
+    import('@octokit/core'),
+    import('@octokit/plugin-paginate-rest'),
+    import('@octokit/plugin-paginate-graphql'),
+    import('@octokit/plugin-retry'),
+  ]);
+  const Made = core.Octokit.plugin(rest.paginateRest, graphql.paginateGraphQL, retry.retry);
+  const api = new Made({
+    baseUrl: door.base,
+    userAgent: `dossier/${version}`,
+    log: SILENT,
+    request: { fetch, log: SILENT },
+    retry: { doNotRetry: ANSWERS, retryAfterBaseValue: RETRY_MS },
+  });
+  api.hook.wrap('request', guarded(door));
+  return api;
+};
+
+const nothing = (): void => undefined;
+// What it would say holds addresses and headers.
+const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+// Asked again they would say the same, and a limit would be overdrawn further.
+const ANSWERS = [400, 401, 403, 404, 405, 406, 409, 410, 415, 422, 429, 451];
+const RETRY_MS = 200;
+
+interface Query {
+  door: Door;
+  variables: Variables;
+  wish: Wish;
+}
+
+/** GraphQL's own errors, as Octokit throws them. */
+interface Refusal extends Error {
+  errors?: { type?: string; path?: unknown[] }[];
+  headers: Headers;
+  data: unknown;
+}
+
+const isRefusal = (error: unknown): error is Refusal =>
+  error instanceof Error && error.name === 'GraphqlResponseError';
+
+const isAbsence = (error: unknown): error is Refusal =>
+  isRefusal(error) &&
+  error.errors?.every(({ type, path = [] }) => type === 'NOT_FOUND' && path.length > 1) === true;
+
+// An answer that is partly there is none: what is missing would read as if it were not.
+const graphqlProblem = async (error: unknown, { door, variables, wish }: Query) => {
+  if (!isRefusal(error)) return error;
+  const { owner, name, number } = variables;
+  const place = number === undefined ? `${owner}/${name}` : `${owner}/${name}#${number}`;
+  const about = owner === undefined ? 'what was asked' : place;
+  const question = questionOf(door, about, await door.tokens.of(door.host));
+  const { errors = [], headers } = error;
+  return problemFrom({ kind: 'errors', errors, headers }, { ...question, ...wish });
+};

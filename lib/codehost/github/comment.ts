@@ -1,0 +1,74 @@
+import type { IssueComment } from '../code-host.ts';
+import { me } from './account.ts';
+import { issueComments } from './issues.ts';
+import { clientOf, fullNameOf, type Place, pathOf } from './place.ts';
+import { hasProblem } from './problem.ts';
+
+export interface Written {
+  id: number;
+  url: string;
+  /** It was there already. */
+  updated: boolean;
+}
+
+/**
+ * One comment of ours for a marker, which no reader sees: looked for first, so that one whose answer was lost is found
+ * again; then brought up to date, or made. Two calls at once make one.
+ */
+export const comment = (
+  place: Place,
+  number: number,
+  { marker, body }: { marker: string; body: string },
+): Promise<Written> =>
+  place.desk.turns.take(`${place.name.host}/${fullNameOf(place.name)}#${number}`, async () => {
+    // Two dashes would end it.
+    const hidden = `<!-- ${marker.replaceAll('--', '- -')} -->`;
+    const text = `${body.trimEnd()}\n\n${hidden}\n`;
+    const known = await find(place, number, hidden);
+    return known === undefined ? create(place, number, text) : update(place, known, text);
+  });
+
+// Somebody else's that quotes ours is not ours to change.
+const find = async (
+  place: Place,
+  number: number,
+  hidden: string,
+): Promise<IssueComment | undefined> => {
+  const author = await authorOf(place);
+  const all = await issueComments(place, number);
+  return all.find(
+    (each) => each.body.includes(hidden) && (author === undefined || each.author === author),
+  );
+};
+
+// The token of an app belongs to no user.
+const authorOf = async ({ desk, name }: Place): Promise<string | undefined> => {
+  try {
+    return (await me(desk, name.host)).login;
+  } catch (error) {
+    if (hasProblem(error, 'codehost_forbidden')) return undefined;
+    throw error;
+  }
+};
+
+const create = async (place: Place, number: number, body: string): Promise<Written> => {
+  const { api } = await clientOf(place);
+  const { data } = await api.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
+    ...pathOf(place),
+    issue_number: number,
+    body,
+  });
+  return { id: Number(data.id), url: data.html_url, updated: false };
+};
+
+const update = async (place: Place, known: IssueComment, body: string): Promise<Written> => {
+  const { id, url } = known;
+  if (known.body === body) return { id, url, updated: true };
+  const { api } = await clientOf(place);
+  await api.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
+    ...pathOf(place),
+    comment_id: id,
+    body,
+  });
+  return { id, url, updated: true };
+};

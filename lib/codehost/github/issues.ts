@@ -1,0 +1,127 @@
+import { ServiceError } from '../../errors.ts';
+import type { Issue, IssueComment, MissingIssue } from '../code-host.ts';
+import { BATCH, COUNT_ISSUES, ISSUE_BATCHES } from './documents.ts';
+import {
+  clientOf,
+  fullNameOf,
+  isSameName,
+  PER_PAGE,
+  type Place,
+  pathOf,
+  variablesOf,
+} from './place.ts';
+import { hasProblem } from './problem.ts';
+import {
+  type GraphqlIssue,
+  issueFromGraphql,
+  issueFromRest,
+  type RestIssue,
+} from './wire-issue.ts';
+
+/** The open ones, without pull requests, which REST counts as issues. */
+export const countOpenIssues = async (place: Place): Promise<number> => {
+  const { ask } = await clientOf(place);
+  const { repository } = await ask<Counted>(COUNT_ISSUES, variablesOf(place));
+  return repository.issues.totalCount;
+};
+
+interface Counted {
+  repository: { issues: { totalCount: number } };
+}
+
+/** One issue. 404 `codehost_gone` where it was moved to another repository or deleted. */
+export const issue = async (place: Place, number: number): Promise<Issue> => {
+  const { api } = await clientOf(place);
+  const { data } = await api.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
+    ...pathOf(place),
+    issue_number: number,
+  });
+  if (data.pull_request) throw isPull(place, number);
+  if (await wasMoved(place, number, data)) throw movedTo(place, number, data.html_url);
+  return issueFromRest(data);
+};
+
+const isPull = ({ name }: Place, number: number): ServiceError =>
+  new ServiceError(
+    'codehost_not_found',
+    `${fullNameOf(name)}#${number} is a pull request, and no issue. Name an issue: POST /api/codehost/issues/fetch lists them.`,
+  );
+
+const movedTo = ({ name }: Place, number: number, moved_to: string): ServiceError =>
+  new ServiceError(
+    'codehost_gone',
+    `${fullNameOf(name)}#${number} was moved to ${moved_to}. Link the Work item to that one, or go on without.`,
+    { members: { moved_to } },
+  );
+
+// A redirect was followed. That of a renamed repository leads to the same issue; that of a moved one to another.
+const wasMoved = async (place: Place, number: number, data: RestIssue): Promise<boolean> => {
+  const [, now] = /\/repos\/([^/]+\/[^/]+)\/?$/.exec(data.repository_url) ?? [];
+  const { name } = place;
+  if (data.number !== number) return true;
+  if (now === undefined || isSameName(now, fullNameOf(name))) return false;
+  const { api } = await clientOf(place);
+  const repository = await api.request('GET /repos/{owner}/{repo}', pathOf(place));
+  return !isSameName(now, repository.data.full_name);
+};
+
+/** Several, in questions about fifty at once, one after the other. One that is not there any more says so. */
+export const issuesByNumber = async (
+  place: Place,
+  numbers: readonly number[],
+): Promise<Map<number, Issue | MissingIssue>> => {
+  const found = new Map<number, Issue | MissingIssue>();
+  const wanted = [...new Set(numbers)];
+  for (let from = 0; from < wanted.length; from += BATCH) {
+    const batch = wanted.slice(from, from + BATCH);
+    const answers = await askFor(place, batch);
+    for (const [at, number] of batch.entries()) {
+      const answer = answers[`i${at}`];
+      const isThere = answer?.number === number;
+      found.set(number, isThere ? issueFromGraphql(answer) : await whereIs(place, number));
+    }
+  }
+  return found;
+};
+
+type Batch = Record<string, GraphqlIssue | null>;
+
+const askFor = async (place: Place, numbers: readonly number[]): Promise<Batch> => {
+  const { ask } = await clientOf(place);
+  const document = ISSUE_BATCHES[numbers.length - 1] ?? '';
+  const variables = Object.fromEntries(numbers.map((number, at) => [`n${at}`, number]));
+  const wish = { absent: true };
+  const answer = await ask<{ repository: Batch }>(
+    document,
+    { ...variablesOf(place), ...variables },
+    wish,
+  );
+  return answer.repository;
+};
+
+// GraphQL only says that it is not there; REST redirects to where it went.
+const whereIs = async (place: Place, number: number): Promise<Issue | MissingIssue> => {
+  try {
+    return await issue(place, number);
+  } catch (error) {
+    if (!hasProblem(error, 'codehost_gone', 'codehost_not_found')) throw error;
+    const { moved_to } = error.members;
+    return typeof moved_to === 'string'
+      ? { missing: 'moved', url: moved_to }
+      : { missing: 'deleted' };
+  }
+};
+
+export const issueComments = async (place: Place, number: number): Promise<IssueComment[]> => {
+  const { api } = await clientOf(place);
+  const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
+  const all = await api.paginate(route, {
+    ...pathOf(place),
+    ...PER_PAGE,
+    issue_number: number,
+  });
+  return all.map(({ id, user, body = '', html_url: url, created_at, updated_at }) => ({
+    ...{ id: Number(id), body, url, created_at, updated_at },
+    author: user?.login ?? null,
+  }));
+};

@@ -1,0 +1,102 @@
+import { type ErrorCode, ServiceError } from '../../errors.ts';
+import { list, record, text } from '../../wire.ts';
+import type { Failure, Question, Told } from './failure.ts';
+import {
+  absent,
+  conflicting,
+  failing,
+  forbidden,
+  foreign,
+  gone,
+  limited,
+  type Make,
+  moved,
+  rejected,
+  signOn,
+  unauthorized,
+} from './refusals.ts';
+import { silence, timedOut } from './silence.ts';
+
+/** What the caller of the API is told of a failure: one code each, and what to do next. Rate limits are told first. */
+export const problemFrom = (
+  failure: Failure,
+  question: Question,
+  now: () => Date = () => new Date(),
+): ServiceError => {
+  if (failure.kind === 'timeout') return timedOut(failure.seconds, question);
+  if (failure.kind === 'silence') return silence(failure.cause, question);
+  const told = toldBy(failure);
+  const [, make] = RULES.find(([fits]) => fits(told)) ?? [undefined, rejected];
+  return make(told, question, now());
+};
+
+const toldBy = (failure: Extract<Failure, { kind: 'answer' | 'errors' }>): Told => {
+  const { headers } = failure;
+  const numbered = Boolean(headers['x-github-request-id']);
+  if (failure.kind === 'errors') {
+    const errors = failure.errors.map(record);
+    const words = errors.map(({ message }) => text(message) ?? '').filter(Boolean);
+    const types = errors.map(({ type }) => text(type) ?? '');
+    const message = words.join(' ');
+    return { status: 200, headers, message, details: [], types, numbered, isJson: true };
+  }
+  const body = record(failure.body);
+  const details = list(body.errors).map(detailOf).filter(Boolean);
+  const message = text(body.message) ?? '';
+  const isJson = typeof failure.body === 'object' && failure.body !== null;
+  return { status: failure.status, headers, message, details, types: [], numbered, isJson };
+};
+
+const detailOf = (error: unknown): string => {
+  const { message, resource, field, code } = record(error);
+  return (
+    text(error) ??
+    text(message) ??
+    [resource, field, code]
+      .map((part) => text(part) ?? '')
+      .filter(Boolean)
+      .join(' ')
+  );
+};
+
+const SECONDARY = /secondary rate limit|abuse detection/i;
+const SSO = /SAML enforcement|single sign-on/i;
+
+const isLimit = ({ status, headers, types, message }: Told): boolean =>
+  status === 429 ||
+  types.includes('RATE_LIMITED') ||
+  (status === 403 &&
+    (headers['retry-after'] !== undefined ||
+      String(headers['x-ratelimit-remaining']) === '0' ||
+      SECONDARY.test(message)));
+
+const isForeign = ({ status, numbered, isJson }: Told): boolean =>
+  !numbered && ([401, 407].includes(status) || !isJson);
+
+const isRedirect = ({ status }: Told): boolean => [301, 302, 303, 307, 308].includes(status);
+
+const isForbidden = ({ status, types }: Told): boolean =>
+  [403, 451].includes(status) || types.some((type) => type.startsWith('FORBIDDEN'));
+
+const asksForSso = (told: Told): boolean =>
+  isForbidden(told) &&
+  (String(told.headers['x-github-sso'] ?? '').startsWith('required') || SSO.test(told.message));
+
+// In this order: the first that fits.
+const RULES: readonly (readonly [fits: (told: Told) => boolean, make: Make])[] = [
+  [isLimit, limited],
+  [isRedirect, moved],
+  [isForeign, foreign],
+  [({ status }) => status === 401, unauthorized],
+  [asksForSso, signOn],
+  [isForbidden, forbidden],
+  [({ status, types }) => status === 404 || types.includes('NOT_FOUND'), absent],
+  [({ status }) => status === 410, gone],
+  [({ status }) => status === 409, conflicting],
+  [({ status }) => status >= 500, failing],
+  [({ status, isJson }) => status < 400 && !isJson, foreign],
+];
+
+/** Whether an error is of one of these kinds. */
+export const hasProblem = (error: unknown, ...codes: ErrorCode[]): error is ServiceError =>
+  error instanceof ServiceError && codes.includes(error.code);

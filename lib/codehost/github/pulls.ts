@@ -1,0 +1,111 @@
+import { ServiceError } from '../../errors.ts';
+import type { NewPull, Pull } from '../code-host.ts';
+import { MARK_READY, PULL_REQUEST } from './documents.ts';
+import {
+  clientOf,
+  fullNameOf,
+  isSameName,
+  PER_PAGE,
+  type Place,
+  pathOf,
+  variablesOf,
+} from './place.ts';
+import { type GraphqlPull, newPullFromRest, pullFromGraphql } from './wire-pull.ts';
+
+/** One pull request as it is now, with what reviews and checks come to. */
+export const pull = async (place: Place, number: number): Promise<Pull> => {
+  const { ask } = await clientOf(place);
+  const answer = await ask<Answered>(PULL_REQUEST, { ...variablesOf(place), number });
+  return pullFromGraphql(answer.repository.pullRequest);
+};
+
+interface Answered {
+  repository: { pullRequest: GraphqlPull };
+}
+
+/** The open pull request of a branch, of that owner's repository. */
+export const findPull = async (
+  place: Place,
+  { owner, branch }: { owner: string; branch: string },
+): Promise<Pull | undefined> => {
+  const { api } = await clientOf(place);
+  const head = `${owner}:${branch}`;
+  const open = await api.paginate('GET /repos/{owner}/{repo}/pulls', {
+    ...pathOf(place),
+    ...PER_PAGE,
+    state: 'open',
+    head,
+  });
+  const found = open.find((each) => each.head.ref === branch && isSameName(each.head.label, head));
+  return found && pull(place, found.number);
+};
+
+/** Makes a pull request. There is one for the branch: 422 `codehost_rejected`. */
+export const createPull = async (place: Place, wanted: NewPull): Promise<Pull> => {
+  const { title, body, head, base, draft } = wanted;
+  const { api } = await clientOf(place);
+  const { data } = await api.request('POST /repos/{owner}/{repo}/pulls', {
+    ...pathOf(place),
+    ...{ title, body, head, base, draft },
+  });
+  return newPullFromRest(data);
+};
+
+/** Writes a title or a body, and no more. Read first: what cannot be read is not written either. */
+export const updatePull = async (
+  place: Place,
+  number: number,
+  { title, body }: { title?: string; body?: string },
+): Promise<Pull> => {
+  const before = await pull(place, number);
+  const { api } = await clientOf(place);
+  const { data } = await api.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', {
+    ...pathOf(place),
+    pull_number: number,
+    ...(title !== undefined && { title }),
+    ...(body !== undefined && { body }),
+  });
+  const { updated_at } = data;
+  return { ...before, title: data.title, body: data.body ?? '', updated_at };
+};
+
+/** Gives it these labels in place of its own. What has that number and is an issue is left alone: `codehost_not_found`. */
+export const setLabels = async (
+  place: Place,
+  number: number,
+  wanted: readonly string[],
+): Promise<void> => {
+  const { labels } = await pull(place, number);
+  if (labels.toSorted().join('\n') === wanted.toSorted().join('\n')) return;
+  const { api } = await clientOf(place);
+  await api.request('PUT /repos/{owner}/{repo}/issues/{issue_number}/labels', {
+    ...pathOf(place),
+    issue_number: number,
+    labels: [...wanted],
+  });
+};
+
+/** Ends the draft. One that is open is left as it is; one that is closed is 422 `codehost_rejected`. */
+export const markReady = async (place: Place, number: number): Promise<Pull> => {
+  const before = await pull(place, number);
+  if (before.state === 'open') return before;
+  const about = `${fullNameOf(place.name)}#${number}`;
+  if (before.state !== 'draft') {
+    const detail = `${about} is ${before.state}: nobody can review it any more. Look at it on ${place.name.host}.`;
+    throw new ServiceError('codehost_rejected', detail, { members: { host_errors: [] } });
+  }
+  const { ask } = await clientOf(place);
+  const answer = await ask<Readied>(
+    MARK_READY,
+    { id: before.node_id },
+    { about, needs: 'pull_requests=write' },
+  );
+  if (answer.markPullRequestReadyForReview?.pullRequest?.isDraft === false)
+    return { ...before, state: 'open' };
+  const detail = `${about} is still a draft, although ${place.name.host} took the request. Look at it there, then try again.`;
+  throw new ServiceError('codehost_conflict', detail);
+};
+
+interface Readied {
+  markPullRequestReadyForReview: { pullRequest: { isDraft: boolean } | null } | null;
+}

@@ -1,0 +1,157 @@
+import type {
+  HostUser,
+  Label,
+  Milestone,
+  Permissions,
+  RepositoryMeta,
+  Validation,
+} from '../code-host.ts';
+import { scopesIn } from './account.ts';
+import type { Headers } from './failure.ts';
+import { clientOf, fullNameOf, isSameName, PER_PAGE, type Place, pathOf } from './place.ts';
+import { hasProblem } from './problem.ts';
+import { tokenMissing } from './refusals.ts';
+
+/** Whether the repository can be seen: without a token too, where it is public. That it cannot is an answer. */
+export const validate = async (place: Place): Promise<Validation> => {
+  const { host } = place.name;
+  const anonymous = (await place.desk.tokens.of(host)) === undefined;
+  try {
+    const { data } = await read(place, true);
+    const asked = fullNameOf(place.name);
+    return {
+      accessible: true,
+      anonymous,
+      renamed_to: isSameName(data.full_name, asked) ? null : data.full_name,
+      archived: data.archived,
+      fork: data.fork,
+      parent: data.parent?.full_name ?? null,
+    };
+  } catch (error) {
+    if (!hasProblem(error, ...HIDDEN)) throw error;
+    if (anonymous) throw tokenMissing(host);
+    return { accessible: false, anonymous, reason: error.message, ...UNKNOWN };
+  }
+};
+
+const HIDDEN = [
+  'codehost_not_found',
+  'codehost_forbidden',
+  'codehost_sso_required',
+  'codehost_gone',
+] as const;
+
+const UNKNOWN = { renamed_to: null, archived: null, fork: null, parent: null };
+
+const read = async (place: Place, anonymous = false) => {
+  const { api } = await clientOf(place);
+  const request = { anonymous };
+  return api.request('GET /repos/{owner}/{repo}', { ...pathOf(place), request });
+};
+
+type Read = Awaited<ReturnType<typeof read>>;
+type Granted = NonNullable<Read['data']['permissions']>;
+type Can = 'yes' | 'no' | 'unknown';
+
+/** What the user may there, and the token as far as it tells. */
+export const permissions = async (place: Place): Promise<Permissions> => {
+  try {
+    const { data, headers } = await read(place);
+    return permitted(data, scopesIn(headers as Headers));
+  } catch (error) {
+    if (!hasProblem(error, 'codehost_sso_required')) throw error;
+    const { sso_url } = error.members;
+    return { role: null, capabilities: NONE, ...(typeof sso_url === 'string' && { sso_url }) };
+  }
+};
+
+const NONE: Permissions['capabilities'] = {
+  read: 'no',
+  open_pull_requests: 'no',
+  push: 'no',
+  triage_issues: 'no',
+  resolve_threads: 'no',
+};
+
+const ROLES: readonly (readonly [right: keyof Granted, role: string])[] = [
+  ['admin', 'admin'],
+  ['maintain', 'maintain'],
+  ['push', 'write'],
+  ['triage', 'triage'],
+  ['pull', 'read'],
+];
+
+/** `permissions` of the answer is about the user; a classic token tells its scopes, a fine-grained one nothing. */
+export const permitted = (
+  { permissions: granted, private: hidden }: Pick<Read['data'], 'permissions' | 'private'>,
+  scopes: readonly string[] | null,
+): Permissions => {
+  const by = tokenCan(scopes, hidden);
+  const may = (right: keyof Granted): Can => {
+    if (granted === undefined) return 'unknown';
+    return granted[right] === true ? by : 'no';
+  };
+  return {
+    role: ROLES.find(([right]) => granted?.[right] === true)?.[1] ?? null,
+    capabilities: {
+      read: 'yes',
+      open_pull_requests: may('pull'),
+      push: may('push'),
+      triage_issues: may('triage'),
+      resolve_threads: may('push'),
+    },
+  };
+};
+
+const tokenCan = (scopes: readonly string[] | null, hidden: boolean): Can => {
+  if (scopes === null) return 'unknown';
+  return scopes.includes('repo') || (!hidden && scopes.includes('public_repo')) ? 'yes' : 'no';
+};
+
+export const meta = async (place: Place): Promise<RepositoryMeta> => {
+  const { data } = await read(place);
+  return {
+    name: data.name,
+    full_name: data.full_name,
+    default_branch: data.default_branch,
+    visibility: data.visibility ?? (data.private ? 'private' : 'public'),
+    description: data.description,
+    url: data.html_url,
+    archived: data.archived,
+    fork: data.fork,
+    parent: data.parent?.full_name ?? null,
+  };
+};
+
+export const labels = async (place: Place): Promise<Label[]> => {
+  const { api } = await clientOf(place);
+  const all = await api.paginate('GET /repos/{owner}/{repo}/labels', {
+    ...pathOf(place),
+    ...PER_PAGE,
+  });
+  return all.map(({ name, color, description }) => ({ name, color, description }));
+};
+
+/** Open and closed ones. */
+export const milestones = async (place: Place): Promise<Milestone[]> => {
+  const { api } = await clientOf(place);
+  const all = await api.paginate('GET /repos/{owner}/{repo}/milestones', {
+    ...pathOf(place),
+    ...PER_PAGE,
+    state: 'all',
+  });
+  return all.map(({ number, title, state, due_on, description }) => ({
+    ...{ number, title, due_on, description },
+    state: state === 'closed' ? 'closed' : 'open',
+  }));
+};
+
+/** Who an issue there can be assigned to. GitHub does not say their names here. */
+export const assignees = async (place: Place): Promise<HostUser[]> => {
+  const { api } = await clientOf(place);
+  const all = await api.paginate('GET /repos/{owner}/{repo}/assignees', {
+    ...pathOf(place),
+    ...PER_PAGE,
+  });
+  return all.map(({ login, html_url: url }) => ({ login, name: null, url }));
+};

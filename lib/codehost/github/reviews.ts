@@ -1,0 +1,111 @@
+import { ServiceError } from '../../errors.ts';
+import type { Review, ReviewThread, ThreadComment } from '../code-host.ts';
+import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
+import { clientOf, PER_PAGE, type Place, pathOf, variablesOf } from './place.ts';
+import { type Nodes, nodesOf } from './wire-issue.ts';
+
+const STATES: Record<string, Review['state']> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes_requested',
+  DISMISSED: 'dismissed',
+  PENDING: 'pending',
+};
+
+export const reviews = async (place: Place, number: number): Promise<Review[]> => {
+  const { api } = await clientOf(place);
+  const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
+  const all = await api.paginate(route, { ...pathOf(place), ...PER_PAGE, pull_number: number });
+  return all.map((review) => ({
+    number: Number(review.id),
+    node_id: review.node_id,
+    author: review.user?.login ?? null,
+    state: STATES[review.state] ?? 'commented',
+    body: review.body,
+    url: review.html_url,
+    commit: review.commit_id,
+    submitted_at: review.submitted_at ?? null,
+  }));
+};
+
+/** Every thread with every comment of it. */
+export const threads = async (place: Place, number: number): Promise<ReviewThread[]> => {
+  const { pages } = await clientOf(place);
+  const all: ReviewThread[] = [];
+  for await (const { repository } of pages<Page>(THREADS, { ...variablesOf(place), number })) {
+    for (const thread of nodesOf(repository.pullRequest.reviewThreads))
+      all.push(threadFrom(thread, await commentsOf(place, thread)));
+  }
+  return all;
+};
+
+interface Page {
+  repository: { pullRequest: { reviewThreads: Nodes<Thread> } };
+}
+
+interface Thread {
+  id: string;
+  isResolved: boolean;
+  isOutdated: boolean;
+  path: string;
+  line: number | null;
+  startLine: number | null;
+  comments: Nodes<Comment> & { pageInfo: { hasNextPage: boolean; endCursor: string | null } };
+}
+
+interface Comment {
+  id: string;
+  body: string;
+  url: string;
+  createdAt: string;
+  author: { login: string } | null;
+  pullRequestReview: { fullDatabaseId: string | number | null } | null;
+}
+
+const commentsOf = async (place: Place, { id, comments }: Thread): Promise<Comment[]> => {
+  const { pageInfo } = comments;
+  const all = nodesOf(comments);
+  if (!pageInfo.hasNextPage || pageInfo.endCursor === null) return all;
+  const { pages } = await clientOf(place);
+  const from = { thread: id, cursor: pageInfo.endCursor };
+  for await (const { node } of pages<{ node: Pick<Thread, 'comments'> }>(THREAD_COMMENTS, from))
+    all.push(...nodesOf(node.comments));
+  return all;
+};
+
+const threadFrom = (thread: Thread, comments: readonly Comment[]): ReviewThread => ({
+  node_id: thread.id,
+  resolved: thread.isResolved,
+  outdated: thread.isOutdated,
+  path: thread.path,
+  line: thread.line,
+  start_line: thread.startLine,
+  comments: comments.map(commentFrom),
+});
+
+const commentFrom = (comment: Comment): ThreadComment => ({
+  node_id: comment.id,
+  review: Number(comment.pullRequestReview?.fullDatabaseId ?? 0) || null,
+  author: comment.author?.login ?? null,
+  body: comment.body,
+  url: comment.url,
+  created_at: comment.createdAt,
+});
+
+// GitHub's refusal names neither.
+const RESOLVING = 'contents=write and pull_requests=write';
+
+/** Marks a thread as resolved on the host, and confirms it. */
+export const resolveThread = async (place: Place, thread: string): Promise<void> => {
+  const { ask } = await clientOf(place);
+  const wish = { about: `the thread ${thread}`, needs: RESOLVING };
+  const answer = await ask<Resolved>(RESOLVE_THREAD, { thread }, wish);
+  if (answer.resolveReviewThread?.thread?.isResolved === true) return;
+  throw new ServiceError(
+    'codehost_conflict',
+    `The thread is still open, although ${place.name.host} took the request. Look at it there, then try again.`,
+  );
+};
+
+interface Resolved {
+  resolveReviewThread: { thread: { isResolved: boolean } | null } | null;
+}

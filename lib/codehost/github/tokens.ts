@@ -1,0 +1,77 @@
+import type { Config } from '../../config.ts';
+import type { Gh } from '../../tools/gh.ts';
+import type { TokenSource } from '../code-host.ts';
+
+export interface Token {
+  value: string;
+  source: TokenSource;
+}
+
+/** The tokens, a host each, in memory only: of the environment first, else what gh keeps. */
+export interface Tokens {
+  /** Undefined when there is none. Throws `tool_timeout` when gh does not answer. */
+  of(host: string): Promise<Token | undefined>;
+  /** Reads it again, unless somebody else did since this one was given out. */
+  renew(host: string, used: Token | undefined): Promise<Token | undefined>;
+}
+
+export const createTokens = (env: Config['env'], gh: Pick<Gh, 'token'>): Tokens => {
+  const known = new Map<string, Promise<Token | undefined>>();
+  const look = (host: string): Promise<Token | undefined> => {
+    const found = find(host, env, gh);
+    known.set(host, found);
+    const forget = (): void => {
+      if (known.get(host) === found) known.delete(host);
+    };
+    // That there is none, or that gh was too slow, may be otherwise the next time.
+    found.then((token) => token ?? forget(), forget);
+    return found;
+  };
+  const of = (host: string): Promise<Token | undefined> => known.get(host) ?? look(host);
+  return {
+    of,
+    renew: async (host, used) => {
+      const now = await known.get(host)?.catch(() => undefined);
+      return now === undefined || now.value === used?.value ? look(host) : now;
+    },
+  };
+};
+
+const find = async (
+  host: string,
+  env: Config['env'],
+  gh: Pick<Gh, 'token'>,
+): Promise<Token | undefined> => {
+  for (const source of namesFor(host)) {
+    const value = env[source]?.trim();
+    if (isToken(value)) return { value, source };
+  }
+  const value = await gh.token(host);
+  return isToken(value) ? { value, source: 'gh' } : undefined;
+};
+
+/** Whose token it is to be: one for github.com goes to no other server. */
+const namesFor = (host: string): Exclude<TokenSource, 'gh'>[] =>
+  isGitHubCom(host)
+    ? ['GH_TOKEN', 'GITHUB_TOKEN']
+    : ['GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN'];
+
+/** GitHub's own service, and not an installation of somebody's. */
+export const isGitHubCom = (host: string): boolean =>
+  host === 'github.com' || host.endsWith('.ghe.com');
+
+// Anything else could not be in a header, and the error would name it.
+const isToken = (value: string | undefined): value is string =>
+  value !== undefined && /^[\x21-\x7e]+$/.test(value);
+
+const KINDS: readonly (readonly [prefix: string, kind: string])[] = [
+  ['github_pat_', 'fine-grained'],
+  ['ghp_', 'classic'],
+  ['gho_', 'oauth'],
+  ['ghu_', 'app-user'],
+  ['ghs_', 'app-installation'],
+];
+
+/** What kind of token it is, as its beginning tells; null for one that does not. */
+export const kindOf = ({ value }: Token): string | null =>
+  KINDS.find(([prefix]) => value.startsWith(prefix))?.[1] ?? null;

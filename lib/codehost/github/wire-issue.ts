@@ -1,0 +1,91 @@
+import type { Issue } from '../code-host.ts';
+
+/** An issue as REST answers it, as far as it is read. */
+export interface RestIssue {
+  number: number;
+  node_id: string;
+  html_url: string;
+  repository_url: string;
+  title: string;
+  body?: string | null;
+  state: string;
+  state_reason?: string | null;
+  labels: (string | { name?: string })[];
+  assignees?: { login: string }[] | null;
+  milestone: { title: string } | null;
+  user: { login: string } | null;
+  comments: number;
+  created_at: string;
+  updated_at: string;
+  closed_at: string | null;
+}
+
+export const issueFromRest = (issue: RestIssue): Issue => ({
+  number: issue.number,
+  node_id: issue.node_id,
+  url: issue.html_url,
+  title: issue.title,
+  body: issue.body ?? '',
+  state: stateOf(issue.state),
+  state_reason: issue.state_reason ?? null,
+  labels: issue.labels.map(labelName).filter((name) => name !== ''),
+  assignees: (issue.assignees ?? []).map(({ login }) => login),
+  milestone: issue.milestone?.title ?? null,
+  author: issue.user?.login ?? null,
+  comments: issue.comments,
+  created_at: issue.created_at,
+  updated_at: issue.updated_at,
+  closed_at: issue.closed_at,
+});
+
+const labelName = (label: RestIssue['labels'][number]): string =>
+  typeof label === 'string' ? label : (label.name ?? '');
+
+// GraphQL shouts what REST says.
+const stateOf = (state: string): Issue['state'] =>
+  state.toLowerCase() === 'closed' ? 'closed' : 'open';
+
+/** The same as GraphQL answers it: by the fragment OneIssue. */
+export interface GraphqlIssue {
+  number: number;
+  id: string;
+  url: string;
+  title: string;
+  body: string;
+  state: string;
+  stateReason: string | null;
+  labels: Nodes<{ name: string }> | null;
+  assignees: Nodes<{ login: string }>;
+  milestone: { title: string } | null;
+  author: { login: string } | null;
+  comments: { totalCount: number };
+  createdAt: string;
+  updatedAt: string;
+  closedAt: string | null;
+}
+
+/** A list of GraphQL's: what may not be seen is null in it. */
+export interface Nodes<T> {
+  nodes: readonly (T | null)[] | null;
+}
+
+export const nodesOf = <T>(list: Nodes<T> | null | undefined): T[] =>
+  (list?.nodes ?? []).filter((node) => node !== null);
+
+export const issueFromGraphql = (issue: GraphqlIssue): Issue => ({
+  number: issue.number,
+  node_id: issue.id,
+  url: issue.url,
+  title: issue.title,
+  body: issue.body,
+  state: stateOf(issue.state),
+  state_reason: issue.stateReason?.toLowerCase() ?? null,
+  labels: nodesOf(issue.labels).map(({ name }) => name),
+  assignees: nodesOf(issue.assignees).map(({ login }) => login),
+  milestone: issue.milestone?.title ?? null,
+  author: issue.author?.login ?? null,
+  comments: issue.comments.totalCount,
+  created_at: issue.createdAt,
+  updated_at: issue.updatedAt,
+  closed_at: issue.closedAt,
+});

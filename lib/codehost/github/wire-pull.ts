@@ -1,0 +1,114 @@
+import type { Pull, PullState } from '../code-host.ts';
+import { type Nodes, nodesOf } from './wire-issue.ts';
+
+/** The state of a pull request in one word, of GraphQL's or REST's. */
+export const stateFrom = (state: string, draft: boolean): PullState => {
+  const said = state.toLowerCase();
+  if (said === 'merged' || said === 'closed') return said;
+  return draft ? 'draft' : 'open';
+};
+
+/** As GraphQL answers it: by the fragment OnePull. */
+export interface GraphqlPull {
+  number: number;
+  id: string;
+  url: string;
+  title: string;
+  body: string;
+  state: string;
+  isDraft: boolean;
+  mergeable: string;
+  reviewDecision: string | null;
+  headRefName: string;
+  headRefOid: string;
+  baseRefName: string;
+  createdAt: string;
+  updatedAt: string;
+  mergedAt: string | null;
+  closedAt: string | null;
+  author: { login: string } | null;
+  labels: Nodes<{ name: string }> | null;
+  commits: Nodes<{ commit: { statusCheckRollup: { state: string } | null } }>;
+}
+
+export const pullFromGraphql = (pull: GraphqlPull): Pull => ({
+  number: pull.number,
+  node_id: pull.id,
+  url: pull.url,
+  title: pull.title,
+  body: pull.body,
+  state: stateFrom(pull.state, pull.isDraft),
+  author: pull.author?.login ?? null,
+  labels: nodesOf(pull.labels).map(({ name }) => name),
+  head_ref: pull.headRefName,
+  head_sha: pull.headRefOid,
+  base_ref: pull.baseRefName,
+  mergeable: MERGEABLE[pull.mergeable] ?? null,
+  review_decision: DECISIONS[pull.reviewDecision ?? ''] ?? null,
+  checks: checksOf(pull),
+  created_at: pull.createdAt,
+  updated_at: pull.updatedAt,
+  merged_at: pull.mergedAt,
+  closed_at: pull.closedAt,
+});
+
+const MERGEABLE: Record<string, boolean> = { MERGEABLE: true, CONFLICTING: false };
+
+const DECISIONS: Record<string, Pull['review_decision']> = {
+  APPROVED: 'approved',
+  CHANGES_REQUESTED: 'changes_requested',
+  REVIEW_REQUIRED: 'review_required',
+};
+
+const CHECKS: Record<string, Pull['checks']> = {
+  SUCCESS: 'success',
+  FAILURE: 'failure',
+  ERROR: 'failure',
+};
+
+// What is expected, or of a kind that is not known yet, is no success.
+const checksOf = ({ commits }: GraphqlPull): Pull['checks'] => {
+  const rollup = nodesOf(commits)[0]?.commit.statusCheckRollup;
+  return rollup ? (CHECKS[rollup.state] ?? 'pending') : null;
+};
+
+/** As REST answers it, as far as it is read. */
+export interface RestPull {
+  number: number;
+  node_id: string;
+  html_url: string;
+  title: string;
+  body: string | null;
+  state: string;
+  draft?: boolean;
+  merged_at: string | null;
+  closed_at: string | null;
+  created_at: string;
+  updated_at: string;
+  user: { login: string } | null;
+  labels: { name: string }[];
+  head: { ref: string; sha: string };
+  base: { ref: string };
+}
+
+/** One that was made this moment: nobody has checked or reviewed it. */
+export const newPullFromRest = (pull: RestPull): Pull => ({
+  number: pull.number,
+  node_id: pull.node_id,
+  url: pull.html_url,
+  title: pull.title,
+  body: pull.body ?? '',
+  state: stateFrom(pull.merged_at === null ? pull.state : 'merged', pull.draft === true),
+  author: pull.user?.login ?? null,
+  labels: pull.labels.map(({ name }) => name),
+  head_ref: pull.head.ref,
+  head_sha: pull.head.sha,
+  base_ref: pull.base.ref,
+  mergeable: null,
+  review_decision: null,
+  checks: null,
+  created_at: pull.created_at,
+  updated_at: pull.updated_at,
+  merged_at: pull.merged_at,
+  closed_at: pull.closed_at,
+});
