@@ -30,6 +30,7 @@ export const ERRORS = {
   rebase_in_progress: { status: 409, title: 'A rebase is under way' },
   uncommitted_changes: { status: 409, title: 'Changed files are in the way' },
   remote_moved: { status: 409, title: 'The branch on the remote is not what it was' },
+  codehost_ambiguous: { status: 409, title: 'Several repositories could be meant' },
   codehost_conflict: { status: 409, title: 'It changed on the code host since' },
   sync_conflict: { status: 409, title: 'Changed here and on the code host' },
   planning_edited: { status: 409, title: 'The file was edited by hand' },

@@ -13,7 +13,7 @@ import { route } from '../lib/http/route.ts';
 import { Conflict, ConflictFile, OUTCOMES } from '../store/records/conflict.ts';
 import { Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
-import { GIT } from './git-errors.ts';
+import { AT_WORK, GIT } from './git-errors.ts';
 
 const Files = Type.Array(ConflictFile);
 const Onto = Type.String({ description: 'What the branch is put onto, as it was named' });
@@ -83,18 +83,6 @@ const REMOTE = [
   'codehost_upstream',
   'codehost_unreachable',
   'codehost_timeout',
-] as const;
-
-const AT_WORK = [
-  'session_active',
-  'lock_held',
-  'rebase_in_progress',
-  'worktree_busy',
-  'worktree_missing',
-  'worktree_tampered',
-  'unreadable_record',
-  'invalid_state',
-  ...GIT,
 ] as const;
 
 export const conflictRoutes = [

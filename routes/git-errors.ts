@@ -12,3 +12,16 @@ export const TAKING = [
   'invalid_state',
   ...GIT,
 ] as const;
+
+/** What an endpoint may answer that works in the worktree, alone. */
+export const AT_WORK = [
+  'session_active',
+  'lock_held',
+  'rebase_in_progress',
+  'worktree_busy',
+  'worktree_missing',
+  'worktree_tampered',
+  'unreadable_record',
+  'invalid_state',
+  ...GIT,
+] as const;

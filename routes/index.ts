@@ -6,6 +6,7 @@ import { mcpRoutes } from './mcp.ts';
 import { memoryRoutes } from './memory.ts';
 import { proofRoutes } from './proof.ts';
 import { providerRoutes } from './providers.ts';
+import { pullRequestRoutes } from './pull-requests.ts';
 import { sessionControlRoutes } from './session-control.ts';
 import { sessionRoutes } from './sessions.ts';
 import { systemRoutes } from './system.ts';
@@ -21,6 +22,7 @@ export const sections: readonly Section[] = [
   { title: 'Memory', routes: memoryRoutes },
   { title: 'Proof', routes: proofRoutes },
   { title: 'Worktrees', routes: [...worktreeRoutes, ...worktreeUpkeepRoutes] },
+  { title: 'Work item link, PR and review', routes: pullRequestRoutes },
   { title: 'Conflicts and rebase', routes: conflictRoutes },
   { title: 'Export', routes: exportRoutes },
   { title: 'AI providers', routes: providerRoutes },

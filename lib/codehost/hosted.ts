@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { HostedRepository, RepositoryName } from './code-host.ts';
-import { detect } from './detect.ts';
+import { type Detection, detect } from './detect.ts';
 
 /**
  * What can be asked of the repository on the code host that a project's pull requests go to. Asks nobody itself. Throws
@@ -11,11 +11,15 @@ export const hostedRepositoryOf = async (
   service: Service,
   project = 'default',
 ): Promise<HostedRepository> => {
-  const { base } = await detect(service, project).catch((error: unknown) => {
-    throw notDetected(error);
-  });
+  const { base } = await detected(service, project);
   return hostedRepositoryNamed(service, base);
 };
+
+/** Which repositories a project has there, for who needs one: 422 `codehost_repo_not_detected` without. */
+export const detected = (service: Service, project: string): Promise<Detection> =>
+  detect(service, project).catch((error: unknown) => {
+    throw notDetected(error);
+  });
 
 /** The same for one that is known by name. */
 export const hostedRepositoryNamed = (service: Service, name: RepositoryName): HostedRepository =>

@@ -64,11 +64,12 @@ export const preflight = async (
   };
 };
 
-const refuseUnderWay = async (service: Service, worktree: WorktreeRecord): Promise<void> => {
+/** Throws while a rebase is under way in the worktree, ours or another, or git is in the middle of something else. */
+export const refuseUnderWay = async (service: Service, worktree: WorktreeRecord): Promise<void> => {
   if ((await currentConflict(service, worktree)) !== undefined) {
     throw new ServiceError(
       'rebase_in_progress',
-      'A rebase waits for you already. End it with …/conflicts/apply or …/conflicts/abort, then start another.',
+      'A rebase waits for you already. End it with …/conflicts/apply or …/conflicts/abort, then try again.',
     );
   }
   if ((await rebaseState(service.git, worktree)) !== undefined) throw foreignRebase();
@@ -77,7 +78,11 @@ const refuseUnderWay = async (service: Service, worktree: WorktreeRecord): Promi
   throw new ServiceError(why.includes('index.lock') ? 'worktree_busy' : 'invalid_state', why);
 };
 
-const onBranch = ({ branch, head, files }: WorktreeStatus, worktree: WorktreeRecord): string => {
+/** The commit that the worktree is on. Throws 422 on another branch than the Work item's, or with files in conflict. */
+export const onBranch = (
+  { branch, head, files }: WorktreeStatus,
+  worktree: WorktreeRecord,
+): string => {
   if (branch !== worktree.branch || head === null) {
     throw new ServiceError(
       'invalid_state',

@@ -9,6 +9,7 @@ import type { Store } from '../store.ts';
 import { bodyOfText, textOfBody } from '../text/front-matter.ts';
 import { editRecord, explained, readable, readRegularFile } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
+import { storable } from '../text/storable.ts';
 import { checkPullDraft } from './read-pulls.ts';
 
 /** What is to be proposed, as it was composed and perhaps edited by hand since. */
@@ -32,11 +33,11 @@ export const savePullDraft = (
 ): Promise<KeptPullDraft | undefined> =>
   changing(store, caseId, async (item) => {
     const path = pathOf(store, item);
-    const text = renderFrontMatter({ ...matter }, bodyOfText(body, '\n'));
+    const text = renderFrontMatter({ ...matter }, bodyOfText(storable(body), '\n'));
     await untilDone(`${item.dir}/pr/draft.md`, async () => {
       const isThere = await editRecord(store.layout, path, ({ source }) => ({
         changes: { ...matter },
-        body: bodyOfText(body, source.eol),
+        body: bodyOfText(storable(body), source.eol),
       }));
       const assertMeant = () => assertOwn(store, item);
       return isThere || createFile(store.layout, path, text, { assertMeant });

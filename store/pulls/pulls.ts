@@ -10,6 +10,7 @@ import type { Store } from '../store.ts';
 import { bodyOfText, textOfBody } from '../text/front-matter.ts';
 import { editRecord, explained, readable, readRegularFile } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
+import { storable } from '../text/storable.ts';
 import { checkPull } from './read-pulls.ts';
 
 /** The record of a Work item's pull request, as it is on disk. */
@@ -38,7 +39,7 @@ export const savePull = (
 ): Promise<KeptPull | undefined> =>
   changing(store, caseId, async (item) => {
     const path = pathOf(store, item);
-    const text = renderFrontMatter({ ...matter }, bodyOfText(body, '\n'));
+    const text = renderFrontMatter({ ...matter }, bodyOfText(storable(body), '\n'));
     await untilDone(`${item.dir}/pr/pr.md`, async () => {
       const before = readIn(store, item);
       if (before === undefined)
@@ -77,7 +78,7 @@ const edit = (
 ): Promise<boolean> =>
   editRecord(layout, path, ({ sha, source }) => {
     if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince();
-    return { changes, ...(body !== undefined && { body: bodyOfText(body, source.eol) }) };
+    return { changes, ...(body !== undefined && { body: bodyOfText(storable(body), source.eol) }) };
   });
 
 /** What is told of a record that is another than the one that was read. */

@@ -5,7 +5,7 @@ export const PULL_STATES = ['draft', 'open', 'closed', 'merged'] as const;
 export const REVIEW_DECISIONS = ['approved', 'changes_requested', 'review_required'] as const;
 export const CHECK_RESULTS = ['success', 'failure', 'pending'] as const;
 
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+export const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([Type.Null(), schema]);
 const given = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Optional(orNull(schema));
@@ -20,8 +20,8 @@ export const ProofComment = Type.Object({
 });
 export type ProofComment = Static<typeof ProofComment>;
 
-// What every pull request has: a record that an operator writes by hand needs no more.
-const named = {
+/** What every pull request has: a record that an operator writes by hand needs no more. */
+export const named = {
   host: Type.String({ minLength: 1, description: 'Such as github.com' }),
   repository: Type.String({ pattern: '^[^/\\s]+/[^/\\s]+$', description: 'owner/name' }),
   number: Type.Integer({ minimum: 1 }),
@@ -113,6 +113,21 @@ export const PullDraftMatter = Type.Object({
   composed_sha256: given(Sha256),
 });
 export type PullDraftMatter = Static<typeof PullDraftMatter>;
+
+/** The draft as it is served. */
+export const PullDraft = Type.Object(
+  {
+    title: Type.String(),
+    body: Type.String(),
+    labels: Type.Array(Type.String()),
+    composed_at: Type.Union([Type.Null(), Time], {
+      description: 'null: composed for this answer, and kept nowhere',
+    }),
+    edited: Type.Boolean({ description: 'pr/draft.md was edited since it was composed' }),
+  },
+  { $id: 'PullDraft' },
+);
+export type PullDraft = Static<typeof PullDraft>;
 
 export const TRANSITIONS = [
   'opened',

@@ -1,11 +1,13 @@
 import { basename, join } from 'node:path';
 import { createDirectory, removeDirectory } from '../disk/durable.ts';
 import { listDirectory } from '../disk/folder.ts';
+import { StoreError } from '../errors.ts';
 import { milestones, runStateOf } from '../journal/milestones.ts';
 import { planFile, sessionFile, sessionsDir } from '../layout.ts';
 import { sha256, shortId, timeName } from '../names.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
+import { textOfBody } from '../text/front-matter.ts';
 import { Problem } from '../text/problem.ts';
 import { editRecord, readable, readRegularFile, unreadable } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
@@ -28,6 +30,18 @@ export const whereIs = (store: Store, { session, dir }: KeptSession): string => 
 export const readSession = (store: Store, caseId: string, id: string): KeptSession | undefined => {
   const dir = dirOf(store, caseId, id);
   return dir === undefined ? undefined : readIn(store, caseId, dir);
+};
+
+/** The summary for people: the body of session.md. Empty where it has none, or cannot be read any more. */
+export const sessionSummary = (store: Store, kept: KeptSession): string => {
+  try {
+    const path = sessionFile(whereIs(store, kept));
+    const bytes = readRegularFile(store.layout.root, path);
+    return bytes === undefined ? '' : textOfBody(readable(store.layout.root, path, bytes));
+  } catch (error) {
+    if (error instanceof StoreError) return '';
+    throw error;
+  }
 };
 
 /** The sessions of a Work item that can be read, oldest first. Undefined when there is no such Work item. */

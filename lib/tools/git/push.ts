@@ -12,6 +12,8 @@ export interface Push extends Asked {
   commit: string;
   /** What the ref has to be until now; null: it must not be there. */
   expected: string | null;
+  /** The remote's name, where it is given by its address. */
+  name?: string;
 }
 
 /**
@@ -61,9 +63,9 @@ const arrived = async (
 const follow = async (
   git: Runner,
   place: Checkout,
-  { remote, ref, commit }: Push,
+  { remote, ref, commit, name = typeof remote === 'string' ? remote : undefined }: Push,
 ): Promise<void> => {
-  if (typeof remote !== 'string') return;
-  const own = `refs/remotes/${remote}/${ref.replace(/^refs\/heads\//, '')}`;
+  if (name === undefined) return;
+  const own = `refs/remotes/${name}/${ref.replace(/^refs\/heads\//, '')}`;
   await git.run(place, ['update-ref', own, commit]).catch(() => undefined);
 };

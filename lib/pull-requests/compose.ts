@@ -1,0 +1,46 @@
+import { readLink } from '../../store/links/links.ts';
+import { sha256 } from '../../store/names.ts';
+import { readProofs } from '../../store/proofs.ts';
+import { readPullDraft } from '../../store/pulls/drafts.ts';
+import type { PullDraft } from '../../store/records/pull-request.ts';
+import { listSessions, sessionSummary } from '../../store/sessions/sessions.ts';
+import { itemOf as itemWithProofs } from '../proof/attach.ts';
+import { listChecklist } from '../proof/checklist.ts';
+import type { Service } from '../service.ts';
+import { itemOf } from '../worktrees/item.ts';
+import { composeBody, type Told } from './compose-body.ts';
+import { wordsOf } from './session-words.ts';
+
+/** What is to be proposed: the draft as it is kept, edits by hand included; without one it is composed now. */
+export const pullDraft = async (service: Service, caseId: string): Promise<PullDraft> => {
+  await itemOf(service, caseId);
+  const kept = readPullDraft(service.store, caseId);
+  if (kept === undefined) return composeDraft(service, caseId);
+  const { title, labels = [], composed_at = null, composed_sha256 = null } = kept.matter;
+  const edited = composed_sha256 !== null && composed_sha256 !== sha256(kept.body);
+  return { title, body: kept.body, labels, composed_at, edited };
+};
+
+/** Composes title, body and labels from the Work item, its sessions and its proof. Writes nothing. */
+export const composeDraft = async (service: Service, caseId: string): Promise<PullDraft> => {
+  const { title } = await itemOf(service, caseId);
+  const labels = readLink(service.store, caseId)?.issue?.labels ?? [];
+  const body = await composeBody(await toldOf(service, caseId));
+  return { title, body, labels, composed_at: null, edited: false };
+};
+
+/** All that the body of a pull request is composed from. */
+const toldOf = async (service: Service, caseId: string): Promise<Told> => {
+  const { store } = service;
+  const { title, description } = await itemOf(service, caseId);
+  const sessions = (listSessions(store, caseId) ?? [])
+    .filter(({ session: { status, mode } }) => status === 'completed' && mode === 'work')
+    .map((kept) => ({ session: kept.session, words: wordsOf(sessionSummary(store, kept)) }));
+  const proofs = readProofs(store, await itemWithProofs(service, caseId));
+  const issue = readLink(store, caseId)?.issue;
+  return {
+    ...{ title, description, sessions, issue },
+    proofs: proofs.filter(({ verified }) => verified),
+    checklist: await listChecklist(service, caseId),
+  };
+};

@@ -1,0 +1,54 @@
+import { changePull } from '../../store/pulls/pulls.ts';
+import { exclusively } from '../conflicts/exclusively.ts';
+import { onBranch, refuseUnderWay } from '../conflicts/preflight.ts';
+import { ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { status } from '../tools/git/status.ts';
+import { commitChanges, type WithChanges } from './commit-changes.ts';
+import { getOpenPull, inPullTurn } from './current.ts';
+import { type PushedBranch, pushBranch } from './push-branch.ts';
+import { whereTo } from './where.ts';
+
+export interface Pushed extends PushedBranch {
+  status: 'pushed' | 'up_to_date';
+  remote: string;
+  ref: string;
+  committed: { commit: string; files: number } | null;
+}
+
+/** Commits what the newest session left, and pushes the branch of the pull request: what a feedback session did is on the host then. */
+export const pushPull = (
+  service: Service,
+  caseId: string,
+  { changes }: { changes?: WithChanges },
+): Promise<Pushed> =>
+  inPullTurn(service, caseId, async () => {
+    const { matter } = getOpenPull(service, caseId);
+    return exclusively(service, caseId, 'push of a pull request', async (worktree) => {
+      await refuseUnderWay(service, worktree);
+      const now = await status(service.git, worktree);
+      onBranch(now, worktree);
+      if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
+      const { push } = await whereTo(service, worktree, matter.repository);
+      const title = `Work on #${matter.number}: ${matter.title}`;
+      const committed = await commitChanges(service, worktree, { status: now, changes, title });
+      const pushed = matter.pushed_commit ?? null;
+      const done = await pushBranch(service, worktree, { push, base: matter.base_ref, pushed });
+      await changePull(service.store, caseId, {
+        changes: { remote: push.remote, pushed_commit: done.commit },
+      });
+      return {
+        status: done.commit === done.replaced ? 'up_to_date' : 'pushed',
+        remote: push.remote,
+        ref: `refs/heads/${worktree.branch}`,
+        ...done,
+        committed: committed ?? null,
+      };
+    });
+  });
+
+const otherBranch = (proposed: string, here: string): ServiceError =>
+  new ServiceError(
+    'invalid_state',
+    `The pull request is of ${proposed}, and the worktree is of ${here}. Nothing was pushed.`,
+  );

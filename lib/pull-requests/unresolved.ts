@@ -1,0 +1,46 @@
+import type { Review, ReviewThread } from '../codehost/code-host.ts';
+
+/** Something a reviewer still waits for. */
+export interface Unresolved {
+  /** `review:<number>` or `thread:<node id>`. */
+  id: string;
+  author: string | null;
+  /** For an operator, in one line. */
+  detail: string;
+}
+
+/**
+ * What blocks: of each author the newest decision, where it asks for changes and was not dismissed; and every thread that
+ * is not resolved. A comment decides nothing.
+ */
+export const unresolvedOf = (
+  reviews: readonly Review[],
+  threads: readonly ReviewThread[],
+): Unresolved[] => [
+  ...newestDecisions(reviews)
+    .filter(({ state }) => state === 'changes_requested')
+    .map(({ number, author }) => ({
+      id: `review:${number}`,
+      author,
+      detail: `${author ?? 'somebody'} asks for changes`,
+    })),
+  ...threads.filter(({ resolved }) => !resolved).map(ofThread),
+];
+
+const newestDecisions = (reviews: readonly Review[]): Review[] => {
+  const newest = new Map<string | null, Review>();
+  const decisions = reviews.filter(({ state }) => DECISIONS.has(state));
+  for (const review of decisions.toSorted(bySubmission)) newest.set(review.author, review);
+  return [...newest.values()];
+};
+
+const DECISIONS = new Set<Review['state']>(['approved', 'changes_requested', 'dismissed']);
+
+const bySubmission = (a: Review, b: Review): number =>
+  (a.submitted_at ?? '').localeCompare(b.submitted_at ?? '') || a.number - b.number;
+
+const ofThread = ({ node_id, path, line, comments: [first] }: ReviewThread): Unresolved => ({
+  id: `thread:${node_id}`,
+  author: first?.author ?? null,
+  detail: `a thread on ${path}${line === null ? '' : `:${line}`} is not resolved`,
+});

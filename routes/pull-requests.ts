@@ -1,0 +1,249 @@
+import { Type } from 'typebox';
+import { created, tagged } from '../lib/http/answer.ts';
+import { route } from '../lib/http/route.ts';
+import { patchPull } from '../lib/pull-requests/change.ts';
+import { pullDraft } from '../lib/pull-requests/compose.ts';
+import { createPull } from '../lib/pull-requests/create.ts';
+import { getPull, servedPull } from '../lib/pull-requests/current.ts';
+import { markReady } from '../lib/pull-requests/mark-ready.ts';
+import { commentProof } from '../lib/pull-requests/proof-comment.ts';
+import { pushPull } from '../lib/pull-requests/push.ts';
+import { readyCheck } from '../lib/pull-requests/ready-check.ts';
+import { pullStatus } from '../lib/pull-requests/status.ts';
+import { syncPull } from '../lib/pull-requests/sync.ts';
+import { pullTimeline } from '../lib/pull-requests/timeline.ts';
+import { PullDraft, PullRequest, PullTransition } from '../store/records/pull-request.ts';
+import { PostedProof, PullStatus, ReadyCheck } from '../store/records/pull-status.ts';
+import { CasePath } from './cases.ts';
+import { HOST } from './codehost-errors.ts';
+import { AT_WORK, GIT } from './git-errors.ts';
+
+const Title = Type.String({ minLength: 1, maxLength: 256 });
+const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
+const Warnings = Type.Array(Type.String(), {
+  description: 'What was not as wanted, and kept nothing from going on',
+});
+const Changes = Type.Optional(
+  Type.Enum(['commit', 'leave'], {
+    description:
+      'What becomes of changes in the worktree that are not committed. Without it, exactly what the last completed session left is committed; anything else is a 409. `commit`: all of them, whoever made them. `leave`: they stay as they are, and out of it',
+  }),
+);
+const Committed = Type.Union(
+  [Type.Null(), Type.Object({ commit: Type.String(), files: Type.Integer() })],
+  { description: 'What was committed for it' },
+);
+/** What may keep the branch from being pushed. */
+const PUSH = [
+  'uncommitted_changes',
+  'remote_moved',
+  'push_refused',
+  'codehost_repo_not_detected',
+  'no_repository',
+  ...HOST,
+  ...AT_WORK,
+] as const;
+
+export const pullRequestRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/pr',
+    summary: "Read the record of the Work item's pull request",
+    description: 'As it was last read from the host, which is not asked: `…/pr/status` does.',
+    params: CasePath,
+    response: PullRequest,
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params }, service) => {
+      const kept = getPull(service, params.id);
+      return tagged(servedPull(kept), kept.etag);
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/cases/{id}/pr',
+    operatorOnly: true,
+    summary: 'Change title and labels of the pull request on the host, and the notes here',
+    description:
+      "Only what is named is changed, first on the host. State, branches and checks are the host's; the published body changes by `…/pr-body/suggest-update` and its approval alone.",
+    params: CasePath,
+    body: Type.Object({
+      title: Type.Optional(Title),
+      labels: Type.Optional(Labels),
+      notes: Type.Optional(
+        Type.String({ maxLength: 10_000, description: "The operator's own; they stay here" }),
+      ),
+    }),
+    response: PullRequest,
+    conditional: true,
+    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy', ...HOST],
+    handler: async ({ params, body, ifMatch }, service) => {
+      const kept = await patchPull(service, params.id, body, ifMatch);
+      return tagged(servedPull(kept), kept.etag);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/pr/create',
+    operatorOnly: true,
+    summary: 'Push the branch of the Work item and open its pull request on the host',
+    description:
+      'What the last completed session left in the worktree is committed first, in the name that git is configured with. The branch is pushed to its own name, over no commit that the worktree does not have, and never to the base branch. An open pull request of the branch is adopted as it is, also one that an interrupted call left behind. Nothing is ever merged.',
+    params: CasePath,
+    body: Type.Optional(
+      Type.Object({
+        title: Type.Optional(Title),
+        body: Type.Optional(Type.String({ maxLength: 65_536, description: 'Markdown' })),
+        base: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description:
+              'The branch it is proposed for. Default: what the worktree began from, else the default branch',
+          }),
+        ),
+        draft: Type.Optional(Type.Boolean({ description: 'Default: true' })),
+        labels: Type.Optional(Labels),
+        repository: Type.Optional(
+          Type.String({
+            pattern: '^[^/\\s]+/[^/\\s]+$',
+            description: '`owner/name` that it is proposed to, where remotes lead to several',
+          }),
+        ),
+        changes: Changes,
+      }),
+    ),
+    response: Type.Object({
+      ...PullRequest.properties,
+      adopted: Type.Boolean({ description: 'It was open already' }),
+      committed: Committed,
+      warnings: Warnings,
+    }),
+    status: 201,
+    errors: ['not_found', 'already_exists', 'codehost_ambiguous', 'file_busy', ...PUSH],
+    handler: async ({ params, body }, service) =>
+      created(`/api/cases/${params.id}/pr`, await createPull(service, params.id, body ?? {})),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/pr/push',
+    operatorOnly: true,
+    summary: "Push what the Work item's branch has now to its pull request",
+    description:
+      'As `…/pr/create` does, for what came after: a feedback session, commits by hand. After a rebase use `…/conflicts/push-rebased`.',
+    params: CasePath,
+    body: Type.Optional(Type.Object({ changes: Changes })),
+    response: Type.Object({
+      status: Type.Enum(['pushed', 'up_to_date']),
+      remote: Type.String(),
+      ref: Type.String(),
+      commit: Type.String(),
+      replaced: Type.Union([Type.Null(), Type.String()], { description: 'What was there before' }),
+      committed: Committed,
+    }),
+    errors: ['not_found', 'file_busy', ...PUSH],
+    handler: ({ params, body }, service) => pushPull(service, params.id, body ?? {}),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/pr/draft',
+    summary: 'Read title, body and labels of what is to be proposed',
+    description:
+      'The draft as it is kept in pr/draft.md. Where there is none, it is composed for this answer: what was asked, what sessions did, how it was proved.',
+    params: CasePath,
+    response: PullDraft,
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params }, service) => pullDraft(service, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/pr/status',
+    summary: 'Ask the host how the pull request is now, and record it',
+    description:
+      'An error of the host is the answer here; what was last known is at `GET /api/cases/{id}/pr`.',
+    params: CasePath,
+    response: PullStatus,
+    errors: ['not_found', 'unreadable_record', 'file_busy', ...HOST],
+    handler: ({ params }, service) => pullStatus(service, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/pr/state-timeline',
+    summary: 'List what became of the pull request, oldest first',
+    description: 'From the files alone; `…/pr/sync-state` adds what the host knows besides.',
+    params: CasePath,
+    response: Type.Array(PullTransition),
+    errors: ['not_found'],
+    handler: ({ params }, service) => pullTimeline(service, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/pr/sync-state',
+    operatorOnly: true,
+    summary: 'Read state and history of the pull request from the host and record both',
+    description:
+      'What a human did there, a merge too, is taken over. The state of the Work item stays as it is.',
+    params: CasePath,
+    response: Type.Object({
+      ...PullRequest.properties,
+      added: Type.Array(PullTransition, { description: 'What was not known before' }),
+      warnings: Warnings,
+    }),
+    errors: ['not_found', 'unreadable_record', 'file_busy', ...HOST],
+    handler: ({ params }, service) => syncPull(service, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/pr/ready-check',
+    summary: 'Say whether the pull request may be marked ready, and what is in the way',
+    params: CasePath,
+    response: ReadyCheck,
+    errors: [
+      'not_found',
+      'unreadable_record',
+      'worktree_missing',
+      'worktree_tampered',
+      ...GIT,
+      ...HOST,
+    ],
+    handler: ({ params }, service) => readyCheck(service, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/pr/mark-ready',
+    operatorOnly: true,
+    summary: 'Mark the pull request ready for review, and show the proof in a comment of it',
+    description:
+      'Behind the proof gate, and every check of `…/pr/ready-check`. One that is ready already stays so, and its proof comment is brought up to date.',
+    params: CasePath,
+    response: Type.Object({
+      ...PullRequest.properties,
+      changed: Type.Boolean({ description: 'false: it was ready before' }),
+      comment: Type.Union([Type.Null(), PostedProof]),
+      warnings: Warnings,
+    }),
+    errors: [
+      'not_found',
+      'proof_gate_blocked',
+      'invalid_state',
+      'unreadable_record',
+      'worktree_missing',
+      'worktree_tampered',
+      'file_busy',
+      ...GIT,
+      ...HOST,
+    ],
+    handler: ({ params }, service) => markReady(service, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/pr/comment-proof',
+    operatorOnly: true,
+    summary: 'Show the verified proofs in one comment of the pull request',
+    description:
+      'Made once, and brought up to date after. Contents stand in code blocks: they mention nobody and are cut in the middle where the host would not take them whole.',
+    params: CasePath,
+    response: PostedProof,
+    errors: ['not_found', 'proof_gate_blocked', 'unreadable_record', 'file_busy', ...HOST],
+    handler: ({ params }, service) => commentProof(service, params.id),
+  }),
+];

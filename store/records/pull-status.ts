@@ -1,0 +1,71 @@
+import { type Static, Type } from 'typebox';
+import { Id, Time } from './id.ts';
+import { named, orNull, PullRequest } from './pull-request.ts';
+
+const Text = orNull(Type.String());
+
+/** How it is on the host this moment. */
+export const PullStatus = Type.Object(
+  {
+    case_id: Id,
+    number: named.number,
+    url: Text,
+    state: named.state,
+    draft: Type.Boolean(),
+    checks: PullRequest.properties.checks,
+    review_decision: PullRequest.properties.review_decision,
+    mergeable: PullRequest.properties.mergeable,
+    base_ref: named.base_ref,
+    head_ref: named.head_ref,
+    head_sha: Text,
+    remote_head: Type.Union([Type.Null(), Type.String()], {
+      description:
+        'The branch as git finds it on the remote; null: it is not there, or nobody answers',
+    }),
+    head_in_sync: PullRequest.properties.head_in_sync,
+    merged_at: orNull(Time),
+    fetched_at: Time,
+    notes: Type.Array(Type.String(), { description: 'What should be known of these answers' }),
+  },
+  { $id: 'PullStatus' },
+);
+export type PullStatus = Static<typeof PullStatus>;
+
+export const READY_CHECKS = [
+  'state',
+  'proof_gate',
+  'reviews',
+  'worktree_clean',
+  'pushed',
+  'head_in_sync',
+  'mergeable',
+  'checks',
+] as const;
+
+export const ReadyCheck = Type.Object(
+  {
+    ready: Type.Boolean({ description: 'Every check is ok' }),
+    checks: Type.Array(
+      Type.Object({
+        name: Type.Enum([...READY_CHECKS]),
+        ok: Type.Boolean(),
+        detail: Type.String({ description: 'What was found; where it is not ok, what to do' }),
+      }),
+    ),
+  },
+  { $id: 'ReadyCheck' },
+);
+export type ReadyCheck = Static<typeof ReadyCheck>;
+
+/** The comment that shows the proof. */
+export const PostedProof = Type.Object(
+  {
+    id: Type.Integer(),
+    url: Type.String(),
+    sha256: Type.String({ description: 'Of what it shows' }),
+    updated: Type.Boolean({ description: 'It was there, and was brought up to date' }),
+    proofs: Type.Integer({ description: 'How many proofs it shows' }),
+  },
+  { $id: 'PostedProof' },
+);
+export type PostedProof = Static<typeof PostedProof>;
