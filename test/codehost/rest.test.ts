@@ -1,25 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { type CodeHost, startCodeHost } from '../helpers/codehost/code-host.ts';
-
-const ask = async (
-  { url, token }: CodeHost,
-  method: string,
-  path: string,
-  { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
-) => {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, ...headers },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: text === '' ? undefined : JSON.parse(text),
-  };
-};
+import { ask } from '../helpers/codehost/ask.ts';
+import { startCodeHost } from '../helpers/codehost/code-host.ts';
 
 const APP = '/repos/acme/app';
 

@@ -1,5 +1,5 @@
 import { type RestComment, type RestIssue, type RestMilestone, refused } from './rest.ts';
-import { keyOf, type World } from './world.ts';
+import { keyOf, nowOf, type World } from './world.ts';
 
 export interface NewIssue {
   title?: string;
@@ -44,8 +44,9 @@ export interface HostIssues {
 
 export const hostIssues = (world: World, main: string): HostIssues => {
   const { emulated } = world;
+  const base = (): string => `/repos/${nowOf(world, main)}`;
   const issues: HostIssues = {
-    add: (issue = {}) => addIssue(world, main, issue),
+    add: (issue = {}) => addIssue(world, nowOf(world, main), issue),
     addMany: async (count, issue = {}) => {
       const numbers: number[] = [];
       for (let n = 1; n <= count; n += 1) {
@@ -54,17 +55,17 @@ export const hostIssues = (world: World, main: string): HostIssues => {
       }
       return numbers;
     },
-    read: (number) => emulated.read('GET', `/repos/${main}/issues/${number}`),
-    edit: (number, change) => editIssue(world, `/repos/${main}/issues/${number}`, change),
+    read: (number) => emulated.read('GET', `${base()}/issues/${number}`),
+    edit: (number, change) => editIssue(world, `${base()}/issues/${number}`, change),
     comment: (number, body, by = 'colleague') =>
-      emulated.read('POST', `/repos/${main}/issues/${number}/comments`, { as: by, body: { body } }),
+      emulated.read('POST', `${base()}/issues/${number}/comments`, { as: by, body: { body } }),
     editComment: async (id, body) => {
-      await emulated.read('PATCH', `/repos/${main}/issues/comments/${id}`, { body: { body } });
+      await emulated.read('PATCH', `${base()}/issues/comments/${id}`, { body: { body } });
     },
-    comments: (number) => emulated.all(`/repos/${main}/issues/${number}/comments`),
-    transfer: (number, to) => transfer(world, { from: main, number, to }),
+    comments: (number) => emulated.all(`${base()}/issues/${number}/comments`),
+    transfer: (number, to) => transfer(world, { from: nowOf(world, main), number, to }),
     remove: (number) => {
-      world.moved.set(keyOf(main, number), refused(410, 'This issue was deleted'));
+      world.moved.set(keyOf(nowOf(world, main), number), refused(410, 'This issue was deleted'));
     },
     mention: (number, pull) => {
       const at = new Date().toISOString();

@@ -1,8 +1,8 @@
 import { threadId } from './graphql/review.ts';
 import { gitOf } from './handler.ts';
-import { headOf, readPull } from './pulls.ts';
+import { headOf, readPull, tellRenamed } from './pulls.ts';
 import type { RestComment, RestPull, RestReview } from './rest.ts';
-import { keyOf, type Line, type World } from './world.ts';
+import { keyOf, type Line, nowOf, type World } from './world.ts';
 
 export interface NewReview {
   state?: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
@@ -67,55 +67,57 @@ export interface HostPulls {
 
 export const hostPulls = (world: World, main: string): HostPulls => {
   const { emulated } = world;
-  const base = `/repos/${main}`;
+  const name = (): string => nowOf(world, main);
+  const base = (): string => `/repos/${name()}`;
   const pulls: HostPulls = {
     list: async () => {
-      const all = await emulated.all<RestPull>(`${base}/pulls?state=all&direction=asc`);
+      const all = await emulated.all<RestPull>(`${base()}/pulls?state=all&direction=asc`);
       return Promise.all(all.map(({ number }) => pulls.read(number)));
     },
     read: async (number) => {
-      const pull = await readPull(world, main, number);
+      const pull = await readPull(world, name(), number);
       if (pull === undefined) throw new Error(`The fake host has no pull request ${number}.`);
       return pull;
     },
     open: async (head, options = {}) => {
       const body = { title: 'By hand', base: 'main', head, ...options };
-      const made = await emulated.read<RestPull>('POST', `${base}/pulls`, {
+      const made = await emulated.read<RestPull>('POST', `${base()}/pulls`, {
         as: 'colleague',
         body,
       });
       return pulls.read(made.number);
     },
     edit: async (number, { by = 'colleague', ...body }) => {
-      await emulated.read('PATCH', `${base}/pulls/${number}`, { as: by, body });
+      if (body.title !== undefined) tellRenamed(world, { number, actor: by });
+      await emulated.read('PATCH', `${base()}/pulls/${number}`, { as: by, body });
     },
     comment: (number, body, by = 'colleague') =>
-      emulated.read('POST', `${base}/issues/${number}/comments`, { as: by, body: { body } }),
-    comments: (number) => emulated.all(`${base}/issues/${number}/comments`),
-    review: (number, review = {}) => addReview(world, { name: main, number }, review),
+      emulated.read('POST', `${base()}/issues/${number}/comments`, { as: by, body: { body } }),
+    comments: (number) => emulated.all(`${base()}/issues/${number}/comments`),
+    review: (number, review = {}) => addReview(world, { name: name(), number }, review),
     dismiss: async (number, review) => {
-      const path = `${base}/pulls/${number}/reviews/${review}/dismissals`;
+      const path = `${base()}/pulls/${number}/reviews/${review}/dismissals`;
       await emulated.read('PUT', path, { body: { message: 'No longer so.' } });
     },
     reply: async (number, in_reply_to_id, body, by = 'colleague') => {
-      const path = `${base}/pulls/${number}/comments`;
+      const path = `${base()}/pulls/${number}/comments`;
       const options = { as: by, body: { body, in_reply_to_id } };
       return (await emulated.read<RestComment>('POST', path, options)).id;
     },
     resolve: (thread) => void world.resolved.add(thread),
     isResolved: (thread) => world.resolved.has(thread),
     ready: async (number) => {
-      await emulated.read('PATCH', `${base}/pulls/${number}`, { body: { draft: false } });
+      await emulated.read('PATCH', `${base()}/pulls/${number}`, { body: { draft: false } });
       const at = new Date().toISOString();
       world.told.push({ number, event: 'ReadyForReviewEvent', actor: 'colleague', at, more: {} });
     },
-    close: (number, by = 'colleague') => setState(world, { name: main, number, by }, 'closed'),
-    reopen: (number, by = 'colleague') => setState(world, { name: main, number, by }, 'open'),
-    merge: (number, by = 'colleague') => merge(world, { name: main, number, by }),
-    setMergeable: (number, mergeable) => void world.mergeable.set(keyOf(main, number), mergeable),
+    close: (number, by = 'colleague') => setState(world, { name: name(), number, by }, 'closed'),
+    reopen: (number, by = 'colleague') => setState(world, { name: name(), number, by }, 'open'),
+    merge: (number, by = 'colleague') => merge(world, { name: name(), number, by }),
+    setMergeable: (number, mergeable) => void world.mergeable.set(keyOf(name(), number), mergeable),
     setStaleHead: (number, sha) => {
-      if (sha === undefined) world.stale.delete(keyOf(main, number));
-      else world.stale.set(keyOf(main, number), sha);
+      if (sha === undefined) world.stale.delete(keyOf(name(), number));
+      else world.stale.set(keyOf(name(), number), sha);
     },
     link: (number, issue) => void world.links.push({ pull: number, issue }),
   };
@@ -185,7 +187,7 @@ const merge = async (world: World, { name, number, by }: At & { by: string }): P
   await git('update-ref', `refs/heads/${base.ref}`, commit, base.sha);
   await world.emulated.read('PATCH', `/repos/${name}/pulls/${number}`, { body: { draft: false } });
   await world.emulated.read('PUT', `/repos/${name}/pulls/${number}/merge`, { as: by, body: {} });
-  world.merged.set(keyOf(name, number), commit);
+  world.merged.set(keyOf(name, number), { commit, base: base.sha });
   const at = new Date().toISOString();
   world.told.push({ number, event: 'MergedEvent', actor: by, at, more: {} });
   return commit;

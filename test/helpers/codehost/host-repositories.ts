@@ -11,7 +11,7 @@ import {
 } from '../repository.ts';
 import { commitOf } from './handler.ts';
 import type { RestRepository } from './rest.ts';
-import type { Role, Status, World } from './world.ts';
+import { nowOf, type Role, type Status, type World } from './world.ts';
 
 export interface Push {
   branch: string;
@@ -59,34 +59,35 @@ export const hostRepository = async (
 
 export const hostRepositories = (t: TestContext, world: World, main: string): HostRepositories => {
   const { emulated } = world;
+  const name = (): string => nowOf(world, main);
   return {
-    clone: ({ repository = main, remote = 'origin' } = {}) =>
+    clone: ({ repository = name(), remote = 'origin' } = {}) =>
       cloned(t, world, { repository, remote }),
-    push: (push) => pushed(t, world, { repository: main, ...push }),
-    headOf: (branch) => commitOf(world, main, `refs/heads/${branch}`),
-    rename: (to) => rename(world, main, to),
-    fork: (by) => fork(world, main, by),
+    push: (push) => pushed(t, world, { repository: name(), ...push }),
+    headOf: (branch) => commitOf(world, name(), `refs/heads/${branch}`),
+    rename: (to) => rename(world, name(), to),
+    fork: (by) => fork(world, name(), by),
     archive: async () => {
-      await emulated.read('PATCH', `/repos/${main}`, { body: { archived: true } });
+      await emulated.read('PATCH', `/repos/${name()}`, { body: { archived: true } });
     },
     setRole: (login, role) => void world.roles.set(login, role),
-    check: async (ref, name, conclusion) => {
-      const head_sha = (await commitOf(world, main, ref)) ?? ref;
+    check: async (ref, called, conclusion) => {
+      const head_sha = (await commitOf(world, name(), ref)) ?? ref;
       const status =
         conclusion === null ? { status: 'in_progress' } : { status: 'completed', conclusion };
-      const body = { name, head_sha, started_at: new Date().toISOString(), ...status };
-      const run = await emulated.read<{ id: number }>('POST', `/repos/${main}/check-runs`, {
+      const body = { name: called, head_sha, started_at: new Date().toISOString(), ...status };
+      const run = await emulated.read<{ id: number }>('POST', `/repos/${name()}/check-runs`, {
         body,
       });
       world.runs.set(head_sha, [...(world.runs.get(head_sha) ?? []), run.id]);
     },
     status: async (ref, context, state) => {
-      const sha = (await commitOf(world, main, ref)) ?? ref;
+      const sha = (await commitOf(world, name(), ref)) ?? ref;
       const created_at = new Date().toISOString();
       world.statuses.push({ sha, context, state, description: null, target_url: null, created_at });
     },
-    label: async (name, color = 'ededed') => {
-      await emulated.read('POST', `/repos/${main}/labels`, { body: { name, color } });
+    label: async (called, color = 'ededed') => {
+      await emulated.read('POST', `/repos/${name()}/labels`, { body: { name: called, color } });
     },
   };
 };
@@ -157,6 +158,7 @@ const fork = async (world: World, from: string, by: string): Promise<Hosted> => 
   if (source === undefined) throw new Error(`The fake host has no repository ${from}.`);
   const hosted = world.git.host(`${made.full_name}.git`, source);
   world.repositories.set(made.full_name, hosted);
+  world.forks.set(made.full_name, from);
   world.ids.set(made.id, made.full_name);
   return hosted;
 };

@@ -1,3 +1,4 @@
+import type { AsyncGit } from '../git-workspace.ts';
 import { commitBodies } from './commits.ts';
 import {
   commitOf,
@@ -10,22 +11,23 @@ import {
   type Routes,
 } from './handler.ts';
 import { type Answer, fieldsOf, json, notFound, type RestPull, refused } from './rest.ts';
-import { keyOf, type World } from './world.ts';
+import { keyOf, type Told, type World } from './world.ts';
 
 /** Its commits are those of the bare repository; the emulated host has none of them. */
 export const mendedPull = async (world: World, pull: RestPull): Promise<RestPull> => {
   const name = pull.base.repo?.full_name ?? '';
   const key = keyOf(name, pull.number);
   const head = world.stale.get(key) ?? (await headOf(world, pull));
-  const base = (await commitOf(world, name, `refs/heads/${pull.base.ref}`)) ?? pull.base.sha;
+  const merged = world.merged.get(key);
+  const base = merged?.base ?? (await commitOf(world, name, `refs/heads/${pull.base.ref}`));
   const mergeable = world.mergeable.get(key);
   const was = new RegExp(pull.head.sha, 'g');
   const text = JSON.parse(JSON.stringify(pull).replace(was, head)) as RestPull;
   return {
     ...text,
-    base: { ...text.base, sha: base },
+    base: { ...text.base, sha: base ?? pull.base.sha },
     head: { ...text.head, sha: head },
-    merge_commit_sha: world.merged.get(key) ?? null,
+    merge_commit_sha: merged?.commit ?? null,
     ...(mergeable === undefined ? {} : { mergeable, mergeable_state: stateOf(mergeable) }),
   };
 };
@@ -44,11 +46,42 @@ export const headOf = async (world: World, pull: RestPull): Promise<string> => {
   if (pull.state !== 'open') return last ?? pull.head.sha;
   const now = await commitOf(world, from, `refs/heads/${pull.head.ref}`);
   if (now === undefined || now === last) return last ?? pull.head.sha;
-  const git = gitOf(world, base);
-  if (from !== base) await git?.('fetch', '--quiet', world.repositories.get(from)?.root ?? '', now);
-  await git?.('update-ref', kept, now);
+  await follow(world, { base, from, kept, number: pull.number }, { last, now });
   return now;
 };
+
+const follow = async (
+  world: World,
+  at: { base: string; from: string; kept: string; number: number },
+  { last, now }: { last: string | undefined; now: string },
+): Promise<void> => {
+  const git = gitOf(world, at.base);
+  const elsewhere = world.repositories.get(at.from)?.root ?? '';
+  if (at.from !== at.base) await git?.('fetch', '--quiet', elsewhere, now);
+  await git?.('update-ref', at.kept, now);
+  if (last === undefined || (await isAncestor(git, last, now))) return;
+  const more = { beforeCommit: nodeOf(last), afterCommit: nodeOf(now) };
+  // Two who read at once tell it once.
+  const isTold = world.told.some((told) => JSON.stringify(told.more) === JSON.stringify(more));
+  if (isTold) return;
+  tell(world, { number: at.number, event: 'HeadRefForcePushedEvent', actor: 'operator', more });
+};
+
+const nodeOf = (oid: string) => ({ __typename: 'Commit', id: `C_${oid}`, oid });
+
+const isAncestor = async (git: AsyncGit | undefined, a: string, b: string): Promise<boolean> => {
+  const base = await git?.('merge-base', a, b).catch(() => '');
+  return base?.trim() === a;
+};
+
+const tell = (world: World, told: Omit<Told, 'at'>): void => {
+  world.told.push({ ...told, at: new Date().toISOString() });
+};
+
+export const tellRenamed = (
+  world: World,
+  { number, actor }: { number: number; actor: string },
+): void => tell(world, { number, event: 'RenamedTitleEvent', actor, more: {} });
 
 const sizes = async (world: World, pull: RestPull): Promise<RestPull> => {
   const range = rangeOf(pull);
@@ -135,8 +168,11 @@ const problem = (message: string): Answer =>
   refused(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'custom', message }]);
 
 /** GitHub ignores `draft` here, and answers 200; the emulated host would change it. */
-const change: Handler = async (world, ask) => {
+const change: Handler = async (world, ask, params) => {
   const { draft: _, ...body } = fieldsOf(ask.body);
+  if ('title' in body) {
+    tellRenamed(world, { number: Number(params.pull_number), actor: ask.login });
+  }
   return whole(world, await passed(world, { ...ask, body }));
 };
 
@@ -228,4 +264,22 @@ export const readPull = async (
   const answer = await world.emulated.call('GET', `/repos/${name}/pulls/${number}`);
   if (answer.status !== 200) return undefined;
   return sizes(world, await mendedPull(world, answer.body as RestPull));
+};
+
+const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)/gi;
+
+/** The issues that merging it closes: by words of its text, or linked by hand. */
+export const closedBy = ({ links }: World, { number, body }: RestPull): number[] => {
+  const linked = links.filter(({ pull }) => pull === number).map(({ issue }) => issue);
+  const named = [...(body ?? '').matchAll(CLOSES)].map(([, issue]) => Number(issue));
+  return [...new Set([...linked, ...named])];
+};
+
+/** The pull requests that close an issue, merged and closed ones among them. */
+export const closingPulls = async (
+  { world, name }: { world: World; name: string },
+  issue: number,
+): Promise<RestPull[]> => {
+  const all = await world.emulated.all<RestPull>(`/repos/${name}/pulls?state=all&direction=asc`);
+  return all.filter((pull) => closedBy(world, pull).includes(issue));
 };

@@ -11,7 +11,7 @@ import {
   type Routes,
 } from './handler.ts';
 import { type Answer, json, notFound, type RestRepository, type RestUser } from './rest.ts';
-import { permissionsOf, type Role, type World } from './world.ts';
+import { nowOf, permissionsOf, type Role, type World } from './world.ts';
 
 const user: Handler = (_world, ask) => passed(_world, ask);
 
@@ -19,11 +19,12 @@ const repository: Handler = async (world, ask) => {
   const answer = await passed(world, ask);
   if (answer.status !== 200) return answer;
   const role = world.roles.get(ask.login) ?? 'read';
+  const body = answer.body as RestRepository;
   const counts = { network_count: 0, subscribers_count: 1 };
-  return {
-    ...answer,
-    body: { ...(answer.body as RestRepository), ...counts, permissions: permissionsOf(role) },
-  };
+  const source = world.forks.get(body.full_name);
+  const parent = source && (await world.emulated.read('GET', `/repos/${nowOf(world, source)}`));
+  const family = parent === undefined ? {} : { parent, source: parent };
+  return { ...answer, body: { ...body, ...counts, ...family, permissions: permissionsOf(role) } };
 };
 
 const assignable = async (world: World): Promise<RestUser[]> => {

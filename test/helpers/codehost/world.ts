@@ -58,6 +58,8 @@ export interface World {
   credentials: Map<string, Credential>;
   people: string[];
   roles: Map<string, Role>;
+  /** From a fork's full name to that of what it was made of. */
+  forks: Map<string, string>;
   /** From an old full name to the new one. */
   renamed: Map<string, string>;
   /** What a number of the repository (`acme/app#3`) is answered instead. */
@@ -71,13 +73,17 @@ export interface World {
   told: Told[];
   /** By `acme/app#3`. */
   mergeable: Map<string, boolean | null>;
-  merged: Map<string, string>;
+  /** The merge's commit, and that of the base before it. */
+  merged: Map<string, { commit: string; base: string }>;
   /** A head that the API still tells although the branch went on. */
   stale: Map<string, string>;
   /** Whether the branch's rules ask for a review: without one GitHub tells of no decision to come. */
   reviews_required: boolean;
   rate: { limit: number; remaining: number; reset: number };
 }
+
+/** What the repository of this name is called now. */
+export const nowOf = ({ renamed }: World, name: string): string => renamed.get(name) ?? name;
 
 export const keyOf = (repository: string, number: number): string => `${repository}#${number}`;
 

@@ -15,22 +15,29 @@ type Listed<T> = () => Promise<readonly T[]> | readonly T[];
 
 const MOST = 100;
 
-/** A field that pages through a list, and refuses as GitHub does to list all of it. */
+/** A field that pages through a list. Its length is told to anybody; to list all of it GitHub refuses. */
 export const connection =
   <T>(name: string, listed: Listed<T>) =>
   async (window: Window) => {
-    const asked = sizeOf(name, window);
     const all = await listed();
-    const { start, end } = cut(window, asked, all.length);
-    const nodes = all.slice(start, end);
-    const edge = (n: number): string | null => (nodes.length > 0 ? cursorOf(n) : null);
+    const page = () => {
+      const { start, end } = cut(window, sizeOf(name, window), all.length);
+      return { start, end, nodes: all.slice(start, end) };
+    };
     return {
       totalCount: all.length,
-      nodes,
-      edges: nodes.map((node, n) => ({ node, cursor: cursorOf(start + n) })),
-      pageInfo: {
-        ...{ hasNextPage: end < all.length, hasPreviousPage: start > 0 },
-        ...{ startCursor: edge(start), endCursor: edge(end - 1) },
+      nodes: () => page().nodes,
+      edges: () => {
+        const { start, nodes } = page();
+        return nodes.map((node, n) => ({ node, cursor: cursorOf(start + n) }));
+      },
+      pageInfo: () => {
+        const { start, end } = page();
+        const edge = (n: number): string | null => (end > start ? cursorOf(n) : null);
+        return {
+          ...{ hasNextPage: end < all.length, hasPreviousPage: start > 0 },
+          ...{ startCursor: edge(start), endCursor: edge(end - 1) },
+        };
       },
     };
   };

@@ -1,7 +1,7 @@
-import { readPull } from '../pulls.ts';
+import { closingPulls, mendedPull } from '../pulls.ts';
 import type { RestComment, RestIssue } from '../rest.ts';
 import { keyOf } from '../world.ts';
-import { connection, hostError } from './connection.ts';
+import { connection, hostError, type Window } from './connection.ts';
 import { labelNode, milestoneNode, userNode } from './people.ts';
 import type { Node, Scope } from './scope.ts';
 import { commentNode, timelineItems } from './timeline.ts';
@@ -27,13 +27,18 @@ export const issueNode = (scope: Scope, issue: RestIssue): Node => ({
   __typename: 'Issue',
   state: issue.state.toUpperCase(),
   stateReason: issue.state_reason?.toUpperCase() ?? null,
-  closedByPullRequestsReferences: connection('closedByPullRequestsReferences', async () => {
-    const { world, name } = scope;
-    const links = world.links.filter((link) => link.issue === issue.number);
-    const pulls = await Promise.all(links.map(({ pull }) => readPull(world, name, pull)));
-    return pulls.filter((pull) => pull !== undefined).map(scope.pull);
-  }),
+  closedByPullRequestsReferences: ({ includeClosedPrs, ...window }: ClosingArguments) =>
+    connection('closedByPullRequestsReferences', async () => {
+      const all = await closingPulls(scope, issue.number);
+      const wanted = all.filter(({ state }) => includeClosedPrs || state === 'open');
+      const pulls = await Promise.all(wanted.map((pull) => mendedPull(scope.world, pull)));
+      return pulls.map(scope.pull);
+    })(window),
 });
+
+interface ClosingArguments extends Window {
+  includeClosedPrs?: boolean | null;
+}
 
 /** What issues and pull requests have in common. */
 export const sharedFields = (scope: Scope, issue: RestIssue) => ({

@@ -1,7 +1,7 @@
-import { type CommitBody, commitBodies } from '../commits.ts';
-import { readPull } from '../pulls.ts';
+import { closedBy, readPull } from '../pulls.ts';
 import type { RestPull, RestReview, RestSide } from '../rest.ts';
 import { rollupOf } from './checks.ts';
+import { commitNode, commitNodes } from './commits.ts';
 import { connection, hostError } from './connection.ts';
 import { readIssue, sharedFields } from './issue.ts';
 import { userNode } from './people.ts';
@@ -35,7 +35,7 @@ export const pullNode = (scope: Scope, pull: RestPull): Node => ({
   changedFiles: pull.changed_files,
   reviewDecision: () => decisionOf(scope, pull),
   statusCheckRollup: () => rollupOf(scope, pull.head.sha),
-  commits: connection('commits', () => commitsOf(scope, pull)),
+  commits: connection('commits', () => commitNodes(scope, pull)),
   reviews: connection('reviews', () => reviewsOf(scope, pull)),
   latestReviews: connection('latestReviews', async () => [
     ...new Map((await reviewsOf(scope, pull)).map((each) => [loginOf(each), each])).values(),
@@ -78,31 +78,6 @@ const mergeableOf = ({ mergeable }: RestPull): string => {
   return mergeable ? 'MERGEABLE' : 'CONFLICTING';
 };
 
-const commitNode = (scope: Scope, oid: string, body?: CommitBody): Node => ({
-  __typename: 'Commit',
-  id: `C_${oid}`,
-  oid,
-  abbreviatedOid: oid.slice(0, 7),
-  message: body?.commit.message ?? '',
-  messageHeadline: body?.commit.message.split('\n')[0] ?? '',
-  messageBody: '',
-  committedDate: body?.commit.author.date,
-  authoredDate: body?.commit.author.date,
-  url: body?.html_url,
-  authors: connection('authors', () => []),
-  statusCheckRollup: () => rollupOf(scope, oid),
-});
-
-const commitsOf = async (scope: Scope, pull: RestPull): Promise<Node[]> => {
-  const range = `${pull.base.sha}..${pull.head.sha}`;
-  const bodies = await commitBodies(scope.world, scope.name, ['--reverse', range]);
-  return bodies.map((body) => ({
-    __typename: 'PullRequestCommit',
-    id: `PRC_${body.sha}`,
-    commit: commitNode(scope, body.sha, body),
-  }));
-};
-
 const reviewsOf = async (scope: Scope, { number }: RestPull): Promise<Node[]> => {
   const path = `/repos/${scope.name}/pulls/${number}/reviews`;
   const reviews = await scope.world.emulated.all<RestReview>(path);
@@ -125,14 +100,9 @@ const decisionOf = async (scope: Scope, pull: RestPull): Promise<string | null> 
   return scope.world.reviews_required ? 'REVIEW_REQUIRED' : null;
 };
 
-const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)/gi;
-
 /** By its body, or linked by hand. */
 const closing = async (scope: Scope, pull: RestPull): Promise<Node[]> => {
-  const { world } = scope;
-  const linked = world.links.filter((link) => link.pull === pull.number).map(({ issue }) => issue);
-  const named = [...(pull.body ?? '').matchAll(CLOSES)].map(([, number]) => Number(number));
-  const numbers = [...new Set([...linked, ...named])];
+  const numbers = closedBy(scope.world, pull);
   const issues = await Promise.all(numbers.map((number) => readIssue(scope, number)));
   return issues.filter((issue) => issue !== undefined).map(scope.issue);
 };

@@ -1,7 +1,8 @@
-import { readPull } from '../pulls.ts';
+import { closingPulls, readPull } from '../pulls.ts';
 import { userOf } from '../repositories.ts';
-import type { RestComment, RestEvent, RestIssue, RestReview } from '../rest.ts';
+import type { RestComment, RestEvent, RestIssue, RestPull, RestReview } from '../rest.ts';
 import type { Told } from '../world.ts';
+import { commitNodes } from './commits.ts';
 import { connection, type Window } from './connection.ts';
 import { userNode } from './people.ts';
 import { reviewNode } from './review.ts';
@@ -21,7 +22,7 @@ export const timelineItems =
       .filter((item) => !itemTypes || itemTypes.includes(constantOf(item.__typename)))
       .filter((item) => !since || timeOf(item) >= String(since));
     const page = await connection('timelineItems', () => wanted)(window);
-    const counts = { filteredCount: wanted.length, pageCount: page.nodes.length };
+    const counts = { filteredCount: wanted.length, pageCount: () => page.nodes().length };
     return { ...page, ...counts, updatedAt: issue.updated_at };
   };
 
@@ -29,7 +30,8 @@ export const timelineItems =
 const constantOf = (typename: string): string =>
   typename.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
 
-const timeOf = ({ createdAt }: Node): string => String(createdAt);
+const timeOf = ({ createdAt, commit }: Node): string =>
+  String(createdAt ?? (commit as Node).committedDate);
 
 const itemsOf = async (scope: Scope, issue: RestIssue): Promise<Node[]> => {
   const { world, name, login } = scope;
@@ -42,7 +44,7 @@ const itemsOf = async (scope: Scope, issue: RestIssue): Promise<Node[]> => {
     ...known.flatMap(eventItem),
     ...comments.map((comment) => commentNode(comment, login)),
     ...(await Promise.all(told.map((each) => toldItem(scope, each)))),
-    ...(await reviewItems(scope, issue)),
+    ...(await (isPull(issue) ? pullItems(scope, issue) : mentions(scope, issue))),
   ];
   return items.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)));
 };
@@ -68,11 +70,29 @@ export const commentNode = (comment: RestComment, login: string): Node => ({
   url: comment.html_url,
 });
 
-const reviewItems = async (scope: Scope, issue: RestIssue): Promise<Node[]> => {
-  if (!('head' in issue)) return [];
+const isPull = (issue: RestIssue): issue is RestPull => 'head' in issue;
+
+const pullItems = async (scope: Scope, issue: RestPull): Promise<Node[]> => {
   const path = `/repos/${scope.name}/pulls/${issue.number}/reviews`;
   const reviews = await scope.world.emulated.all<RestReview>(path);
-  return reviews.map((review) => reviewNode(scope, issue.number, review));
+  const commits = await commitNodes(scope, issue);
+  return [...commits, ...reviews.map((review) => reviewNode(scope, issue.number, review))];
+};
+
+/** A pull request whose text names the issue is told of there. */
+const mentions = async ({ world, name, pull }: Scope, issue: RestIssue): Promise<Node[]> => {
+  const pulls = await world.emulated.all<RestPull>(`/repos/${name}/pulls?state=all`);
+  const naming = pulls.filter(({ body }) => new RegExp(`#${issue.number}\\b`).test(body ?? ''));
+  const closing = await closingPulls({ world, name }, issue.number);
+  return naming.map((each) => ({
+    __typename: 'CrossReferencedEvent',
+    id: `CRE_${each.node_id}`,
+    createdAt: each.created_at,
+    actor: userNode(each.user),
+    isCrossRepository: false,
+    willCloseTarget: closing.some(({ number }) => number === each.number),
+    source: pull(each),
+  }));
 };
 
 const KINDS: Record<string, string> = {
