@@ -33,7 +33,8 @@ export const guarded =
     const asked = options as unknown as Asked;
     const effect = effectOf(asked, door.base);
     const attempt = (token: Token | undefined): Promise<Answer> =>
-      once({ door, asked, effect, token }, (ready) => send(ready as unknown as Options));
+      // Octokit hands on the options that it has, whatever it is given: they are changed in place.
+      once({ door, asked, effect, token }, (ready) => send(Object.assign(options, ready)));
     const work = (): Promise<Answer> => withToken(door, { asked, effect }, attempt);
     return effect === 'write' ? door.turns.take(door.host, work) : work();
   };
