@@ -1,7 +1,7 @@
 /** Real git over HTTP on loopback: `git http-backend` behind a token, and what can go wrong between the two. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -34,6 +34,8 @@ export interface GitServer {
   requests: string[];
   /** Makes a bare repository with the commits of another, and answers its URL and git in it. */
   host(name: string, from: TestRepository): Hosted;
+  /** The same with nothing in it. */
+  hostEmpty(name: string): Hosted;
   close(): Promise<void>;
 }
 
@@ -62,15 +64,19 @@ export const openGitServer = async (t: TestContext, token = 's3cret-t0ken'): Pro
       server.closeAllConnections();
     });
   atEnd(t, close);
+  const with_token = url.replace('://', `://somebody:${token}@`);
+  const hosted = (name: string, bare: TestRepository): Hosted => ({
+    ...bare,
+    url: `${url}/${name}`,
+    url_with_token: `${with_token}/${name}`,
+  });
   return Object.assign(state, {
     url,
     token,
     close,
-    host: (name: string, from: TestRepository): Hosted => {
-      const bare = hostedBare(join(root, name), from.root);
-      const with_token = url.replace('://', `://somebody:${token}@`);
-      return { ...bare, url: `${url}/${name}`, url_with_token: `${with_token}/${name}` };
-    },
+    host: (name: string, from: TestRepository) =>
+      hosted(name, hostedBare(join(root, name), from.root)),
+    hostEmpty: (name: string) => hosted(name, emptyBare(join(root, name))),
   });
 };
 
@@ -80,6 +86,14 @@ export const hostedBare = (path: string, from: string): TestRepository => {
   const git = gitIn(path);
   git('clone', '--quiet', '--bare', from, path);
   git('config', 'http.receivepack', 'true');
+  return { root: path, git };
+};
+
+const emptyBare = (path: string): TestRepository => {
+  mkdirSync(path, { recursive: true });
+  const git = gitIn(path);
+  git('init', '--quiet', '--bare', '--initial-branch=main');
+  appendFileSync(join(path, 'config'), '[http]\n\treceivepack = true\n');
   return { root: path, git };
 };
 

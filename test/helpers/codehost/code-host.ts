@@ -121,8 +121,8 @@ export const startCodeHost = async (
     atEnd(t, judge.assertFaultless);
     atEnd(t, tripwire.assertNeverMerged);
   }
-  const repository = await hostRepository(t, world, MAIN, options.files);
-  for (const name of options.repositories ?? []) await hostRepository(t, world, name);
+  const repository = await hostRepository(world, MAIN, options.files);
+  for (const name of options.repositories ?? []) await hostRepository(world, name);
   return {
     ...{ url: world.url, host_name: world.host_name, token, socket, repository, git: world.git },
     ...{ issues: hostIssues(world, MAIN), pulls: hostPulls(world, MAIN) },

@@ -2,13 +2,8 @@ import { renameSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Hosted } from '../git-server.ts';
-import {
-  gitIn,
-  makeRepository,
-  type TestRepository,
-  temporaryDirectory,
-  writeFiles,
-} from '../repository.ts';
+import { gitIn, type TestRepository, temporaryDirectory } from '../repository.ts';
+import { commitTo } from './commit-to.ts';
 import { commitOf } from './handler.ts';
 import type { RestRepository } from './rest.ts';
 import { nowOf, type Role, type Status, type World } from './world.ts';
@@ -45,12 +40,12 @@ export interface HostRepositories {
 
 /** Makes a bare repository with one commit on `main` for each of these, where git finds it over HTTP. */
 export const hostRepository = async (
-  t: TestContext,
   world: World,
   name: string,
   files: Record<string, string> = { 'README.md': `# ${name}\n` },
 ): Promise<Hosted> => {
-  const hosted = world.git.host(`${name}.git`, makeRepository(t, { files }));
+  const hosted = world.git.hostEmpty(`${name}.git`);
+  commitTo(hosted.root, { branch: 'main', files, message: 'start', by: 'Test Operator' });
   world.repositories.set(name, hosted);
   const { id } = await world.emulated.read<RestRepository>('GET', `/repos/${name}`);
   world.ids.set(id, name);
@@ -63,7 +58,7 @@ export const hostRepositories = (t: TestContext, world: World, main: string): Ho
   return {
     clone: ({ repository = name(), remote = 'origin' } = {}) =>
       cloned(t, world, { repository, remote }),
-    push: (push) => pushed(t, world, { repository: name(), ...push }),
+    push: (push) => pushed(world, { repository: name(), ...push }),
     headOf: (branch) => commitOf(world, name(), `refs/heads/${branch}`),
     rename: (to) => rename(world, name(), to),
     fork: (by) => fork(world, name(), by),
@@ -112,7 +107,6 @@ const cloned = (
 };
 
 const pushed = async (
-  t: TestContext,
   world: World,
   {
     branch,
@@ -121,19 +115,12 @@ const pushed = async (
   }: Push & { repository: string },
 ): Promise<string> => {
   const { repository, from = 'main', message = 'a colleague was here' } = push;
-  const there = (await commitOf(world, repository, `refs/heads/${branch}`)) ?? `origin/${from}`;
-  const { root, git } = cloned(t, world, { repository, remote: 'origin' });
-  git('checkout', '--quiet', '-B', branch, there);
-  writeFiles(root, files);
-  git('add', '--all');
-  git('-c', 'user.name=A Colleague', 'commit', '--quiet', '--message', message);
-  git(
-    'push',
-    '--quiet',
-    world.repositories.get(repository)?.root ?? '',
-    `HEAD:refs/heads/${branch}`,
-  );
-  return git('rev-parse', 'HEAD').trim();
+  const hosted = world.repositories.get(repository);
+  if (hosted === undefined) throw new Error(`The fake host has no repository ${repository}.`);
+  const isNew = (await commitOf(world, repository, `refs/heads/${branch}`)) === undefined;
+  const parent = `refs/heads/${isNew ? from : branch}`;
+  commitTo(hosted.root, { branch, files, message, by: 'A Colleague', parent });
+  return hosted.git('rev-parse', `refs/heads/${branch}`).trim();
 };
 
 const rename = async (world: World, from: string, to: string): Promise<void> => {
@@ -153,6 +140,7 @@ const rename = async (world: World, from: string, to: string): Promise<void> => 
 const fork = async (world: World, from: string, by: string): Promise<Hosted> => {
   const made = await world.emulated.read<RestRepository>('POST', `/repos/${from}/forks`, {
     as: by,
+    body: {},
   });
   const source = world.repositories.get(from);
   if (source === undefined) throw new Error(`The fake host has no repository ${from}.`);
