@@ -1,37 +1,93 @@
 import { settingsOf } from '../../store/globals.ts';
-import { ServiceError } from '../errors.ts';
+import type { CodeHostSettings } from '../../store/records/settings.ts';
 import type { Service } from '../service.ts';
-import type { RepositoryName } from './code-host.ts';
+import { cleanEnvironment, loginEnvironment } from '../tools/environment.ts';
+import { createGh } from '../tools/gh.ts';
+import { redacted } from '../tools/git/error.ts';
+import {
+  type ConfiguredRemote,
+  type RemoteSettings,
+  remoteSettings,
+} from '../tools/git/remotes.ts';
+import { sshHost } from '../tools/ssh.ts';
+import { findProjectRepository, repositoryFor } from '../worktrees/repository.ts';
+import { choose, type Known } from './choose.ts';
+import type { Detection } from './detection.ts';
+import { type Address, addressIn } from './remote-url.ts';
 
-/** A repository on the code host, and how git's configuration leads to it. */
-export interface RemoteRepository extends RepositoryName {
-  /** The remote of that name; null: the settings name the repository. */
-  remote: string | null;
-  /** As configured, without credentials; null like `remote`. */
-  url: string | null;
-}
+export type { Detection, RemoteRepository } from './detection.ts';
 
-/** Where pull requests go (`base`) and where branches are pushed (`push`): two repositories, where one is a fork. */
-export interface Detection extends RepositoryName {
-  /** That of `base`. */
-  remote: string | null;
-  base: RemoteRepository;
-  push: RemoteRepository;
-  candidates: RemoteRepository[];
-  /** Several could be meant and nobody said which: `base` is the likeliest. */
-  ambiguous: boolean;
-}
-
-/** Which repository on the code host a project is, by git's configuration and the settings alone. 404 `codehost_no_remote`. */
-export const detect = async (service: Service, project = 'default'): Promise<Detection> => {
-  const { host = 'github.com', repository } = settingsOf(service.store.globals).codehost ?? {};
-  const [owner, name] = repository?.split('/') ?? [];
-  if (owner === undefined || name === undefined) {
-    throw new ServiceError(
-      'codehost_no_remote',
-      `No remote of the project ${project} leads to a code host. Add one, or name the repository in workspace.md under codehost.`,
-    );
-  }
-  const base = { host, owner, name, remote: null, url: null };
-  return { ...base, base, push: base, candidates: [base], ambiguous: false };
+/**
+ * Which repository on the code host a project is, by git's configuration and the settings alone: nobody is asked, but ssh
+ * what its own configuration means by a name. 404 `codehost_no_remote` with every remote and what is wrong with it.
+ */
+export const detect = async (
+  service: Service,
+  project = 'default',
+  branch?: string,
+): Promise<Detection> => {
+  const settings = settingsOf(service.store.globals).codehost ?? {};
+  const configured = await remotesOf(service, project, settings);
+  const isHost = hostsOf(service, settings);
+  const known = await Promise.all(
+    configured.remotes.map((remote) => know(service, remote, isHost)),
+  );
+  return choose({ project, settings, configured, known, branch });
 };
+
+const NONE: RemoteSettings = { remotes: [], push_default: undefined, push_remotes: new Map() };
+
+// A project whose repository on the host is in the settings needs none here to be asked about.
+const remotesOf = async (
+  service: Service,
+  project: string,
+  { repository }: CodeHostSettings,
+): Promise<RemoteSettings> => {
+  const isNamed = repository !== undefined && project === 'default';
+  const place = isNamed
+    ? await findProjectRepository(service, project)
+    : await repositoryFor(service, project);
+  return place === undefined ? NONE : remoteSettings(service.git, place);
+};
+
+type IsHost = (host: string) => boolean;
+
+// By whole names: a token must reach nobody who only looks like a code host.
+const hostsOf = ({ config }: Service, { host: named }: CodeHostSettings): IsHost => {
+  const logged_in = createGh(config.env).hosts();
+  return (host) =>
+    host === 'github.com' ||
+    /^[a-z0-9-]+\.ghe\.com$/.test(host) ||
+    host === named?.toLowerCase() ||
+    logged_in.includes(host);
+};
+
+const know = async (
+  { config }: Service,
+  remote: ConfiguredRemote,
+  isHost: IsHost,
+): Promise<Known> => {
+  const env = cleanEnvironment(config.env, loginEnvironment(config.env));
+  const settle = async (address: Address): Promise<Address> => {
+    if ('why' in address || isHost(address.host)) return address;
+    const meant = address.by === 'ssh' ? await sshHost(address.host, env) : undefined;
+    const host = meant === 'ssh.github.com' ? 'github.com' : meant;
+    return host !== undefined && isHost(host) ? { ...address, host } : unknown(address.host);
+  };
+  const written = await settle(addressIn(remote.url));
+  const at =
+    'why' in written ? await firstOf(written, settle(addressIn(remote.rewritten))) : written;
+  const push = remote.push_url === remote.url ? at : await settle(addressIn(remote.push_url));
+  const [url, push_url] = [redacted(remote.url), redacted(remote.push_url)];
+  return { name: remote.name, url, push_url, at, push };
+};
+
+/** What git makes of the URL, where that leads anywhere; else what is wrong with the URL as it is written. */
+const firstOf = async (written: Address, rewritten: Promise<Address>): Promise<Address> => {
+  const address = await rewritten;
+  return 'why' in address ? written : address;
+};
+
+const unknown = (host: string): Address => ({
+  why: `is on ${host}, which is not known as a code host: name it in workspace.md as the host under codehost, or log in to it with gh`,
+});
