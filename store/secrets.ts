@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFile, hasCode } from './disk/durable.ts';
+import { createFile, hasCode, removeFile, replaceFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import type { Store } from './store.ts';
@@ -46,7 +46,42 @@ export const retireSecret = (layout: Layout, id: string): void => {
   moved(join(layout.secrets, id), join(day, retiredName(id)));
 };
 
-export const secretIds = ({ secrets }: Layout): string[] => readdirSync(secrets);
+/** Of registrations alone. */
+export const secretIds = ({ secrets }: Layout): string[] =>
+  readdirSync(secrets).filter((name) => name !== INCOMING);
+
+const INCOMING = 'codehost';
+
+/** What webhooks of the code host may be signed with: the secret that was set last, then the one before it. */
+export const incomingSecrets = (layout: Layout): string[] => linesOf(readIncoming(layout));
+
+const readIncoming = (layout: Layout): Buffer | undefined =>
+  readRegularFile(layout.root, join(layout.secrets, INCOMING));
+
+const linesOf = (bytes: Buffer | undefined): string[] =>
+  (bytes?.toString('utf8') ?? '').split(/\r?\n/).filter(Boolean);
+
+/** Sets it, and keeps the one that held so far, for what is signed with that while it is changed; null forgets both. */
+export const setIncomingSecret = ({ layout, turns }: Store, secret: string | null): Promise<void> =>
+  turns.take(`secrets/${INCOMING}`, async () => {
+    const path = join(layout.secrets, INCOMING);
+    const before = readIncoming(layout);
+    const [held] = linesOf(before);
+    if (secret === null) {
+      await removeFile(layout, path);
+      return;
+    }
+    if (secret === held) return;
+    const text = [secret, held].flatMap((line) => (line === undefined ? [] : `${line}\n`)).join('');
+    const written =
+      before === undefined
+        ? await createFile(layout, path, text, { mode: 0o600 })
+        : await replaceFile(layout, path, before, text);
+    if (!written) {
+      const message = `.dossier/secrets/${INCOMING} was changed by hand this moment. Try again`;
+      throw new StoreError('file_busy', message);
+    }
+  });
 
 const retiredName = (id: string): string => `${id}.secret`;
 

@@ -45,6 +45,18 @@ provider: runbook
 #  execute: ask
 #  fetch: ask
 
+# GitHub, or a GitHub Enterprise server: its host; which repository is meant, where git's remotes do not tell; which remotes
+# pull requests go to and branches are pushed to; where its API is, if not at its usual place; and how long it may
+# take to answer. The token comes from gh or the environment, and the secret of incoming webhooks is set by the API.
+#codehost:
+#  kind: github
+#  host: github.com
+#  repository: owner/name
+#  base_remote: upstream
+#  push_remote: origin
+#  api_url: https://api.github.com
+#  timeout_seconds: 30
+
 # auto: agents are shut in with bubblewrap where it works. off: never.
 #sandbox: auto
 

@@ -63,7 +63,8 @@ export const changeSettings = (
     return kept(store);
   });
 
-const changedSince = (): StoreError =>
+/** Somebody else changed them since the caller read them. */
+export const changedSince = (): StoreError =>
   new StoreError(
     'precondition_failed',
     `${FILE} changed since you read it. Read the settings again and decide anew; nothing was written.`,

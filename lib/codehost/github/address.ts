@@ -15,7 +15,7 @@ export interface Wanted {
  * host in the settings alone. 422 `invalid_state` for one that would send the token unencrypted over the network.
  */
 export const apiOf = (host: string, { env, settings }: Wanted): string => {
-  const isOwn = host === (settings.host ?? GITHUB);
+  const isOwn = host === (settings.host?.toLowerCase() ?? GITHUB);
   const given = isOwn ? env.GITHUB_API_URL || settings.api_url : undefined;
   if (given === undefined) return usual(host);
   const why = wrongApi(given);
