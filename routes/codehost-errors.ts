@@ -12,6 +12,10 @@ export const HOST = [
   'codehost_gateway',
   'codehost_unreachable',
   'codehost_timeout',
+  // An address of the API that cannot be, and gh that does not answer.
+  'invalid_state',
+  'tool_timeout',
+  'unavailable',
 ] as const;
 
 /** The same where the repository has to be found by the project's remotes first. */
@@ -20,6 +24,4 @@ export const HOSTED = [
   'codehost_repo_not_detected',
   'no_repository',
   'git_failed',
-  'tool_timeout',
-  'unavailable',
 ] as const;

@@ -1,5 +1,7 @@
 import type { Section } from '../lib/http/route.ts';
 import { caseRoutes } from './cases.ts';
+import { codehostRoutes } from './codehost.ts';
+import { codehostReadRoutes } from './codehost-reads.ts';
 import { conflictRoutes } from './conflicts.ts';
 import { exportRoutes } from './export.ts';
 import { mcpRoutes } from './mcp.ts';
@@ -22,6 +24,7 @@ export const sections: readonly Section[] = [
   { title: 'Memory', routes: memoryRoutes },
   { title: 'Proof', routes: proofRoutes },
   { title: 'Worktrees', routes: [...worktreeRoutes, ...worktreeUpkeepRoutes] },
+  { title: 'Code-hosting integration', routes: [...codehostRoutes, ...codehostReadRoutes] },
   { title: 'Work item link, PR and review', routes: pullRequestRoutes },
   { title: 'Conflicts and rebase', routes: conflictRoutes },
   { title: 'Export', routes: exportRoutes },

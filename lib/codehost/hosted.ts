@@ -1,7 +1,11 @@
+import { settingsOf } from '../../store/globals.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { HostedRepository, RepositoryName } from './code-host.ts';
+
 import { type Detection, detect } from './detect.ts';
+import { GITHUB } from './github/address.ts';
+import { hasProblem } from './github/problem.ts';
 
 /**
  * What can be asked of the repository on the code host that a project's pull requests go to. Asks nobody itself. Throws
@@ -27,6 +31,28 @@ export const hostedRepositoryNamed = (service: Service, name: RepositoryName): H
 
 // Who asked to detect gets 404; for everybody else it is the state that is wrong.
 const notDetected = (error: unknown): unknown =>
-  error instanceof ServiceError && error.code === 'codehost_no_remote'
+  hasProblem(error, 'codehost_no_remote')
     ? new ServiceError('codehost_repo_not_detected', error.message, { members: error.members })
     : error;
+
+/** The host that is meant where no repository has to be: of the settings, else of the project's, else GitHub's own. */
+export const hostOf = async (service: Service, project = 'default'): Promise<string> => {
+  const { host } = settingsOf(service.store.globals).codehost ?? {};
+  if (host !== undefined) return host.toLowerCase();
+  try {
+    return (await detect(service, project)).host;
+  } catch (error) {
+    if (hasProblem(error, 'codehost_no_remote', 'no_repository')) return GITHUB;
+    throw error;
+  }
+};
+
+/** How many issues are open, and where. */
+export const countIssues = async (
+  service: Service,
+  project?: string,
+): Promise<{ repository: string; open: number }> => {
+  const hosted = await hostedRepositoryOf(service, project);
+  const { owner, name } = hosted.name;
+  return { repository: `${owner}/${name}`, open: await hosted.countOpenIssues() };
+};

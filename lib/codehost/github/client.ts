@@ -53,7 +53,8 @@ export interface Desk {
   client(host: string): Promise<Client>;
 }
 
-const TIMEOUT_S = 30;
+/** Seconds. */
+export const TIMEOUT_S = 30;
 
 export const createDesk = ({ env, settings, version }: Surroundings): Desk => {
   const gh = createGh(env);
@@ -117,7 +118,7 @@ const octokit = async (door: Door, { fetch, version }: Means): Promise<Api> => {
     userAgent: `dossier/${version}`,
     log: SILENT,
     request: { fetch, log: SILENT },
-    retry: { doNotRetry: ANSWERS, retryAfterBaseValue: RETRY_MS },
+    retry: { retries: RETRIES, doNotRetry: ANSWERS, retryAfterBaseValue: RETRY_MS },
   });
   api.hook.wrap('request', guarded(door));
   return api;
@@ -129,6 +130,8 @@ const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 // Asked again they would say the same, and a limit would be overdrawn further.
 const ANSWERS = [400, 401, 403, 404, 405, 406, 409, 410, 415, 422, 429, 451];
+// The second time after 200 ms, the third after 800 more.
+const RETRIES = 2;
 const RETRY_MS = 200;
 
 interface Query {

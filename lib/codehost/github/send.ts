@@ -20,7 +20,7 @@ export interface Door {
 
 type Answer = Awaited<ReturnType<Octokit['request']>>;
 
-/** As Octokit's hooks send a request on, after the ones that stand further in. */
+/** As Octokit's hooks send a request on. It goes with the options that it came with, whatever is given here. */
 type Send<Options> = (options: Options) => Answer | Promise<Answer>;
 
 /**
@@ -33,8 +33,7 @@ export const guarded =
     const asked = options as unknown as Asked;
     const effect = effectOf(asked, door.base);
     const attempt = (token: Token | undefined): Promise<Answer> =>
-      // Octokit hands on the options that it has, whatever it is given: they are changed in place.
-      once({ door, asked, effect, token }, (ready) => send(Object.assign(options, ready)));
+      once({ door, asked, effect, token }, async () => send(options));
     const work = (): Promise<Answer> => withToken(door, { asked, effect }, attempt);
     return effect === 'write' ? door.turns.take(door.host, work) : work();
   };
@@ -62,27 +61,25 @@ const withToken = async (
   }
 };
 
-const RETRIES = 2;
 const VERSION = '2022-11-28';
 
 const once = async (
   { door, asked, effect, token }: Request & { door: Door; token: Token | undefined },
-  send: Send<Asked>,
+  send: () => Promise<Answer>,
 ): Promise<Answer> => {
   const question = questionOf(door, placeOf(asked), token);
   const failed = (failure: Failure): ServiceError =>
     problemFrom(failure, { ...question, write: effect === 'write' });
-  const ready = {
-    ...asked,
+  Object.assign(asked, {
     headers: {
       ...asked.headers,
       'x-github-api-version': VERSION,
       ...(token !== undefined && { authorization: `Bearer ${token.value}` }),
     },
-    // Whoever repeats a write makes two of it.
-    request: { ...record(asked.request), retries: effect === 'read' ? RETRIES : 0 },
-  };
-  const answer = await Promise.resolve(send(ready)).catch((error: unknown) => {
+    // Whoever repeats a write makes two of it. A number for a read would overrule which answers are final.
+    request: { ...record(asked.request), ...(effect !== 'read' && { retries: 0 }) },
+  });
+  const answer = await send().catch((error: unknown) => {
     const failure = failureOf(error);
     throw failure === undefined ? error : failed(failure);
   });

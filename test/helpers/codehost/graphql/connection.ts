@@ -15,24 +15,23 @@ type Listed<T> = () => Promise<readonly T[]> | readonly T[];
 
 const MOST = 100;
 
-/** A field that pages through a list. Its length is told to anybody; to list all of it GitHub refuses. */
+/**
+ * A field that pages through a list, and refuses as GitHub does to list all of it. To count it no bounds are needed.
+ */
 export const connection =
   <T>(name: string, listed: Listed<T>) =>
   async (window: Window) => {
     const all = await listed();
-    const page = () => {
-      const { start, end } = cut(window, sizeOf(name, window), all.length);
-      return { start, end, nodes: all.slice(start, end) };
-    };
+    const bounds = () => cut(window, sizeOf(name, window), all.length);
     return {
       totalCount: all.length,
-      nodes: () => page().nodes,
+      nodes: () => all.slice(bounds().start, bounds().end),
       edges: () => {
-        const { start, nodes } = page();
-        return nodes.map((node, n) => ({ node, cursor: cursorOf(start + n) }));
+        const { start, end } = bounds();
+        return all.slice(start, end).map((node, n) => ({ node, cursor: cursorOf(start + n) }));
       },
       pageInfo: () => {
-        const { start, end } = page();
+        const { start, end } = bounds();
         const edge = (n: number): string | null => (end > start ? cursorOf(n) : null);
         return {
           ...{ hasNextPage: end < all.length, hasPreviousPage: start > 0 },

@@ -1,0 +1,161 @@
+import { type TSchema, Type } from 'typebox';
+
+const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+const Text = Type.String();
+const TextOrNull = orNull(Text);
+
+const Source = orNull(
+  Type.Enum(['GH_TOKEN', 'GITHUB_TOKEN', 'GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN', 'gh'], {
+    description: 'Where the token is from',
+  }),
+);
+const Reason = Type.Optional(
+  Type.String({
+    description:
+      'Why not, in one word: no_token, invalid_token, unreachable, timeout, rate_limited, host_failed, gateway, gh_timeout, gh_failed, misconfigured',
+  }),
+);
+
+export const Availability = Type.Object(
+  {
+    host: Text,
+    cli: Type.Object({ installed: Type.Boolean(), version: TextOrNull }),
+    authenticated: Type.Enum(['yes', 'no', 'unknown']),
+    token_source: Source,
+    reason: Reason,
+  },
+  { $id: 'CodeHostAvailability' },
+);
+
+export const AuthStatus = Type.Object(
+  {
+    authenticated: orNull(Type.Boolean({ description: 'Null: nobody could be asked' })),
+    login: TextOrNull,
+    token_source: Source,
+    token_kind: TextOrNull,
+    scopes: orNull(
+      Type.Array(Text, { description: 'Null for a fine-grained token, which does not tell' }),
+    ),
+    expires_at: TextOrNull,
+    rate_limit: orNull(
+      Type.Object({ limit: Type.Integer(), remaining: Type.Integer(), reset_at: Text }),
+    ),
+    reason: Reason,
+    hint: Type.Optional(Type.String({ description: 'What to run' })),
+  },
+  { $id: 'CodeHostAuthStatus' },
+);
+
+export const AuthRefresh = Type.Object({
+  changed: Type.Boolean({ description: 'It is another token than before' }),
+  token_source: Source,
+  login: TextOrNull,
+  verified: orNull(Type.Boolean({ description: 'Null: nobody could be asked' })),
+});
+
+const Named = { host: Text, owner: Text, name: Text };
+const Remote = Type.Object({ ...Named, remote: TextOrNull, url: TextOrNull });
+
+export const Detection = Type.Object(
+  {
+    ...Named,
+    remote: orNull(Type.String({ description: 'Null: the settings name the repository' })),
+    base: Remote,
+    push: Remote,
+    candidates: Type.Array(Remote),
+    ambiguous: Type.Boolean({
+      description: 'Several could be meant and nobody said which: `base` is the likeliest',
+    }),
+  },
+  { $id: 'DetectedRepository' },
+);
+
+export const Validation = Type.Object({
+  accessible: Type.Boolean(),
+  anonymous: Type.Boolean({ description: 'Asked without a token' }),
+  reason: Type.Optional(Text),
+  renamed_to: orNull(Type.String({ description: '`owner/name` where it is now' })),
+  archived: orNull(Type.Boolean()),
+  fork: orNull(Type.Boolean()),
+  parent: TextOrNull,
+});
+
+const Can = Type.Enum(['yes', 'no', 'unknown']);
+
+export const Permissions = Type.Object({
+  role: orNull(Type.String({ description: "The user's; a token may be allowed less" })),
+  capabilities: Type.Object({
+    ...{ read: Can, open_pull_requests: Can, push: Can, triage_issues: Can, resolve_threads: Can },
+  }),
+  sso_url: Type.Optional(Text),
+});
+
+export const RepositoryMeta = Type.Object({
+  ...{ name: Text, full_name: Text, default_branch: Text, visibility: Text },
+  description: TextOrNull,
+  url: Text,
+  ...{ archived: Type.Boolean(), fork: Type.Boolean(), parent: TextOrNull },
+});
+
+export const Label = Type.Object({ name: Text, color: Text, description: TextOrNull });
+
+const OpenOrClosed = Type.Enum(['open', 'closed']);
+
+export const Milestone = Type.Object({
+  ...{ number: Type.Integer(), title: Text, state: OpenOrClosed },
+  ...{ due_on: TextOrNull, description: TextOrNull },
+});
+
+export const HostUser = Type.Object({ login: Text, name: TextOrNull, url: Text });
+
+export const IssueCount = Type.Object({
+  repository: Text,
+  open: Type.Integer({ description: 'Without pull requests' }),
+});
+
+const Word = Type.String({ minLength: 1, maxLength: 200 });
+
+export const IssueFilter = Type.Object({
+  state: Type.Optional(Type.Enum(['open', 'closed', 'all'])),
+  labels: Type.Optional(Type.Array(Word, { maxItems: 100, description: 'All of them' })),
+  assignee: Type.Optional(Word),
+  creator: Type.Optional(Word),
+  milestone: Type.Optional(
+    Type.String({ minLength: 1, description: 'Its title or number; `*` any, `none` none' }),
+  ),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'Updated since' })),
+  sort: Type.Optional(Type.Enum(['created', 'updated', 'comments'])),
+  direction: Type.Optional(Type.Enum(['asc', 'desc'])),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: '30 by default' })),
+  cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'The `next_cursor` before' })),
+});
+
+export const Issue = Type.Object(
+  {
+    ...{ number: Type.Integer(), node_id: Text, url: Text, title: Text },
+    body: Type.String({ description: 'Markdown' }),
+    ...{ state: OpenOrClosed, state_reason: TextOrNull },
+    ...{ labels: Type.Array(Text), assignees: Type.Array(Text), milestone: TextOrNull },
+    ...{ author: TextOrNull, comments: Type.Integer() },
+    ...{ created_at: Text, updated_at: Text, closed_at: TextOrNull },
+  },
+  { $id: 'HostedIssue' },
+);
+
+export const IssuePage = Type.Object({
+  issues: Type.Array(Issue),
+  next_cursor: orNull(Type.String({ description: 'Null at the end' })),
+});
+
+export const IssueComment = Type.Object({
+  ...{ id: Type.Integer(), author: TextOrNull, body: Text, url: Text },
+  ...{ created_at: Text, updated_at: Text },
+});
+
+export const LinkedPull = Type.Object({
+  ...{ number: Type.Integer(), repository: Text, title: Text, url: Text },
+  state: Type.Enum(['draft', 'open', 'closed', 'merged']),
+  relation: Type.Enum(['closes', 'mentions'], {
+    description: '`closes`: merging it closes the issue, as the host itself links them',
+  }),
+});

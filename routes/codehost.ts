@@ -1,0 +1,174 @@
+import { Type } from 'typebox';
+import { detect } from '../lib/codehost/detect.ts';
+import { hostedRepositoryOf, hostOf } from '../lib/codehost/hosted.ts';
+import {
+  changeCodeHostSettings,
+  readCodeHostSettings,
+  type ServedSettings,
+} from '../lib/codehost/settings.ts';
+import { tagged } from '../lib/http/answer.ts';
+import { route } from '../lib/http/route.ts';
+import { CodeHostConfig, CodeHostConfigChange } from '../store/records/codehost-settings.ts';
+import {
+  AuthRefresh,
+  AuthStatus,
+  Availability,
+  Detection,
+  HostUser,
+  Label,
+  Milestone,
+  Permissions,
+  RepositoryMeta,
+  Validation,
+} from './codehost-answers.ts';
+import { HOST, HOSTED } from './codehost-errors.ts';
+import { GIT } from './git-errors.ts';
+
+export const OfProject = Type.Object({
+  project: Type.Optional(
+    Type.String({ minLength: 1, description: 'As the settings name it; `default` by default' }),
+  ),
+});
+
+export const codehostRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/codehost/availability',
+    summary: "Say whether the code host's program is installed, and whether a token is taken",
+    description: 'Always 200: what is missing is the answer. Of a network that is down, `unknown`.',
+    query: OfProject,
+    response: Availability,
+    errors: GIT,
+    handler: async ({ query }, service) =>
+      service.codeHost().availability(await hostOf(service, query.project)),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/codehost/auth/status',
+    summary: 'Say who the token belongs to, where it is from and what it may',
+    description:
+      'Always 200, and told apart: no token, one that is not taken, and nobody to ask. The token itself is never told.',
+    query: OfProject,
+    response: AuthStatus,
+    errors: GIT,
+    handler: async ({ query }, service) =>
+      service.codeHost().authStatus(await hostOf(service, query.project)),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/codehost/auth/refresh',
+    summary: 'Read the token again: after gh auth login, say',
+    description: 'Starts no login. A token in the environment of the daemon wins over that of gh.',
+    query: OfProject,
+    response: AuthRefresh,
+    errors: ['codehost_cli_missing', 'codehost_auth_missing', ...GIT],
+    handler: async ({ query }, service) =>
+      service.codeHost().authRefresh(await hostOf(service, query.project)),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/codehost/repo/detect',
+    summary: "Say which repository a project is, by git's configuration and the settings alone",
+    description:
+      'Asks nobody. `base` is where pull requests go, `push` where branches are pushed: two repositories, where one is a fork.',
+    query: OfProject,
+    response: Detection,
+    errors: ['codehost_no_remote', 'no_repository', ...GIT],
+    handler: ({ query }, service) => detect(service, query.project),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/codehost/repo/validate',
+    summary: 'Say whether the repository can be seen, and whether it was renamed',
+    description: 'That it cannot is an answer. A public one is seen without a token too.',
+    query: OfProject,
+    response: Validation,
+    errors: HOSTED,
+    handler: async ({ query }, service) =>
+      (await hostedRepositoryOf(service, query.project)).validate(),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/codehost/repo/permissions',
+    summary: 'Say what the operator may do there, as far as the host tells',
+    query: OfProject,
+    response: Permissions,
+    errors: HOSTED,
+    handler: async ({ query }, service) =>
+      (await hostedRepositoryOf(service, query.project)).permissions(),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/codehost/repo/meta',
+    summary: 'Read name, default branch and visibility of the repository',
+    query: OfProject,
+    response: RepositoryMeta,
+    errors: HOSTED,
+    handler: async ({ query }, service) =>
+      (await hostedRepositoryOf(service, query.project)).meta(),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/codehost/repo/labels',
+    summary: 'List its labels',
+    query: OfProject,
+    response: Type.Array(Label),
+    errors: HOSTED,
+    handler: async ({ query }, service) =>
+      (await hostedRepositoryOf(service, query.project)).labels(),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/codehost/repo/milestones',
+    summary: 'List its milestones, closed ones too',
+    query: OfProject,
+    response: Type.Array(Milestone),
+    errors: HOSTED,
+    handler: async ({ query }, service) =>
+      (await hostedRepositoryOf(service, query.project)).milestones(),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/codehost/repo/assignees',
+    summary: 'List who an issue there can be assigned to',
+    query: OfProject,
+    response: Type.Array(HostUser),
+    errors: HOSTED,
+    handler: async ({ query }, service) =>
+      (await hostedRepositoryOf(service, query.project)).assignees(),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/codehost/settings',
+    summary: 'Read how the code host is asked',
+    response: CodeHostConfig,
+    handler: async (_input, service) => served(await readCodeHostSettings(service)),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/codehost/settings',
+    // Whose server is asked is who gets the token.
+    operatorOnly: true,
+    summary: 'Change how the code host is asked',
+    description:
+      'Written below `codehost` in workspace.md; every other byte of the file stays. What is not given stays as it is; null takes a setting out. The secret of incoming webhooks is kept outside of the file, and never told.',
+    body: CodeHostConfigChange,
+    response: CodeHostConfig,
+    conditional: true,
+    errors: ['unreadable_record', 'file_busy'],
+    handler: async ({ body, ifMatch }, service) =>
+      served(await changeCodeHostSettings(service, body, ifMatch)),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/codehost/me',
+    summary: 'Read who the operator is on the code host',
+    query: OfProject,
+    response: HostUser,
+    errors: [...HOST, ...GIT],
+    handler: async ({ query }, service) =>
+      service.codeHost().me(await hostOf(service, query.project)),
+  }),
+];
+
+const served = ({ config, etag }: ServedSettings) => tagged(config, etag);
