@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
-import { tagged } from '../lib/http/answer.ts';
+import { noContent, tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { branchNameFor } from '../lib/worktrees/branch-name.ts';
 import { cleanUp } from '../lib/worktrees/cleanup.ts';
 import { changeConfig, readConfig, type ServedConfig } from '../lib/worktrees/config.ts';
+import { forgetRecovery } from '../lib/worktrees/forget-recovery.ts';
 import { worktreeOf } from '../lib/worktrees/read.ts';
 import { listRecoveries } from '../lib/worktrees/recoveries.ts';
 import { restoreWorktree } from '../lib/worktrees/restore.ts';
@@ -74,6 +75,7 @@ const BranchName = Type.Object({
 });
 
 const OfCase = Type.Object({ case_id: Id });
+const OfRecovery = Type.Object({ case_id: Id, recovery_id: Type.String() });
 const REFUSED = [
   'lock_held',
   'session_active',
@@ -151,25 +153,41 @@ export const worktreeUpkeepRoutes = [
   route({
     method: 'GET',
     path: '/api/worktrees/{case_id}/recoveries',
-    summary: 'List the work that forced removals of the worktree kept, oldest first',
+    summary: 'List the work that was kept of the worktree, oldest first',
+    description:
+      'By forced removals, before rebases, and of all that an abort or the end of a Plan turn undid. Nothing of it is removed by itself; what a rebase or a Plan turn under way still needs is not listed.',
     params: OfCase,
     response: Type.Array(Recovery),
-    errors: ['no_repository', ...GIT],
+    errors: ['no_repository', 'unreadable_record', ...GIT],
     handler: ({ params }, service) => listRecoveries(service, params.case_id),
   }),
   route({
     method: 'POST',
     path: '/api/worktrees/{case_id}/recoveries/{recovery_id}/restore',
     operatorOnly: true,
-    summary: 'Make the worktree again as it was when it was removed',
+    summary: 'Make the worktree again as it was when this was kept',
     description:
       'Commits, index, changed and untracked files, byte for byte. Where its branch has moved on since, a new one beside it is made. Set-up commands are not run, and what was kept stays kept.',
-    params: Type.Object({ case_id: Id, recovery_id: Type.String() }),
+    params: OfRecovery,
     response: Worktree,
     status: 201,
     errors: TAKING,
     handler: async ({ params }, service) =>
       made(await restoreWorktree(service, params.case_id, params.recovery_id)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/worktrees/{case_id}/recoveries/{recovery_id}',
+    operatorOnly: true,
+    summary: 'Let go of kept work: its ref, and the patch beside the records',
+    description: "What no other ref holds goes with git's own clean-up.",
+    params: OfRecovery,
+    status: 204,
+    errors: ['no_repository', 'unreadable_record', ...GIT],
+    handler: async ({ params }, service) => {
+      await forgetRecovery(service, params.case_id, params.recovery_id);
+      return noContent();
+    },
   }),
 ];
 

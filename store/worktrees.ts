@@ -132,6 +132,10 @@ export const keepRecovered = (
 export const recoveredPatches = ({ layout }: Store, dir: string): string[] =>
   listDirectory(recoveredDir(layout, dir)).filter((name) => name.endsWith('.patch'));
 
+/** Removes one of them; its path is relative to the workspace. */
+export const removeRecovered = ({ layout }: Store, path: string): Promise<boolean> =>
+  removeFile(layout, join(layout.root, path));
+
 const recoveredDir = ({ root }: Layout, dir: string): string => join(root, dir, 'recovered');
 
 const recordFile = ({ worktrees }: Layout, caseId: string): string =>

@@ -1,15 +1,16 @@
-import { shortId, timeName } from '../../store/names.ts';
+import { timeName } from '../../store/names.ts';
 import type { RecoveryNote } from '../../store/records/recovery.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { keepRecovered } from '../../store/worktrees.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { diffInto } from '../tools/git/diff.ts';
+import { ownerOf } from '../tools/git/owner.ts';
 import { keepWork } from '../tools/git/recovered.ts';
 import { dropSnapshot, type Snapshot, snapshot } from '../tools/git/snapshot.ts';
 
 /** How the refs of a Work item's recoveries begin. */
-export const beginOf = (caseId: string): string => `${shortId(caseId)}-`;
+export const beginOf = (case_id: string): string => ownerOf({ case_id });
 
 /**
  * Keeps all of a worktree under a ref: a commit on top of its HEAD, which holds the files as they are (`files/`,

@@ -1,23 +1,35 @@
 import { join } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
+import type { Case } from '../../store/records/case.ts';
 import { type Recovery, RecoveryNote } from '../../store/records/recovery.ts';
 import { recoveredPatches } from '../../store/worktrees.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
+import type { Checkout } from '../tools/git/git.ts';
+import type { KeptState } from '../tools/git/kept-states.ts';
 import { type KeptWork, listWork } from '../tools/git/recovered.ts';
 import type { Repository } from '../tools/git/repository.ts';
 import { itemOf } from './item.ts';
+import { keptStates } from './kept-states.ts';
+import { findWorktree } from './read.ts';
 import { beginOf, idOf } from './recover.ts';
 import { repositoryFor } from './repository.ts';
 
-/** What forced removals of a Work item's worktrees kept, oldest first: by their refs, and the patches beside the records. */
+/**
+ * What was kept of a Work item's worktrees, oldest first: by forced removals, with the patches beside the records, before
+ * rebases, and of all that was undone. Only the operator removes it.
+ */
 export const listRecoveries = async (service: Service, caseId: string): Promise<Recovery[]> =>
   (await found(service, caseId)).all.map(({ recovery }) => recovery);
 
 export interface FoundRecovery {
   recovery: Recovery;
-  /** Undefined where there is not what it takes to restore it. */
-  note: RecoveryNote | undefined;
+  /** Of a removed worktree; undefined where there is not what it takes to restore it. */
+  note?: RecoveryNote | undefined;
+  /** Of one that was changed. */
+  state?: KeptState;
+  /** Where it is kept. */
+  place: Checkout;
   repository: Repository;
 }
 
@@ -42,20 +54,42 @@ const found = async (service: Service, caseId: string) => {
     ...works.map(({ name }) => idOf(caseId, name)),
     ...patches.map((name) => name.slice(0, -SUFFIX)),
   ];
-  const all = [...new Set(ids)].toSorted().map((id): Omit<FoundRecovery, 'repository'> => {
+  const removed = [...new Set(ids)].toSorted().map((id): Omit<FoundRecovery, 'repository'> => {
     const work = works.find(({ name }) => idOf(caseId, name) === id);
     const note = work === undefined ? undefined : noteOf(work, caseId);
     const name = `${id}.patch`;
     const patch = patches.includes(name) ? join(item.path, 'recovered', name) : null;
     const recovery = { ...recordOf(caseId, id, note), ...whereOf(work, note, patch) };
-    return { recovery, note };
+    return { recovery, note, place: repository };
   });
+  const all = [...removed, ...(await changed(service, item, repository))].toSorted(
+    ({ recovery: one }, { recovery: other }) => (one.created_at < other.created_at ? -1 : 1),
+  );
   return { all, repository };
+};
+
+// One that is attached may be of another repository than that of the project: there it can be looked at by hand.
+const changed = async (
+  service: Service,
+  item: Case,
+  repository: Repository,
+): Promise<Omit<FoundRecovery, 'repository'>[]> => {
+  const own = await keptStates(service, item, repository);
+  const worktree = findWorktree(service, item.id);
+  if (worktree === undefined || worktree.common_dir === repository.common_dir) return own;
+  const { git_dir, common_dir } = worktree;
+  const others = await keptStates(service, item, { git_dir, common_dir });
+  const away = {
+    restorable: false,
+    detail: `It is in ${common_dir}, not in the project's repository.`,
+  };
+  return [...own, ...others.map((one) => ({ ...one, recovery: { ...one.recovery, ...away } }))];
 };
 
 const recordOf = (caseId: string, id: string, note: RecoveryNote | undefined) => ({
   id,
   case_id: caseId,
+  kind: 'removed' as const,
   created_at: note?.created_at ?? timeOf(id),
   branch: note?.branch ?? null,
   base_commit: note?.base_commit ?? null,

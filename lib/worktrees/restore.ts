@@ -12,12 +12,13 @@ import { putInto } from '../tools/git/restore.ts';
 import { addWorktree, listWorktrees } from '../tools/git/worktree.ts';
 import { placeFor } from './create.ts';
 import { itemOf } from './item.ts';
+import { noteOfState } from './kept-states.ts';
 import { reasonFor } from './name.ts';
 import { refuseHeld, refuseSecond } from './read.ts';
-import { findRecovery } from './recoveries.ts';
+import { type FoundRecovery, findRecovery } from './recoveries.ts';
 
 /**
- * Makes the worktree of a Work item again as it was when it was removed: commits, index and files, byte for byte. Its
+ * Makes the worktree of a Work item again as it was when it was removed, or at another moment that was kept: commits, index and files, byte for byte. Its
  * branch is taken up where it still stands there; where it does not, a new one is made beside it. What was kept stays kept.
  */
 export const restoreWorktree = (
@@ -26,16 +27,26 @@ export const restoreWorktree = (
   id: string,
 ): Promise<WorktreeRecord> =>
   inWorktreeTurn(service.store, caseId, async () => {
-    const { recovery, note, repository } = await findRecovery(service, caseId, id);
+    const found = await findRecovery(service, caseId, id);
+    const { recovery, repository } = found;
     refuseSecond(service, caseId);
     refuseHeld(service, caseId);
     const { head } = recovery;
+    const note = recovery.restorable ? await noteFor(service, found) : undefined;
     if (note === undefined || head === null)
       throw new ServiceError('invalid_state', recovery.detail ?? '');
     await readyToWrite(service.store);
     if (note.picture !== null) await refuseUnsafeTree(service.git, repository, note.picture.files);
     return make(service, { note, head, repository });
   });
+
+const noteFor = async (
+  service: Service,
+  { recovery, note, state, repository }: FoundRecovery,
+): Promise<RecoveryNote | undefined> => {
+  if (state === undefined) return note;
+  return noteOfState(service, await itemOf(service, recovery.case_id), { state, repository });
+};
 
 interface Kept {
   note: RecoveryNote;

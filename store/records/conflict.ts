@@ -108,7 +108,7 @@ export const Conflict = Type.Object(
     head: orNull(Oid),
     files: Type.Array(ConflictFile, { description: 'The first 200' }),
     snapshot_ref: Type.Union([Type.Null(), Type.String()], {
-      description: 'Keeps how the worktree was before',
+      description: 'Kept how the worktree was before; it is among the recoveries of the worktree',
     }),
     set_aside_ref: Type.Union([Type.Null(), Type.String()], {
       description: 'Keeps changes that could not be brought back: `git cherry-pick -n -m 1` does',

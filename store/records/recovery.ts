@@ -17,12 +17,21 @@ export const RecoveryNote = Type.Object({
 });
 export type RecoveryNote = Static<typeof RecoveryNote>;
 
-/** The work of a worktree that was removed, as it can be had again. */
+export const RECOVERY_KINDS = ['removed', 'snapshot', 'undone', 'refs', 'set_aside'] as const;
+
+/** Work of a worktree that was removed or changed, as it can be had again. */
 export const Recovery = Type.Object(
   {
-    id: Type.String({ description: 'When the worktree was removed' }),
+    id: Type.String({ description: 'Of a removed worktree: when that was' }),
     case_id: Id,
-    created_at: Time,
+    kind: Type.Enum([...RECOVERY_KINDS], {
+      description:
+        'What it is of: a `removed` worktree; a `snapshot` of it before a rebase; what an abort or the end of a Plan turn has `undone`; `refs` as they were before they were put back; changes that were `set_aside` for a rebase and did not fit after it',
+    }),
+    created_at: Type.String({
+      format: 'date-time',
+      description: 'When it was kept; of `refs`: when the newest of them was made',
+    }),
     branch: Text,
     base_commit: Commit,
     head: Type.Union([Oid, Type.Null()], { description: 'The commit that the worktree stood on' }),

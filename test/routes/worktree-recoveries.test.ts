@@ -89,6 +89,7 @@ describe('a forced removal and its restore', () => {
     const { id, created_at, head, ref, patch, ...told } = recovery;
     assert.deepEqual(told, {
       case_id: fixture.item.id,
+      kind: 'removed',
       branch: worktree.branch,
       base_commit,
       restorable: true,
@@ -183,7 +184,11 @@ describe('GET /api/worktrees/{case_id}/recoveries', () => {
     const nobody = await fixture.send('GET', `/api/worktrees/${NOBODY}/recoveries`);
     assert.deepEqual(codes(nobody), [[404, 'not_found']]);
     const none = await start(t, { repo: null });
-    assert.deepEqual(codes(await none.send('GET', at(none))), [[422, 'no_repository']]);
+    const answers = [await none.send('GET', at(none)), await none.send('DELETE', `${at(none)}/x`)];
+    assert.deepEqual(codes(...answers), Array(2).fill([422, 'no_repository']));
+    const gone = [`/api/worktrees/${NOBODY}/recoveries/x`, `${at(fixture)}/x`];
+    const removals = await Promise.all(gone.map((url) => fixture.send('DELETE', url)));
+    assert.deepEqual(codes(...removals), Array(2).fill([404, 'not_found']));
   });
 
   it('tells a patch without its ref, and a ref that somebody made by hand', async (t) => {
@@ -198,11 +203,11 @@ describe('GET /api/worktrees/{case_id}/recoveries', () => {
     assert.deepEqual(
       found.map(({ id, restorable, created_at }) => [id, restorable, created_at]),
       [
-        ['2026-01-31T12-30-05Z', false, '2026-01-31T12:30:05.000Z'],
         ['by-hand', false, '1970-01-01T00:00:00.000Z'],
+        ['2026-01-31T12-30-05Z', false, '2026-01-31T12:30:05.000Z'],
       ],
     );
-    assert.match(found[0]?.detail ?? '', /git apply/);
+    assert.match(found[1]?.detail ?? '', /git apply/);
     const refused = await Promise.all(found.map(({ id }) => restore(fixture, id)));
     assert.deepEqual(codes(...refused), Array(2).fill([422, 'invalid_state']));
   });

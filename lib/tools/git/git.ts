@@ -10,6 +10,8 @@ export interface Checkout {
   common_dir: string;
   /** The directory of the working files; without it only refs, objects and settings are worked on. */
   path?: string;
+  /** The Work item that it is for: refs that keep something of it begin with that. */
+  case_id?: string;
 }
 
 /** A checkout with working files, as recorded when it was made. An agent can edit what lies in it. */

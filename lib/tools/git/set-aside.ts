@@ -1,5 +1,6 @@
 import type { Git, Run, Worktree } from './git.ts';
 import { onIndexCopy } from './index-file.ts';
+import { ownerOf } from './owner.ts';
 import { status } from './status.ts';
 
 /** Uncommitted changes as a commit: git's own `cherry-pick --no-commit` brings it back, and so does `bringBack`. */
@@ -21,7 +22,7 @@ export const setAside = (git: Git, worktree: Worktree, id: string): Promise<SetA
     });
     const index = await commitTree(run, worktree, { tree: staged, parents: ['HEAD'] });
     const commit = await commitTree(run, worktree, { tree: files, parents: ['HEAD', index] });
-    const ref = `refs/dossier/set-aside/${id}`;
+    const ref = `refs/dossier/set-aside/${ownerOf(worktree)}${id}`;
     await run(worktree, ['update-ref', ref, commit]);
     await run(worktree, ['reset', '--quiet', '--hard']);
     return { ref, commit };

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 import { DAEMON } from './author.ts';
 import { PATCH } from './diff.ts';
-import type { Git, Runner, Worktree } from './git.ts';
+import type { Checkout, Git, Runner, Worktree } from './git.ts';
 import { type GitFiles, storeGitFiles } from './git-files.ts';
+import { ownerOf } from './owner.ts';
 import { pathText } from './path-text.ts';
 import { indexHash, type Picture, takePicture } from './picture.ts';
 
@@ -50,9 +51,18 @@ export const readSnapshot = async (
   worktree: Worktree,
   { ref, commit }: Pick<Snapshot, 'ref' | 'commit'>,
 ): Promise<Snapshot> => {
-  const { stdout } = await git.run(worktree, ['cat-file', 'commit', commit], { read: true });
+  return { ...(await readPicture(git, worktree, commit)), ref, commit };
+};
+
+/** What a snapshot's commit says. In a repository that others write in it may be anything. */
+export const readPicture = async (
+  git: Runner,
+  place: Checkout,
+  commit: string,
+): Promise<KeptPicture> => {
+  const { stdout } = await git.run(place, ['cat-file', 'commit', commit], { read: true });
   const [, , ...picture] = stdout.toString('utf8').split('\n\n');
-  return { ...(JSON.parse(picture.join('\n\n')) as KeptPicture), ref, commit };
+  return JSON.parse(picture.join('\n\n')) as KeptPicture;
 };
 
 /** Lets go of a snapshot; git's own clean-up removes its objects some day. */
@@ -97,7 +107,7 @@ export const keep = async (git: Runner, worktree: Worktree, kind: Kind): Promise
     ...(await takePicture(git, worktree)),
     git_files: await storeGitFiles(git, worktree),
   };
-  const ref = `refs/dossier/${kind}/${randomUUID()}`;
+  const ref = `refs/dossier/${kind}/${ownerOf(worktree)}${randomUUID()}`;
   const staged = picture.staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
   const contents = await text(git, worktree, ['mktree', '-z', '--missing'], staged);
   const own = Object.entries(picture.git_files).map(

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 import { GitError } from './error.ts';
 import type { Checkout, Runner, Worktree } from './git.ts';
+import { ownerOf } from './owner.ts';
 import { readRefLog, writeRefLog } from './ref-log.ts';
 import type { OwnChange } from './ref-traces.ts';
 import { isObject, STASH } from './refs.ts';
@@ -20,7 +21,7 @@ export const keepValues = async (
   place: Checkout,
   values: readonly RefValue[],
 ): Promise<Map<string, string>> => {
-  const root = `refs/dossier/undone/${randomUUID()}`;
+  const root = `refs/dossier/undone/${ownerOf(place)}${randomUUID()}`;
   const wanted = values.filter(({ value }) => isObject(value));
   const kept = wanted.map(({ ref }) => ref.replace(/^refs/, root).replace(/@\{(\w+)\}$/, '/$1'));
   const lines = wanted.map(({ value }, at) => `create ${kept[at]} ${value}`);
