@@ -1,4 +1,5 @@
 import type { KeptPull } from '../../store/pulls/pulls.ts';
+import type { NewTransition } from '../../store/pulls/timeline.ts';
 import type { Gate } from '../../store/records/proof.ts';
 import type { PullRequest } from '../../store/records/pull-request.ts';
 import type { PostedProof, ReadyCheck } from '../../store/records/pull-status.ts';
@@ -10,7 +11,7 @@ import { getOpenPull, hostedFor, inPullTurn, servedPull } from './current.ts';
 import { postProof } from './proof-comment.ts';
 import { judged, lookAround } from './ready-check.ts';
 import { recordPull } from './record.ts';
-import { addTransitions } from './timeline.ts';
+import { addTransitions, transitionsOf } from './timeline.ts';
 import { warningOf, writeOnce } from './unsure.ts';
 
 export interface MarkedReady extends PullRequest {
@@ -94,14 +95,25 @@ const recordReady = async (
     pull,
     besides: { head_in_sync: true },
   });
-  const at = kept.matter.synced_at ?? '';
-  if (changed)
-    await addTransitions(service, case_id, [
-      {
-        ...{ number: pull.number, event: 'ready', from: 'draft', to: pull.state },
-        ...{ occurred_at: kept.matter.updated_at ?? at, observed_at: at, source: 'service' },
-        ...{ actor: null, head_sha: pull.head_sha, host_event_id: null },
-      },
-    ]);
+  if (changed) await addTransitions(service, case_id, await readied(service, kept, pull));
   return kept;
+};
+
+// With the host's own id and time, where it tells them now; the next sync knows the transition again without, too.
+const readied = async (service: Service, kept: KeptPull, pull: Pull): Promise<NewTransition[]> => {
+  const observed_at = service.clock().toISOString();
+  const events = await hostedFor(service, kept)
+    .pullEvents(pull.number)
+    .catch(() => []);
+  const told = transitionsOf(pull, events, { observed_at, source: 'sync' });
+  const last = told.findLast(({ event }) => event === 'ready');
+  if (last !== undefined)
+    return told.map((each) => (each === last ? { ...each, source: 'service' } : each));
+  return [
+    {
+      ...{ number: pull.number, event: 'ready', from: 'draft', to: pull.state, observed_at },
+      ...{ occurred_at: observed_at, source: 'service', actor: null },
+      ...{ head_sha: pull.head_sha, host_event_id: null },
+    },
+  ];
 };

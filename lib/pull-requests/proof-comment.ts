@@ -29,7 +29,7 @@ export const postProof = async (
   if (proofs.length === 0) throw nothingVerified(missing);
   const checklist = await listChecklist(service, case_id);
   const body = await proofText({ proofs, checklist });
-  const marker = `<!-- dossier:proof ${case_id} -->`;
+  const marker = `dossier:proof ${case_id}`;
   const digest = sha256(body);
   const hosted = hostedFor(service, kept);
   // Not repeated where its outcome is unknown: the next call finds it by its marker.

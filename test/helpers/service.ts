@@ -51,6 +51,8 @@ interface Options {
   dev?: boolean;
   /** A directory that is there; else one of its own is made, and removed after the test. */
   workspace?: string;
+  /** A repository that is there, such as a clone of one on a code host; else one is made. */
+  repository?: TestRepository;
 }
 
 /** The directory of a Work item's newest session. */
@@ -70,9 +72,8 @@ export const startOn = (workspace: string, repository?: string): Promise<Running
 /** The whole service on a workspace and a git repository of its own, behind the real server. Nothing in it is replaced. */
 export const startForTest = async (t: TestContext, options: Options = {}): Promise<Running> => {
   const root = options.workspace ?? realpathSync(mkdtempSync(join(tmpdir(), 'dossier-')));
-  const repository = await makeRepository(t, {
-    files: options.files ?? { 'README.md': '# Sample\n' },
-  });
+  const files = options.files ?? { 'README.md': '# Sample\n' };
+  const repository = options.repository ?? makeRepository(t, { files });
   if (options.settings !== undefined)
     writeFileSync(join(root, 'workspace.md'), `---\n${options.settings}\n---\n`);
   const config = configOf(root, repository.root, options);
