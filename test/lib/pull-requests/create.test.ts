@@ -144,16 +144,18 @@ describe('what fails on the way to a pull request', () => {
     assert.equal((await scene.host.pulls.list()).length, 1);
   });
 
-  it('says that the outcome is unknown while nobody can tell', async (t) => {
+  it('says that the outcome is unknown while nobody can tell, and adopts it then', async (t) => {
     const scene = await pullScene(t);
     scene.work();
-    const look = { method: 'GET', path: /\/pulls$/, times: 100 };
+    const look = { method: 'GET', path: /\/pulls$/, times: 3 };
     const lost = scene.host.fail('reset', { ...WRITE, when: 'after' });
     void lost.met.then(() => scene.host.fail('bad gateway', look));
     const first = await scene.post('create');
     assertProblem(first, 503, 'codehost_unreachable');
     assert.equal(first.body.outcome, 'unknown');
     assertProblem(await scene.get(''), 404, 'not_found');
+    const second = await scene.post('create');
+    assert.deepEqual([second.status, second.body.adopted], [201, true], second.text);
     assert.equal((await scene.host.pulls.list()).length, 1);
   });
 
