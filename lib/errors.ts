@@ -32,6 +32,7 @@ export const ERRORS = {
   remote_moved: { status: 409, title: 'The branch on the remote is not what it was' },
   codehost_ambiguous: { status: 409, title: 'Several repositories could be meant' },
   codehost_conflict: { status: 409, title: 'It changed on the code host since' },
+  sync_running: { status: 409, title: 'All Work items are being synced' },
   sync_conflict: { status: 409, title: 'Changed here and on the code host' },
   planning_edited: { status: 409, title: 'The file was edited by hand' },
   branch_in_use: { status: 409, title: 'The branch is checked out elsewhere' },

@@ -2,6 +2,7 @@ import type { Store } from '../store/store.ts';
 import type { CodeHost } from './codehost/code-host.ts';
 import type { Config } from './config.ts';
 import type { Exporter } from './export/exporter.ts';
+import type { LinkWork } from './links/work.ts';
 import type { Log } from './log.ts';
 import type { Providers } from './providers/providers.ts';
 import type { Engine } from './sessions/engine.ts';
@@ -31,6 +32,8 @@ export interface Service {
   readonly engine: Engine;
   /** The worktrees that are being set up. */
   readonly setups: Setups;
+  /** The imports that are going on, and whether all Work items are being synced. */
+  readonly links: LinkWork;
   readonly dispatcher: Dispatcher;
   readonly exporter: Exporter;
   /** Whether a connection to the API is held by a process of a session, or of a set-up, that runs now. */

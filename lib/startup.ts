@@ -6,6 +6,8 @@ import type { Config } from './config.ts';
 import { recoverConflicts } from './conflicts/recover.ts';
 import { createExporter } from './export/exporter.ts';
 import { createAutocommit } from './history/autocommit.ts';
+import { pauseImports } from './links/import-run.ts';
+import { createLinkWork } from './links/work.ts';
 import type { Log } from './log.ts';
 import { followUp } from './proof/gate.ts';
 import { createProviders, type Providers } from './providers/providers.ts';
@@ -61,6 +63,7 @@ export const startService = async (
   await endInterruptedSetups(service);
   await recoverConflicts(service);
   await recoverSessions(service);
+  await pauseImports(service);
   attendSessions(service);
   const attention = open.watch(() => {
     changed();
@@ -74,7 +77,7 @@ export const startService = async (
     watching: attention.ready,
     close: async () => {
       await service.exporter.close();
-      await Promise.all([service.engine.close(), service.setups.close()]);
+      await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
       await service.dispatcher.close();
       await autocommit.close();
       await open.close();
@@ -106,6 +109,7 @@ const compose = (
     providers: providersOf(config, settings, sandbox),
     engine,
     setups,
+    links: createLinkWork(),
     exporter: createExporter(store),
     address: { url: undefined },
     dispatcher: createDispatcher({ store, log, version: version.version }),

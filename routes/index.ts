@@ -1,9 +1,11 @@
 import type { Section } from '../lib/http/route.ts';
 import { caseRoutes } from './cases.ts';
 import { codehostRoutes } from './codehost.ts';
+import { codehostIssueRoutes } from './codehost-issues.ts';
 import { codehostReadRoutes } from './codehost-reads.ts';
 import { conflictRoutes } from './conflicts.ts';
 import { exportRoutes } from './export.ts';
+import { linkRoutes } from './links.ts';
 import { mcpRoutes } from './mcp.ts';
 import { memoryRoutes } from './memory.ts';
 import { proofRoutes } from './proof.ts';
@@ -24,8 +26,11 @@ export const sections: readonly Section[] = [
   { title: 'Memory', routes: memoryRoutes },
   { title: 'Proof', routes: proofRoutes },
   { title: 'Worktrees', routes: [...worktreeRoutes, ...worktreeUpkeepRoutes] },
-  { title: 'Code-hosting integration', routes: [...codehostRoutes, ...codehostReadRoutes] },
-  { title: 'Work item link, PR and review', routes: pullRequestRoutes },
+  {
+    title: 'Code-hosting integration',
+    routes: [...codehostRoutes, ...codehostReadRoutes, ...codehostIssueRoutes],
+  },
+  { title: 'Work item link, PR and review', routes: [...linkRoutes, ...pullRequestRoutes] },
   { title: 'Conflicts and rebase', routes: conflictRoutes },
   { title: 'Export', routes: exportRoutes },
   { title: 'AI providers', routes: providerRoutes },

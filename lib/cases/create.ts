@@ -12,10 +12,14 @@ export interface NewCase {
   project?: string;
 }
 
-/** Makes a Work item, OPEN, in a directory of its own. It is on disk when this resolves. */
+/**
+ * Makes a Work item, OPEN, in a directory of its own, with further files in it, if any. It is on disk, with all of them,
+ * when this resolves.
+ */
 export const createCase = async (
   service: Service,
   { title, type, description = '', project }: NewCase,
+  files: Record<string, string> = {},
 ): Promise<Case> => {
   checkTexts({ title, description });
   checkProject(service, project);
@@ -30,5 +34,5 @@ export const createCase = async (
     ...(project !== undefined && { project }),
     created_at,
   };
-  return keepCase(service.store, { matter, description });
+  return keepCase(service.store, { matter, description, files });
 };

@@ -1,4 +1,5 @@
 import { lookCloser } from '../../store/items/look-closer.ts';
+import { importProblems } from '../../store/links/imports.ts';
 import { listSnapshots } from '../../store/snapshots.ts';
 import type { FileProblem } from '../../store/text/problem.ts';
 import type { Service } from '../service.ts';
@@ -9,5 +10,9 @@ import type { Service } from '../service.ts';
  */
 export const listProblems = async ({ store }: Service): Promise<FileProblem[]> => {
   await lookCloser(store);
-  return [...store.problems.all(), ...listSnapshots(store).problems];
+  return [
+    ...store.problems.all(),
+    ...listSnapshots(store).problems,
+    ...importProblems(store.layout),
+  ];
 };

@@ -5,6 +5,7 @@ import { readSettings } from '../globals.ts';
 import { problemOf, problemsOfFolder } from '../items/item-files.ts';
 import { parseWebhook, type WebhookFile } from '../items/read-webhooks.ts';
 import type { Layout } from '../layout.ts';
+import { importProblems } from '../links/imports.ts';
 import { listSnapshots } from '../snapshots.ts';
 import type { Entry } from '../text/entry.ts';
 import { placeAt } from '../text/parse.ts';
@@ -16,7 +17,7 @@ import { checkTexts } from './texts.ts';
 
 const SETTINGS = 'workspace.md';
 
-/** Settings, global webhook registrations and the global memory. */
+/** Settings, global webhook registrations, the global memory and import jobs. */
 export const checkGlobals = (
   layout: Layout,
 ): { webhooks: Map<string, Entry<WebhookFile>>; findings: Finding[] } => {
@@ -28,6 +29,7 @@ export const checkGlobals = (
     ...lackingIn(layout, 'webhooks', entries),
     ...checkTexts(layout.root, 'memory'),
     ...checkSnapshots(layout),
+    ...importProblems(layout).map((problem) => error(problem)),
   ];
   return { webhooks: entries, findings };
 };

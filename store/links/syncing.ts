@@ -23,7 +23,8 @@ export interface SyncPlan {
   link: LinkChange;
   /** The issue as it is the base from now on. */
   base?: IssueCopy;
-  record?: SyncMatter;
+  /** Kept where it tells of more than that nothing had changed. */
+  record: SyncMatter;
 }
 
 /** What a sync came to: the plan that was carried out, and its record. */
@@ -50,7 +51,8 @@ export const syncLink = (
       return now === undefined || plan === undefined || carryOut(store, item, { ...now, plan });
     });
     if (plan === undefined) return undefined;
-    const sync_id = plan.record === undefined ? null : await keepSync(store, item, plan.record);
+    const isNews = plan.record.outcome !== 'unchanged';
+    const sync_id = isNews ? await keepSync(store, item, plan.record) : null;
     if (plan.base !== undefined) await writeIssueCopy(store, item, plan.base);
     return { plan, sync_id };
   });

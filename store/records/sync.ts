@@ -16,14 +16,7 @@ export type FieldName = (typeof FIELDS)[number];
  * kept. `settled`: a conflict that the operator has decided.
  */
 export const FIELD_OUTCOMES = ['taken', 'kept', 'same', 'conflict', 'settled'] as const;
-export const SYNC_OUTCOMES = [
-  'linked',
-  'unchanged',
-  'updated',
-  'conflict',
-  'moved',
-  'missing',
-] as const;
+export const SYNC_OUTCOMES = ['unchanged', 'updated', 'conflict', 'moved', 'missing'] as const;
 export const TRIGGERS = ['link', 'sync', 'sync_all'] as const;
 
 const Value = Type.Union([Type.Null(), Type.String(), Type.Array(Type.String())]);

@@ -102,8 +102,8 @@ const lookAgainBy = (store: Store, hint: (path: string) => void): void => {
 
 // Settings and global webhook registrations.
 const GLOBAL = /^(workspace\.md$|webhooks(\/|$))/;
-// No record, but the workspace's history keeps it.
-const MEMORY = /^memory(\/|$)/;
+// Nothing here follows from them, but the workspace's history keeps them.
+const KEPT = /^(memory|imports)(\/|$)/;
 
 // Looked at all at once, more than these would hold up requests; a sweep gives way to them, and takes hardly longer.
 const MANY = 200;
@@ -117,7 +117,7 @@ const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void)
     mark = now;
     const top = dirs.some((dir) => dir === '' || GLOBAL.test(dir));
     const changed = top && (await refreshGlobals(layout, globals, true));
-    if (changed || dirs.some((dir) => MEMORY.test(dir))) globalsChanged();
+    if (changed || dirs.some((dir) => KEPT.test(dir))) globalsChanged();
     const places = placesOf(store, dirs);
     if (places.size > MANY) sweepSoon();
     else await Promise.all([...places].map((dir) => lookAt(store, dir)));

@@ -109,7 +109,7 @@ const watchItems = (
     .on('unlinkDir', tell)
     .on('error', failed);
 
-const TOP = new Set(['', '.git', 'memory', 'memory/snapshots', 'webhooks']);
+const TOP = new Set(['', '.git', 'memory', 'memory/snapshots', 'webhooks', 'imports']);
 
 const isWatched = (path: string, items: ReadonlyMap<string, string>): boolean =>
   TOP.has(path) || items.has(path) || (INSIDE.includes(basename(path)) && items.has(dirname(path)));

@@ -2,6 +2,7 @@
 
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import { createExporter } from '../../lib/export/exporter.ts';
+import { createLinkWork } from '../../lib/links/work.ts';
 import type { Log } from '../../lib/log.ts';
 import { keyCheck } from '../../lib/mcp/key-check.ts';
 import { createServer } from '../../lib/server.ts';
@@ -66,6 +67,7 @@ const serviceOn = (store: Store): Service => {
     codeHost: noSession,
     sandbox: noSession,
     setups: createSetups(),
+    links: createLinkWork(),
     address: { url: undefined },
     engine: createEngine(store),
     dispatcher: createDispatcher({ store, log, version: VERSION.version }),

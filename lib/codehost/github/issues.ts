@@ -45,6 +45,7 @@ const isPull = ({ name }: Place, number: number): ServiceError =>
   new ServiceError(
     'codehost_not_found',
     `${fullNameOf(name)}#${number} is a pull request, and no issue. Name an issue: POST /api/codehost/issues/fetch lists them.`,
+    { members: { is_pull_request: true } },
   );
 
 const movedTo = ({ name }: Place, number: number, moved_to: string): ServiceError =>

@@ -1,0 +1,189 @@
+import { Type } from 'typebox';
+import { getCase } from '../lib/cases/read.ts';
+import { accepted, created, tagged } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
+import { route } from '../lib/http/route.ts';
+import { extractFrom } from '../lib/issues/extract-from.ts';
+import { importIssue } from '../lib/links/import-issue.ts';
+import {
+  createImportJob,
+  importJob,
+  importJobs,
+  setImportStatus,
+} from '../lib/links/import-jobs.ts';
+import { syncAll } from '../lib/links/sync-all.ts';
+import { Case } from '../store/records/case.ts';
+import { ExtractedIssue } from '../store/records/extracted.ts';
+import { Id, Time, Word } from '../store/records/id.ts';
+import { ImportFilter, ImportJob, IssueNumbers } from '../store/records/import-job.ts';
+import { SYNC_OUTCOMES } from '../store/records/sync.ts';
+import { HOST, HOSTED } from './codehost-errors.ts';
+
+const IssueNumber = Type.Integer({ minimum: 1 });
+const Project = Type.String({
+  minLength: 1,
+  description: 'A project of the settings, whose remotes name the repository; `default`',
+});
+const JobPath = Type.Object({ id: Id });
+const JOBS = '/api/codehost/import/jobs';
+
+const ImportedCase = Type.Object(
+  {
+    ...Case.properties,
+    notes: Type.Array(Type.String(), {
+      description: 'What of the issue the Work item does not hold as it is; issue.md has it',
+    }),
+  },
+  { $id: 'ImportedCase' },
+);
+
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([Type.Null(), schema]);
+
+const SyncedAll = Type.Object({
+  outcomes: Type.Array(
+    Type.Object({
+      case_id: Id,
+      repository: Type.String(),
+      number: IssueNumber,
+      outcome: Type.Enum([...SYNC_OUTCOMES, 'failed', 'not_reached']),
+      sync_id: orNull(Id),
+      detail: orNull(Type.String()),
+    }),
+  ),
+  stopped: Type.Union(
+    [
+      Type.Null(),
+      Type.Object({ code: Type.String(), detail: Type.String(), resume_at: orNull(Time) }),
+    ],
+    { description: 'Why it stopped before the end, such as at a rate limit' },
+  ),
+});
+
+export const codehostIssueRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/codehost/issues/extract',
+    summary: 'Extract structured content from an issue body',
+    body: Type.Object(
+      {
+        body: Type.Optional(Type.String({ description: 'Markdown' })),
+        number: Type.Optional(IssueNumber),
+        project: Type.Optional(Project),
+      },
+      { description: 'Either `body`, or the `number` of an issue on the host' },
+    ),
+    response: ExtractedIssue,
+    errors: HOSTED,
+    handler: ({ body }, service) => extractFrom(service, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/codehost/issues/import-case',
+    operatorOnly: true,
+    summary: 'Import an issue as a Work item',
+    description:
+      'The Work item is linked to the issue from its first moment. Without a `type` it has that of the first label that names one (bug, feature or enhancement, docs, chore, question), else `task`. With `case_id` no Work item is made: that one is linked, and keeps its own title and description.',
+    body: Type.Object({
+      number: IssueNumber,
+      project: Type.Optional(Project),
+      type: Type.Optional(Word),
+      case_id: Type.Optional(Id),
+    }),
+    response: ImportedCase,
+    status: 201,
+    errors: [
+      'not_found',
+      'already_exists',
+      'invalid_state',
+      'too_large',
+      'unreadable_record',
+      'file_busy',
+      ...HOSTED,
+    ],
+    handler: async ({ body }, service) => {
+      const { case_id, notes } = await importIssue(service, body);
+      const { body: json, etag } = await getCase(service, case_id);
+      const record = { ...(JSON.parse(json.toString()) as Case), notes };
+      return created(`/cases/${case_id}`, record, etag);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: JOBS,
+    summary: 'List the import jobs, oldest first',
+    query: Type.Object({ ...PageQuery }),
+    response: Type.Array(ImportJob),
+    handler: ({ query }, service) => page(importJobs(service), query, JOBS),
+  }),
+  route({
+    method: 'POST',
+    path: JOBS,
+    operatorOnly: true,
+    summary: 'Import many issues as Work items, in the background',
+    description:
+      'One issue after another; one that is linked to a Work item already counts as done. The job stops at the first rate limit and tells when it can be resumed. After a restart of the daemon it waits: nothing goes on by itself.',
+    body: Type.Object(
+      {
+        numbers: Type.Optional(IssueNumbers),
+        filter: Type.Optional(ImportFilter),
+        project: Type.Optional(Project),
+        type: Type.Optional(Word),
+      },
+      { description: 'Either `numbers` or a `filter`' },
+    ),
+    response: ImportJob,
+    status: 202,
+    errors: [
+      'codehost_repo_not_detected',
+      'no_repository',
+      'git_failed',
+      'tool_timeout',
+      'unavailable',
+    ],
+    handler: async ({ body }, service) => {
+      const { job } = await createImportJob(service, body);
+      return accepted(`${JOBS}/${job.id}`, job);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${JOBS}/{id}`,
+    summary: 'Read an import job: how far it is, and what became of each issue',
+    params: JobPath,
+    response: ImportJob,
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params }, service) => {
+      const { job, etag } = importJob(service, params.id);
+      return tagged(job, etag);
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: `${JOBS}/{id}`,
+    operatorOnly: true,
+    summary: 'Resume, cancel or complete an import job',
+    description:
+      '`running` resumes one that is pending or has failed. `cancelled` and `completed` end it at once; the Work items that it has made stay.',
+    params: JobPath,
+    body: Type.Object({ status: Type.Enum(['running', 'completed', 'cancelled']) }),
+    response: ImportJob,
+    conditional: true,
+    errors: ['not_found', 'invalid_state', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    handler: async ({ params, body, ifMatch }, service) => {
+      const { job, etag } = await setImportStatus(service, params.id, body.status, ifMatch);
+      return tagged(job, etag);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/codehost/sync-all',
+    operatorOnly: true,
+    summary: 'Sync all Work items with their issues',
+    description:
+      'In batches of 50, those first that waited longest. A conflict is an outcome of its Work item. Where the host takes no more requests it stops and says so, and a second call goes on there.',
+    response: SyncedAll,
+    errors: ['sync_running', ...HOST, 'unavailable'],
+    handler: (_input, service) => syncAll(service),
+  }),
+];

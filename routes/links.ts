@@ -1,0 +1,91 @@
+import { Type } from 'typebox';
+import { tagged } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
+import { route } from '../lib/http/route.ts';
+import { getLink, syncLog } from '../lib/links/read.ts';
+import { syncCase } from '../lib/links/sync.ts';
+import { Id, Time } from '../store/records/id.ts';
+import { IssueLink } from '../store/records/link.ts';
+import { PULL_STATES } from '../store/records/pull-request.ts';
+import { FieldSync, SYNC_OUTCOMES, Sync } from '../store/records/sync.ts';
+import { CasePath } from './cases.ts';
+import { HOST } from './codehost-errors.ts';
+
+const Link = Type.Object(
+  {
+    case_id: Id,
+    issue: Type.Union([Type.Null(), IssueLink]),
+    pr: Type.Union([
+      Type.Null(),
+      Type.Object({
+        host: Type.String(),
+        repository: Type.String(),
+        number: Type.Integer(),
+        title: Type.String(),
+        state: Type.Enum([...PULL_STATES]),
+        url: Type.Union([Type.Null(), Type.String()]),
+        stale: Type.Boolean(),
+      }),
+    ]),
+  },
+  { $id: 'Link' },
+);
+
+const Synced = Type.Object({
+  case_id: Id,
+  outcome: Type.Enum([...SYNC_OUTCOMES], {
+    description: '`unchanged`: there was nothing to take from the issue',
+  }),
+  synced_at: Time,
+  sync_id: Type.Union([Type.Null(), Id], { description: 'Of its entry in the sync log' }),
+  fields: Type.Array(FieldSync, { description: 'What differed' }),
+});
+
+export const linkRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/github',
+    summary: 'Read what a Work item is linked to: its issue and its pull request',
+    description: 'From its files alone; the host is not asked.',
+    params: CasePath,
+    response: Link,
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params }, service) => {
+      const { record, etag } = getLink(service, params.id);
+      return tagged(record, etag);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/github/sync',
+    operatorOnly: true,
+    summary: 'Sync a Work item with its issue',
+    description:
+      'A three-way merge against the issue as last synced: what changed on the host only is taken, what changed here only is kept. What changed on both is kept and answered with 409 `sync_conflict`, until `prefer` settles it. Nothing is written to the issue, and the state of the Work item stays.',
+    params: CasePath,
+    body: Type.Optional(Type.Object({ prefer: Type.Optional(Type.Enum(['local', 'remote'])) })),
+    response: Synced,
+    errors: [
+      'not_found',
+      'not_linked',
+      'sync_conflict',
+      'too_large',
+      'unreadable_record',
+      'file_busy',
+      ...HOST,
+      'unavailable',
+    ],
+    handler: ({ params, body }, service) => syncCase(service, params.id, body?.prefer),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/github/sync-log',
+    summary: 'List what syncs changed or found, oldest first',
+    params: CasePath,
+    query: Type.Object({ ...PageQuery }),
+    response: Type.Array(Sync),
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params, query }, service) =>
+      page(syncLog(service, params.id), query, `/api/cases/${params.id}/github/sync-log`),
+  }),
+];

@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { createFile } from '../disk/durable.ts';
+import { listFolder, namesIn } from '../disk/folder.ts';
+import { StoreError } from '../errors.ts';
+import { problemOf } from '../items/item-files.ts';
+import type { Layout } from '../layout.ts';
+import { etagOf, isRecordName, sha256 } from '../names.ts';
+import { ImportJobMatter, type ImportResult } from '../records/import-job.ts';
+import { readyToWrite, type Store } from '../store.ts';
+import { readEntry } from '../text/entry.ts';
+import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
+import { withLogLine } from '../text/log-lines.ts';
+import { checkerOf, placeOf } from '../text/parse.ts';
+import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
+import {
+  type Edit,
+  editRecord,
+  explained,
+  readable,
+  readRegularFile,
+} from '../text/record-file.ts';
+import { renderFrontMatter } from '../text/splice.ts';
+import { parseResults, resultLine } from './import-results.ts';
+
+const check = checkerOf(ImportJobMatter);
+
+export interface KeptImport {
+  matter: ImportJobMatter;
+  results: ImportResult[];
+  etag: string;
+}
+
+/** The import jobs that can be read, oldest first; the others are told by the diagnostics. */
+export const listImports = ({ layout }: Store): KeptImport[] =>
+  namesIn(layout.imports)
+    .flatMap((name) => readOrSkip(layout, join(layout.imports, name)))
+    .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
+
+const readOrSkip = (layout: Layout, path: string): KeptImport[] => {
+  try {
+    return [readAt(layout, path) ?? []].flat();
+  } catch (error) {
+    if (error instanceof StoreError) return [];
+    throw error;
+  }
+};
+
+const ageOf = ({ matter: { created_at, id } }: KeptImport): string => `${created_at} ${id}`;
+
+/** One import job; undefined when there is none. Throws `unreadable_record`. */
+export const readImport = ({ layout }: Store, id: string): KeptImport | undefined =>
+  readAt(layout, pathOf(layout, id));
+
+/** Makes the record of a job. */
+export const createImport = async (store: Store, matter: ImportJobMatter): Promise<void> => {
+  const { layout } = store;
+  await readyToWrite(store);
+  await createFile(layout, pathOf(layout, matter.id), renderFrontMatter({ ...matter }, ''));
+};
+
+export interface ImportChange {
+  changes?: { [K in keyof ImportJobMatter]?: ImportJobMatter[K] | undefined };
+  /** One more issue that is done. */
+  result?: ImportResult;
+}
+
+/**
+ * Runs a rule on a job as it is on disk and writes what it wants, one at a time. `ifMatch` is the entity tag that the
+ * caller read. Undefined when there is no such job; throws `unreadable_record`, `precondition_failed`.
+ */
+export const changeImport = (
+  store: Store,
+  id: string,
+  rule: (job: KeptImport) => ImportChange | undefined,
+  ifMatch?: string,
+): Promise<KeptImport | undefined> =>
+  store.turns.take(`import ${id}`, async () => {
+    const { layout } = store;
+    await readyToWrite(store);
+    await editRecord(layout, pathOf(layout, id), ({ sha, source }) => {
+      if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince();
+      const change = rule(kept(nameOf(id), source, sha));
+      return change && edited(source, change);
+    });
+    return readImport(store, id);
+  });
+
+const edited = (source: FrontMatter, { changes = {}, result }: ImportChange): Edit => ({
+  changes,
+  ...(result && { body: withLogLine(source, resultLine(result)) }),
+});
+
+const changedSince = (): StoreError =>
+  new StoreError(
+    'precondition_failed',
+    'The import job changed since you read it. Read it again and decide anew; nothing was written.',
+  );
+
+const pathOf = ({ imports }: Layout, id: string): string => join(imports, `${id}.md`);
+const nameOf = (id: string): string => `imports/${id}.md`;
+
+const readAt = ({ root }: Layout, path: string): KeptImport | undefined => {
+  const bytes = readRegularFile(root, path);
+  if (bytes === undefined) return undefined;
+  return kept(path.slice(root.length + 1), readable(root, path, bytes), sha256(bytes));
+};
+
+const kept = (file: string, source: FrontMatter, sha: string): KeptImport => ({
+  matter: explained(file, () => checked(file, source)),
+  results: parseResults(source.body),
+  etag: etagOf(sha),
+});
+
+const checked = (file: string, source: FrontMatter): ImportJobMatter => {
+  const matter = check(source.data, source);
+  if (file === nameOf(matter.id)) return matter;
+  const words = `This job has the id ${matter.id}, by which its file is named. Rename it, or write the other id`;
+  throw new Problem('wrong_id', words, placeOf(source, 'id'));
+};
+
+/** What keeps files of import jobs from being used. */
+export const importProblems = ({ imports }: Layout): FileProblem[] => {
+  const { names, fault } = listFolder(imports);
+  if (fault !== undefined) return [fileProblem('imports', fault)];
+  return names.filter(isRecordName).flatMap((name) => {
+    const file = `imports/${name}`;
+    const parse = (text: string): ImportJobMatter => checked(file, parseFrontMatter(text));
+    return problemOf(file, readEntry(join(imports, name), { before: undefined, parse }));
+  });
+};

@@ -1,0 +1,96 @@
+import { type Static, Type } from 'typebox';
+import { Id, Time, Word } from './id.ts';
+
+export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
+export const RESULTS = ['imported', 'exists', 'failed'] as const;
+export const MAX_ISSUES = 1000;
+
+const IssueNumber = Type.Integer({ minimum: 1 });
+const Text = Type.String({ minLength: 1, maxLength: 200 });
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([Type.Null(), schema]);
+
+export const IssueNumbers = Type.Array(IssueNumber, { minItems: 1, maxItems: MAX_ISSUES });
+
+export const ImportFilter = Type.Object(
+  {
+    state: Type.Optional(Type.Enum(['open', 'closed', 'all'])),
+    labels: Type.Optional(Type.Array(Text, { maxItems: 20 })),
+    assignee: Type.Optional(Text),
+    creator: Type.Optional(Text),
+    milestone: Type.Optional(Text),
+    since: Type.Optional(Type.String({ format: 'date-time' })),
+    sort: Type.Optional(Type.Enum(['created', 'updated', 'comments'])),
+    direction: Type.Optional(Type.Enum(['asc', 'desc'])),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_ISSUES, description: 'How many at most; 1000' }),
+    ),
+  },
+  { $id: 'ImportFilter' },
+);
+export type ImportFilter = Static<typeof ImportFilter>;
+
+const Stop = Type.Object({
+  code: Type.String(),
+  detail: Type.String(),
+});
+
+/** The front matter of imports/<id>.md; its body has a line for each issue that is done. */
+export const ImportJobMatter = Type.Object({
+  id: Id,
+  status: Type.Enum([...JOB_STATUSES]),
+  project: Type.Optional(Type.String({ minLength: 1 })),
+  type: Type.Optional(Word),
+  filter: Type.Optional(ImportFilter),
+  /** With a filter: what it found, once it was asked. */
+  numbers: Type.Optional(Type.Array(IssueNumber)),
+  created_at: Time,
+  started_at: Type.Optional(Time),
+  ended_at: Type.Optional(Time),
+  /** Why it stopped, and when there is a point in going on. */
+  error: Type.Optional(Stop),
+  resume_at: Type.Optional(Time),
+});
+export type ImportJobMatter = Static<typeof ImportJobMatter>;
+
+export const ImportResult = Type.Object(
+  {
+    number: IssueNumber,
+    outcome: Type.Enum([...RESULTS], {
+      description: '`exists`: a Work item was linked to the issue already',
+    }),
+    case_id: Type.Optional(Id),
+    detail: Type.Optional(Type.String()),
+  },
+  { $id: 'ImportResult' },
+);
+export type ImportResult = Static<typeof ImportResult>;
+
+/** One import job as it is served. */
+export const ImportJob = Type.Object(
+  {
+    id: Id,
+    status: Type.Enum([...JOB_STATUSES], {
+      description:
+        '`pending`: it waits to be resumed, after a restart of the daemon or the rate limit of the host',
+    }),
+    project: Type.String(),
+    type: orNull(Word),
+    numbers: Type.Union([Type.Null(), Type.Array(IssueNumber)], {
+      description: 'What is to be imported; null until the filter has been asked',
+    }),
+    filter: orNull(ImportFilter),
+    done: Type.Integer(),
+    total: orNull(Type.Integer()),
+    results: Type.Array(ImportResult),
+    error: orNull(Stop),
+    resume_at: Type.Union([Type.Null(), Time], {
+      description: 'When the host takes requests again',
+    }),
+    created_at: Time,
+    started_at: orNull(Time),
+    ended_at: orNull(Time),
+  },
+  { $id: 'ImportJob' },
+);
+export type ImportJob = Static<typeof ImportJob>;
