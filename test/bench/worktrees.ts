@@ -4,10 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { worktreeDiff } from '../../lib/worktrees/diff.ts';
 import { getWorktree } from '../../lib/worktrees/read.ts';
 import type { Case } from '../../store/records/case.ts';
+import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { writeFiles } from '../helpers/repository.ts';
 import { type Running, startOn } from '../helpers/service.ts';
 import { childrenCpu } from './processes.ts';
@@ -15,6 +17,7 @@ import type { Row } from './report.ts';
 
 const FILES = 5000;
 const ROUNDS = 9;
+const LOOKS = 5;
 const RESOLUTION_MS = 5;
 
 export const benchWorktrees = async (): Promise<Row[]> => {
@@ -69,37 +72,14 @@ interface Place {
 }
 
 const measure = async (running: Running, place: Place): Promise<Row[]> => {
-  const { call, service } = running;
-  const costs = { create: pair(), health: pair(), diff: pair() };
+  const costs = { create: pair(), health: pair(), diff: pair(), grown: pair() };
   let stall = 0;
+  // All stay until the end: a file system that has just removed thousands of files is slow to make others.
   for (let round = 0; round < ROUNDS; round++) {
-    const wanted = { title: `Round ${round}`, type: 'chore' };
-    const { body: item } = await call<Case>('POST', '/cases', wanted);
-    const plain = join(place.root, `plain-${round}`);
-    // A new one each time: between two, one would count the pause.
-    const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-    delay.enable();
-    costs.create.ours.push(
-      await costOf(() => call('POST', '/api/worktrees', { case_id: item.id })),
-    );
-    delay.disable();
-    stall = Math.max(stall, delay.max / 1e6 - RESOLUTION_MS);
-    costs.create.gits.push(
-      await costOf(() =>
-        git(place.repository, 'worktree', 'add', '--quiet', '-b', `plain-${round}`, plain, 'main'),
-      ),
-    );
-    const record = getWorktree(service, item.id);
-    for (const path of [record.path, plain])
-      writeFiles(path, { 'src/1/1.ts': 'changed\n', 'src/2/2.ts': 'changed\n' });
-    costs.health.ours.push(await costOf(() => call('GET', `/api/worktrees/${item.id}/health`)));
-    costs.health.gits.push(
-      await costOf(() => git(plain, 'status', '--porcelain=v2', '--branch', '-uall')),
-    );
-    costs.diff.ours.push(await costOf(() => worktreeDiff(service, record)));
-    costs.diff.gits.push(await costOf(() => git(plain, 'diff', '--binary', 'main')));
-    await call('DELETE', `/api/cases/${item.id}/worktree?force=true`);
-    await git(place.repository, 'worktree', 'remove', '--force', plain);
+    const made = await makeBoth(running, place, round, costs.create);
+    stall = Math.max(stall, made.stall);
+    await change(made);
+    await lookAtBoth(running, made, costs);
   }
   return [
     ...rowsOf('worktree create', 'git worktree add', costs.create, '<= 1.15'),
@@ -111,8 +91,78 @@ const measure = async (running: Running, place: Place): Promise<Row[]> => {
       target: '<= 1',
     },
     ...rowsOf('worktree health', 'git status', costs.health, '<= 1.3'),
-    ...rowsOf('worktree diff', 'git diff', costs.diff, '<= 1.3'),
+    ...rowsOf('worktree diff', 'git ls-files + git diff', costs.diff, '<= 1.3'),
+    ...rowsOf('the same, new files', 'git add -N + git diff', costs.grown, '<= 1.3'),
   ];
+};
+
+interface Made {
+  record: WorktreeRecord;
+  plain: string;
+  stall: number;
+}
+
+const makeBoth = async (
+  { call, service }: Running,
+  { root, repository }: Place,
+  round: number,
+  create: Pair,
+): Promise<Made> => {
+  const { body: item } = await call<Case>('POST', '/cases', {
+    title: `Round ${round}`,
+    type: 'chore',
+  });
+  const plain = join(root, `plain-${round}`);
+  // A new one each time: between two, one would count the pause.
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  create.ours.push(await costOf(() => call('POST', '/api/worktrees', { case_id: item.id })));
+  delay.disable();
+  const args = ['worktree', 'add', '--quiet', '-b', `plain-${round}`, plain, 'main'];
+  create.gits.push(await costOf(() => git(repository, ...args)));
+  return {
+    record: getWorktree(service, item.id),
+    plain,
+    stall: delay.max / 1e6 - RESOLUTION_MS,
+  };
+};
+
+// What git wrote in one tick of the clock with its index it has to read again, until it writes that once more.
+const TICK_MS = 1100;
+
+const change = async ({ record, plain }: Made): Promise<void> => {
+  for (const path of [record.path, plain])
+    writeFiles(path, { 'src/1/1.ts': 'changed\n', 'src/2/2.ts': 'changed\n' });
+  await setTimeout(TICK_MS);
+  for (const path of [record.path, plain]) await git(path, 'status');
+};
+
+const lookAtBoth = async (
+  { call, service }: Running,
+  { record, plain }: Made,
+  { health, diff, grown }: Record<'health' | 'diff' | 'grown', Pair>,
+): Promise<void> => {
+  const ask = () => call('GET', `/api/worktrees/${record.case_id}/health`);
+  const ours = () => worktreeDiff(service, record);
+  const gits = async (...first: string[]) => {
+    await git(plain, ...first);
+    await git(plain, 'diff', '--binary', 'main');
+  };
+  await inTurns(health, ask, () => git(plain, 'status', '--porcelain=v2', '--branch', '-uall'));
+  await inTurns(diff, ours, () => gits('ls-files', '--others', '--exclude-standard'));
+  for (const path of [record.path, plain]) writeFiles(path, { 'src/new.ts': 'new\n' });
+  await inTurns(grown, ours, () => gits('add', '--intent-to-add', '--all'));
+};
+
+const inTurns = async (
+  costs: Pair,
+  ours: () => Promise<unknown>,
+  gits: () => Promise<unknown>,
+): Promise<void> => {
+  for (let look = 0; look < LOOKS; look++) {
+    costs.ours.push(await costOf(ours));
+    costs.gits.push(await costOf(gits));
+  }
 };
 
 interface Pair {
