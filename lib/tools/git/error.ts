@@ -96,6 +96,13 @@ const failed = (error: GitError): ServiceError => {
   return new ServiceError('git_failed', firstLines(error.stderr) || error.message, cause);
 };
 
+/** Whether git itself said no, for a reason that has no code of its own. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof ServiceError &&
+  error.code === 'git_failed' &&
+  error.cause instanceof GitError &&
+  error.cause.failure === 'failed';
+
 const busy = (lock: GitError['lock']): string =>
   lock === undefined
     ? 'Another git command holds the repository. Try again when it has ended.'

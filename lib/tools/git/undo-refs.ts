@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ServiceError } from '../../errors.ts';
-import { GitError } from './error.ts';
+import { isRefusal } from './error.ts';
 import type { Checkout, Runner, Worktree } from './git.ts';
 import { ownerOf } from './owner.ts';
 import { readRefLog, writeRefLog } from './ref-log.ts';
@@ -82,12 +81,6 @@ const update = async (
     throw error;
   }
 };
-
-const isRefusal = (error: unknown): boolean =>
-  error instanceof ServiceError &&
-  error.code === 'git_failed' &&
-  error.cause instanceof GitError &&
-  error.cause.failure === 'failed';
 
 // git knows stashes by their place in the list, which a new one shifts: the wrong one would come back at once.
 const dropStash = async (git: Runner, worktree: Worktree, oid: string): Promise<boolean> => {

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ServiceError } from '../../errors.ts';
-import { GitError } from './error.ts';
+import { isRefusal } from './error.ts';
 import type { Checkout, Git, Run, Runner, Worktree } from './git.ts';
 import { isObject } from './refs.ts';
 import { checkBranchName, commitsOf } from './repository.ts';
@@ -66,11 +66,6 @@ const addNew = async (run: Run, wanted: NewWorktree): Promise<boolean> => {
     throw error;
   }
 };
-
-const isRefusal = (error: unknown): boolean =>
-  error instanceof ServiceError &&
-  error.cause instanceof GitError &&
-  error.cause.failure === 'failed';
 
 // On a new branch from `start`, or without one on the branch as it is.
 const addOn = async (
