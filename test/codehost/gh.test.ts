@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startCodeHost } from '../helpers/codehost/code-host.ts';
-import { ghFor } from '../helpers/codehost/gh.ts';
+import { ghFor, withoutGh } from '../helpers/codehost/gh.ts';
 
 const READ = ['number', 'title', 'state', 'isDraft', 'headRefName', 'headRefOid', 'baseRefName'];
 const MORE = ['author', 'body', 'labels', 'reviews', 'comments', 'reviewDecision', 'mergeable'];
 const LISTED = ['statusCheckRollup', 'commits', 'assignees', 'milestone', 'url', 'mergedAt'];
 
-describe('the real gh on the fake host', () => {
+describe('the real gh on the fake host', { skip: withoutGh }, () => {
   it('reads a pull request and marks it ready', async (t) => {
     const host = await startCodeHost(t);
     const sha = await host.repositories.push({ branch: 'work/one' });
@@ -31,5 +31,15 @@ describe('the real gh on the fake host', () => {
     assert.equal((await view()).isDraft, false);
     assert.deepEqual(gh.calls()[0], ['api', 'user']);
     assert.equal(gh.calls().length, 4);
+  });
+
+  it('gives the token that it keeps, and says every call', async (t) => {
+    const gh = ghFor(t, { token: 'ghp_kept' });
+    const args = ['auth', 'token', '--hostname', 'github.com'];
+    assert.equal((await gh.run(args)).trim(), 'ghp_kept');
+    await assert.rejects(gh.run(['auth', 'token', '--hostname', 'ghe.example']), /no oauth token/);
+    const odd = ['api', '/an odd\npath', ''];
+    await assert.rejects(gh.run(odd));
+    assert.deepEqual(gh.calls(), [args, ['auth', 'token', '--hostname', 'ghe.example'], odd]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { ask, askGraphql } from '../helpers/codehost/ask.ts';
 import { startCodeHost } from '../helpers/codehost/code-host.ts';
 import { githubSchema } from '../helpers/codehost/graphql/schema.ts';
-import { MERGING } from '../helpers/codehost/tripwire.ts';
+import { MERGING, openTripwire } from '../helpers/codehost/tripwire.ts';
 
 const APP = '/repos/acme/app';
 
@@ -22,12 +22,11 @@ describe('the tripwire', () => {
     ['PUT', '/repositories/1/pulls/1/merge'],
   ] as const;
   for (const [method, path] of paths) {
-    it(`catches ${method} ${path}`, async (t) => {
-      const host = await startCodeHost(t, { lenient: true });
-      const { status } = await ask(host, method, path, { body: {} });
-      assert.equal(status, 500);
-      assert.deepEqual(host.tripped, [`${method} ${path}`]);
-      assert.throws(host.assertNeverMerged, /asked to merge/);
+    it(`knows ${method} ${path}`, () => {
+      const tripwire = openTripwire();
+      assert.equal(tripwire.trips(method, path, {}), true);
+      assert.deepEqual(tripwire.touched, [`${method} ${path}`]);
+      assert.throws(tripwire.assertNeverMerged, /asked to merge/);
     });
   }
 
@@ -41,13 +40,24 @@ describe('the tripwire', () => {
     'in a document that is broken': `mutation { ${merge} `,
   };
   for (const [name, query] of Object.entries(documents)) {
-    it(`catches a merging mutation ${name}`, async (t) => {
-      const host = await startCodeHost(t, { lenient: true });
-      const body = { query, operationName: name.includes('beside') ? 'A' : undefined };
-      assert.equal((await ask(host, 'POST', '/graphql', { body })).status, 500);
-      assert.deepEqual(host.tripped, ['POST /graphql mergePullRequest']);
+    it(`knows a merging mutation ${name}`, () => {
+      const tripwire = openTripwire();
+      assert.equal(tripwire.trips('POST', '/graphql', { query, operationName: 'A' }), true);
+      assert.deepEqual(tripwire.touched, ['POST /graphql mergePullRequest']);
     });
   }
+
+  it('answers 500 to what it catches, which has no effect', async (t) => {
+    const host = await startCodeHost(t, { lenient: true });
+    await host.repositories.push({ branch: 'work/one' });
+    const { number, node_id } = await host.pulls.open('work/one');
+    const path = `${APP}/pulls/${number}/merge`;
+    assert.equal((await ask(host, 'PUT', path, { body: {} })).status, 500);
+    const query = `mutation { a: mergePullRequest(input: { pullRequestId: "${node_id}" }) { clientMutationId } }`;
+    assert.equal((await ask(host, 'POST', '/graphql', { body: { query } })).status, 500);
+    assert.equal((await host.pulls.read(number)).merged, false);
+    assert.deepEqual(host.tripped, [`PUT ${path}`, 'POST /graphql mergePullRequest']);
+  });
 
   it('knows every mutation of the schema that merges or moves a branch', () => {
     const all = Object.keys(githubSchema().getMutationType()?.getFields() ?? {});

@@ -282,4 +282,34 @@ describe('the fake host', () => {
       ],
     );
   });
+
+  it('refuses what is too long, and every write to an archived repository', async (t) => {
+    const { host, number } = await withPull(t);
+    const path = `${APP}/pulls/${number}`;
+    const long = await ask(host, 'PATCH', path, { body: { body: 'x'.repeat(65_537) } });
+    assert.equal(long.status, 422);
+    assert.match(long.body.errors[0].message, /too long \(maximum is 65536/);
+    await host.repositories.archive();
+    const { status, body } = await ask(host, 'PATCH', path, { body: { body: 'x' } });
+    assert.equal(status, 403);
+    assert.match(body.message, /archived/);
+  });
+
+  it('labels a pull request for who may', async (t) => {
+    const { host, number } = await withPull(t);
+    const label = () =>
+      ask(host, 'PUT', `${APP}/issues/${number}/labels`, { body: { labels: ['bug'] } });
+    host.repositories.setRole('operator', 'read');
+    assert.equal((await label()).status, 403);
+    host.repositories.setRole('operator', 'triage');
+    assert.equal((await label()).body[0].name, 'bug');
+    const { body } = await ask(host, 'GET', `${APP}/issues?labels=bug`);
+    assert.equal(body[0].number, number);
+  });
+
+  it('is gone when it is stopped', async (t) => {
+    const host = await startCodeHost(t);
+    await host.stop();
+    await assert.rejects(ask(host, 'GET', '/user'));
+  });
 });

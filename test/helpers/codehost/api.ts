@@ -6,7 +6,7 @@ import { repositoryRoutes } from './repositories.ts';
 import { type Answer, type Ask, notFound, type RestRepository, refused } from './rest.ts';
 import { reviewRoutes } from './reviews.ts';
 import { matcher } from './templates.ts';
-import { keyOf, type World } from './world.ts';
+import { keyOf, permissionsOf, type World } from './world.ts';
 
 const matched = matcher({
   ...repositoryRoutes,
@@ -19,7 +19,7 @@ const matched = matcher({
 /** What GitHub's REST API answers: by our own handler where the emulated host is wrong, else by that. */
 export const restAnswer = async (world: World, given: Ask): Promise<Answer> => {
   const ask = { ...given, path: named(world, given.path) };
-  const elsewhere = movedTo(world, ask) ?? (await hidden(world, ask));
+  const elsewhere = movedTo(world, ask) ?? (await hidden(world, ask)) ?? readOnly(world, ask);
   if (elsewhere !== undefined) return elsewhere;
   const found = matched(ask.method, ask.path);
   if (found === undefined) return passed(world, ask);
@@ -55,6 +55,15 @@ const redirect = (
     headers: { ...answer.headers, location },
     body: { ...(answer.body as object), url: location },
   };
+};
+
+const readOnly = ({ archived, roles }: World, { method, path, login }: Ask): Answer | undefined => {
+  if (method === 'GET') return undefined;
+  const [, name = ''] = /^\/repos\/([^/]+\/[^/]+)/.exec(path) ?? [];
+  if (archived.has(name)) return refused(403, 'Repository was archived so is read-only.');
+  const mayTriage = permissionsOf(roles.get(login) ?? 'none').triage;
+  if (mayTriage || !path.endsWith('/labels')) return undefined;
+  return refused(403, 'Resource not accessible by personal access token');
 };
 
 /** Whoever may not see a repository is told that there is none; the emulated host would say 403. */

@@ -164,6 +164,7 @@ const worldOf = async (
     ...{ repositories: new Map(), ids: new Map(), credentials: new Map() },
     ...{
       forks: new Map(),
+      archived: new Set(),
       renamed: new Map(),
       moved: new Map(),
       runs: new Map(),

@@ -14,6 +14,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     because: 'every route refuses an unknown token',
   },
   {
+    says: / 403: GitHub describes no such status/,
+    because: 'every write is refused to who may not, and in an archived repository',
+  },
+  {
     says: / 404: GitHub describes no such status/,
     because: 'every route below a repository that one may not see',
   },

@@ -47,12 +47,18 @@ export const serveFront =
       for await (const part of request) parts.push(part);
       await respond(front, request, { response, raw: Buffer.concat(parts).toString('utf8') });
     } catch (error) {
-      // A client may leave; anything else is a defect of the fake, and fails the test.
-      if (!request.complete) return;
-      front.judge.finding(`the fake itself: ${error instanceof Error ? error.stack : error}`);
-      response.destroy();
+      // A client may leave while it sends.
+      if (request.complete) defect(front, response, error);
     }
   };
+
+/** A defect of the fake is no answer of GitHub's: it fails the test. */
+const defect = ({ judge }: Front, response: ServerResponse, error: unknown): void => {
+  const said = `the fake itself: ${error instanceof Error ? error.stack : error}`;
+  judge.finding(said);
+  if (response.headersSent) response.destroy();
+  else response.writeHead(500).end(said);
+};
 
 interface Exchange {
   response: ServerResponse;
@@ -75,6 +81,7 @@ const respond = async (
     send(refused(500, 'This must never be asked of a code host'));
     return;
   }
+  judgeRequest(front, recorded);
   const failing = failures.take(method, path, body);
   if (failing === undefined) send(await answered(front, recorded));
   else await fail(front, failing, { recorded, response, send });
@@ -152,22 +159,32 @@ const tokenOf = ({ headers }: IncomingMessage): string => {
 const isPublicRead = ({ method, path }: Recorded): boolean =>
   method === 'GET' && /^\/(repos|repositories)\//.test(path);
 
+const askOf = ({ method, path, query, body, login }: Recorded): Ask => ({
+  ...{ method, path, query: new URLSearchParams(query), body },
+  login: login ?? 'stranger',
+});
+
+/** Whatever becomes of it. */
+const judgeRequest = ({ judge }: Front, recorded: Recorded): void => {
+  // GitHub refuses a request that does not say what sends it.
+  if (recorded.headers['user-agent'] === undefined) judge.finding('a request has no user-agent');
+  if (recorded.path !== '/graphql') judge.request(askOf(recorded));
+  else for (const fault of documentFaults(recorded.body)) judge.finding(`GraphQL: ${fault}`);
+};
+
 /** The answer when nothing fails on the way, judged. */
 const answered = async (front: Front, recorded: Recorded): Promise<Answer> => {
   const { world, judge } = front;
-  const { method, path, body, login } = recorded;
+  const { path, body, login } = recorded;
   const isAnonymous = recorded.anonymous;
   if (login === undefined && !(isAnonymous && isPublicRead(recorded))) {
     return refused(401, isAnonymous ? 'Requires authentication' : 'Bad credentials');
   }
   world.rate.remaining = Math.max(0, world.rate.remaining - 1);
   if (path === '/graphql') {
-    for (const fault of documentFaults(body)) judge.finding(`GraphQL: ${fault}`);
     return graphqlAnswer(world, login ?? '', body);
   }
-  const query = new URLSearchParams(recorded.query);
-  const ask: Ask = { method, path, query, body, login: login ?? 'stranger' };
-  judge.request(ask);
+  const ask = askOf(recorded);
   const answer = await restAnswer(world, ask);
   judge.answer(ask, answer);
   return answer;

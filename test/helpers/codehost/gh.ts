@@ -30,6 +30,10 @@ export const realGh = (): string | undefined =>
     .map((directory) => join(directory, 'gh'))
     .find((path) => existsSync(path));
 
+/** Why a test of the real one is skipped; in CI it fails instead. */
+export const withoutGh: string | false =
+  process.env.CI !== 'true' && realGh() === undefined && 'gh is not installed';
+
 /** gh with settings of its own, behind a program that writes down each call and becomes the real one. */
 export const ghFor = (
   t: TestContext,

@@ -64,6 +64,7 @@ export const hostRepositories = (t: TestContext, world: World, main: string): Ho
     fork: (by) => fork(world, name(), by),
     archive: async () => {
       await emulated.read('PATCH', `/repos/${name()}`, { body: { archived: true } });
+      world.archived.add(name());
     },
     setRole: (login, role) => void world.roles.set(login, role),
     check: async (ref, called, conclusion) => {

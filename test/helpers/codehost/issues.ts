@@ -7,16 +7,10 @@ import {
   passed,
   type Routes,
 } from './handler.ts';
+import { tooLong } from './limits.ts';
 import { mendedPull } from './pulls.ts';
 import { userOf } from './repositories.ts';
-import {
-  type Answer,
-  type RestComment,
-  type RestEvent,
-  type RestIssue,
-  type RestPull,
-  refused,
-} from './rest.ts';
+import type { RestComment, RestEvent, RestIssue, RestPull } from './rest.ts';
 import type { World } from './world.ts';
 
 /** GitHub's lists of issues hold the pull requests too; the emulated host's do not. */
@@ -38,13 +32,21 @@ const pullsAs = async (
   params: Params,
   query: URLSearchParams,
 ): Promise<RestIssue[]> => {
-  // A pull request of the emulated host has neither, so that it is in no list that asks for them.
-  if (['labels', 'milestone', 'assignee', 'creator', 'since'].some((key) => query.has(key)))
-    return [];
+  // A pull request of the emulated host has none, so that it is in no list that asks for them.
+  if (query.has('milestone') || query.has('assignee')) return [];
   const state = query.get('state') ?? 'open';
   const path = `/repos/${fullName(params)}/pulls?state=${state}`;
   const pulls = await world.emulated.all<RestPull>(path);
-  return pulls.map((pull) => issueOf(world, params, pull));
+  return pulls.filter((pull) => isWanted(pull, query)).map((pull) => issueOf(world, params, pull));
+};
+
+const isWanted = ({ labels, user, updated_at }: RestPull, query: URLSearchParams): boolean => {
+  const wanted = query.get('labels')?.split(',') ?? [];
+  return (
+    wanted.every((name) => labels.some((label) => label.name === name)) &&
+    (query.get('creator') ?? user?.login) === user?.login &&
+    updated_at >= (query.get('since') ?? '')
+  );
 };
 
 /** What a pull request looks like among the issues. */
@@ -134,19 +136,7 @@ const toldAs = async (
   ...more,
 });
 
-/** GitHub refuses an empty comment with a reason, and a very long one. */
-const LONGEST_BODY = 65_536;
-
-const comment: Handler = async (world, ask, _params): Promise<Answer> => {
-  const { body } = (ask.body ?? {}) as { body?: unknown };
-  if (typeof body === 'string' && body.length > LONGEST_BODY) {
-    const message = `body is too long (maximum is ${LONGEST_BODY} characters)`;
-    return refused(422, 'Validation Failed', [
-      { resource: 'IssueComment', code: 'unprocessable', field: 'data', message },
-    ]);
-  }
-  return passed(world, ask);
-};
+const comment: Handler = (world, ask) => tooLong(ask.body, 'IssueComment') ?? passed(world, ask);
 
 const search: Handler = mending<{ items: RestIssue[] }>((world, found) => ({
   ...found,

@@ -10,6 +10,7 @@ import {
   passed,
   type Routes,
 } from './handler.ts';
+import { tooLong } from './limits.ts';
 import { type Answer, fieldsOf, json, notFound, type RestPull, refused } from './rest.ts';
 import { keyOf, type Told, type World } from './world.ts';
 
@@ -127,6 +128,8 @@ const whole = async (world: World, answer: Answer): Promise<Answer> => {
 
 /** GitHub opens none for a branch that is not there, has nothing new, or has an open one; the emulated host does. */
 const create: Handler = async (world, ask, params) => {
+  const long = tooLong(ask.body, 'PullRequest');
+  if (long !== undefined) return long;
   const wanted = fieldsOf(ask.body);
   const branches = await branchesOf(world, params, wanted);
   if (typeof branches === 'string') return invalid(branches);
@@ -169,6 +172,8 @@ const problem = (message: string): Answer =>
 
 /** GitHub ignores `draft` here, and answers 200; the emulated host would change it. */
 const change: Handler = async (world, ask, params) => {
+  const long = tooLong(ask.body, 'PullRequest');
+  if (long !== undefined) return long;
   const { draft: _, ...body } = fieldsOf(ask.body);
   if ('title' in body) {
     tellRenamed(world, { number: Number(params.pull_number), actor: ask.login });

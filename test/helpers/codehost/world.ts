@@ -60,6 +60,8 @@ export interface World {
   roles: Map<string, Role>;
   /** From a fork's full name to that of what it was made of. */
   forks: Map<string, string>;
+  /** Full names of those that nothing is written to any more. */
+  archived: Set<string>;
   /** From an old full name to the new one. */
   renamed: Map<string, string>;
   /** What a number of the repository (`acme/app#3`) is answered instead. */

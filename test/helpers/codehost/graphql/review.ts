@@ -102,11 +102,14 @@ export const lineNode = (scope: Scope, comment: RestComment): Node => {
     originalCommit: { __typename: 'Commit', oid: comment.commit_id },
     replyTo: comment.in_reply_to_id == null ? null : { databaseId: root },
     reactionGroups: [],
-    pullRequestReview: comment.pull_request_review_id
-      ? { databaseId: comment.pull_request_review_id }
-      : null,
+    pullRequestReview: reviewOf(comment),
   };
 };
+
+const reviewOf = ({ pull_request_review_id: id }: RestComment): Node | null =>
+  id == null
+    ? null
+    : { __typename: 'PullRequestReview', databaseId: id, fullDatabaseId: String(id) };
 
 export const lineComments = async (
   { world, name }: Scope,
