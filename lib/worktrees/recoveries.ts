@@ -63,7 +63,7 @@ const found = async (service: Service, caseId: string) => {
     return { recovery, note, place: repository };
   });
   const all = [...removed, ...(await changed(service, item, repository))].toSorted(
-    ({ recovery: one }, { recovery: other }) => (one.created_at < other.created_at ? -1 : 1),
+    ({ recovery: one }, { recovery: other }) => one.created_at.localeCompare(other.created_at),
   );
   return { all, repository };
 };
