@@ -20,8 +20,8 @@ export const hostedRepositoryOf = async (
 };
 
 /** Which repositories a project has there, for who needs one: 422 `codehost_repo_not_detected` without. */
-export const detected = (service: Service, project: string): Promise<Detection> =>
-  detect(service, project).catch((error: unknown) => {
+export const detected = (service: Service, project: string, branch?: string): Promise<Detection> =>
+  detect(service, project, branch).catch((error: unknown) => {
     throw notDetected(error);
   });
 

@@ -22,15 +22,16 @@ export const whereTo = async (
   wanted?: string,
 ): Promise<Where> => {
   const { project } = await itemOf(service, worktree.case_id);
-  const found = await detected(service, project);
-  const remote = await pushRemote(service.git, worktree, worktree.branch);
+  const found = await detected(service, project, worktree.branch);
+  const { push } = found;
+  // A repository that only the settings name is pushed to where git pushes.
+  const remote = push.remote ?? (await pushRemote(service.git, worktree, worktree.branch));
   if (remote === undefined) {
     throw new ServiceError(
       'invalid_state',
       'The repository has no remote to push to. Add one (git remote add origin …), then try again.',
     );
   }
-  const push = found.candidates.find((each) => each.remote === remote) ?? found.push;
   const base = wanted === undefined ? found.base : named(wanted, [found.base, ...found.candidates]);
   if (wanted === undefined && found.ambiguous && nameOf(base) !== nameOf(push))
     throw ambiguous(base, push);

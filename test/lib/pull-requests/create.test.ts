@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import type { Session } from '../../../store/records/session.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { writeFiles } from '../../helpers/repository.ts';
@@ -129,6 +129,37 @@ describe('POST /api/cases/{id}/pr/create', () => {
       'not_found',
     );
     assert.deepEqual(scene.host.writes(), []);
+  });
+});
+
+describe('a pull request from a fork', () => {
+  const forked = (t: TestContext): Promise<PullScene> =>
+    pullScene(t, {
+      cloned: async (host) => {
+        await host.repositories.fork('operator');
+        const made = host.repositories.clone({ repository: 'operator/app' });
+        made.git('remote', 'add', 'upstream', 'https://github.com/acme/app.git');
+        return made;
+      },
+    });
+
+  it('is opened only where somebody said which repository is meant', async (t) => {
+    const scene = await forked(t);
+    const head = scene.work();
+    const refused = await scene.post<{ base: string; push: string }>('create');
+    assertProblem(refused, 409, 'codehost_ambiguous');
+    assert.deepEqual([refused.body.base, refused.body.push], ['acme/app', 'operator/app']);
+    assert.deepEqual(scene.host.writes(), []);
+    assertProblem(await scene.post('create', { repository: 'acme/other' }), 422, 'invalid_state');
+    const made = await scene.post('create', { repository: 'acme/app' });
+    assert.equal(made.status, 201, made.text);
+    const there = await scene.host.pulls.read(made.body.number);
+    assert.deepEqual(
+      [there.head.label, there.head.sha],
+      [`operator:${scene.worktree.branch}`, head],
+    );
+    assert.equal(await scene.host.repositories.headOf(scene.worktree.branch), undefined);
+    assert.equal((await scene.get('status')).body.head_in_sync, true);
   });
 });
 

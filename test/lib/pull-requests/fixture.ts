@@ -56,15 +56,19 @@ export interface PullScene {
   read: (name: string) => string;
 }
 
+interface SceneOptions extends CodeHostOptions {
+  /** The project's repository. */
+  cloned?: (host: CodeHost) => TestRepository | Promise<TestRepository>;
+}
+
 export const pullScene = async (
   t: TestContext,
-  { settings = [], ...options }: CodeHostOptions & { settings?: string[] } = {},
+  { cloned = (host) => host.repositories.clone(), ...options }: SceneOptions = {},
 ): Promise<PullScene> => {
   const host = await startCodeHost(t, options);
   const running = await startForTest(t, {
-    repository: host.repositories.clone(),
+    repository: await cloned(host),
     env: { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '' },
-    settings: ['codehost:', '  repository: acme/app', ...settings].join('\n'),
   });
   const { body: item } = await running.call<Case>('POST', '/cases', {
     title: 'Round half up',
@@ -94,7 +98,7 @@ export const pullScene = async (
 /** The same with its pull request, a draft. */
 export const openedScene = async (
   t: TestContext,
-  options?: Parameters<typeof pullScene>[1],
+  options?: SceneOptions,
 ): Promise<PullScene & { number: number }> => {
   const scene = await pullScene(t, options);
   scene.work();
