@@ -1,12 +1,13 @@
 import { listConflicts } from '../../store/conflicts.ts';
 import type { ConflictMatter } from '../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
+import { withWorktreeLogin } from '../codehost/git-login.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { isAncestor, mergeBase } from '../tools/git/ancestry.ts';
 import { inTheMiddle } from '../tools/git/commit.ts';
 import { filesInTheWay, rebaseState } from '../tools/git/rebase.ts';
-import { fetchBranch, pushRemote, remoteCommit } from '../tools/git/remote.ts';
+import { fetchInto, pushRemote, remoteCommit } from '../tools/git/remote.ts';
 import { commitOf } from '../tools/git/repository.ts';
 import { status, type WorktreeStatus } from '../tools/git/status.ts';
 import { currentConflict } from './current.ts';
@@ -117,16 +118,20 @@ const nameOfBase = ({ base, branch }: WorktreeRecord, onto = base): string => {
 
 // What a remote has is asked for; without an answer, what it last had is what there is.
 const refreshed = async (
-  { git }: Service,
+  service: Service,
   worktree: WorktreeRecord,
   onto: string,
 ): Promise<string[]> => {
+  const { git } = service;
   const { stdout } = await git.run(worktree, ['remote'], { read: true });
   const remotes = stdout.toString('utf8').split('\n').filter(Boolean);
   const remote = remotes.find((name) => onto.startsWith(`${name}/`));
   if (remote === undefined) return [];
   try {
-    await fetchBranch(git, worktree, { remote, branch: onto.slice(remote.length + 1) });
+    const branch = onto.slice(remote.length + 1);
+    await withWorktreeLogin(service, worktree, { remote, direction: 'fetch' }, (asked) =>
+      fetchInto(git, worktree, { remote: asked, branch, into: `refs/remotes/${remote}/${branch}` }),
+    );
     return [];
   } catch (error) {
     return [`${onto} is as it was last fetched: ${messageOf(error)}`];
@@ -149,7 +154,10 @@ const knownRemote = async (
   if (name === undefined) return { remote: null, notes: [] };
   const ref = `refs/heads/${worktree.branch}`;
   const notes: string[] = [];
-  const commit = await remoteCommit(git, worktree, { remote: name, ref }).catch(async (error) => {
+  const ask = withWorktreeLogin(service, worktree, { remote: name, direction: 'fetch' }, (remote) =>
+    remoteCommit(git, worktree, { remote, ref }),
+  );
+  const commit = await ask.catch(async (error) => {
     notes.push(`${name} is known as it was last fetched: ${messageOf(error)}`);
     return (await commitOf(git, worktree, `refs/remotes/${name}/${worktree.branch}`)) ?? null;
   });

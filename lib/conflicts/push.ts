@@ -5,6 +5,7 @@ import {
   listConflicts,
 } from '../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
+import { withWorktreeLogin } from '../codehost/git-login.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { isAncestor } from '../tools/git/ancestry.ts';
@@ -35,7 +36,9 @@ export const pushRebased = (service: Service, caseId: string): Promise<Pushed> =
     const expected = conflict.matter.pushed_commit ?? remote.commit;
     const { name, ref } = remote;
     if (expected !== head)
-      await pushWithLease(git, worktree, { remote: name, ref, commit: head, expected });
+      await withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (asked) =>
+        pushWithLease(git, worktree, { remote: asked, ref, commit: head, expected, name }),
+      );
     await changeConflict(store, conflict, {
       pushed_at: clock().toISOString(),
       pushed_commit: head,

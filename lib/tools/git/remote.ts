@@ -64,19 +64,10 @@ export const remoteCommit = async (
   { ref, ...asked }: Asked & { ref: string },
 ): Promise<string | null> => (await remoteRefs(git, place, asked, [ref])).get(ref) ?? null;
 
-interface Fetch extends Asked {
-  remote: string;
-  branch: string;
-}
-
 /**
- * Fetches one branch of a remote into where git keeps it, and nothing else. Throws when nobody answers, and 404
- * `codehost_not_found` when there is no such branch.
+ * Fetches one branch of a remote into a ref, and nothing else. Throws when nobody answers, and 404 `codehost_not_found`
+ * when there is no such branch.
  */
-export const fetchBranch = (git: Runner, place: Checkout, wanted: Fetch): Promise<void> =>
-  fetchInto(git, place, { ...wanted, into: `refs/remotes/${wanted.remote}/${wanted.branch}` });
-
-/** The same from a remote that may have no name here, into any ref. */
 export const fetchInto = async (
   git: Runner,
   place: Checkout,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { openGitServer } from '../../helpers/git-server.ts';
 import {
   gitIn,
   type TestRepository,
@@ -92,6 +93,28 @@ describe('POST /api/cases/{id}/conflicts/push-rebased', () => {
     assert.equal(second.status, 200, second.text);
     assert.equal((await scene.post('conflicts/push-rebased')).status, 200);
     assert.equal(scene.there(), scene.git('rev-parse', 'HEAD').trim());
+  });
+
+  it("uses the code host's token where git has no login of its own", async (t) => {
+    const server = await openGitServer(t);
+    const { host } = new URL(server.url);
+    const scene = await rebaseScene(t, {
+      start: { 'a.txt': 'one\n' },
+      base: [{ 'b.txt': 'base\n' }],
+      branch: [{ 'a.txt': 'branch\n' }],
+      settings: `codehost:\n  host: "${host}"`,
+      env: { GH_ENTERPRISE_TOKEN: server.token },
+    });
+    const { main, git, worktree, running } = scene;
+    const hosted = server.host('acme/app.git', running.repository);
+    main('remote', 'add', 'origin', hosted.url);
+    assert.equal((await scene.post('pr/rebase')).body.status, 'clean');
+    const pushed = await scene.post('conflicts/push-rebased');
+    assert.equal(pushed.status, 200, pushed.text);
+    const there = hosted.git('rev-parse', worktree.branch);
+    assert.equal(there, git('rev-parse', 'HEAD'));
+    assert.equal(git('rev-parse', `refs/remotes/origin/${worktree.branch}`), there);
+    assert.doesNotMatch(git('config', '--list'), new RegExp(server.token));
   });
 
   it('says why the remote does not take it', async (t) => {

@@ -7,7 +7,7 @@ import { cleanEnvironment } from '../../../../lib/tools/environment.ts';
 import { GitError } from '../../../../lib/tools/git/error.ts';
 import { createGit, type Git } from '../../../../lib/tools/git/git.ts';
 import { type Push, pushWithLease } from '../../../../lib/tools/git/push.ts';
-import { fetchBranch, fetchInto, remoteRefs } from '../../../../lib/tools/git/remote.ts';
+import { fetchInto, remoteRefs } from '../../../../lib/tools/git/remote.ts';
 import { type Address, addressFrom, addressOf } from '../../../../lib/tools/git/remote-address.ts';
 import type { Repository } from '../../../../lib/tools/git/repository.ts';
 import type { Remote } from '../../../../lib/tools/git/talk.ts';
@@ -126,7 +126,8 @@ describe('fetchInto', () => {
   it('puts the branch of a named remote where git keeps it', async (t) => {
     const { mine, hosted, place, git } = await setUp(t);
     mine.git('remote', 'add', 'origin', hosted.url_with_token);
-    await fetchBranch(git, place, { remote: 'origin', branch: 'main' });
+    const into = 'refs/remotes/origin/main';
+    await fetchInto(git, place, { remote: 'origin', branch: 'main', into });
     assert.equal(mine.git('rev-parse', INTO), mine.git('rev-parse', 'main'));
   });
 
