@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox';
+import { FILTERS } from '../store/records/import-job.ts';
 
 const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
@@ -113,19 +114,8 @@ export const IssueCount = Type.Object({
   open: Type.Integer({ description: 'Without pull requests' }),
 });
 
-const Word = Type.String({ minLength: 1, maxLength: 200 });
-
 export const IssueFilter = Type.Object({
-  state: Type.Optional(Type.Enum(['open', 'closed', 'all'])),
-  labels: Type.Optional(Type.Array(Word, { maxItems: 100, description: 'All of them' })),
-  assignee: Type.Optional(Word),
-  creator: Type.Optional(Word),
-  milestone: Type.Optional(
-    Type.String({ minLength: 1, description: 'Its title or number; `*` any, `none` none' }),
-  ),
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'Updated since' })),
-  sort: Type.Optional(Type.Enum(['created', 'updated', 'comments'])),
-  direction: Type.Optional(Type.Enum(['asc', 'desc'])),
+  ...FILTERS,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: '30 by default' })),
   cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'The `next_cursor` before' })),
 });

@@ -15,11 +15,10 @@ import { syncAll } from '../lib/links/sync-all.ts';
 import { Case } from '../store/records/case.ts';
 import { ExtractedIssue } from '../store/records/extracted.ts';
 import { Id, Time, Word } from '../store/records/id.ts';
-import { ImportFilter, ImportJob, IssueNumbers } from '../store/records/import-job.ts';
+import { ImportFilter, ImportJob, IssueNumber, IssueNumbers } from '../store/records/import-job.ts';
 import { SYNC_OUTCOMES } from '../store/records/sync.ts';
 import { HOST, HOSTED } from './codehost-errors.ts';
 
-const IssueNumber = Type.Integer({ minimum: 1 });
 const Project = Type.String({
   minLength: 1,
   description: 'A project of the settings, whose remotes name the repository; `default`',

@@ -5,23 +5,31 @@ export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'cance
 export const RESULTS = ['imported', 'exists', 'failed'] as const;
 export const MAX_ISSUES = 1000;
 
-const IssueNumber = Type.Integer({ minimum: 1 });
+/** GraphQL knows no larger one. */
+export const IssueNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 const Text = Type.String({ minLength: 1, maxLength: 200 });
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([Type.Null(), schema]);
 
 export const IssueNumbers = Type.Array(IssueNumber, { minItems: 1, maxItems: MAX_ISSUES });
 
+/** By what issues are chosen, as the code host knows it. */
+export const FILTERS = {
+  state: Type.Optional(Type.Enum(['open', 'closed', 'all'])),
+  labels: Type.Optional(Type.Array(Text, { maxItems: 100, description: 'All of them' })),
+  assignee: Type.Optional(Text),
+  creator: Type.Optional(Text),
+  milestone: Type.Optional(
+    Type.String({ minLength: 1, description: 'Its title or number; `*` any, `none` none' }),
+  ),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'Updated since' })),
+  sort: Type.Optional(Type.Enum(['created', 'updated', 'comments'])),
+  direction: Type.Optional(Type.Enum(['asc', 'desc'])),
+};
+
 export const ImportFilter = Type.Object(
   {
-    state: Type.Optional(Type.Enum(['open', 'closed', 'all'])),
-    labels: Type.Optional(Type.Array(Text, { maxItems: 20 })),
-    assignee: Type.Optional(Text),
-    creator: Type.Optional(Text),
-    milestone: Type.Optional(Text),
-    since: Type.Optional(Type.String({ format: 'date-time' })),
-    sort: Type.Optional(Type.Enum(['created', 'updated', 'comments'])),
-    direction: Type.Optional(Type.Enum(['asc', 'desc'])),
+    ...FILTERS,
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MAX_ISSUES, description: 'How many at most; 1000' }),
     ),
