@@ -1,25 +1,24 @@
 import type { Baseline } from '../../store/records/baseline.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { readBaseline, removeBaseline, saveBaseline } from '../../store/sessions/baselines.ts';
-import { keepSessionFile } from '../../store/sessions/session-texts.ts';
-import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import type { Service } from '../service.ts';
 import { type Found, restore } from '../tools/git/restore.ts';
 import { dropSnapshot, snapshot } from '../tools/git/snapshot.ts';
 import { findWorktree } from '../worktrees/read.ts';
 import { keepRefs, undoRefs } from './plan-refs.ts';
+import type { ReadingTurn } from './reading-turn.ts';
 
 /** Keeps on disk how the worktree, and where need be the repository's refs, are before the agent of a Plan turn starts: whoever dies, it is compared with this. */
 export const keepBaseline = async (
   service: Service,
-  kept: KeptSession,
+  turn: ReadingTurn,
   worktree: WorktreeRecord,
 ): Promise<Baseline> => {
-  const { session } = kept;
-  const signed_as = await keepRefs(service, kept, worktree);
+  const signed_as = await keepRefs(service, turn, worktree);
   const baseline: Baseline = {
-    case_id: session.case_id,
-    session_id: session.id,
+    case_id: turn.case_id,
+    session_id: turn.id,
+    ...(turn.of === 'planning' && { planning: true }),
     worktree_created_at: worktree.created_at,
     violated: false,
     ...(signed_as !== undefined && { signed_as }),
@@ -35,7 +34,7 @@ export const keepBaseline = async (
  */
 export const undoChanges = async (
   service: Service,
-  kept: KeptSession,
+  turn: ReadingTurn,
   worktree: WorktreeRecord,
   baseline: Baseline,
 ): Promise<string | undefined> => {
@@ -44,11 +43,11 @@ export const undoChanges = async (
   await restore(git, worktree, baseline.before, async (found) => {
     violation = sentence(found);
     // Undone all the same: the ref has all of it.
-    await note(service, kept, { baseline, found }).catch((error: unknown) =>
-      log.error({ err: error, session_id: kept.session.id }, violation ?? ''),
+    await note(service, turn, { baseline, found }).catch((error: unknown) =>
+      log.error({ err: error, session_id: turn.id }, violation ?? ''),
     );
   });
-  const refs = await undoRefs(service, kept, worktree, baseline);
+  const refs = await undoRefs(service, turn, worktree, baseline);
   await removeBaseline(store.layout, baseline.case_id);
   await dropSnapshot(git, worktree, baseline.before);
   const found = [violation, refs].filter((each) => each !== undefined);
@@ -63,14 +62,14 @@ const sentence = ({ undone, kept_ref }: Found): string => {
 };
 
 const note = async (
-  { store, engine }: Service,
-  kept: KeptSession,
+  { store }: Service,
+  turn: ReadingTurn,
   { baseline, found }: { baseline: Baseline; found: Found },
 ): Promise<void> => {
   const { undone, patch, kept_ref } = found;
-  await keepSessionFile(store, whereIs(store, kept), PATCH, patch);
+  await turn.keepPatch(PATCH, patch);
   const files = undone.files.map(({ path }) => path);
-  engine.transcript(kept).append('error', { code: 'plan_mode_violation', files, kept_ref });
+  turn.tell({ code: 'plan_mode_violation', files, kept_ref });
   await saveBaseline(store.layout, { ...baseline, violated: true });
 };
 
@@ -83,10 +82,10 @@ const INTERRUPTED_UNDO = `the worktree, or branches, tags or stashes, were chang
  */
 export const undoInterrupted = async (
   service: Service,
-  kept: KeptSession,
+  turn: ReadingTurn,
 ): Promise<string | undefined> => {
   const { layout } = service.store;
-  const { case_id, id } = kept.session;
+  const { case_id, id } = turn;
   const baseline = readBaseline(layout, case_id);
   if (baseline === undefined) return undefined;
   const worktree = findWorktree(service, case_id);
@@ -94,6 +93,6 @@ export const undoInterrupted = async (
     await removeBaseline(layout, case_id);
     return undefined;
   }
-  const violation = await undoChanges(service, kept, worktree, baseline);
+  const violation = await undoChanges(service, turn, worktree, baseline);
   return baseline.session_id === id ? violation : undefined;
 };

@@ -5,11 +5,11 @@ import {
   saveBaseline,
   saveBaselineRefs,
 } from '../../store/sessions/baselines.ts';
-import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { Service } from '../service.ts';
 import { type OtherChange, type OwnChange, sortOut } from '../tools/git/ref-traces.ts';
 import { changedRefs, listRefs } from '../tools/git/refs.ts';
 import { keepValues, putRefsBack } from '../tools/git/undo-refs.ts';
+import type { ReadingTurn } from './reading-turn.ts';
 
 /**
  * Keeps which refs the repository has, where nothing but a comparison holds the agent of a Plan turn. Answers in whose
@@ -17,12 +17,12 @@ import { keepValues, putRefsBack } from '../tools/git/undo-refs.ts';
  */
 export const keepRefs = async (
   { git, store, providers }: Service,
-  { session, matter }: KeptSession,
+  { case_id, provider, run_marker }: ReadingTurn,
   worktree: WorktreeRecord,
 ): Promise<string | undefined> => {
-  if (providers().get(session.provider)?.isolation !== 'checked') return undefined;
-  await saveBaselineRefs(store.layout, session.case_id, await listRefs(git, worktree));
-  return `${matter.run_marker ?? session.id}@dossier.invalid`;
+  if (providers().get(provider)?.isolation !== 'checked') return undefined;
+  await saveBaselineRefs(store.layout, case_id, await listRefs(git, worktree));
+  return `${run_marker}@dossier.invalid`;
 };
 
 /**
@@ -31,7 +31,7 @@ export const keepRefs = async (
  */
 export const undoRefs = async (
   service: Service,
-  kept: KeptSession,
+  turn: ReadingTurn,
   worktree: WorktreeRecord,
   baseline: Baseline,
 ): Promise<string | undefined> => {
@@ -44,10 +44,10 @@ export const undoRefs = async (
   );
   const isOwn = (by: string): boolean => by.endsWith(`<${signed_as}>`);
   const { own, others } = await sortOut(worktree, changes, isOwn);
-  const undone = await undo(service, kept, { worktree, baseline, own });
+  const undone = await undo(service, turn, { worktree, baseline, own });
   const left = own.filter(({ ref }) => !undone.includes(ref));
   const told = [...others, ...left.map((change) => ({ ...change, by: AGENT, noted: true }))];
-  if (told.length > 0) await tell(service, kept, { worktree, others: told });
+  if (told.length > 0) await tell(service, turn, { worktree, others: told });
   return undone.length > 0 ? sentence(undone) : undefined;
 };
 
@@ -61,8 +61,8 @@ interface Own {
 
 // What cannot be kept is not undone.
 const undo = async (
-  { git, store, engine }: Service,
-  kept: KeptSession,
+  { git, store }: Service,
+  turn: ReadingTurn,
   { worktree, baseline, own }: Own,
 ): Promise<string[]> => {
   if (own.length === 0) return [];
@@ -70,7 +70,7 @@ const undo = async (
   const places = await keepValues(git, worktree, values);
   const safe = own.filter(({ ref, after }) => after === null || places.has(ref));
   const refs = safe.slice(0, MOST_TOLD).map((change) => toldOf(change, places));
-  engine.transcript(kept).append('error', {
+  turn.tell({
     code: 'plan_mode_violation',
     refs,
     ...moreThan(safe),
@@ -81,14 +81,14 @@ const undo = async (
 };
 
 const tell = async (
-  { git, engine }: Service,
-  kept: KeptSession,
+  { git }: Service,
+  turn: ReadingTurn,
   { worktree, others }: { worktree: WorktreeRecord; others: readonly OtherChange[] },
 ): Promise<void> => {
   const lost = others.filter(({ noted }) => !noted);
   const values = lost.map(({ ref, before }) => ({ ref, value: before }));
   const places = await keepValues(git, worktree, values);
-  engine.transcript(kept).append('error', {
+  turn.tell({
     code: 'refs_changed',
     message: CHANGED,
     refs: others

@@ -11,6 +11,7 @@ import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
+import { turnOfSession } from './reading-turn.ts';
 import { planReady } from './rules.ts';
 import { runTurn } from './run.ts';
 import { noteStatus } from './stream.ts';
@@ -21,17 +22,18 @@ import { noteStatus } from './stream.ts';
  */
 export const planTurn = async (service: Service, kept: KeptSession): Promise<void> => {
   noteStatus(service, kept);
-  const former = await undoInterrupted(service, kept);
+  const turn = turnOfSession(service, kept);
+  const former = await undoInterrupted(service, turn);
   if (former !== undefined) return endFailed(service, kept, former);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
-  const baseline = await keepBaseline(service, kept, worktree);
+  const baseline = await keepBaseline(service, turn, worktree);
   let violation: string | undefined;
   let result: RunResult;
   try {
     result = await propose(service, kept, worktree, baseline);
   } finally {
-    violation = await undoChanges(service, kept, worktree, baseline);
+    violation = await undoChanges(service, turn, worktree, baseline);
   }
   if (stopped(service, result)) return;
   if (violation !== undefined) return endFailed(service, kept, violation, result);

@@ -14,6 +14,7 @@ import { undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';
 import { wakeQueue } from './launch.ts';
 import { lostWork } from './lost-work.ts';
+import { turnOfSession } from './reading-turn.ts';
 import { fail, INTERRUPTED, interrupt, isRunning, type TurnEnd } from './rules.ts';
 import { settle } from './settle.ts';
 import { noteStatus } from './stream.ts';
@@ -66,7 +67,7 @@ const putBackStaged = async (service: Service, { session }: KeptSession): Promis
 const ruleFor = async (service: Service, found: KeptSession): Promise<SessionRule> => {
   const turn = await untoldTurn(service, found);
   try {
-    const violation = await undoInterrupted(service, found);
+    const violation = await undoInterrupted(service, turnOfSession(service, found));
     if (violation === undefined) return await interrupted(service, found, turn);
     const ending = await wrapUp(service, found, { status: 'failed', error: violation, turn });
     return fail({ ...ending, error: violation });

@@ -32,7 +32,9 @@ const Before = Type.Object({
 /** A Plan turn that is not compared yet: of this machine only, there from before its agent starts until it is undone. */
 export const Baseline = Type.Object({
   case_id: Id,
+  /** Of a run of planning its own id. */
   session_id: Id,
+  planning: Type.Optional(Type.Boolean()),
   /** Of the worktree's record: another worktree was not changed by this turn. */
   worktree_created_at: Time,
   /** A change was found and is being undone. */

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
 import { createFile, replaceFile, syncDirectory } from '../disk/durable.ts';
+import { listDirectory } from '../disk/folder.ts';
 import { checkedBy, readJson } from '../disk/json-file.ts';
 import type { Layout } from '../layout.ts';
 import { Baseline } from '../records/baseline.ts';
@@ -13,6 +14,10 @@ import { readRegularFile } from '../text/record-file.ts';
  */
 export const readBaseline = (layout: Layout, caseId: string): Baseline | undefined =>
   readJson(layout, fileOf(layout, caseId), check);
+
+/** The Work items with a turn that is not compared yet. */
+export const baselineOwners = ({ baselines }: Layout): string[] =>
+  listDirectory(baselines).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
 
 /** Resolves when it is on disk: only then may the agent start. */
 export const saveBaseline = async (layout: Layout, baseline: Baseline): Promise<void> => {
