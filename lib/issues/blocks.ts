@@ -1,4 +1,5 @@
 import type { Nodes, Parents, RootContent } from 'mdast';
+import { fenceOff } from '../providers/fence-off.ts';
 import { piecesOf } from './pieces.ts';
 
 export interface Item {
@@ -79,10 +80,18 @@ const readNode = (read: Reading, node: RootContent): void => {
   if (node.type === 'definition') blocks.push(paragraph(source));
   if (node.type === 'list') blocks.push(withParts(piece, node, 'list'));
   if (node.type === 'blockquote') blocks.push(withParts(piece, node, 'quote'));
-  if (node.type === 'code') blocks.push({ ...EMPTY, kind: 'code', source, codes: [codeOf(node)] });
+  if (node.type === 'code') blocks.push(codeBlock(codeOf(node)));
 };
 
 const EMPTY = { level: 0, items: [], codes: [], prose: '' };
+
+// Ended, also where nobody ended it.
+const codeBlock = (code: Code): Block => ({
+  ...EMPTY,
+  kind: 'code',
+  source: fenceOff(code.content, code.language ?? ''),
+  codes: [code],
+});
 
 const sourceOf = (piece: string, { position }: Nodes): string =>
   withoutComments(piece.slice(position?.start.offset ?? 0, position?.end.offset ?? 0));
@@ -187,7 +196,15 @@ const itemOf = (piece: string, node: Parents): Item => {
   const text = first?.type === 'paragraph' ? unmarked(sourceOf(piece, first)) : '';
   const [, box, words] = /^\[([ xX])\][ \t]+([\s\S]*)$/.exec(text) ?? [];
   const checked = box === undefined ? null : box !== ' ';
-  return { text: (words ?? text).replace(/\s+/g, ' ').trim(), checked };
+  const line = (words ?? text).replace(/\s+/g, ' ').trim();
+  return { text: line + shownBy(line, node.children.at(1)), checked };
+};
+
+// "Run:" and a line of code below it are one step.
+const shownBy = (line: string, next: Nodes | undefined): string => {
+  if (!line.endsWith(':') || next?.type !== 'code') return '';
+  const code = next.value.trim();
+  return code === '' || code.length > 200 || /[\n`]/.test(code) ? '' : ` \`${code}\``;
 };
 
 // Lines after the first keep the indentation and the marks of the quotes that they stand in.

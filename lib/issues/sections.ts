@@ -47,6 +47,8 @@ const bare = (heading: string): string => heading.replace(/[*_]{2}|\s*#+\s*$/g, 
 // "### Version" of "## Environment" is what it says; "### Linux" there is of the environment, too.
 const kindUnder = (sections: readonly Section[], { source, level }: Block): SectionKind => {
   const own = kindOfHeading(source);
+  // A title, that of a definition of a problem among them.
+  if (own === 'summary' && level === 1) return 'other';
   if (own !== 'other') return own;
   const above = sections.findLast((section) => section.level < level);
   return above === undefined || above.level === 0 || above.level === 1 ? 'other' : above.kind;

@@ -23,8 +23,7 @@ A message that names the missing key.
 1. Make an empty \`acme.toml\`
 2. Run:
    \`\`\`sh
-   # build it
-   acme build
+   acme build # now
    \`\`\`
 3. See the error
 
@@ -86,7 +85,11 @@ describe('extractIssue', () => {
   it('takes what an issue form writes apart', async () => {
     const issue = await extractIssue(FORM, 'Crash on empty config');
     assert.equal(issue.title, 'Crash on empty config');
-    assert.deepEqual(issue.steps, ['Make an empty `acme.toml`', 'Run:', 'See the error']);
+    assert.deepEqual(issue.steps, [
+      'Make an empty `acme.toml`',
+      'Run: `acme build # now`',
+      'See the error',
+    ]);
     assert.equal(issue.expected, 'A message that names the missing key.');
     assert.match(issue.actual ?? '', /^Running `acme build`/);
     assert.deepEqual(issue.environment, [
@@ -111,7 +114,7 @@ describe('extractIssue', () => {
         ['shell', 'Relevant log output'],
       ],
     );
-    assert.equal(issue.code_blocks[0]?.content, '# build it\nacme build');
+    assert.equal(issue.code_blocks[0]?.content, 'acme build # now');
   });
 
   it('leaves out a section that nobody answered', async () => {
