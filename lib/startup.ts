@@ -9,6 +9,7 @@ import { createAutocommit } from './history/autocommit.ts';
 import { pauseImports } from './links/import-run.ts';
 import { createLinkWork } from './links/work.ts';
 import type { Log } from './log.ts';
+import { recoverPlanning } from './planning/recover.ts';
 import { followUp } from './proof/gate.ts';
 import { createProviders, type Providers } from './providers/providers.ts';
 import type { Service, VersionInfo } from './service.ts';
@@ -61,6 +62,7 @@ export const startService = async (
   service.dispatcher.start();
   autocommit.start();
   await endInterruptedSetups(service);
+  await recoverPlanning(service);
   await recoverConflicts(service);
   await recoverSessions(service);
   await pauseImports(service);

@@ -8,6 +8,7 @@ import { exportRoutes } from './export.ts';
 import { linkRoutes } from './links.ts';
 import { mcpRoutes } from './mcp.ts';
 import { memoryRoutes } from './memory.ts';
+import { planningRoutes } from './planning.ts';
 import { proofRoutes } from './proof.ts';
 import { providerRoutes } from './providers.ts';
 import { pullRequestRoutes } from './pull-requests.ts';
@@ -25,6 +26,7 @@ export const sections: readonly Section[] = [
   { title: 'Session control and locks', routes: sessionControlRoutes },
   { title: 'Memory', routes: memoryRoutes },
   { title: 'Proof', routes: proofRoutes },
+  { title: 'Planning', routes: planningRoutes },
   { title: 'Worktrees', routes: [...worktreeRoutes, ...worktreeUpkeepRoutes] },
   {
     title: 'Code-hosting integration',

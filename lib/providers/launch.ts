@@ -38,6 +38,13 @@ export const LIMITS: RunSpec['limits'] = {
   output_bytes: 64 * 1024 * 1024,
 };
 
+/** The same for one answer that somebody waits for. */
+export const ANSWER_LIMITS: RunSpec['limits'] = {
+  ...LIMITS,
+  idle_ms: 5 * 60_000,
+  wall_ms: 15 * 60_000,
+};
+
 /** Starts a program of a run in its worktree, under the sandbox's view for its phase. Throws when it cannot be wrapped. */
 export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Program => {
   const { cwd, phase, writable, kept, hidden, run_marker, limits, signed_as } = spec;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inScratch } from '../../store/disk/scratch.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { LIMITS } from './launch.ts';
+import { ANSWER_LIMITS } from './launch.ts';
 import type { Provider, ProviderInfo, RunResult, Usage } from './provider.ts';
 
 export interface Tried {
@@ -64,12 +64,10 @@ const answer = ({ store }: Service, provider: Provider, prompt: string): Promise
         writable: [],
         kept: [],
         hidden: [store.layout.dossier],
-        limits: SHORT,
+        limits: ANSWER_LIMITS,
         awaitPlan: () => Promise.reject(new Error('nobody writes a plan here')),
       },
       () => undefined,
     );
     return run.done;
   });
-
-const SHORT = { ...LIMITS, idle_ms: 5 * 60_000, wall_ms: 15 * 60_000 };

@@ -60,7 +60,8 @@ const checkRepository = (service: Service, project: string): void => {
   );
 };
 
-const checkProvider = (service: Service, wanted: string | undefined): string => {
+/** The name of a provider that there is: the one wanted, or that of the settings. Throws `bad_request`. */
+export const checkProvider = (service: Service, wanted: string | undefined): string => {
   const providers = service.providers();
   const name = wanted ?? providers.chosen;
   if (providers.get(name) !== undefined) return name;

@@ -4,6 +4,7 @@ import { parseIssueCopy, parseSync } from '../links/read-links.ts';
 import { isRecordName } from '../names.ts';
 import { parsePull, parsePullDraft, parseTimeline } from '../pulls/read-pulls.ts';
 import { parseConflict } from '../read-conflicts.ts';
+import { parsePlanning } from '../read-planning.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
 import type { Problem } from '../text/problem.ts';
 
@@ -23,6 +24,7 @@ const records =
 /** The record files of a Work item that are read when somebody asks for them: no comparison needs them. */
 const FILES: Readonly<Record<string, (text: string) => unknown>> = {
   'issue.md': parseIssueCopy,
+  'planning.md': parsePlanning,
 };
 
 /** The folders of such files. */

@@ -1,0 +1,167 @@
+import { Type } from 'typebox';
+import { markdown } from '../lib/http/answer.ts';
+import { route } from '../lib/http/route.ts';
+import { getArtifact, listArtifacts, putArtifact } from '../lib/planning/artifacts.ts';
+import { approvePlanning, planningGate } from '../lib/planning/gate.ts';
+import { generate } from '../lib/planning/generate.ts';
+import { readiness } from '../lib/planning/readiness.ts';
+import { Id, Sha256 } from '../store/records/id.ts';
+import {
+  PlanningArtifact,
+  PlanningGate,
+  PlanningStage,
+  Readiness,
+} from '../store/records/planning.ts';
+import { CasePath } from './cases.ts';
+
+const FilePath = Type.Object({ id: Id, filename: Type.String() });
+
+const StageWanted = Type.Optional(
+  Type.Object({
+    provider: Type.Optional(
+      Type.String({ minLength: 1, description: 'Default: that of the settings' }),
+    ),
+    overwrite: Type.Optional(
+      Type.Boolean({
+        description: 'Also where the file was edited by hand; it stays in .dossier/undo',
+      }),
+    ),
+  }),
+);
+
+const HOW =
+  'An agent writes it in a turn that only reads, in the worktree of the Work item, which is made where there is none; where the provider is no agent (`runbook`, `manual`) it is made of the text alone. No command of an issue comes out as a block that is run.';
+
+// Of every stage: what keeps it from being written, and what keeps an agent from its turn.
+const STAGE_ERRORS = [
+  'not_found',
+  'planning_edited',
+  'unreadable_record',
+  'file_busy',
+  'session_active',
+  'lock_held',
+  'rebase_in_progress',
+  'worktree_busy',
+  'worktree_missing',
+  'worktree_tampered',
+  'no_repository',
+  'git_failed',
+  'provider_failed',
+  'unavailable',
+] as const;
+
+export const planningRoutes = [
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/planning/from-issue',
+    operatorOnly: true,
+    summary: 'Write problem-definition.md from the linked issue, as last synced',
+    description: HOW,
+    params: CasePath,
+    body: StageWanted,
+    response: PlanningStage,
+    errors: [...STAGE_ERRORS, 'not_linked'],
+    handler: ({ params, body }, service) =>
+      generate(service, params.id, 'problem-definition.md', body ?? {}),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/planning/hypotheses-file',
+    operatorOnly: true,
+    summary: 'Write hypotheses.md from problem-definition.md, or from the description without one',
+    description: HOW,
+    params: CasePath,
+    body: StageWanted,
+    response: PlanningStage,
+    errors: STAGE_ERRORS,
+    handler: ({ params, body }, service) =>
+      generate(service, params.id, 'hypotheses.md', body ?? {}),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/planning/generate-tasks',
+    operatorOnly: true,
+    summary: 'Write tasks.md from hypotheses.md',
+    description: HOW,
+    params: CasePath,
+    body: StageWanted,
+    response: PlanningStage,
+    errors: [...STAGE_ERRORS, 'invalid_state'],
+    handler: ({ params, body }, service) => generate(service, params.id, 'tasks.md', body ?? {}),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/planning/gate',
+    summary: 'Read whether the planning files are approved',
+    description: 'No session is approved while there are planning files that are not.',
+    params: CasePath,
+    response: PlanningGate,
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params }, service) => planningGate(service, params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/planning/approve',
+    operatorOnly: true,
+    summary: 'Approve the planning files as they are now',
+    description:
+      'The approval holds for these very files: a later edit makes it stale. With `artifacts`, the hash of each file that you read, it is refused when they are others by now.',
+    params: CasePath,
+    body: Type.Optional(
+      Type.Object({ artifacts: Type.Optional(Type.Record(Type.String(), Sha256)) }),
+    ),
+    response: PlanningGate,
+    errors: ['not_found', 'invalid_state', 'plan_changed', 'unreadable_record', 'file_busy'],
+    handler: ({ params, body }, service) => approvePlanning(service, params.id, body?.artifacts),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/planning/readiness',
+    summary: 'Read whether a session of the Work item can be executed now, and what is in the way',
+    params: CasePath,
+    response: Readiness,
+    errors: ['not_found'],
+    handler: ({ params }, service) => readiness(service, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/planning-artifacts',
+    summary: 'List the planning files that are there, in the order of their stages',
+    params: CasePath,
+    response: Type.Array(PlanningArtifact),
+    errors: ['not_found', 'unreadable_record'],
+    handler: ({ params }, service) => listArtifacts(service, params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/planning-artifacts/{filename}',
+    summary: 'Read a planning file as it is on disk',
+    params: FilePath,
+    response: Type.String(),
+    produces: 'text/markdown',
+    errors: ['not_found'],
+    handler: ({ params }, service) => {
+      const { content, sha256 } = getArtifact(service, params.id, params.filename);
+      return markdown(content, sha256.slice(0, 32));
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/cases/{id}/planning-artifacts/{filename}',
+    summary: 'Write a planning file: problem-definition.md, hypotheses.md or tasks.md',
+    description: 'An approval of the planning files is stale after it.',
+    params: FilePath,
+    body: Type.String(),
+    consumes: 'text/markdown',
+    response: Type.String(),
+    produces: 'text/markdown',
+    conditional: true,
+    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    handler: async ({ params, body, ifMatch }, service) => {
+      const { filename } = params;
+      const file = { filename, content: body };
+      const { content, sha256 } = await putArtifact(service, params.id, file, ifMatch);
+      return markdown(content, sha256.slice(0, 32));
+    },
+  }),
+];

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { createFile } from './disk/durable.ts';
+import { assertOwn, changing, untilDone } from './items/changing.ts';
+import type { Item } from './items/item.ts';
+import { memoryDir, planningFile } from './layout.ts';
+import { checkPlanning } from './read-planning.ts';
+import { PLANNING_FILES, type PlanningFile, type PlanningMatter } from './records/planning.ts';
+import { announce, type Store } from './store.ts';
+import { editRecord, explained, readable, readRegularFile } from './text/record-file.ts';
+import { renderFrontMatter } from './text/splice.ts';
+import { editText, readText, type TextFile } from './text/text-file.ts';
+
+/** The planning of a Work item as it is on disk this moment. */
+export interface Planning {
+  matter: PlanningMatter;
+  /** The planning files that are there, in the order of their stages. */
+  artifacts: TextFile[];
+}
+
+/** Undefined when there is no such Work item. Throws `unreadable_record` where planning.md cannot be read. */
+export const readPlanning = (store: Store, caseId: string): Planning | undefined => {
+  const item = store.items.byId.get(caseId);
+  return item && planningOf(store, item);
+};
+
+export interface PlanningChange {
+  file?: { filename: PlanningFile; content: string };
+  /** Of planning.md. */
+  changes?: PlanningMatter;
+}
+
+/** From the planning as it is to what is to be written; it may throw to refuse, and is asked again when a file moved. */
+export type PlanningRule = (current: Planning) => PlanningChange;
+
+/**
+ * Runs a rule on the planning of a Work item in its turn, and writes what it wants: the file first, then what planning.md
+ * says of it. Undefined when there is no such Work item. Throws `unreadable_record`.
+ */
+export const changePlanning = (
+  store: Store,
+  caseId: string,
+  rule: PlanningRule,
+): Promise<Planning | undefined> =>
+  changing(store, caseId, async (item) => {
+    let change = rule(planningOf(store, item));
+    const { file } = change;
+    if (file !== undefined)
+      await editText(store.layout, placeOf(store, item, file.filename), () => {
+        change = rule(planningOf(store, item));
+        return change.file?.content ?? file.content;
+      });
+    await keepMatter(store, item, change.changes ?? {});
+    announce(store, caseId);
+    return planningOf(store, item);
+  });
+
+const placeOf = (store: Store, item: Item, filename: string) => ({
+  dir: folderOf(store, item),
+  filename,
+  assertMeant: () => assertOwn(store, item),
+});
+
+const keepMatter = async (store: Store, item: Item, changes: PlanningMatter): Promise<void> => {
+  if (Object.keys(changes).length === 0) return;
+  const { layout } = store;
+  const path = planningFile(join(layout.root, item.dir));
+  const assertMeant = (): void => assertOwn(store, item);
+  await untilDone(
+    'planning.md',
+    async () =>
+      (await editRecord(layout, path, () => ({ changes }))) ||
+      (await createFile(layout, path, renderFrontMatter({ ...changes }, NOTE), { assertMeant })),
+  );
+};
+
+const NOTE = '\nWhat was generated for planning, and what of it the operator approved.\n';
+
+const planningOf = (store: Store, item: Item): Planning => ({
+  matter: matterOf(store, item),
+  artifacts: PLANNING_FILES.flatMap(
+    (filename) => readText(store.layout, folderOf(store, item), filename) ?? [],
+  ),
+});
+
+const matterOf = ({ layout: { root } }: Store, { dir }: Item): PlanningMatter => {
+  const path = planningFile(join(root, dir));
+  const bytes = readRegularFile(root, path);
+  if (bytes === undefined) return {};
+  const source = readable(root, path, bytes);
+  return explained(`${dir}/planning.md`, () => checkPlanning(source.data, source));
+};
+
+const folderOf = ({ layout }: Store, { dir }: Item): string => memoryDir(join(layout.root, dir));
