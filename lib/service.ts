@@ -10,7 +10,7 @@ import type { Connection } from './tools/caller.ts';
 import type { Git } from './tools/git/git.ts';
 import type { Sandbox } from './tools/sandbox.ts';
 import type { Dispatcher } from './webhooks/dispatcher.ts';
-import type { Setups } from './worktrees/setups.ts';
+import type { Setups } from './worktrees/setup/setups.ts';
 
 /** What every handler and every rule is given. */
 export interface Service {

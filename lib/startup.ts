@@ -23,8 +23,8 @@ import { cleanEnvironment, loginEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git/git.ts';
 import { createSandbox, type Sandbox, type SandboxSetting } from './tools/sandbox.ts';
 import { createDispatcher } from './webhooks/dispatcher.ts';
-import { endInterruptedSetups } from './worktrees/setup.ts';
-import { createSetups, type Setups } from './worktrees/setups.ts';
+import { endInterruptedSetups } from './worktrees/setup/setup.ts';
+import { createSetups, type Setups } from './worktrees/setup/setups.ts';
 
 export interface Running {
   service: Service;

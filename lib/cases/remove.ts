@@ -1,7 +1,7 @@
 import { removeCase as dropCase } from '../../store/cases.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { removeForDeletedCase } from '../worktrees/remove.ts';
+import { removeForDeletedCase } from '../worktrees/keep/remove.ts';
 import { getCase } from './read.ts';
 
 /** Removes a Work item for good, with its own worktree. Refuses while a session runs, or when work would be lost. */

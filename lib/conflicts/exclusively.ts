@@ -5,8 +5,8 @@ import { inWorktreeTurn } from '../../store/worktrees.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { wakeQueue } from '../sessions/launch.ts';
+import { checkState } from '../worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../worktrees/read.ts';
-import { checkState } from '../worktrees/state.ts';
 
 /**
  * Runs one step of a rebase: alone in the worktree, and holding the session lock, so that no session starts meanwhile.

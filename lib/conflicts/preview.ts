@@ -3,8 +3,8 @@ import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { rebaseState } from '../tools/git/rebase.ts';
 import { conflictDiff, unmergedFiles } from '../tools/git/unmerged.ts';
+import { checkState } from '../worktrees/look/state.ts';
 import { getWorktree } from '../worktrees/read.ts';
-import { checkState } from '../worktrees/state.ts';
 import { toFile } from './proceed.ts';
 import { rebaseUnderWay } from './under-way.ts';
 

@@ -1,8 +1,8 @@
 import { heldLocks } from '../../store/sessions/locks.ts';
 import { inWorktreeTurn } from '../../store/worktrees.ts';
 import type { Service } from '../service.ts';
+import { stateOf } from '../worktrees/look/state.ts';
 import { findWorktree } from '../worktrees/read.ts';
-import { stateOf } from '../worktrees/state.ts';
 import { currentConflict } from './current.ts';
 import { freeOperation } from './exclusively.ts';
 

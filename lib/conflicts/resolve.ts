@@ -5,8 +5,8 @@ import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { createSession } from '../sessions/create.ts';
 import { unmergedFiles } from '../tools/git/unmerged.ts';
+import { checkState } from '../worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../worktrees/read.ts';
-import { checkState } from '../worktrees/state.ts';
 import { CONFLICT, noRebase, rebaseUnderWay } from './under-way.ts';
 
 /**

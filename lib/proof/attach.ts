@@ -12,7 +12,7 @@ import type { Proof, ProofMatter } from '../../store/records/proof.ts';
 import { checkTexts } from '../cases/text.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { headOf } from '../worktrees/head.ts';
+import { headOf } from '../worktrees/look/head.ts';
 
 const MAX_BYTES = 1_048_576;
 

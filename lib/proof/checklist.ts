@@ -4,7 +4,7 @@ import type { ChecklistEntry, ChecklistItem, Gate } from '../../store/records/pr
 import { checkTexts } from '../cases/text.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { headOf } from '../worktrees/head.ts';
+import { headOf } from '../worktrees/look/head.ts';
 import { itemOf } from './attach.ts';
 import { checklistOf, evidenceOf, gateOf, isSatisfied } from './gate.ts';
 

@@ -5,9 +5,9 @@ import type { Service } from '../service.ts';
 import type { Checkout } from '../tools/git/git.ts';
 import { pushRemote, remoteRefs } from '../tools/git/remote.ts';
 import { itemOf } from '../worktrees/item.ts';
+import { stateOf } from '../worktrees/look/state.ts';
 import { findWorktree } from '../worktrees/read.ts';
 import { repositoryFor } from '../worktrees/repository.ts';
-import { stateOf } from '../worktrees/state.ts';
 import { warningOf } from './unsure.ts';
 
 /** What the branch of a pull request is on its remote; why nobody could tell, where nobody could. */

@@ -1,7 +1,7 @@
 import type { Session } from '../../store/records/session.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { isWorktreeLost } from '../worktrees/create.ts';
+import { isWorktreeLost } from '../worktrees/make/create.ts';
 
 /** What is lost, as a sentence, of Work mode whose worktree is gone with its record; undefined when it can go on. */
 export const lostWork = async (

@@ -2,8 +2,8 @@ import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { Run } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import { ensureWorktree } from '../worktrees/create.ts';
-import { setUp, wantsSetup } from '../worktrees/setup.ts';
+import { ensureWorktree } from '../worktrees/make/create.ts';
+import { setUp, wantsSetup } from '../worktrees/setup/setup.ts';
 import { endFailed } from './end.ts';
 import type { LiveRun } from './engine.ts';
 

@@ -15,7 +15,7 @@ import type {
   RunSpec,
 } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import { viewOf } from '../worktrees/view.ts';
+import { viewOf } from '../worktrees/look/view.ts';
 import type { LiveRun } from './engine.ts';
 
 export interface Turn {

@@ -6,8 +6,8 @@ import type { WorktreeConfig, WorktreeConfigChange } from '../../store/records/w
 import { changeSettings, currentSettings, type KeptSettings } from '../../store/settings.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { wrongTemplate } from './branch-template.ts';
-import { wrongGlob } from './glob.ts';
+import { wrongTemplate } from './make/branch-template.ts';
+import { wrongGlob } from './setup/glob.ts';
 
 /** How worktrees are made now: the settings as last read, with the defaults. */
 export const worktreeConfig = ({ store }: Service): WorktreeConfig =>

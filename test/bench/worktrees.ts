@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { worktreeDiff } from '../../lib/worktrees/diff.ts';
+import { worktreeDiff } from '../../lib/worktrees/look/diff.ts';
 import { getWorktree } from '../../lib/worktrees/read.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';

@@ -10,7 +10,7 @@ import type { Service } from '../../lib/service.ts';
 import { createEngine } from '../../lib/sessions/engine.ts';
 import { createGit } from '../../lib/tools/git/git.ts';
 import { createDispatcher } from '../../lib/webhooks/dispatcher.ts';
-import { createSetups } from '../../lib/worktrees/setups.ts';
+import { createSetups } from '../../lib/worktrees/setup/setups.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Store } from '../../store/store.ts';

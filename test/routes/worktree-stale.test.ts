@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createCase } from '../../lib/cases/create.ts';
-import type { StaleWorktree } from '../../lib/worktrees/stale.ts';
+import type { StaleWorktree } from '../../lib/worktrees/look/stale.ts';
 import { removeCase } from '../../store/cases.ts';
 import { releaseLock } from '../../store/sessions/locks.ts';
 import { NOBODY } from '../helpers/nobody.ts';

@@ -9,7 +9,7 @@ import { createServer } from '../../../lib/server.ts';
 import type { Service } from '../../../lib/service.ts';
 import type { Git } from '../../../lib/tools/git/git.ts';
 import { createSandbox } from '../../../lib/tools/sandbox.ts';
-import { createSetups } from '../../../lib/worktrees/setups.ts';
+import { createSetups } from '../../../lib/worktrees/setup/setups.ts';
 import { sections } from '../../../routes/index.ts';
 import { openStore } from '../../../store/open.ts';
 import type { Case } from '../../../store/records/case.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { restore } from '../../../lib/tools/git/restore.ts';
 import { snapshot } from '../../../lib/tools/git/snapshot.ts';
-import { worktreeDiff } from '../../../lib/worktrees/diff.ts';
+import { worktreeDiff } from '../../../lib/worktrees/look/diff.ts';
 import { getWorktree } from '../../../lib/worktrees/read.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Recovery } from '../../../store/records/recovery.ts';

@@ -1,14 +1,14 @@
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { worktreeRecords } from '../../store/worktrees.ts';
-import type { Service } from '../service.ts';
-import { currentBranch, type Repository } from '../tools/git/repository.ts';
-import { listWorktrees } from '../tools/git/worktree.ts';
-import { worktreeConfig } from './config.ts';
-import { itemOf } from './item.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { worktreeRecords } from '../../../store/worktrees.ts';
+import type { Service } from '../../service.ts';
+import { currentBranch, type Repository } from '../../tools/git/repository.ts';
+import { listWorktrees } from '../../tools/git/worktree.ts';
+import { worktreeConfig } from '../config.ts';
+import { itemOf } from '../item.ts';
+import { reasonFor } from '../make/name.ts';
+import { getWorktree } from '../read.ts';
+import { findProjectRepository } from '../repository.ts';
 import { lies, overlap } from './lies.ts';
-import { reasonFor } from './name.ts';
-import { getWorktree } from './read.ts';
-import { findProjectRepository } from './repository.ts';
 import { adviceFor, stateOf } from './state.ts';
 
 export interface Check {

@@ -1,15 +1,15 @@
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { readyToWrite } from '../../store/store.ts';
-import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../store/worktrees.ts';
-import { notFound, ServiceError } from '../errors.ts';
-import type { Service } from '../service.ts';
-import { listWorktrees, removeWorktree as removeFromGit } from '../tools/git/worktree.ts';
-import { inhabitantsOf } from '../tools/inhabitants.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { readyToWrite } from '../../../store/store.ts';
+import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../store/worktrees.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { listWorktrees, removeWorktree as removeFromGit } from '../../tools/git/worktree.ts';
+import { inhabitantsOf } from '../../tools/inhabitants.ts';
+import { adviceFor, stateOf } from '../look/state.ts';
+import { reasonFor } from '../make/name.ts';
+import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
-import { reasonFor } from './name.ts';
-import { findWorktree, getWorktree, refuseHeld } from './read.ts';
 import { keepCommits, keepPatch, keepState } from './recover.ts';
-import { adviceFor, stateOf } from './state.ts';
 
 export interface Removal {
   force: boolean;

@@ -1,6 +1,6 @@
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import type { Service } from '../service.ts';
-import { type ChangedFile, type DiffSummary, diff } from '../tools/git/diff.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { Service } from '../../service.ts';
+import { type ChangedFile, type DiffSummary, diff } from '../../tools/git/diff.ts';
 
 export interface WorktreeDiff extends DiffSummary {
   /** Bytes: the files decide what encoding its lines have. `git apply` takes it. */

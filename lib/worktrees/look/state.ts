@@ -1,7 +1,7 @@
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { whatIsAt } from '../../store/worktrees.ts';
-import { ServiceError } from '../errors.ts';
-import { isTampered } from '../tools/git/worktree.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { whatIsAt } from '../../../store/worktrees.ts';
+import { ServiceError } from '../../errors.ts';
+import { isTampered } from '../../tools/git/worktree.ts';
 
 export type WorktreeState = 'ok' | 'missing' | 'tampered';
 

@@ -1,13 +1,13 @@
-import { whatIsAt } from '../../store/worktrees.ts';
-import { ServiceError } from '../errors.ts';
-import type { Git } from '../tools/git/git.ts';
-import { findRepository } from '../tools/git/repository.ts';
+import { whatIsAt } from '../../../store/worktrees.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Git } from '../../tools/git/git.ts';
+import { findRepository } from '../../tools/git/repository.ts';
 import {
   type AddedWorktree,
   isTampered,
   listWorktrees,
   type NewWorktree,
-} from '../tools/git/worktree.ts';
+} from '../../tools/git/worktree.ts';
 
 /**
  * The worktree that was made for this Work item before, where only its record is lost: the daemon died between the two,

@@ -1,18 +1,18 @@
 import { Compile, type Validator } from 'typebox/compile';
-import { openConflict } from '../../store/conflicts.ts';
-import { Pictured } from '../../store/records/baseline.ts';
-import type { Case } from '../../store/records/case.ts';
-import type { Recovery, RecoveryNote } from '../../store/records/recovery.ts';
-import { readBaseline } from '../../store/sessions/baselines.ts';
-import { ServiceError } from '../errors.ts';
-import type { Service } from '../service.ts';
-import { mergeBase } from '../tools/git/ancestry.ts';
-import type { Checkout } from '../tools/git/git.ts';
-import { type KeptState, listStates } from '../tools/git/kept-states.ts';
-import { defaultBase, type Repository } from '../tools/git/repository.ts';
-import { readPicture } from '../tools/git/snapshot.ts';
-import { branchFor } from './branch-name.ts';
-import { worktreeConfig } from './config.ts';
+import { openConflict } from '../../../store/conflicts.ts';
+import { Pictured } from '../../../store/records/baseline.ts';
+import type { Case } from '../../../store/records/case.ts';
+import type { Recovery, RecoveryNote } from '../../../store/records/recovery.ts';
+import { readBaseline } from '../../../store/sessions/baselines.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { mergeBase } from '../../tools/git/ancestry.ts';
+import type { Checkout } from '../../tools/git/git.ts';
+import { type KeptState, listStates } from '../../tools/git/kept-states.ts';
+import { defaultBase, type Repository } from '../../tools/git/repository.ts';
+import { readPicture } from '../../tools/git/snapshot.ts';
+import { worktreeConfig } from '../config.ts';
+import { branchFor } from '../make/branch-name.ts';
 import { beginOf } from './recover.ts';
 
 export interface FoundState {

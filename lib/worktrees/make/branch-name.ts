@@ -1,12 +1,12 @@
-import type { Case } from '../../store/records/case.ts';
-import { ServiceError } from '../errors.ts';
-import type { Service } from '../service.ts';
-import { branchExists, checkBranchName } from '../tools/git/repository.ts';
-import { listWorktrees } from '../tools/git/worktree.ts';
+import type { Case } from '../../../store/records/case.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { branchExists, checkBranchName } from '../../tools/git/repository.ts';
+import { listWorktrees } from '../../tools/git/worktree.ts';
+import { worktreeConfig } from '../config.ts';
+import { itemOf } from '../item.ts';
+import { repositoryFor } from '../repository.ts';
 import { filledIn, wrongTemplate } from './branch-template.ts';
-import { worktreeConfig } from './config.ts';
-import { itemOf } from './item.ts';
-import { repositoryFor } from './repository.ts';
 
 export interface BranchName {
   case_id: string;

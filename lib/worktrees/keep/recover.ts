@@ -1,13 +1,13 @@
-import { timeName } from '../../store/names.ts';
-import type { RecoveryNote } from '../../store/records/recovery.ts';
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { keepRecovered } from '../../store/worktrees.ts';
-import { ServiceError } from '../errors.ts';
-import type { Service } from '../service.ts';
-import { diffInto } from '../tools/git/diff.ts';
-import { ownerOf } from '../tools/git/owner.ts';
-import { keepWork } from '../tools/git/recovered.ts';
-import { dropSnapshot, type Snapshot, snapshot } from '../tools/git/snapshot.ts';
+import { timeName } from '../../../store/names.ts';
+import type { RecoveryNote } from '../../../store/records/recovery.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { keepRecovered } from '../../../store/worktrees.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { diffInto } from '../../tools/git/diff.ts';
+import { ownerOf } from '../../tools/git/owner.ts';
+import { keepWork } from '../../tools/git/recovered.ts';
+import { dropSnapshot, type Snapshot, snapshot } from '../../tools/git/snapshot.ts';
 
 /** How the refs of a Work item's recoveries begin. */
 export const beginOf = (case_id: string): string => ownerOf({ case_id });

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Setup, WorktreeRecord } from '../../store/records/worktree.ts';
-import { inWorktreeTurn, replaceWorktree, worktreeRecords } from '../../store/worktrees.ts';
-import { messageOf } from '../providers/run-end.ts';
-import type { Service } from '../service.ts';
-import { sweep } from '../tools/process-tree.ts';
-import { worktreeConfig } from './config.ts';
-import { findWorktree, getWorktree, refuseHeld } from './read.ts';
+import type { Setup, WorktreeRecord } from '../../../store/records/worktree.ts';
+import { inWorktreeTurn, replaceWorktree, worktreeRecords } from '../../../store/worktrees.ts';
+import { messageOf } from '../../providers/run-end.ts';
+import type { Service } from '../../service.ts';
+import { sweep } from '../../tools/process-tree.ts';
+import { worktreeConfig } from '../config.ts';
+import { checkState } from '../look/state.ts';
+import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import { copyFiles, runCommands, type Told } from './setup-steps.ts';
 import type { RunningSetup } from './setups.ts';
-import { checkState } from './state.ts';
 
 /** What a new worktree's record says before anything is done; undefined where the settings want nothing done. */
 export const newSetup = (service: Service): Setup | undefined => {

@@ -1,20 +1,20 @@
-import type { RecoveryNote } from '../../store/records/recovery.ts';
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { readyToWrite } from '../../store/store.ts';
-import { inWorktreeTurn, saveWorktree, whatIsAt } from '../../store/worktrees.ts';
-import { ServiceError } from '../errors.ts';
-import type { Service } from '../service.ts';
-import type { Worktree } from '../tools/git/git.ts';
-import { putGitFiles } from '../tools/git/git-files.ts';
-import { refuseUnsafeTree } from '../tools/git/recovered.ts';
-import { commitOf, type Repository } from '../tools/git/repository.ts';
-import { putInto } from '../tools/git/restore.ts';
-import { addWorktree, listWorktrees } from '../tools/git/worktree.ts';
-import { placeFor } from './create.ts';
-import { itemOf } from './item.ts';
+import type { RecoveryNote } from '../../../store/records/recovery.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { readyToWrite } from '../../../store/store.ts';
+import { inWorktreeTurn, saveWorktree, whatIsAt } from '../../../store/worktrees.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import type { Worktree } from '../../tools/git/git.ts';
+import { putGitFiles } from '../../tools/git/git-files.ts';
+import { refuseUnsafeTree } from '../../tools/git/recovered.ts';
+import { commitOf, type Repository } from '../../tools/git/repository.ts';
+import { putInto } from '../../tools/git/restore.ts';
+import { addWorktree, listWorktrees } from '../../tools/git/worktree.ts';
+import { itemOf } from '../item.ts';
+import { placeFor } from '../make/create.ts';
+import { reasonFor } from '../make/name.ts';
+import { refuseHeld, refuseSecond } from '../read.ts';
 import { noteOfState } from './kept-states.ts';
-import { reasonFor } from './name.ts';
-import { refuseHeld, refuseSecond } from './read.ts';
 import { type FoundRecovery, findRecovery } from './recoveries.ts';
 
 /**

@@ -1,8 +1,8 @@
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import type { Launchable } from '../providers/launch.ts';
-import type { Service } from '../service.ts';
-import { sharedPlaces } from '../tools/git/shared-places.ts';
-import { otherWorktrees } from './read.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { Launchable } from '../../providers/launch.ts';
+import type { Service } from '../../service.ts';
+import { sharedPlaces } from '../../tools/git/shared-places.ts';
+import { otherWorktrees } from '../read.ts';
 
 interface May {
   phase: Launchable['phase'];

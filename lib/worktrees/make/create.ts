@@ -1,21 +1,21 @@
 import { join } from 'node:path';
-import type { Case } from '../../store/records/case.ts';
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { readyToWrite } from '../../store/store.ts';
-import { inWorktreeTurn, saveWorktree, whatIsAt, worktreesHome } from '../../store/worktrees.ts';
-import type { Service } from '../service.ts';
-import type { Git, Worktree } from '../tools/git/git.ts';
-import { defaultBase, headCommit } from '../tools/git/repository.ts';
-import { addWorktree, type NewWorktree } from '../tools/git/worktree.ts';
+import type { Case } from '../../../store/records/case.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { readyToWrite } from '../../../store/store.ts';
+import { inWorktreeTurn, saveWorktree, whatIsAt, worktreesHome } from '../../../store/worktrees.ts';
+import type { Service } from '../../service.ts';
+import type { Git, Worktree } from '../../tools/git/git.ts';
+import { defaultBase, headCommit } from '../../tools/git/repository.ts';
+import { addWorktree, type NewWorktree } from '../../tools/git/worktree.ts';
+import { worktreeConfig } from '../config.ts';
+import { itemOf } from '../item.ts';
+import { checkState } from '../look/state.ts';
+import { findWorktree, refuseSecond } from '../read.ts';
+import { repositoryFor } from '../repository.ts';
+import { newSetup, setUp } from '../setup/setup.ts';
 import { adopt } from './adopt.ts';
 import { branchFor } from './branch-name.ts';
-import { worktreeConfig } from './config.ts';
-import { itemOf } from './item.ts';
 import { nameOf, reasonFor } from './name.ts';
-import { findWorktree, refuseSecond } from './read.ts';
-import { repositoryFor } from './repository.ts';
-import { newSetup, setUp } from './setup.ts';
-import { checkState } from './state.ts';
 
 export interface Wanted {
   /** A branch that exists is checked out as it is. Default: the prefix of the settings and the Work item's name. */

@@ -1,6 +1,6 @@
-import type { Service } from '../service.ts';
-import { headCommit } from '../tools/git/repository.ts';
-import { findWorktree } from './read.ts';
+import type { Service } from '../../service.ts';
+import { headCommit } from '../../tools/git/repository.ts';
+import { findWorktree } from '../read.ts';
 
 /** The commit that the worktree stands on; undefined without one. Never throws: it only goes with other records. */
 export const headOf = async (service: Service, caseId: string): Promise<string | undefined> => {

@@ -1,12 +1,12 @@
-import { isEnded } from '../../store/records/session.ts';
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { heldLocks } from '../../store/sessions/locks.ts';
-import { listSessions } from '../../store/sessions/sessions.ts';
-import { worktreeRecords } from '../../store/worktrees.ts';
-import type { Service } from '../service.ts';
-import { lastTouched } from '../tools/git/worktree.ts';
-import { worktreeConfig } from './config.ts';
-import { checkRemovable } from './remove.ts';
+import { isEnded } from '../../../store/records/session.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { heldLocks } from '../../../store/sessions/locks.ts';
+import { listSessions } from '../../../store/sessions/sessions.ts';
+import { worktreeRecords } from '../../../store/worktrees.ts';
+import type { Service } from '../../service.ts';
+import { lastTouched } from '../../tools/git/worktree.ts';
+import { worktreeConfig } from '../config.ts';
+import { checkRemovable } from '../keep/remove.ts';
 import { stateOf, type WorktreeState } from './state.ts';
 
 export interface StaleWorktree {

@@ -1,7 +1,7 @@
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import type { Service } from '../service.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { Service } from '../../service.ts';
+import { isStale, type StaleWorktree, staleWorktrees, whyNot } from '../look/stale.ts';
 import { removeWorktree } from './remove.ts';
-import { isStale, type StaleWorktree, staleWorktrees, whyNot } from './stale.ts';
 
 export interface CleanupWish {
   /** Says what would be done, and does nothing. */

@@ -1,7 +1,7 @@
-import { readyToWrite } from '../../store/store.ts';
-import { inWorktreeTurn, removeRecovered } from '../../store/worktrees.ts';
-import type { Service } from '../service.ts';
-import { dropRefs } from '../tools/git/kept-states.ts';
+import { readyToWrite } from '../../../store/store.ts';
+import { inWorktreeTurn, removeRecovered } from '../../../store/worktrees.ts';
+import type { Service } from '../../service.ts';
+import { dropRefs } from '../../tools/git/kept-states.ts';
 import { findRecovery } from './recoveries.ts';
 
 /** Lets go of what was kept: the ref, and the patch beside the records. Only the operator asks for it; 404 for none. */

@@ -1,4 +1,4 @@
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 
 /** The set-up of one worktree, while it goes on. */
 export interface RunningSetup {

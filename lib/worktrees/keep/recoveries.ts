@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
-import type { Case } from '../../store/records/case.ts';
-import { type Recovery, RecoveryNote } from '../../store/records/recovery.ts';
-import { recoveredPatches } from '../../store/worktrees.ts';
-import { notFound } from '../errors.ts';
-import type { Service } from '../service.ts';
-import type { Checkout } from '../tools/git/git.ts';
-import type { KeptState } from '../tools/git/kept-states.ts';
-import { type KeptWork, listWork } from '../tools/git/recovered.ts';
-import type { Repository } from '../tools/git/repository.ts';
-import { itemOf } from './item.ts';
+import type { Case } from '../../../store/records/case.ts';
+import { type Recovery, RecoveryNote } from '../../../store/records/recovery.ts';
+import { recoveredPatches } from '../../../store/worktrees.ts';
+import { notFound } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import type { Checkout } from '../../tools/git/git.ts';
+import type { KeptState } from '../../tools/git/kept-states.ts';
+import { type KeptWork, listWork } from '../../tools/git/recovered.ts';
+import type { Repository } from '../../tools/git/repository.ts';
+import { itemOf } from '../item.ts';
+import { findWorktree } from '../read.ts';
+import { repositoryFor } from '../repository.ts';
 import { keptStates } from './kept-states.ts';
-import { findWorktree } from './read.ts';
 import { beginOf, idOf } from './recover.ts';
-import { repositoryFor } from './repository.ts';
 
 /**
  * What was kept of a Work item's worktrees, oldest first: by forced removals, with the patches beside the records, before

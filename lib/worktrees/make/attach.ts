@@ -1,30 +1,30 @@
 import { isAbsolute } from 'node:path';
-import { settingsOf } from '../../store/globals.ts';
-import type { Case } from '../../store/records/case.ts';
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { readyToWrite } from '../../store/store.ts';
+import { settingsOf } from '../../../store/globals.ts';
+import type { Case } from '../../../store/records/case.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { readyToWrite } from '../../../store/store.ts';
 import {
   inWorktreeTurn,
   realDirectory,
   saveWorktree,
   worktreeRecords,
-} from '../../store/worktrees.ts';
-import { ServiceError } from '../errors.ts';
-import type { Service } from '../service.ts';
+} from '../../../store/worktrees.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
 import {
   currentBranch,
   defaultBase,
   findRepository,
   type Repository,
-} from '../tools/git/repository.ts';
-import { listWorktrees } from '../tools/git/worktree.ts';
-import { worktreeConfig } from './config.ts';
+} from '../../tools/git/repository.ts';
+import { listWorktrees } from '../../tools/git/worktree.ts';
+import { worktreeConfig } from '../config.ts';
+import { itemOf } from '../item.ts';
+import { lies, overlap } from '../look/lies.ts';
+import { refuseHeld, refuseSecond } from '../read.ts';
+import { findProjectRepository } from '../repository.ts';
 import { startOf } from './create.ts';
-import { itemOf } from './item.ts';
-import { lies, overlap } from './lies.ts';
 import { ownerOf } from './name.ts';
-import { refuseHeld, refuseSecond } from './read.ts';
-import { findProjectRepository } from './repository.ts';
 
 export interface Attachment {
   path: string;

@@ -1,10 +1,10 @@
-import type { WorktreeRecord } from '../../store/records/worktree.ts';
-import { counted } from '../counted.ts';
-import { ServiceError } from '../errors.ts';
-import type { Checkout, Git } from '../tools/git/git.ts';
-import { headCommit } from '../tools/git/repository.ts';
-import { status } from '../tools/git/status.ts';
-import { type SubmoduleWork, submoduleWork } from '../tools/git/submodules.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { counted } from '../../counted.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Checkout, Git } from '../../tools/git/git.ts';
+import { headCommit } from '../../tools/git/repository.ts';
+import { status } from '../../tools/git/status.ts';
+import { type SubmoduleWork, submoduleWork } from '../../tools/git/submodules.ts';
 
 /** What would go, or be hard to find again, with a worktree. */
 export interface Loss {

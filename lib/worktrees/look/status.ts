@@ -1,11 +1,15 @@
-import type { Lock } from '../../store/records/lock.ts';
-import type { Worktree, WorktreeRecord } from '../../store/records/worktree.ts';
-import { readLock } from '../../store/sessions/locks.ts';
-import type { Service } from '../service.ts';
-import type { Git } from '../tools/git/git.ts';
-import { status, type WorktreeStatus } from '../tools/git/status.ts';
-import { mayHaveSubmodules, type SubmoduleWork, submoduleWork } from '../tools/git/submodules.ts';
-import { checkCase, findWorktree, getWorktree, worktreeOf } from './read.ts';
+import type { Lock } from '../../../store/records/lock.ts';
+import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
+import { readLock } from '../../../store/sessions/locks.ts';
+import type { Service } from '../../service.ts';
+import type { Git } from '../../tools/git/git.ts';
+import { status, type WorktreeStatus } from '../../tools/git/status.ts';
+import {
+  mayHaveSubmodules,
+  type SubmoduleWork,
+  submoduleWork,
+} from '../../tools/git/submodules.ts';
+import { checkCase, findWorktree, getWorktree, worktreeOf } from '../read.ts';
 import { adviceFor, stateOf, type WorktreeState } from './state.ts';
 
 export interface ChangedPath {

@@ -1,5 +1,5 @@
-import { shortId } from '../../store/names.ts';
-import type { Case } from '../../store/records/case.ts';
+import { shortId } from '../../../store/names.ts';
+import type { Case } from '../../../store/records/case.ts';
 import { nameOf } from './name.ts';
 
 const PLACES = ['prefix', 'name', 'slug', 'id', 'type', 'project'] as const;

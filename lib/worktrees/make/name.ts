@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { caseDirName, shortId } from '../../store/names.ts';
-import type { Case } from '../../store/records/case.ts';
+import { caseDirName, shortId } from '../../../store/names.ts';
+import type { Case } from '../../../store/records/case.ts';
 
 /** What a Work item's worktree and branch are called: as its directory, where a branch can be called that. */
 export const nameOf = ({ id, title, path }: Case): string => {

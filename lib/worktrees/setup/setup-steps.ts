@@ -1,15 +1,15 @@
-import { readCase } from '../../store/cases.ts';
-import type { Setup, WorktreeRecord } from '../../store/records/worktree.ts';
-import { ServiceError } from '../errors.ts';
-import { LIMITS } from '../providers/launch.ts';
-import type { RunEvent } from '../providers/provider.ts';
-import { lastWords, type Ran, runScript } from '../providers/script.ts';
-import type { Service } from '../service.ts';
-import { type Brought, bringFiles } from '../tools/git/bring-files.ts';
-import { worktreeConfig } from './config.ts';
+import { readCase } from '../../../store/cases.ts';
+import type { Setup, WorktreeRecord } from '../../../store/records/worktree.ts';
+import { ServiceError } from '../../errors.ts';
+import { LIMITS } from '../../providers/launch.ts';
+import type { RunEvent } from '../../providers/provider.ts';
+import { lastWords, type Ran, runScript } from '../../providers/script.ts';
+import type { Service } from '../../service.ts';
+import { type Brought, bringFiles } from '../../tools/git/bring-files.ts';
+import { worktreeConfig } from '../config.ts';
+import { viewOf } from '../look/view.ts';
+import { repositoryFor } from '../repository.ts';
 import { wrongGlob } from './glob.ts';
-import { repositoryFor } from './repository.ts';
-import { viewOf } from './view.ts';
 
 /** Is told each step when it begins and when it has ended: as the tool calls of a session are. */
 export type Told = (event: Extract<RunEvent, { type: 'tool_call' }>) => void;
