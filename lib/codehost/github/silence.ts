@@ -19,19 +19,24 @@ const UNSENT = new Set([
 /** No connection came about, or it broke. */
 export const silence = (cause: unknown, { host, write }: Question): ServiceError => {
   const { code, message } = deepest(cause);
-  const refused = /Proxy response \(?(\d+)\)?/i.exec(message)?.[1];
-  if (refused !== undefined) {
-    const detail = `The proxy on the way to ${host} refused (${refused}). Look at HTTPS_PROXY and the login it asks for.`;
-    return new ServiceError('codehost_gateway', detail, {
-      members: { host_status: Number(refused) },
-    });
+  const host_status = refusedByProxy(code, message);
+  if (host_status !== undefined) {
+    const detail = `The proxy on the way to ${host} refused (${host_status}). Look at HTTPS_PROXY and the login it asks for.`;
+    return new ServiceError('codehost_gateway', detail, { members: { host_status } });
   }
   const open = write && !UNSENT.has(code);
   return new ServiceError(
     'codehost_unreachable',
-    `${host} is out of reach (${code || 'the connection broke'}). ${open ? UNKNOWN : 'Look at the network, and at HTTPS_PROXY if you need one; then try again.'}`,
+    `${host} is out of reach (${code || message || 'the connection broke'}). ${open ? UNKNOWN : 'Look at the network, and at HTTPS_PROXY if you need one; then try again.'}`,
     { members: outcome(open) },
   );
+};
+
+// An error of fetch that has neither a code nor words is what it makes of a 407.
+const refusedByProxy = (code: string, message: string): number | undefined => {
+  if (code === '' && message === '') return 407;
+  const [, status] = /Proxy response \(?(\d+)\)?/i.exec(message) ?? [];
+  return status === undefined ? undefined : Number(status);
 };
 
 const DEEPEST = 5;

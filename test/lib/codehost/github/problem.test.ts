@@ -224,6 +224,12 @@ const ROWS: Row[] = [
     members: { host_status: 407 },
   },
   {
+    what: "fetch's own 407",
+    failure: { kind: 'silence', cause: new TypeError('fetch failed', { cause: new Error() }) },
+    code: 'codehost_gateway',
+    members: { host_status: 407 },
+  },
+  {
     what: 'no answer in time',
     failure: { kind: 'timeout', seconds: 30 },
     code: 'codehost_timeout',
