@@ -1,3 +1,4 @@
+import { parseSections, renderSections } from '../text/fenced.ts';
 import { storable } from '../text/storable.ts';
 
 export const SIDES = ['base', 'here', 'host'] as const;
@@ -17,28 +18,23 @@ export const renderTexts = (texts: SyncTexts): string => {
 // What does not fit into one record stands elsewhere: the base in issue.md, what is on the host there.
 const MOST = 1_000_000;
 
+const HEADING = 'Description, ';
+
 const sectionsOf = (texts: SyncTexts): string =>
-  SIDES.map((side) => (texts[side] === undefined ? '' : sectionOf(side, texts[side]))).join('');
-
-const sectionOf = (side: Side, text: string): string => {
-  const runs = text.match(/`{3,}/g) ?? [];
-  const fence = '`'.repeat(runs.reduce((longest, { length }) => Math.max(longest, length + 1), 3));
-  return `\n## Description, ${side}\n\n${fence}markdown\n${text}\n${fence}\n`;
-};
-
-const SECTION = /^## Description, (base|here|host)\n\n(`{3,})markdown\n/gm;
+  renderSections(
+    SIDES.flatMap((side) => {
+      const text = texts[side];
+      return text === undefined ? [] : [{ heading: `${HEADING}${side}`, text }];
+    }),
+  );
 
 /** The texts of such a body. */
 export const parseTexts = (body: string): SyncTexts => {
-  const lines = body.replaceAll('\r\n', '\n');
-  const pattern = new RegExp(SECTION);
-  const texts: SyncTexts = {};
-  for (let found = pattern.exec(lines); found !== null; found = pattern.exec(lines)) {
-    const [, side, fence] = found as unknown as [string, Side, string];
-    const end = lines.indexOf(`\n${fence}\n`, pattern.lastIndex - 1);
-    if (end < 0) break;
-    texts[side] = lines.slice(pattern.lastIndex, end);
-    pattern.lastIndex = end;
-  }
-  return texts;
+  const sections = parseSections(body);
+  return Object.fromEntries(
+    SIDES.flatMap((side) => {
+      const found = sections.find(({ heading }) => heading === `${HEADING}${side}`);
+      return found === undefined ? [] : [[side, found.text]];
+    }),
+  );
 };
