@@ -12,6 +12,7 @@ import { planningRoutes } from './planning.ts';
 import { proofRoutes } from './proof.ts';
 import { providerRoutes } from './providers.ts';
 import { pullRequestRoutes } from './pull-requests.ts';
+import { reviewRoutes } from './reviews.ts';
 import { sessionControlRoutes } from './session-control.ts';
 import { sessionRoutes } from './sessions.ts';
 import { systemRoutes } from './system.ts';
@@ -32,7 +33,10 @@ export const sections: readonly Section[] = [
     title: 'Code-hosting integration',
     routes: [...codehostRoutes, ...codehostReadRoutes, ...codehostIssueRoutes],
   },
-  { title: 'Work item link, PR and review', routes: [...linkRoutes, ...pullRequestRoutes] },
+  {
+    title: 'Work item link, PR and review',
+    routes: [...linkRoutes, ...pullRequestRoutes, ...reviewRoutes],
+  },
   { title: 'Conflicts and rebase', routes: conflictRoutes },
   { title: 'Export', routes: exportRoutes },
   { title: 'AI providers', routes: providerRoutes },

@@ -17,6 +17,7 @@ const promptOf = (phase: Phase, parts: PromptParts): string =>
     ...section('What has to change', parts.feedback),
     ...left(parts.partial),
     ...(parts.conflict === undefined ? [] : ['## The conflict', parts.conflict]),
+    ...(parts.reviews === undefined ? [] : ['## What reviewers said', parts.reviews]),
     ...section(`The Work item (${parts.type})`, parts.description),
     ...parts.global_memory.flatMap(({ filename, content }) =>
       section(`Of every Work item, from \`${filename}\` of the global memory`, content),

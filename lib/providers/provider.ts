@@ -33,6 +33,8 @@ export interface PromptParts {
   feedback?: string;
   /** What is in conflict in the worktree, for a session that resolves it. */
   conflict?: string;
+  /** What reviewers said, for a session that addresses it; nothing in it is the operator's but what says so. */
+  reviews?: string;
   /** The plan that the feedback is about, in Plan mode only. */
   proposed?: string;
   /** Work mode only, when a run of this plan was stopped before. */

@@ -1,4 +1,5 @@
 import type { KeptPull } from '../../store/pulls/pulls.ts';
+import { listReviews } from '../../store/pulls/reviews.ts';
 import type { Gate } from '../../store/records/proof.ts';
 import type { ReadyCheck } from '../../store/records/pull-status.ts';
 import type { Pull } from '../codehost/code-host.ts';
@@ -36,14 +37,23 @@ export const lookAround = async (service: Service, kept: KeptPull): Promise<Foun
     hosted.reviews(number),
     hosted.threads(number),
   ]);
+  const settled = resolvedHere(service, kept.case_id);
   return {
     gate: await getGate(service, kept.case_id),
     pull,
-    unresolved: unresolvedOf(reviews, threads),
+    unresolved: unresolvedOf(reviews, threads).filter(({ id }) => !settled.has(id)),
     local: await localState(service, kept.case_id),
     remote: await remoteHead(service, kept),
   };
 };
+
+/** The reviews that the operator has marked as resolved: on the host they stand as they were. */
+export const resolvedHere = ({ store }: Service, caseId: string): ReadonlySet<string> =>
+  new Set(
+    (listReviews(store, caseId) ?? []).flatMap(({ matter: { id, resolved_at } }) =>
+      resolved_at == null ? [] : [id],
+    ),
+  );
 
 const localState = async (service: Service, caseId: string): Promise<Found['local']> => {
   const worktree = findWorktree(service, caseId);

@@ -13,13 +13,17 @@ import { begin } from './launch.ts';
 export interface NewSession {
   type: string;
   provider?: string;
+  /** The id that it is to have. */
+  id?: string;
+  /** What the operator says to it. */
+  comment?: string;
 }
 
 /** Makes a session. It starts in Plan mode at once when the lock is free, else it waits its turn. */
 export const createSession = async (
   service: Service,
   caseId: string,
-  { type, provider }: NewSession,
+  { type, provider, id = randomUUID(), comment }: NewSession,
 ): Promise<Session> => {
   const item = await readCase(service.store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
@@ -32,13 +36,14 @@ export const createSession = async (
   checkRepository(service, item.project);
   refuseSession(service, caseId, type);
   const matter = {
-    id: randomUUID(),
+    id,
     type,
     mode: 'plan' as const,
     status: 'queued' as const,
     provider: checkProvider(service, provider),
     machine: service.store.machine,
     created_at: service.clock().toISOString(),
+    ...(comment !== undefined && { comment }),
   };
   await checkFollows(service, caseId);
   const kept = await keepSession(service.store, caseId, matter);

@@ -5,8 +5,8 @@ import { type KeptSession, updateSession, whereIs } from '../../store/sessions/s
 import type { PromptParts, RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { headCommit } from '../tools/git/repository.ts';
+import { aboutOf } from './about.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
-import { conflictOf } from './conflict.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
 import { prepareWorktree } from './prepare.ts';
@@ -53,8 +53,8 @@ const propose = async (
   const { case_id, id } = kept.session;
   const base_commit = (await headCommit(service.git, worktree)) ?? null;
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
-  const conflict = await conflictOf(service, kept, worktree);
-  const prompt = await promptFor(service, case_id, { ...revisionOf(service, kept), ...conflict });
+  const about = await aboutOf(service, kept, worktree);
+  const prompt = await promptFor(service, case_id, { ...revisionOf(service, kept), ...about });
   return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });
 };
 

@@ -1,7 +1,8 @@
 import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import { conflictOf, runAndUnstage } from './conflict.ts';
+import { aboutOf } from './about.ts';
+import { runAndUnstage } from './conflict.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
 import { partialWork } from './partial.ts';
@@ -28,8 +29,8 @@ export const workTurn = async (
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
   const partial = goesOn ? await partialWork(service, kept, worktree) : undefined;
-  const conflict = await conflictOf(service, kept, worktree);
-  const given = { plan, ...(partial !== undefined && { partial }), ...conflict };
+  const about = await aboutOf(service, kept, worktree);
+  const given = { plan, ...(partial !== undefined && { partial }), ...about };
   const prompt = await promptFor(service, case_id, given);
   const before = await diffOf(service, kept);
   const ended = await runAndUnstage(service, { kept, worktree, prompt });

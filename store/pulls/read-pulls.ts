@@ -1,11 +1,13 @@
 import { Compile, type Validator } from 'typebox/compile';
 import { PullDraftMatter, PullMatter, PullTransition } from '../records/pull-request.ts';
+import { ReviewMatter } from '../records/review.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import { Problem } from '../text/problem.ts';
 
 export const checkPull = checkerOf(PullMatter);
 export const checkPullDraft = checkerOf(PullDraftMatter);
+export const checkReview = checkerOf(ReviewMatter);
 
 export const parsePull = (text: string): PullMatter => {
   const source = parseFrontMatter(text);
@@ -15,6 +17,11 @@ export const parsePull = (text: string): PullMatter => {
 export const parsePullDraft = (text: string): PullDraftMatter => {
   const source = parseFrontMatter(text);
   return checkPullDraft(source.data, source);
+};
+
+export const parseReview = (text: string): ReviewMatter => {
+  const source = parseFrontMatter(text);
+  return checkReview(source.data, source);
 };
 
 /** The transition of one line of timeline.ndjson. Undefined for what is none: it is never in the way of the others. */

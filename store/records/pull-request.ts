@@ -50,6 +50,10 @@ export const PullMatter = Type.Object({
   head_in_sync: given(Type.Boolean()),
   /** The host has told of something newer than this. */
   stale: Type.Optional(Type.Boolean()),
+  /** When it last did. */
+  told_at: given(Time),
+  /** When all reviews were last read. */
+  reviews_synced_at: given(Time),
   /** Of the body as it was last published: on the host it may have been edited since. */
   published_sha256: given(Sha256),
   /** The name of the remote that the branch was pushed to, and what was pushed last. */

@@ -53,6 +53,8 @@ export const SessionMatter = Type.Object({
   ended_at: Type.Optional(OrNull(Time)),
   usage: Type.Optional(Type.Union([Type.Null(), Usage])),
   error: Type.Optional(text),
+  /** What the operator said to it when it was made. */
+  comment: Type.Optional(text),
   /** What the operator wanted changed in the plan, until there is another. */
   feedback: Type.Optional(text),
   /** The name of the `.dossier/` that it was made with: only that machine goes on with it. */

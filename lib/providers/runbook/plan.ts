@@ -3,7 +3,10 @@ import type { PromptParts } from '../provider.ts';
 import { type ShellBlock, shellBlocks } from './shell-blocks.ts';
 
 /** The plan that the runbook proposes: the shell blocks of tasks.md, or else of the description, each a numbered step. */
-export const proposePlan = (parts: PromptParts): string => {
+export const proposePlan = (parts: PromptParts): string =>
+  parts.reviews === undefined ? ofTasks(parts) : ofReviews(parts, parts.reviews);
+
+const ofTasks = (parts: PromptParts): string => {
   const tasks = parts.memory.find(({ filename }) => filename === 'tasks.md');
   const [source, text] = tasks
     ? ['tasks.md', tasks.content]
@@ -12,6 +15,16 @@ export const proposePlan = (parts: PromptParts): string => {
   const body = blocks.length === 0 ? nothingToRun(source) : steps(source, blocks);
   return `${[`# Plan: ${parts.title}`, ...asked(parts.feedback), ...body].join('\n\n')}\n`;
 };
+
+// What strangers wrote is shown, and never a step: not even where it looks like one.
+const ofReviews = ({ title, feedback }: PromptParts, reviews: string): string =>
+  `${[`# Plan: ${title}`, ...asked(feedback), ...REVIEWED, reviews].join('\n\n')}\n`;
+
+const REVIEWED = [
+  'Nothing would be run: the runbook cannot read reviews. They stand below, for you.',
+  'Write what is to be run for them as fenced `sh` blocks into this plan before you approve it. They are run one by ' +
+    'one, in the order in which they stand, in the worktree of this Work item. Approved as it is, this plan does nothing.',
+];
 
 const nothingToRun = (source: string): string[] => [
   `Nothing would be run: there is no fenced \`sh\` block in ${source}.`,

@@ -1,0 +1,135 @@
+import { Type } from 'typebox';
+import { accepted } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
+import { route } from '../lib/http/route.ts';
+import { addressFeedback } from '../lib/reviews/address.ts';
+import { addToFeedback } from '../lib/reviews/queue.ts';
+import { fetchReviews, keptReviews } from '../lib/reviews/read.ts';
+import { resolveReview } from '../lib/reviews/resolve.ts';
+import type { Service } from '../lib/service.ts';
+import { Review } from '../store/records/review.ts';
+import { Session } from '../store/records/session.ts';
+import { CasePath } from './cases.ts';
+import { HOST } from './codehost-errors.ts';
+
+const ReviewPath = Type.Object({
+  ...CasePath.properties,
+  review_id: Type.String({
+    minLength: 1,
+    maxLength: 300,
+    description: '`review:<number>` or `thread:<id>`',
+  }),
+});
+const Query = Type.Object({
+  ...PageQuery,
+  after: Type.Optional(
+    Type.String({ minLength: 1, description: 'The id of the last one of the page before' }),
+  ),
+  local: Type.Optional(
+    Type.Boolean({ description: 'As they were when the host was last asked, which is not asked' }),
+  ),
+});
+const READING = ['not_found', 'unreadable_record', 'file_busy', ...HOST] as const;
+
+const reviewsFor = (
+  service: Service,
+  caseId: string,
+  { local = false }: { local?: boolean },
+): Review[] | Promise<Review[]> =>
+  local ? keptReviews(service, caseId) : fetchReviews(service, caseId);
+
+export const reviewRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/pr/reviews',
+    summary: 'List all reviews and threads of the pull request, oldest first',
+    description:
+      'Read from the host, and recorded. An error of the host is the answer: never an empty list because it could not be asked. `local=true` answers the records.',
+    params: CasePath,
+    query: Query,
+    response: Type.Array(Review),
+    errors: READING,
+    handler: async ({ params: { id }, query }, service) =>
+      page(await reviewsFor(service, id, query), query, `/api/cases/${id}/pr/reviews`),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/cases/{id}/pr/reviews/unresolved',
+    summary: 'List the reviews and threads that block the pull request',
+    description:
+      'Threads that are open, and of each author the latest decision where that asks for changes and was not dismissed. Not those that were marked as resolved here.',
+    params: CasePath,
+    query: Query,
+    response: Type.Array(Review),
+    errors: READING,
+    handler: async ({ params: { id }, query }, service) => {
+      const blocking = (await reviewsFor(service, id, query)).filter((one) => one.blocking);
+      return page(blocking, query, `/api/cases/${id}/pr/reviews/unresolved`);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/pr/reviews/{review_id}/add-to-feedback',
+    operatorOnly: true,
+    summary: 'Queue a review for the next feedback session',
+    description: 'Once, however often it is asked. One that was addressed is queued anew.',
+    params: ReviewPath,
+    response: Review,
+    errors: READING,
+    handler: ({ params }, service) => addToFeedback(service, params.id, params.review_id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/pr/reviews/{review_id}/resolve',
+    operatorOnly: true,
+    summary: 'Mark a review as resolved: a thread on the host, a review here',
+    description:
+      'It leaves the queue for feedback, unless a session has it. The host lets a review be ended only by its author or a dismissal: here it blocks no more.',
+    params: ReviewPath,
+    response: Type.Object({
+      ...Review.properties,
+      resolved_on_host: Type.Boolean(),
+      note: Type.String(),
+    }),
+    errors: ['codehost_conflict', ...READING],
+    handler: ({ params }, service) => resolveReview(service, params.id, params.review_id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/cases/{id}/pr/address-feedback',
+    operatorOnly: true,
+    summary: 'Start a session on the queued reviews',
+    description:
+      'A session of type `feedback`: it is told the reviews with file and line, plans, and changes files only after the operator has approved the plan. They leave the queue when it completes. Then `…/pr/push` brings its work to the host.',
+    params: CasePath,
+    body: Type.Optional(
+      Type.Object({
+        provider: Type.Optional(
+          Type.String({ minLength: 1, description: "Instead of the settings' provider" }),
+        ),
+        comment: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 10_000,
+            description: 'What the operator says to it',
+          }),
+        ),
+      }),
+    ),
+    response: Session,
+    status: 202,
+    errors: [
+      'not_found',
+      'session_active',
+      'rebase_in_progress',
+      'unreadable_record',
+      'file_busy',
+      'invalid_state',
+      'no_repository',
+    ],
+    handler: async ({ params, body }, service) => {
+      const session = await addressFeedback(service, params.id, body ?? {});
+      return accepted(`/cases/${params.id}/sessions/${session.id}`, session);
+    },
+  }),
+];

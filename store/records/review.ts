@@ -1,0 +1,105 @@
+import { type Static, Type } from 'typebox';
+import { Id, Time } from './id.ts';
+
+/** `review:<n>` as the host counts reviews, or `thread:<the host's own id>`. */
+export const REVIEW_ID = '^(?:review:[1-9][0-9]{0,18}|thread:[A-Za-z0-9_+/=:.-]{1,200})$';
+
+/** Of a review what its author decided; of a thread whether it is settled. */
+export const REVIEW_STATES = [
+  'approved',
+  'changes_requested',
+  'commented',
+  'dismissed',
+  'resolved',
+  'unresolved',
+] as const;
+
+const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([Type.Null(), schema]);
+const given = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Optional(orNull(schema));
+const HostTime = Type.String({ format: 'date-time' });
+
+/** One comment; its text is in the body of the record. */
+const CommentMatter = Type.Object({
+  author: given(Type.String()),
+  url: given(Type.String()),
+  created_at: given(HostTime),
+});
+
+/** The front matter of pr/reviews/<id>.md, a review or a thread; the body has the texts, each between fences. */
+export const ReviewMatter = Type.Object({
+  id: Type.String({ pattern: REVIEW_ID }),
+  /** The number of the pull request. */
+  pull: Type.Integer({ minimum: 1 }),
+  state: Type.Enum([...REVIEW_STATES]),
+  author: given(Type.String()),
+  url: given(Type.String()),
+  submitted_at: given(HostTime),
+  commit: given(Type.String()),
+  path: given(Type.String()),
+  line: given(Type.Integer()),
+  start_line: given(Type.Integer()),
+  outdated: Type.Optional(Type.Boolean()),
+  comments: Type.Optional(Type.Array(CommentMatter)),
+  /** Comments that are too many to be kept here. */
+  left_out: Type.Optional(Type.Integer()),
+  /** False: the host had it, and has not any more. */
+  on_host: Type.Optional(Type.Boolean()),
+  // The operator's own from here on.
+  queued_at: given(Time),
+  /** The feedback session that it was given to last. */
+  session_id: given(Id),
+  resolved_at: given(Time),
+});
+export type ReviewMatter = Static<typeof ReviewMatter>;
+
+const ReviewComment = Type.Object({
+  author: orNull(Type.String()),
+  body: Type.String({ description: 'Markdown' }),
+  url: orNull(Type.String()),
+  created_at: orNull(HostTime),
+});
+
+/** A review, or a thread of comments on a line, as it is served. */
+export const Review = Type.Object(
+  {
+    id: Type.String({ description: '`review:<number>` or `thread:<id>`' }),
+    case_id: Id,
+    kind: Type.Enum(['review', 'thread']),
+    pull: Type.Integer({ description: 'The number of the pull request' }),
+    state: Type.Enum([...REVIEW_STATES], {
+      description: 'Of a thread `resolved` or `unresolved`; of a review one of the others',
+    }),
+    blocking: Type.Boolean({
+      description:
+        'A thread that is open, or the latest decision of its author when that asks for changes',
+    }),
+    author: orNull(Type.String()),
+    body: Type.String({ description: 'Markdown: of a thread its first comment' }),
+    comments: Type.Array(ReviewComment, { description: 'Of a thread all, oldest first' }),
+    left_out: Type.Integer({ description: 'Comments that are too many to be kept here' }),
+    path: orNull(Type.String()),
+    line: Type.Union([Type.Null(), Type.Integer()], {
+      description: 'null: it is about the whole file, or the line is gone',
+    }),
+    start_line: orNull(Type.Integer()),
+    outdated: Type.Boolean(),
+    url: orNull(Type.String()),
+    commit: orNull(Type.String()),
+    submitted_at: orNull(HostTime),
+    on_host: Type.Boolean({ description: 'false: the host had it, and has not any more' }),
+    feedback: Type.Union([Type.Null(), Type.Enum(['queued', 'in_session', 'addressed'])], {
+      description:
+        '`queued`: for the next feedback session. `in_session`: one has it. `addressed`: the session `session_id` has completed with it',
+    }),
+    queued_at: orNull(Time),
+    session_id: orNull(Id),
+    resolved_at: Type.Union([Type.Null(), Time], {
+      description: 'When it was marked here as resolved; a thread is resolved on the host',
+    }),
+    fetched_at: Type.Union([Type.Null(), Time], { description: 'When the host was last asked' }),
+  },
+  { $id: 'Review' },
+);
+export type Review = Static<typeof Review>;
