@@ -3,6 +3,8 @@ import { describe, it } from 'node:test';
 import { ask, askGraphql } from '../helpers/codehost/ask.ts';
 import { startCodeHost } from '../helpers/codehost/code-host.ts';
 import { githubSchema } from '../helpers/codehost/graphql/schema.ts';
+import { described } from '../helpers/codehost/judge.ts';
+import { OPERATIONS } from '../helpers/codehost/operations.ts';
 import { MERGING, openTripwire } from '../helpers/codehost/tripwire.ts';
 
 const APP = '/repos/acme/app';
@@ -86,6 +88,13 @@ describe('the tripwire', () => {
 });
 
 describe('the judge', () => {
+  it('has the description of every operation that it is to judge', () => {
+    const named = Object.entries(OPERATIONS).flatMap(([path, methods]) =>
+      methods.map((method) => `${method} ${path}`),
+    );
+    assert.deepEqual(described().names.toSorted(), named.toSorted(), 'npm run codehost:schema');
+  });
+
   it('finds a key that GitHub would ignore', async (t) => {
     const host = await startCodeHost(t, { lenient: true });
     await host.repositories.push({ branch: 'work/one' });

@@ -17,25 +17,31 @@ const PACKAGE = '@octokit/openapi';
 const VERSION = '23.0.2';
 const TARGET = new URL('../../../test/helpers/codehost/github-openapi.json', import.meta.url);
 
+// The API is to be asked of each of these: what one of them has not, we must not use.
+const PRODUCTS = ['api.github.com', 'ghec', 'ghes-3.17', 'ghes-3.18', 'ghes-3.19'];
+
 const main = (): void => {
-  const described = installed();
+  const [described = {}, ...others] = installed();
   const paths: Objects = {};
   for (const [path, methods] of Object.entries(OPERATIONS)) {
-    for (const method of methods) paths[`${method} ${path}`] = operation(described, path, method);
+    for (const method of methods) {
+      paths[`${method} ${path}`] = operation(described, path, method);
+      for (const other of others) operation(other, path, method);
+    }
   }
   const components = referred(described, paths);
-  const source = { package: PACKAGE, version: VERSION, file: 'api.github.com.json' };
+  const source = { package: PACKAGE, version: VERSION, products: PRODUCTS };
   writeFileSync(TARGET, inLines({ source, operations: paths, schemas: components }));
   console.log(`${fileURLToPath(TARGET)}: ${Object.keys(paths).length} operations`);
 };
 
-const installed = (): Objects => {
+const installed = (): Objects[] => {
   const directory = mkdtempSync(join(tmpdir(), 'github-openapi-'));
   try {
     const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--no-save'];
     execFileSync('npm', ['install', ...quiet, '--prefix', directory, `${PACKAGE}@${VERSION}`]);
-    const file = join(directory, 'node_modules', PACKAGE, 'generated/api.github.com.json');
-    return JSON.parse(readFileSync(file, 'utf8'));
+    const files = join(directory, 'node_modules', PACKAGE, 'generated');
+    return PRODUCTS.map((name) => JSON.parse(readFileSync(join(files, `${name}.json`), 'utf8')));
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -44,7 +50,7 @@ const installed = (): Objects => {
 /** One operation: its query parameters, the body it takes, and a schema for each status (null: no body). */
 const operation = (described: Objects, path: string, method: string): Json => {
   const found = at(described, ['paths', path, method]);
-  if (found === undefined) throw new Error(`GitHub describes no ${method} ${path}`);
+  if (found === undefined) throw new Error(`Not every GitHub has ${method} ${path}`);
   const query: string[] = [];
   for (const each of list(found.parameters)) {
     const parameter = resolved(described, each);

@@ -161,15 +161,9 @@ const worldOf = async (
         return { owner, name: repo, private: options.private ?? false };
       }),
     }),
-    ...{ repositories: new Map(), ids: new Map(), credentials: new Map() },
-    ...{
-      forks: new Map(),
-      archived: new Set(),
-      renamed: new Map(),
-      moved: new Map(),
-      runs: new Map(),
-      lines: new Map(),
-    },
+    ...{ repositories: new Map(), ids: new Map(), credentials: new Map(), forks: new Map() },
+    ...{ archived: new Set(), renamed: new Map(), moved: new Map(), sizes: new Map() },
+    ...{ runs: new Map(), lines: new Map() },
     ...{ mergeable: new Map(), merged: new Map(), stale: new Map(), resolved: new Set() },
     ...{ statuses: [], links: [], told: [], reviews_required: true },
     rate: { limit: 5000, remaining: 5000, reset: Math.ceil(Date.now() / 1000) + HOUR_S },
@@ -186,6 +180,8 @@ const rolesWith = (role: Role): Map<string, Role> =>
 
 const listen = async (servers: readonly [Server, Server], socket: string): Promise<number> => {
   const [onPort, onSocket] = servers;
+  // A connection that is closed while nobody asks would be a failure that no test has planned.
+  for (const server of servers) server.keepAliveTimeout = 0;
   onPort.listen(0, '127.0.0.1');
   onSocket.listen(socket);
   await Promise.all(servers.map((server) => once(server, 'listening')));

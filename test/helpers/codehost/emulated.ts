@@ -71,7 +71,8 @@ const callTo = (origin: string, { url, host_name }: Wanted): Emulated['call'] =>
     calls += 1;
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}` },
+      // It closes idle connections, perhaps just when one is used again.
+      headers: { authorization: `Bearer ${token}`, connection: 'close' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = ours(await response.text(), { origin, url, host_name });

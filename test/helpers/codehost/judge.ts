@@ -114,14 +114,15 @@ const compiled = (pointer: string): ValidateFunction => {
 };
 
 interface Described {
+  names: string[];
   ajv: Ajv;
   matched: ReturnType<typeof matcher<Operation>>;
 }
 
 let loaded: Described | undefined;
 
-// Read when it is first needed, and once for a process.
-const described = (): Described => {
+/** GitHub's description, cut to what is asked of it here: read when it is first needed, once for a process. */
+export const described = (): Described => {
   loaded ??= load();
   return loaded;
 };
@@ -135,7 +136,7 @@ const load = (): Described => {
   formats.default(ajv);
   ajv.addFormat('repo.nwo', /^[^/]+\/[^/]+$/);
   ajv.addSchema({ $id: 'github', operations, schemas });
-  return { ajv, matched: matcher<Operation>(operations) };
+  return { names: Object.keys(operations), ajv, matched: matcher<Operation>(operations) };
 };
 
 const escaped = (key: string): string =>

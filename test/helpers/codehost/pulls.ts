@@ -12,7 +12,7 @@ import {
 } from './handler.ts';
 import { tooLong } from './limits.ts';
 import { type Answer, fieldsOf, json, notFound, type RestPull, refused } from './rest.ts';
-import { keyOf, type Told, type World } from './world.ts';
+import { keyOf, type Size, type Told, type World } from './world.ts';
 
 /** Its commits are those of the bare repository; the emulated host has none of them. */
 export const mendedPull = async (world: World, pull: RestPull): Promise<RestPull> => {
@@ -84,18 +84,21 @@ export const tellRenamed = (
   { number, actor }: { number: number; actor: string },
 ): void => tell(world, { number, event: 'RenamedTitleEvent', actor, more: {} });
 
-const sizes = async (world: World, pull: RestPull): Promise<RestPull> => {
-  const range = rangeOf(pull);
+const sized = async (world: World, pull: RestPull): Promise<RestPull> => {
   const git = gitOf(world, pull.base.repo?.full_name ?? '');
   if (git === undefined) return pull;
+  const range = rangeOf(pull);
+  const known = world.sizes.get(range) ?? sizeOf(git, range);
+  world.sizes.set(range, known);
+  return { ...pull, ...(await known) };
+};
+
+const sizeOf = async (git: AsyncGit, range: string): Promise<Size> => {
   const numbers = (await git('diff', '--numstat', range)).split('\n').filter(Boolean);
   const sum = (column: number): number =>
     numbers.reduce((all, line) => all + (Number(line.split('\t')[column]) || 0), 0);
   const commits = Number(await git('rev-list', '--count', range.replace('...', '..')));
-  return {
-    ...pull,
-    ...{ commits, changed_files: numbers.length, additions: sum(0), deletions: sum(1) },
-  };
+  return { commits, changed_files: numbers.length, additions: sum(0), deletions: sum(1) };
 };
 
 const rangeOf = ({ base, head }: RestPull): string => `${base.sha}...${head.sha}`;
@@ -123,7 +126,7 @@ const one: Handler = async (world, ask) => whole(world, await passed(world, ask)
 const whole = async (world: World, answer: Answer): Promise<Answer> => {
   if (answer.status >= 400) return answer;
   const pull = await mendedPull(world, answer.body as RestPull);
-  return { ...answer, body: await sizes(world, pull) };
+  return { ...answer, body: await sized(world, pull) };
 };
 
 /** GitHub opens none for a branch that is not there, has nothing new, or has an open one; the emulated host does. */
@@ -268,7 +271,7 @@ export const readPull = async (
 ): Promise<RestPull | undefined> => {
   const answer = await world.emulated.call('GET', `/repos/${name}/pulls/${number}`);
   if (answer.status !== 200) return undefined;
-  return sizes(world, await mendedPull(world, answer.body as RestPull));
+  return sized(world, await mendedPull(world, answer.body as RestPull));
 };
 
 const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)/gi;

@@ -42,6 +42,13 @@ export interface Told {
   more: Record<string, unknown>;
 }
 
+export interface Size {
+  commits: number;
+  changed_files: number;
+  additions: number;
+  deletions: number;
+}
+
 /** One fake host: the emulated GitHub, the git server, and what neither of them knows. */
 export interface World {
   /** The base of the API. */
@@ -77,6 +84,8 @@ export interface World {
   mergeable: Map<string, boolean | null>;
   /** The merge's commit, and that of the base before it. */
   merged: Map<string, { commit: string; base: string }>;
+  /** Of what lies between two commits, which never changes. */
+  sizes: Map<string, Promise<Size>>;
   /** A head that the API still tells although the branch went on. */
   stale: Map<string, string>;
   /** Whether the branch's rules ask for a review: without one GitHub tells of no decision to come. */
