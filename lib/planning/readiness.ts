@@ -11,9 +11,9 @@ import { notFound } from '../errors.ts';
 import { listChecklist } from '../proof/checklist.ts';
 import { messageOf } from '../providers/run-end.ts';
 import type { Service } from '../service.ts';
+import { adviceFor, stateOf } from '../worktrees/look/state.ts';
 import { findWorktree } from '../worktrees/read.ts';
 import { repositoryFor } from '../worktrees/repository.ts';
-import { adviceFor, stateOf } from '../worktrees/state.ts';
 import { closedBecause, planningGate } from './gate.ts';
 
 type Check = Readiness['checks'][number];

@@ -11,9 +11,9 @@ import { type LiveRun, START } from '../sessions/engine.ts';
 import { wakeQueue } from '../sessions/launch.ts';
 import { noPlaceLeft } from '../sessions/places.ts';
 import type { ReadingTurn } from '../sessions/reading-turn.ts';
-import { ensureWorktree } from '../worktrees/create.ts';
+import { viewOf } from '../worktrees/look/view.ts';
+import { ensureWorktree } from '../worktrees/make/create.ts';
 import { refuseHeld } from '../worktrees/read.ts';
-import { viewOf } from '../worktrees/view.ts';
 
 /** Of the lock: the daemon frees it when that is done, or when it starts again. */
 export const PLANNING = 'planning';
