@@ -1,15 +1,14 @@
 import { readLink } from '../../store/links/links.ts';
 import { sha256 } from '../../store/names.ts';
-import { readProofs } from '../../store/proofs.ts';
 import { readPullDraft } from '../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../store/records/pull-request.ts';
 import { listSessions, sessionSummary } from '../../store/sessions/sessions.ts';
-import { itemOf as itemWithProofs } from '../proof/attach.ts';
 import { listChecklist } from '../proof/checklist.ts';
 import type { Service } from '../service.ts';
 import { itemOf } from '../worktrees/item.ts';
 import { composeBody, type Told } from './compose-body.ts';
 import { wordsOf } from './session-words.ts';
+import { verifiedProofs } from './verified-proofs.ts';
 
 /** What is to be proposed: the draft as it is kept, edits by hand included; without one it is composed now. */
 export const pullDraft = async (service: Service, caseId: string): Promise<PullDraft> => {
@@ -36,11 +35,10 @@ const toldOf = async (service: Service, caseId: string): Promise<Told> => {
   const sessions = (listSessions(store, caseId) ?? [])
     .filter(({ session: { status, mode } }) => status === 'completed' && mode === 'work')
     .map((kept) => ({ session: kept.session, words: wordsOf(sessionSummary(store, kept)) }));
-  const proofs = readProofs(store, await itemWithProofs(service, caseId));
   const issue = readLink(store, caseId)?.issue;
   return {
     ...{ title, description, sessions, issue },
-    proofs: proofs.filter(({ verified }) => verified),
+    proofs: await verifiedProofs(service, caseId),
     checklist: await listChecklist(service, caseId),
   };
 };

@@ -5,6 +5,7 @@ import { exclusively } from '../conflicts/exclusively.ts';
 import { onBranch, refuseUnderWay } from '../conflicts/preflight.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { headCommit } from '../tools/git/repository.ts';
 import { status } from '../tools/git/status.ts';
 import { checkCase } from '../worktrees/read.ts';
 import { baseBranch } from './base-branch.ts';
@@ -81,9 +82,22 @@ const create = async (
   const committed = await commitChanges(service, worktree, { status: now, changes, title });
   // Composed anew, the body is of what was there before the commit: nothing in it depends on that.
   const body = wanted.body ?? composed;
+  await refuseMerged(service, worktree);
   const { commit } = await pushBranch(service, worktree, { push: where.push, base, pushed: null });
   const head = { owner: where.push.owner, branch, commit };
   const proposal = { title, body, base, draft, labels, head, where };
   const { kept, adopted, warnings } = await propose(service, case_id, proposal);
   return { ...servedPull(kept), adopted, committed: committed ?? null, warnings };
+};
+
+// The base branch here may not have heard of the merge yet.
+const refuseMerged = async ({ store, git }: Service, worktree: WorktreeRecord): Promise<void> => {
+  const { state, head_sha, number } = readPull(store, worktree.case_id)?.matter ?? {};
+  if (state !== 'merged') return;
+  const head = await headCommit(git, worktree);
+  if (head === undefined || head !== head_sha) return;
+  throw new ServiceError(
+    'invalid_state',
+    `Everything that ${worktree.branch} has was merged with #${number}: there is nothing to propose. Run a session, or commit, first.`,
+  );
 };

@@ -1,13 +1,12 @@
 import { sha256 } from '../../store/names.ts';
-import { readProofs } from '../../store/proofs.ts';
 import { changePull, type KeptPull } from '../../store/pulls/pulls.ts';
 import type { PostedProof } from '../../store/records/pull-status.ts';
 import { ServiceError } from '../errors.ts';
-import { itemOf } from '../proof/attach.ts';
 import { getGate, listChecklist } from '../proof/checklist.ts';
 import type { Service } from '../service.ts';
 import { getPull, hostedFor, inPullTurn } from './current.ts';
 import { proofText } from './proof-text.ts';
+import { verifiedProofs } from './verified-proofs.ts';
 
 /** Shows the verified proofs in one comment of the pull request, made or brought up to date. 422 while nothing is verified. */
 export const commentProof = (service: Service, caseId: string): Promise<PostedProof> =>
@@ -23,8 +22,7 @@ export const postProof = async (
   kept: KeptPull,
 ): Promise<{ posted: PostedProof; kept: KeptPull }> => {
   const { case_id, matter } = kept;
-  const all = readProofs(service.store, await itemOf(service, case_id));
-  const proofs = all.filter(({ verified }) => verified);
+  const proofs = await verifiedProofs(service, case_id);
   const { missing } = await getGate(service, case_id);
   if (proofs.length === 0) throw nothingVerified(missing);
   const checklist = await listChecklist(service, case_id);

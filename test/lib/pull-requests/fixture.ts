@@ -1,8 +1,12 @@
 /** A Work item with a worktree, whose project is a clone of a repository on the fake code host. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { ErrorCode } from '../../../lib/errors.ts';
+import { pullRequestRoutes } from '../../../routes/pull-requests.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { Worktree } from '../../../store/records/worktree.ts';
@@ -54,6 +58,8 @@ export interface PullScene {
   prove: () => Promise<Proof>;
   /** A file of the Work item. */
   read: (name: string) => string;
+  /** The names in a folder of it. */
+  files: (folder: string) => string[];
 }
 
 interface SceneOptions extends CodeHostOptions {
@@ -82,8 +88,10 @@ export const pullScene = async (
   const at = `/api/cases/${item.id}/pr`;
   return {
     ...{ host, running, item, worktree, git },
-    post: (what, body) => running.call('POST', `${at}/${what}`, body),
-    get: (what) => running.call('GET', what === '' ? at : `${at}/${what}`),
+    post: async (what, body) =>
+      shaped('POST', what, await running.call('POST', `${at}/${what}`, body)),
+    get: async (what) =>
+      shaped('GET', what, await running.call('GET', what === '' ? at : `${at}/${what}`)),
     work: (files = { 'tax.ts': 'export const tax = 1;\n' }) => commit(git, worktree.path, files),
     prove: async () => {
       const proof = { type: 'test-log', content: 'all 12 tests pass, thanks to @colleague' };
@@ -92,7 +100,23 @@ export const pullScene = async (
       return body;
     },
     read: (name) => readFileSync(join(running.workspace, item.path, name), 'utf8'),
+    files: (folder) => readdirSync(join(running.workspace, item.path, folder)),
   };
+};
+
+/** The answer itself, which is as the API says it is: a success has its schema, a problem is a declared one. */
+const shaped = <T>(method: string, what: string, answer: Answered<T>): Answered<T> => {
+  const path = `/api/cases/{id}/pr${what === '' ? '' : `/${what}`}`;
+  const declared = pullRequestRoutes.find((each) => each.method === method && each.path === path);
+  assert.ok(declared, path);
+  if (answer.status >= 400) {
+    const { code } = answer.body as { code: ErrorCode };
+    assert.ok(code === 'bad_request' || declared.errors?.includes(code), `${path} ${answer.text}`);
+    return answer;
+  }
+  const schema = Compile(declared.response as TSchema);
+  assert.ok(schema.Check(answer.body), JSON.stringify(schema.Errors(answer.body)));
+  return answer;
 };
 
 /** The same with its pull request, a draft. */

@@ -300,5 +300,12 @@ describe('POST /api/cases/{id}/pr/sync-state', () => {
     assert.equal(after, before);
     assert.equal(await host.repositories.headOf('main'), merged);
     assertProblem(await scene.post('push'), 422, 'invalid_state');
+    const idle = await scene.post('create');
+    assertProblem(idle, 422, 'invalid_state');
+    assert.match(idle.body.detail, /was merged with #/);
+    scene.work({ 'more.ts': '1\n' });
+    const next = await scene.post('create');
+    assert.deepEqual([next.status, next.body.number], [201, number + 1], next.text);
+    assert.match(scene.read(`pr/former/${scene.files('pr/former')[0]}`), /^state: merged$/m);
   });
 });
