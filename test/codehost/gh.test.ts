@@ -42,4 +42,25 @@ describe('the real gh on the fake host', { skip: withoutGh }, () => {
     await assert.rejects(gh.run(odd));
     assert.deepEqual(gh.calls(), [args, ['auth', 'token', '--hostname', 'ghe.example'], odd]);
   });
+
+  it('asks an Enterprise server below its prefix', async (t) => {
+    const host = await startCodeHost(t, { enterprise: true });
+    const { socket, token, host_name } = host;
+    const gh = ghFor(t, { socket, token, host: host_name });
+    const user = await gh.run(['api', 'user', '--hostname', host_name]);
+    assert.equal(JSON.parse(user).login, 'operator');
+    assert.deepEqual(
+      host.requests.map(({ path }) => path),
+      ['/user'],
+    );
+  });
+
+  it('tells harmless calls from others', async (t) => {
+    const gh = ghFor(t, { token: 'ghp_kept' });
+    await gh.run(['--version']);
+    await gh.run(['auth', 'token', '--hostname', 'github.com']);
+    gh.assertHarmless();
+    await gh.run(['config', 'list']).catch(() => undefined);
+    assert.throws(gh.assertHarmless, /more than its version/);
+  });
 });

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -19,6 +20,8 @@ export interface Gh {
   env: Record<string, string>;
   /** The arguments of every call, oldest first. */
   calls(): string[][];
+  /** None of the calls was more than to ask for its version, or for a token. */
+  assertHarmless(): void;
   /** Calls it as an operator would. */
   run(args: string[], env?: Record<string, string>): Promise<string>;
 }
@@ -60,11 +63,17 @@ export const ghFor = (
   return {
     env,
     calls: () => callsIn(log),
+    assertHarmless: () => {
+      const others = callsIn(log).filter((call) => !HARMLESS.test(call.join(' ')));
+      assert.deepEqual(others, [], 'gh was asked for more than its version and a token');
+    },
     run: async (args, more = {}) =>
       (await promisify(execFile)(join(bin, 'gh'), args, { cwd: root, env: { ...env, ...more } }))
         .stdout,
   };
 };
+
+const HARMLESS = /^(--version|auth token( --hostname \S+)?|auth git-credential( \w+)?)$/;
 
 const hostsFile = (host: string, token: string): string =>
   `${host}:\n    oauth_token: ${token}\n    user: operator\n    git_protocol: https\n`;
