@@ -6,6 +6,7 @@ import { getLink, syncLog } from '../lib/links/read.ts';
 import { syncCase } from '../lib/links/sync.ts';
 import { Id, Time } from '../store/records/id.ts';
 import { IssueLink } from '../store/records/link.ts';
+import { ProblemRecord } from '../store/records/problem.ts';
 import { PULL_STATES } from '../store/records/pull-request.ts';
 import { FieldSync, SYNC_OUTCOMES, Sync } from '../store/records/sync.ts';
 import { CasePath } from './cases.ts';
@@ -27,6 +28,11 @@ const Link = Type.Object(
         stale: Type.Boolean(),
       }),
     ]),
+    problems: Type.Optional(
+      Type.Array(ProblemRecord, {
+        description: 'Why link.md cannot be read; `issue` is what was last read of it',
+      }),
+    ),
   },
   { $id: 'Link' },
 );

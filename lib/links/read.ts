@@ -1,11 +1,11 @@
-import { DEFAULT_HOST } from '../../store/links/link-index.ts';
-import { readLink } from '../../store/links/links.ts';
+import { DEFAULT_HOST, lastLink } from '../../store/links/link-index.ts';
 import { listSyncs } from '../../store/links/syncs.ts';
 import { etagOf, sha256 } from '../../store/names.ts';
 import { readPull } from '../../store/pulls/pulls.ts';
 import type { IssueLink, IssueLinkMatter } from '../../store/records/link.ts';
 import type { PullMatter } from '../../store/records/pull-request.ts';
 import type { Sync } from '../../store/records/sync.ts';
+import type { FileProblem } from '../../store/text/problem.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
 
@@ -13,6 +13,8 @@ export interface LinkRecord {
   case_id: string;
   issue: IssueLink | null;
   pr: PullLink | null;
+  /** Where link.md cannot be read; the issue is what was last read of it. */
+  problems?: FileProblem[];
 }
 
 export type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'title' | 'state'> & {
@@ -20,18 +22,22 @@ export type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'titl
   stale: boolean;
 };
 
-/** What a Work item is linked to, from its files alone, and the tag of that. Throws `unreadable_record`. */
+/**
+ * What a Work item is linked to, from its files alone, and the tag of that. Throws `unreadable_record` for a file of which
+ * nothing could ever be read.
+ */
 export const getLink = (
   { store }: Service,
   case_id: string,
 ): { record: LinkRecord; etag: string } => {
   if (!store.items.byId.has(case_id)) throw notFound('Work item', case_id);
-  const issue = readLink(store, case_id)?.issue;
+  const { issue, problems } = lastLink(store, case_id);
   const pull = readPull(store, case_id);
   const record = {
     case_id,
     issue: issue === undefined ? null : served(issue),
     pr: pull === undefined ? null : pullLink(pull.matter),
+    ...(problems.length > 0 && { problems }),
   };
   return { record, etag: etagOf(sha256(JSON.stringify(record))) };
 };

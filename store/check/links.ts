@@ -14,7 +14,7 @@ export const checkLinks = (root: string, dirs: readonly string[]): Finding[] => 
     const entry = readEntry(linkFile(join(root, dir)), { before: undefined, parse: parseLink });
     const findings = problemOf(file, entry).map((problem) => error(problem));
     const issue = entry?.value?.issue;
-    if (issue == null) return findings;
+    if (issue === undefined) return findings;
     const key = issueKey(issue);
     const other = first.get(key);
     if (other === undefined) first.set(key, file);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { CASE_FILE, caseFile } from '../layout.ts';
+import { noteNewLink } from '../links/link-index.ts';
 import type { Store } from '../store.ts';
 import { isNewDoubt, isSound } from '../text/entry.ts';
 import { asProblem, fileProblem, notAdopted, Problem } from '../text/problem.ts';
@@ -103,6 +104,7 @@ const settleDown = async (
   const item = other ?? { id, dir, files, seen, told: undefined, answer: undefined };
   if (other === undefined) putItem(store.items, item);
   else moveItem(store.items, other, dir);
+  noteNewLink(store, item);
   await reconcileInTurn(store, item, isPatient(store));
 };
 

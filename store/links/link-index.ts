@@ -7,6 +7,7 @@ import { inSlices } from '../slices.ts';
 import type { Store } from '../store.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
 import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
+import { unreadable } from '../text/record-file.ts';
 import { parseLink } from './read-links.ts';
 
 /**
@@ -34,6 +35,11 @@ export const issueKey = ({ host = DEFAULT_HOST, repository, number }: IssueName)
 
 export const DEFAULT_HOST = 'github.com';
 
+/** Looks at the link of a Work item that is new or elsewhere now; at the start that has time. */
+export const noteNewLink = (store: Store, item: Item): void => {
+  if (store.links.complete) noteLink(store, item);
+};
+
 /** Looks at link.md of a Work item. */
 export const noteLink = (store: Store, item: Item): void => {
   const { byItem } = store.links;
@@ -57,7 +63,7 @@ export const dropLink = (store: Store, id: string): void => {
 };
 
 const keyOf = (entry: Entry<LinkMatter> | undefined): string | undefined =>
-  entry?.value?.issue == null ? undefined : issueKey(entry.value.issue);
+  entry?.value?.issue && issueKey(entry.value.issue);
 
 interface Rehanging {
   from: string | undefined;
@@ -75,23 +81,39 @@ const rehang = (store: Store, id: string, { from, to }: Rehanging): void => {
   for (const other of idsAt(store, from)) tellProblems(store, store.items.byId.get(other) as Item);
 };
 
+export interface LastLink {
+  issue: IssueLinkMatter | undefined;
+  problems: FileProblem[];
+}
+
+/** The link of a Work item as it was last readable, and what is wrong with it now. Throws `unreadable_record` without. */
+export const lastLink = (store: Store, id: string): LastLink => {
+  const item = store.items.byId.get(id);
+  if (item === undefined) return { issue: undefined, problems: [] };
+  noteLink(store, item);
+  const entry = store.links.byItem.get(id);
+  const file = `${item.dir}/link.md`;
+  if (entry?.problem !== undefined && entry.value === undefined)
+    throw unreadable(file, entry.problem);
+  return { issue: entry?.value?.issue, problems: problemOf(file, entry) };
+};
+
 /** The Work items that are linked to an issue, oldest first. More than one is a fault, which is told. */
 export const linkedTo = async (store: Store, issue: IssueName): Promise<string[]> => {
-  await allLooked(store);
+  if (!store.links.complete) await lookAtAll(store);
   return idsAt(store, issueKey(issue));
 };
 
-/** The links of all Work items that have a readable one. */
+/** The links of all Work items, as they are on disk this moment. Of one that cannot be read the last good one. */
 export const allLinks = async (store: Store): Promise<Map<string, IssueLinkMatter>> => {
-  await allLooked(store);
+  await lookAtAll(store);
   const found = new Map<string, IssueLinkMatter>();
   for (const [id, { value }] of store.links.byItem)
-    if (value?.issue != null && store.items.byId.has(id)) found.set(id, value.issue);
+    if (value?.issue !== undefined && store.items.byId.has(id)) found.set(id, value.issue);
   return found;
 };
 
-const allLooked = async (store: Store): Promise<void> => {
-  if (store.links.complete) return;
+const lookAtAll = async (store: Store): Promise<void> => {
   await inSlices([...store.items.byId.values()], (item) => noteLink(store, item));
   store.links.complete = true;
 };

@@ -42,7 +42,7 @@ export const linkOf = ({ layout: { root } }: Store, { dir }: Item): KeptLink | u
   if (bytes === undefined) return undefined;
   const source = readable(root, path, bytes);
   const { issue } = checkedLink(`${dir}/link.md`, source);
-  return { issue: issue ?? undefined, sha: sha256(bytes) };
+  return { issue, sha: sha256(bytes) };
 };
 
 const checkedLink = (file: string, source: FrontMatter): LinkMatter =>
@@ -79,8 +79,8 @@ export const changeLinkInTurn = async (
   let isThere = false;
   await editRecord(layout, linkFile(join(layout.root, item.dir)), ({ sha, source }) => {
     const { issue } = checkedLink(`${item.dir}/link.md`, source);
-    isThere = issue != null;
-    const change = issue == null ? undefined : rule({ issue, sha });
+    isThere = issue !== undefined;
+    const change = issue && rule({ issue, sha });
     return change && edited(source, change, clock().toISOString());
   });
   noteLink(store, item);

@@ -42,7 +42,7 @@ export const IssueLinkMatter = Type.Object({
 export type IssueLinkMatter = Static<typeof IssueLinkMatter>;
 
 /** The front matter of link.md; its body tells what syncs came to, a line each. */
-export const LinkMatter = Type.Object({ issue: Type.Optional(orNull(IssueLinkMatter)) });
+export const LinkMatter = Type.Object({ issue: Type.Optional(IssueLinkMatter) });
 export type LinkMatter = Static<typeof LinkMatter>;
 
 /** The front matter of issue.md: the issue as last synced. Its body is the issue's. */

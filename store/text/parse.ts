@@ -30,9 +30,9 @@ interface CheckError {
 const problemAt = (source: FrontMatter, error: CheckError): Problem => {
   const missing =
     error.keyword === 'required' ? String([error.params.requiredProperties].flat()[0]) : undefined;
-  const key = missing ?? error.instancePath.split('/')[1] ?? '';
+  const path = [...error.instancePath.split('/').slice(1), missing ?? []].flat();
   const what = missing === undefined ? wording(error) : 'is missing';
-  return new Problem('not_a_record', `${key}: ${what}`, placeOf(source, key));
+  return new Problem('not_a_record', `${path.join('.')}: ${what}`, placeOf(source, path[0] ?? ''));
 };
 
 const wording = ({ message, params }: CheckError): string =>

@@ -91,6 +91,8 @@ describe('POST /api/codehost/issues/import-case', () => {
     assert.equal(again.body.case_id, made);
     assert.equal(host.requests.length, asked);
     assert.equal((await call<Case[]>('GET', '/cases')).body.length, 1);
+    assert.equal((await call('DELETE', `/cases/${made}`)).status, 204);
+    assert.equal((await call('POST', IMPORT, { number })).status, 201);
   });
 
   it('knows an issue that was linked by hand', async (t) => {

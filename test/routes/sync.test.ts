@@ -206,13 +206,18 @@ describe('POST /api/cases/{id}/github/sync', () => {
     assertProblem(await one.sync(), 422, 'not_linked');
     const none = await scene.call('GET', `/api/cases/${one.item.id}/github`);
     assert.deepEqual(none.body, { case_id: one.item.id, issue: null, pr: null });
+    one.write('link.md', good);
+    assert.equal((await one.link()).number, 1);
     one.write('link.md', good.replace('number: 1', 'number: none'));
     assertProblem(await one.sync(), 409, 'unreadable_record');
-    assertProblem(
-      await scene.call('GET', `/api/cases/${one.item.id}/github`),
-      409,
-      'unreadable_record',
+    const last = await scene.call<{ issue: object; problems: { code: string; message: string }[] }>(
+      'GET',
+      `/api/cases/${one.item.id}/github`,
     );
+    assert.equal(last.body.problems[0]?.message, 'issue.number: must be integer');
+    await scene.running.restart();
+    const unread = await scene.call('GET', `/api/cases/${one.item.id}/github`);
+    assertProblem(unread, 409, 'unreadable_record');
     one.write('link.md', good);
     await scene.host.issues.edit(one.number, { title: 'Theirs' });
     for (const name of ['issue.md', 'case.md']) {
