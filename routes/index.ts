@@ -16,6 +16,7 @@ import { reviewRoutes } from './reviews.ts';
 import { sessionControlRoutes } from './session-control.ts';
 import { sessionRoutes } from './sessions.ts';
 import { systemRoutes } from './system.ts';
+import { traceabilityRoutes } from './traceability.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { worktreeUpkeepRoutes } from './worktree-upkeep.ts';
 import { worktreeRoutes } from './worktrees.ts';
@@ -31,7 +32,12 @@ export const sections: readonly Section[] = [
   { title: 'Worktrees', routes: [...worktreeRoutes, ...worktreeUpkeepRoutes] },
   {
     title: 'Code-hosting integration',
-    routes: [...codehostRoutes, ...codehostReadRoutes, ...codehostIssueRoutes],
+    routes: [
+      ...codehostRoutes,
+      ...codehostReadRoutes,
+      ...codehostIssueRoutes,
+      ...traceabilityRoutes,
+    ],
   },
   {
     title: 'Work item link, PR and review',

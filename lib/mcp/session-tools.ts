@@ -8,7 +8,7 @@ import type { Service } from '../service.ts';
 import { tick } from './tick.ts';
 import { asText, type Tool } from './tool.ts';
 
-type Own = { service: Service; caseId: string };
+type Own = { service: Service; caseId: string; sessionId: string };
 
 // The Work item is the run's own: no argument names another.
 const own = <I extends TObject>(tool: {
@@ -22,7 +22,8 @@ const own = <I extends TObject>(tool: {
   call: ({ service, run }, given) => {
     if (run === undefined)
       throw new ServiceError('unauthorized', 'The session of this token has ended.');
-    return tool.call({ service, caseId: run.case_id }, given as Static<I>);
+    const { case_id: caseId, session_id: sessionId } = run;
+    return tool.call({ service, caseId, sessionId }, given as Static<I>);
   },
 });
 
@@ -96,8 +97,9 @@ export const SESSION_TOOLS: readonly Tool[] = [
       content: Type.String({ minLength: 1 }),
     }),
     reads: false,
-    call: async ({ service, caseId }, proof) => {
-      const { id, type } = (await attachProof(service, caseId, proof)).proof;
+    call: async ({ service, caseId, sessionId }, proof) => {
+      const own = { ...proof, session_id: sessionId };
+      const { id, type } = (await attachProof(service, caseId, own)).proof;
       return asText({ id, type, verified: false });
     },
   }),

@@ -16,11 +16,18 @@ import { headOf } from '../worktrees/look/head.ts';
 
 const MAX_BYTES = 1_048_576;
 
+export interface NewProof {
+  type: string;
+  content: string;
+  /** Whose agent attaches it. */
+  session_id?: string;
+}
+
 /** Attaches a proof, not verified, with the commit that the worktree stands on. Throws `too_large` beyond 1 MiB. */
 export const attachProof = async (
   service: Service,
   caseId: string,
-  { type, content }: { type: string; content: string },
+  { type, content, session_id }: NewProof,
 ): Promise<TaggedProof> => {
   if (Buffer.byteLength(content) > MAX_BYTES) throw tooLarge();
   checkTexts({ content });
@@ -30,6 +37,7 @@ export const attachProof = async (
     type,
     verified: false,
     commit,
+    ...(session_id !== undefined && { session_id }),
     created_at: service.clock().toISOString(),
   };
   const proof = await createProof(service.store, caseId, { matter, content });

@@ -10,6 +10,8 @@ export const ProofMatter = Type.Object({
   /** The content that was verified: when it changes, the verification no longer holds. */
   verified_sha256: Type.Optional(Sha256),
   commit: Type.Optional(Type.Union([Type.Null(), Type.String()])),
+  /** Whose agent attached it. */
+  session_id: Type.Optional(Type.Union([Type.Null(), Id])),
   created_at: Time,
 });
 export type ProofMatter = Static<typeof ProofMatter>;
