@@ -34,6 +34,8 @@ export const ERRORS = {
   codehost_conflict: { status: 409, title: 'It changed on the code host since' },
   sync_running: { status: 409, title: 'All Work items are being synced' },
   sync_conflict: { status: 409, title: 'Changed here and on the code host' },
+  draft_edited: { status: 409, title: 'The draft was edited by hand' },
+  update_changed: { status: 409, title: 'The update changed since it was read' },
   planning_edited: { status: 409, title: 'The file was edited by hand' },
   branch_in_use: { status: 409, title: 'The branch is checked out elsewhere' },
   precondition_failed: { status: 412, title: 'The record changed since it was read' },

@@ -9,6 +9,7 @@ import { linkRoutes } from './links.ts';
 import { mcpRoutes } from './mcp.ts';
 import { memoryRoutes } from './memory.ts';
 import { planningRoutes } from './planning.ts';
+import { pullBodyRoutes } from './pr-body.ts';
 import { proofRoutes } from './proof.ts';
 import { providerRoutes } from './providers.ts';
 import { pullRequestRoutes } from './pull-requests.ts';
@@ -43,6 +44,7 @@ export const sections: readonly Section[] = [
     title: 'Work item link, PR and review',
     routes: [...linkRoutes, ...pullRequestRoutes, ...reviewRoutes],
   },
+  { title: 'PR body', routes: pullBodyRoutes },
   { title: 'Conflicts and rebase', routes: conflictRoutes },
   { title: 'Export', routes: exportRoutes },
   { title: 'AI providers', routes: providerRoutes },

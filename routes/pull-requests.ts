@@ -18,8 +18,8 @@ import { CasePath } from './cases.ts';
 import { HOST } from './codehost-errors.ts';
 import { AT_WORK, GIT } from './git-errors.ts';
 
-const Title = Type.String({ minLength: 1, maxLength: 256 });
-const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
+export const Title = Type.String({ minLength: 1, maxLength: 256 });
+export const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
 const Warnings = Type.Array(Type.String(), {
   description: 'What was not as wanted, and kept nothing from going on',
 });

@@ -23,22 +23,43 @@ export const MAX_BODY = 65_536;
  * The body of a pull request, Markdown. Nothing that an agent or an issue wrote notifies anybody, closes another issue or
  * hides what follows it. What would be too long for the host is shortened, and says so.
  */
-export const composeBody = async (told: Told): Promise<string> => {
-  const asked = await askedFor(told);
-  const done = await doneSo(told);
+export const composeBody = async (told: Told, room = MAX_BODY): Promise<string> => {
   const proved = await provedBy(told);
-  return `${[...asked, ...done, ...proved].join('\n\n')}\n`;
+  let body = '';
+  for (const size of SIZES) {
+    const asked = await askedFor(told, size);
+    const done = await doneSo(told, size);
+    body = `${[...asked, ...done, ...proved].join('\n\n')}\n`;
+    if (body.length <= room) break;
+  }
+  return body;
 };
 
-const askedFor = async ({ title, description, issue }: Told): Promise<string[]> => [
+interface Size {
+  /** The most characters of what was asked, and of what a session said at its end. */
+  asked: number;
+  said: number;
+}
+
+// A quotation of short lines takes three times its text.
+const SIZES: readonly Size[] = [
+  { asked: 8000, said: 2000 },
+  { asked: 4000, said: 500 },
+  { asked: 500, said: 100 },
+];
+
+const askedFor = async (
+  { title, description, issue }: Told,
+  { asked }: Size,
+): Promise<string[]> => [
   '## What was asked',
-  await quoted(description.trim() === '' ? title : shortened(description.trim(), MOST_ASKED)),
+  await quoted(description.trim() === '' ? title : shortened(description.trim(), asked)),
   ...(issue === undefined ? [] : [`Closes ${issue.repository}#${issue.number}.`]),
 ];
 
-const doneSo = async ({ sessions }: Told): Promise<string[]> => {
+const doneSo = async ({ sessions }: Told, size: Size): Promise<string[]> => {
   const newest = sessions.slice(-MOST_SESSIONS);
-  const parts = await Promise.all(newest.map(ofSession));
+  const parts = await Promise.all(newest.map((one) => ofSession(one, size)));
   const left = sessions.length - newest.length;
   return [
     '## What was done',
@@ -47,13 +68,16 @@ const doneSo = async ({ sessions }: Told): Promise<string[]> => {
   ];
 };
 
-const ofSession = async ({ session, words }: Told['sessions'][number]): Promise<string[]> => {
+const ofSession = async (
+  { session, words }: Told['sessions'][number],
+  { said: most }: Size,
+): Promise<string[]> => {
   const ended = session.ended_at === null ? '' : `, ${minuteOf(session.ended_at)}`;
   const changed = words.changed === undefined ? '' : `: ${words.changed}`;
   const said = words.last_words?.trim() ?? '';
   return [
     `**${session.type}** by ${session.provider}${ended}${changed}`,
-    ...(said === '' ? [] : [await quoted(shortened(said, MOST_SAID))]),
+    ...(said === '' ? [] : [await quoted(shortened(said, most))]),
   ];
 };
 
@@ -86,9 +110,7 @@ const proofLine = ({ type, verified_at, commit }: Told['proofs'][number]): strin
 export const listed = (lines: readonly string[], all: number): string =>
   [...lines, ...(all > lines.length ? [`- and ${all - lines.length} more`] : [])].join('\n');
 
-const MOST_ASKED = 8000;
 const MOST_SESSIONS = 10;
-const MOST_SAID = 2000;
 const MOST_LINES = 50;
 
 const shortened = (text: string, most: number): string => {

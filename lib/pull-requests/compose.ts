@@ -1,8 +1,9 @@
 import { readLink } from '../../store/links/links.ts';
 import { sha256 } from '../../store/names.ts';
-import { readPullDraft } from '../../store/pulls/drafts.ts';
+import { type KeptPullDraft, readPullDraft } from '../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../store/records/pull-request.ts';
 import { listSessions, sessionSummary } from '../../store/sessions/sessions.ts';
+import { partsOf } from '../pr-body/own-words.ts';
 import { listChecklist } from '../proof/checklist.ts';
 import type { Service } from '../service.ts';
 import { itemOf } from '../worktrees/item.ts';
@@ -15,16 +16,25 @@ export const pullDraft = async (service: Service, caseId: string): Promise<PullD
   await itemOf(service, caseId);
   const kept = readPullDraft(service.store, caseId);
   if (kept === undefined) return composeDraft(service, caseId);
-  const { title, labels = [], composed_at = null, composed_sha256 = null } = kept.matter;
-  const edited = composed_sha256 !== null && composed_sha256 !== sha256(kept.body);
-  return { title, body: kept.body, labels, composed_at, edited };
+  return draftFrom(kept);
 };
 
-/** Composes title, body and labels from the Work item, its sessions and its proof. Writes nothing. */
-export const composeDraft = async (service: Service, caseId: string): Promise<PullDraft> => {
+/** A kept draft as it is served. What the operator wrote below its line is no edit of what was composed. */
+export const draftFrom = ({ matter, body }: KeptPullDraft): PullDraft => {
+  const { title, labels = [], composed_at = null, composed_sha256 = null } = matter;
+  const edited = composed_sha256 !== null && composed_sha256 !== sha256(partsOf(body).composed);
+  return { title, body, labels, composed_at, edited };
+};
+
+/** Composes title, body and labels from the Work item, its sessions and its proof. Writes nothing. `room` is for the body, in characters. */
+export const composeDraft = async (
+  service: Service,
+  caseId: string,
+  room?: number,
+): Promise<PullDraft> => {
   const { title } = await itemOf(service, caseId);
   const labels = readLink(service.store, caseId)?.issue?.labels ?? [];
-  const body = await composeBody(await toldOf(service, caseId));
+  const body = await composeBody(await toldOf(service, caseId), room);
   return { title, body, labels, composed_at: null, edited: false };
 };
 

@@ -4,6 +4,7 @@ import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { exclusively } from '../conflicts/exclusively.ts';
 import { onBranch, refuseUnderWay } from '../conflicts/preflight.ts';
 import { ServiceError } from '../errors.ts';
+import { publishable } from '../pr-body/own-words.ts';
 import type { Service } from '../service.ts';
 import { headCommit } from '../tools/git/repository.ts';
 import { status } from '../tools/git/status.ts';
@@ -81,7 +82,7 @@ const create = async (
   const base = wanted.base ?? (await baseBranch(service, worktree, where));
   const committed = await commitChanges(service, worktree, { status: now, changes, title });
   // Composed anew, the body is of what was there before the commit: nothing in it depends on that.
-  const body = wanted.body ?? composed;
+  const body = wanted.body ?? publishable(composed);
   await refuseMerged(service, worktree);
   const { commit } = await pushBranch(service, worktree, { push: where.push, base, pushed: null });
   const head = { owner: where.push.owner, branch, commit };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Layout } from '../layout.ts';
 
@@ -16,3 +16,14 @@ export const inScratch = async <T>(
     rmSync(dir, { recursive: true, force: true });
   }
 };
+
+/** The same with texts in it, by the names of their files. */
+export const withTexts = <T>(
+  layout: Layout,
+  texts: Readonly<Record<string, string>>,
+  work: (dir: string) => Promise<T>,
+): Promise<T> =>
+  inScratch(layout, (dir) => {
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(dir, name), text);
+    return work(dir);
+  });

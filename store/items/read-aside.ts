@@ -2,7 +2,13 @@ import { join } from 'node:path';
 import { listFolder } from '../disk/folder.ts';
 import { parseIssueCopy, parseSync } from '../links/read-links.ts';
 import { isRecordName } from '../names.ts';
-import { parsePull, parsePullDraft, parseReview, parseTimeline } from '../pulls/read-pulls.ts';
+import {
+  parseBodyUpdate,
+  parsePull,
+  parsePullDraft,
+  parseReview,
+  parseTimeline,
+} from '../pulls/read-pulls.ts';
 import { parseConflict } from '../read-conflicts.ts';
 import { parsePlanning } from '../read-planning.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
@@ -36,6 +42,7 @@ const FOLDERS: Readonly<Record<string, Kind>> = {
     'timeline.ndjson': parseTimeline,
   }),
   'pr/reviews': records(parseReview),
+  'pr/updates': records(parseBodyUpdate),
   syncs: records(parseSync),
 };
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createFile } from '../disk/durable.ts';
+import { StoreError } from '../errors.ts';
 import { assertOwn, changing, untilDone } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { pullDraftFile } from '../layout.ts';
@@ -25,25 +26,32 @@ export const readPullDraft = (store: Store, caseId: string): KeptPullDraft | und
   return item && readIn(store, item);
 };
 
-/** Writes the draft anew; the one before is kept under `.dossier/undo`. Undefined when there is no such Work item. */
+/**
+ * Writes the draft anew; the one before is kept under `.dossier/undo`. `seen` is the entity tag that it was made from, null
+ * where there was none: `file_busy` when it is another by now. Undefined when there is no such Work item.
+ */
 export const savePullDraft = (
   store: Store,
   caseId: string,
   { matter, body }: Pick<KeptPullDraft, 'matter' | 'body'>,
+  seen?: string | null,
 ): Promise<KeptPullDraft | undefined> =>
   changing(store, caseId, async (item) => {
     const path = pathOf(store, item);
     const text = renderFrontMatter({ ...matter }, bodyOfText(storable(body), '\n'));
     await untilDone(`${item.dir}/pr/draft.md`, async () => {
-      const isThere = await editRecord(store.layout, path, ({ source }) => ({
-        changes: { ...matter },
-        body: bodyOfText(storable(body), source.eol),
-      }));
+      const isThere = await editRecord(store.layout, path, ({ sha, source }) => {
+        if (seen !== undefined && seen !== etagOf(sha)) throw edited(item);
+        return { changes: { ...matter }, body: bodyOfText(storable(body), source.eol) };
+      });
       const assertMeant = () => assertOwn(store, item);
       return isThere || createFile(store.layout, path, text, { assertMeant });
     });
     return readIn(store, item);
   });
+
+const edited = ({ dir }: Item): StoreError =>
+  new StoreError('file_busy', `${dir}/pr/draft.md was edited this moment; try again`);
 
 const readIn = (store: Store, item: Item): KeptPullDraft | undefined => {
   const { root } = store.layout;

@@ -1,4 +1,5 @@
 import { Compile, type Validator } from 'typebox/compile';
+import { BodyUpdateMatter } from '../records/body-update.ts';
 import { PullDraftMatter, PullMatter, PullTransition } from '../records/pull-request.ts';
 import { ReviewMatter } from '../records/review.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
@@ -8,6 +9,7 @@ import { Problem } from '../text/problem.ts';
 export const checkPull = checkerOf(PullMatter);
 export const checkPullDraft = checkerOf(PullDraftMatter);
 export const checkReview = checkerOf(ReviewMatter);
+export const checkBodyUpdate = checkerOf(BodyUpdateMatter);
 
 export const parsePull = (text: string): PullMatter => {
   const source = parseFrontMatter(text);
@@ -22,6 +24,11 @@ export const parsePullDraft = (text: string): PullDraftMatter => {
 export const parseReview = (text: string): ReviewMatter => {
   const source = parseFrontMatter(text);
   return checkReview(source.data, source);
+};
+
+export const parseBodyUpdate = (text: string): BodyUpdateMatter => {
+  const source = parseFrontMatter(text);
+  return checkBodyUpdate(source.data, source);
 };
 
 /** The transition of one line of timeline.ndjson. Undefined for what is none: it is never in the way of the others. */
