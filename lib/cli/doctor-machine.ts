@@ -1,4 +1,3 @@
-import { findProgram } from '../tools/find-program.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
 
 /** The programs of this machine. */
@@ -6,7 +5,6 @@ export const machine = async function* (patient: Patient): AsyncGenerator<Findin
   yield node(process.versions.node);
   yield await git(patient);
   yield sandbox(patient);
-  yield gh(patient);
 };
 
 export const node = (version: string): Finding =>
@@ -32,10 +30,3 @@ const sandbox = ({ sandbox: { kind, reason } }: Patient): Finding =>
   kind === 'bubblewrap'
     ? ok('bubblewrap', 'works: in Plan mode the system itself keeps an agent from writing')
     : note('bubblewrap', `${reason} Without it, what Plan mode changed is found and undone after.`);
-
-const gh = ({ env }: Patient): Finding => {
-  const program = findProgram('gh', env);
-  return program === undefined
-    ? note('gh', 'not installed; optional')
-    : ok('gh', `${program} (optional)`);
-};

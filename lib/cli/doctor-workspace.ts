@@ -71,8 +71,8 @@ const history = async ({ git, layout }: Patient): Promise<Finding> => {
 };
 
 const repositories = async function* (patient: Patient): AsyncGenerator<Finding> {
-  const { config, settings: entry, git } = patient;
-  const named = { ...entry?.value?.projects, ...(config.repo && { default: config.repo }) };
+  const { git } = patient;
+  const named = projectsOf(patient);
   if (Object.keys(named).length === 0)
     yield note(
       'repository',
@@ -82,6 +82,12 @@ const repositories = async function* (patient: Patient): AsyncGenerator<Finding>
   for (const [project, path] of Object.entries(named))
     yield await repository(patient, project, path);
 };
+
+/** The repositories of the projects, by name, as they are written. */
+export const projectsOf = ({ config, settings }: Patient): Record<string, string> => ({
+  ...settings?.value?.projects,
+  ...(config.repo && { default: config.repo }),
+});
 
 const repository = async (
   { git, layout }: Patient,

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { cleanEnvironment } from '../tools/environment.ts';
 import { createGit } from '../tools/git/git.ts';
 import { createSandbox } from '../tools/sandbox.ts';
+import { codeHost } from './doctor-code-host.ts';
 import { machine } from './doctor-machine.ts';
 import { providers } from './doctor-providers.ts';
 import { workspace } from './doctor-workspace.ts';
@@ -25,7 +26,7 @@ export const doctor = async (
   const sandbox = createSandbox(settings?.value?.sandbox ?? 'auto', env);
   const patient: Patient = { config, env, layout, settings, sandbox, git: createGit({ env }) };
   const findings: Finding[] = [];
-  for (const examine of [machine, workspace, providers]) {
+  for (const examine of [machine, workspace, codeHost, providers]) {
     for await (const finding of examine(patient)) {
       findings.push(finding);
       say(lineOf(finding));

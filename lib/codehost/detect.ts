@@ -1,9 +1,11 @@
 import { settingsOf } from '../../store/globals.ts';
 import type { CodeHostSettings } from '../../store/records/settings.ts';
+import type { Config } from '../config.ts';
 import type { Service } from '../service.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/environment.ts';
 import { createGh } from '../tools/gh.ts';
 import { redacted } from '../tools/git/error.ts';
+import type { Place, Runner } from '../tools/git/git.ts';
 import {
   type ConfiguredRemote,
   type RemoteSettings,
@@ -17,6 +19,18 @@ import { type Address, addressIn } from './remote-url.ts';
 
 export type { Detection, RemoteRepository } from './detection.ts';
 
+/** A project, and what is known of it without asking anybody. */
+export interface Ground {
+  git: Runner;
+  env: Config['env'];
+  settings: CodeHostSettings;
+  project: string;
+  /** Its git repository; a project whose repository on the host is in the settings needs none. */
+  place: Place | undefined;
+  /** Which is to be pushed. */
+  branch?: string | undefined;
+}
+
 /**
  * Which repository on the code host a project is, by git's configuration and the settings alone: nobody is asked, but ssh
  * what its own configuration means by a name. 404 `codehost_no_remote` with every remote and what is wrong with it.
@@ -26,35 +40,30 @@ export const detect = async (
   project = 'default',
   branch?: string,
 ): Promise<Detection> => {
-  const settings = settingsOf(service.store.globals).codehost ?? {};
-  const configured = await remotesOf(service, project, settings);
-  const isHost = hostsOf(service, settings);
-  const known = await Promise.all(
-    configured.remotes.map((remote) => know(service, remote, isHost)),
-  );
+  const { git, config, store } = service;
+  const settings = settingsOf(store.globals).codehost ?? {};
+  const isNamed = settings.repository !== undefined && project === 'default';
+  const find = isNamed ? findProjectRepository : repositoryFor;
+  const place = await find(service, project);
+  return detectOn({ git, env: config.env, settings, project, place, branch });
+};
+
+/** The same without a daemon. */
+export const detectOn = async (ground: Ground): Promise<Detection> => {
+  const { git, env, settings, project, place, branch } = ground;
+  const configured = place === undefined ? NONE : await remoteSettings(git, place);
+  const isHost = hostsOf(env, settings);
+  const known = await Promise.all(configured.remotes.map((remote) => know(env, remote, isHost)));
   return choose({ project, settings, configured, known, branch });
 };
 
 const NONE: RemoteSettings = { remotes: [], push_default: undefined, push_remotes: new Map() };
 
-// A project whose repository on the host is in the settings needs none here to be asked about.
-const remotesOf = async (
-  service: Service,
-  project: string,
-  { repository }: CodeHostSettings,
-): Promise<RemoteSettings> => {
-  const isNamed = repository !== undefined && project === 'default';
-  const place = isNamed
-    ? await findProjectRepository(service, project)
-    : await repositoryFor(service, project);
-  return place === undefined ? NONE : remoteSettings(service.git, place);
-};
-
 type IsHost = (host: string) => boolean;
 
 // By whole names: a token must reach nobody who only looks like a code host.
-const hostsOf = ({ config }: Service, { host: named }: CodeHostSettings): IsHost => {
-  const logged_in = createGh(config.env).hosts();
+const hostsOf = (env: Config['env'], { host: named }: CodeHostSettings): IsHost => {
+  const logged_in = createGh(env).hosts();
   return (host) =>
     host === 'github.com' ||
     /^[a-z0-9-]+\.ghe\.com$/.test(host) ||
@@ -63,11 +72,11 @@ const hostsOf = ({ config }: Service, { host: named }: CodeHostSettings): IsHost
 };
 
 const know = async (
-  { config }: Service,
+  source: Config['env'],
   remote: ConfiguredRemote,
   isHost: IsHost,
 ): Promise<Known> => {
-  const env = cleanEnvironment(config.env, loginEnvironment(config.env));
+  const env = cleanEnvironment(source, loginEnvironment(source));
   const settle = async (address: Address): Promise<Address> => {
     if ('why' in address || isHost(address.host)) return address;
     const meant = address.by === 'ssh' ? await sshHost(address.host, env) : undefined;

@@ -21,8 +21,14 @@ const onlyGit = (t: TestContext): string => {
   return bin;
 };
 
-const run = async (PATH: string, ...args: string[]): Promise<{ code: number; said: string }> => {
-  const { config } = readConfig(['doctor', ...args], { HOME: '/nonexistent', PATH });
+const run = async (
+  PATH: string,
+  ...given: (string | Record<string, string>)[]
+): Promise<{ code: number; said: string }> => {
+  const args = given.filter((each) => typeof each === 'string');
+  const more = given.filter((each) => typeof each !== 'string');
+  const env = Object.assign({ HOME: '/nonexistent', PATH }, ...more);
+  const { config } = readConfig(['doctor', ...args], env);
   const said: string[] = [];
   const code = await doctor(config, (line) => said.push(line));
   return { code, said: said.join('\n') };
@@ -42,6 +48,28 @@ describe('doctor', () => {
     assert.match(said, /^ok {6}provider +runbook \(\w+, runs new sessions\)$/m);
     assert.match(said, /^note {4}provider +claude: .*Install the npm package/m);
     assert.match(said, /Nothing that is needed is missing/);
+  });
+
+  it('says which repository on the code host a project is, and where a token is from, but never the token', async (t) => {
+    const workspace = temporaryDirectory(t);
+    const { root, git } = makeRepository(t);
+    const said = async (env: Record<string, string> = {}): Promise<string> =>
+      (await run(onlyGit(t), env, '--workspace', workspace, '--repo', root)).said;
+    assert.match(await said(), /^note {4}code host +default: .*There is no remote at all/m);
+    git('remote', 'add', 'origin', 'https://github.com/acme/app.git');
+    assert.match(
+      await said(),
+      /^ok {6}code host +default: github\.com\/acme\/app by the remote origin$/m,
+    );
+    assert.match(await said(), /^note {4}token +none for github\.com: run gh auth login/m);
+    const with_token = await said({ GITHUB_TOKEN: 'ghp_nobodysees' });
+    assert.match(with_token, /^ok {6}token +for github\.com, of GITHUB_TOKEN$/m);
+    assert.doesNotMatch(with_token, /nobodysees/);
+    git('remote', 'add', 'upstream', 'https://github.com/base/app.git');
+    assert.match(
+      await said(),
+      /^note {4}code host +default: .*by the remote upstream, which is a guess/m,
+    );
   });
 
   it('writes nothing', async (t) => {
