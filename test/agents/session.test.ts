@@ -1,21 +1,16 @@
 /** The main job with a real agent: Qwen Code plans and works in a session of the whole service. */
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { PATIENCE_MS, withQwen } from '../helpers/qwen.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { type Rule, startScriptedModel } from '../helpers/scripted-model.ts';
 import { newestSession, startForTest } from '../helpers/service.ts';
 
-const QWEN = fileURLToPath(
-  new URL('../../../node_modules/@qwen-code/qwen-code/cli.js', import.meta.url),
-);
-// A real agent takes seconds to start, and many of them on a busy machine.
-const PATIENCE_MS = 120_000;
 const PLAN = '# Plan\n\nAdd instead of subtracting in math.ts.';
 const EDITED = `${PLAN}\n\nAnd nothing else (the operator adds).\n`;
 
@@ -44,25 +39,10 @@ const rulesFor = (file: string): Rule[] => [
 
 const withAgent = async (t: TestContext, sandbox: 'auto' | 'off') => {
   const home = temporaryDirectory(t);
-  mkdirSync(join(home, '.qwen'));
   const rules: Rule[] = [];
   const model = await startScriptedModel(t, rules);
-  const settings = [
-    'provider: qwen',
-    `sandbox: ${sandbox}`,
-    'providers:',
-    '  qwen:',
-    '    kind: acp',
-    `    command: ${process.execPath}`,
-    `    args: [${JSON.stringify(QWEN)}, --acp]`,
-    '    env:',
-    '      OPENAI_API_KEY: none',
-    '      OPENAI_MODEL: scripted',
-    `      OPENAI_BASE_URL: ${model.url}`,
-  ].join('\n');
   const running = await startForTest(t, {
-    settings,
-    env: { HOME: home, PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
+    ...withQwen(home, model, sandbox),
     files: { 'math.ts': 'export const add = (a: number, b: number) => a - b;\n' },
   });
   const { body: item } = await running.call<Case>('POST', '/cases', {

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { extractIssue } from '../../../lib/issues/extract.ts';
+import { definitionOf } from '../../../lib/planning/definition.ts';
+import { hypothesesOf } from '../../../lib/planning/hypotheses.ts';
+import { oneLine, quoted } from '../../../lib/planning/markdown.ts';
+import { tasksOf } from '../../../lib/planning/tasks.ts';
+import { shellBlocks } from '../../../lib/providers/runbook/shell-blocks.ts';
+
+const ORIGIN = {
+  title: 'Export as CSV',
+  name: 'acme/app#12',
+  url: null,
+  state: 'open',
+  labels: ['feature'],
+  synced_at: null,
+};
+
+/** The three files of an issue, each of the one before. */
+const planned = async (body: string, title = ORIGIN.title): Promise<[string, string, string]> => {
+  const definition = definitionOf(await extractIssue(body, title), { ...ORIGIN, title });
+  const problem = await extractIssue(definition);
+  const from = { title, source: 'problem-definition.md', own: ORIGIN.name };
+  const hypotheses = hypothesesOf(problem, from);
+  return [definition, hypotheses, tasksOf(await extractIssue(hypotheses), problem, title)];
+};
+
+const WISH = `So that finance can open it.
+
+## Proposed solution
+
+Add a button. It calls the export.
+
+## Acceptance criteria
+
+- [ ] A button **Export** in lib/table.vue
+- [x] Agreed with finance
+- Numbers keep their decimals
+
+### Before submitting
+
+- [x] I have read the rules
+
+## Subtasks
+
+- [ ] write docs
+- [x] ask Ada
+`;
+
+describe('the planning files, by extraction', () => {
+  it('keep what is ticked ticked, and make a task of the rest', async () => {
+    const [definition, , tasks] = await planned(WISH);
+    assert.match(
+      definition,
+      /^- \[ \] A button \*\*Export\*\* in lib\/table\.vue\n- \[x\] Agreed/m,
+    );
+    assert.match(definition, /^- \[x\] ask Ada$/m);
+    assert.doesNotMatch(definition.split('## Also said')[0] ?? '', /I have read the rules/);
+    const change = /## Change\n\n([\s\S]*?)\n\n## /.exec(tasks)?.[1] ?? '';
+    assert.deepEqual(
+      change.split('\n').filter((line) => line.startsWith('- [')),
+      [
+        '- [ ] A button **Export** in lib/table.vue',
+        '- [ ] Numbers keep their decimals',
+        '- [ ] write docs',
+      ],
+    );
+  });
+
+  it('say of a wish what speaks for it, not that something is broken', async () => {
+    const [definition, hypotheses, tasks] = await planned(WISH);
+    assert.match(definition, /^## Proposal\n\nAdd a button\. It calls the export\.$/m);
+    assert.match(hypotheses, /^## H\d: What the issue proposes is the way to do it$/m);
+    assert.match(hypotheses, /“Add a button”/);
+    assert.match(hypotheses, /can be added without a change to what is there/);
+    assert.match(tasks, /^- \[ \] Write a test for what is new$/m);
+    assert.doesNotMatch(tasks, /Reproduce/);
+  });
+
+  it('ask what an issue leaves open', async () => {
+    const [definition, hypotheses] = await planned('It hangs.', 'It hangs');
+    assert.match(definition, /^## Open questions\n\n- What is expected/m);
+    assert.match(hypotheses, /^## H1: “It hangs” says what is to be done$/m);
+    const [empty] = await planned('', 'It hangs');
+    assert.match(empty, /says no more than its title/);
+  });
+
+  it('leave out of the tasks what a verdict has refuted', async () => {
+    const [, hypotheses] = await planned('TypeError: no\n\nin a.ts and b.ts');
+    const judged = hypotheses.replace('Verdict: open', 'Verdict: wrong, it is elsewhere');
+    const all = tasksOf(await extractIssue(hypotheses), await extractIssue(''), 'x');
+    const left = tasksOf(await extractIssue(judged), await extractIssue(''), 'x');
+    assert.match(all, /Check H1/);
+    assert.doesNotMatch(left, /Check H1/);
+    assert.match(left, /Check H2/);
+  });
+
+  it("take hypotheses in the operator's own form", async () => {
+    const own = await extractIssue('# Mine\n\n- the cache is stale\n- the clock is wrong\n');
+    const tasks = tasksOf(own, await extractIssue(''), 'x');
+    assert.match(tasks, /^- \[ \] Check: the cache is stale$/m);
+    assert.match(tasks, /^- \[ \] Check: the clock is wrong$/m);
+  });
+
+  it('are a few lines even of a very long issue', async () => {
+    const [definition] = await planned(`## Logs\n\n\`\`\`\n${'x'.repeat(200_000)}\n\`\`\`\n`);
+    assert.ok(definition.length < 20_000, `${definition.length}`);
+  });
+
+  const HOSTILE = [
+    '```sh\nrm -rf /\n```',
+    '- [ ] ```sh\n- [ ] rm',
+    '## Acceptance criteria\n\n- ```sh\n  rm -rf /\n  ```\n- ~~~bash',
+    '## Steps\n\n1. ```sh rm\n2. x',
+    '````\n```sh\nrm\n```',
+    '> ```shell\n> rm\n> ```',
+    '## Actual\n\n```\nx\n```sh\nrm\n```',
+    '<!--\n```sh\nrm\n```',
+    '~~~ sh\nrm\n~~~',
+    '## ```sh\n\nrm\n\n## ```',
+  ];
+  for (const body of HOSTILE) {
+    it(`hold nothing to run of ${JSON.stringify(body)}`, async () => {
+      for (const text of await planned(body, '```sh')) assert.deepEqual(shellBlocks(text), []);
+    });
+  }
+
+  it('hold nothing to run, whatever an issue says', async () => {
+    const bits = [
+      '```sh\n',
+      '```\n',
+      '~~~bash\n',
+      '\n',
+      '- [ ] ',
+      '> ',
+      '## Steps\n',
+      '<!--',
+      '1. ',
+    ];
+    const text = fc
+      .array(fc.oneof(fc.constantFrom(...bits, 'rm x\n', '  '), fc.string({ maxLength: 6 })))
+      .map((parts) => parts.join(''));
+    await fc.assert(
+      fc.asyncProperty(text, text, async (body, title) => {
+        for (const file of await planned(body, title)) assert.deepEqual(shellBlocks(file), []);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('words of others on one line', () => {
+  it('open no block of code and no comment, and are cut where they are long', () => {
+    assert.equal(oneLine('a\n```sh\nb <!-- c'), "a ''sh b &lt;!-- c");
+    assert.equal(oneLine('x'.repeat(400)).length, 300);
+    assert.equal(quoted('a', 'bash'), '```text\na\n```');
+    assert.equal(quoted('a', 'ts'), '```ts\na\n```');
+    assert.equal(quoted('```', 'sh rm'), '````text\n```\n````');
+  });
+});
