@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { savePullDraft } from '../../../store/pulls/drafts.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { writeFiles } from '../../helpers/repository.ts';
-import { assertProblem } from '../../helpers/work-item.ts';
+import { assertProblem, sha256 } from '../../helpers/work-item.ts';
 import { openedScene, type PullScene, pullScene } from './fixture.ts';
 
 const lastCommit = ({ git }: PullScene): string[] =>
@@ -78,6 +79,23 @@ describe('POST /api/cases/{id}/pr/create', () => {
     const pushed = await scene.post('push', { changes: 'commit' });
     assert.deepEqual([pushed.status, pushed.body.committed?.files], [200, 1], pushed.text);
     assert.equal(scene.git('status', '--porcelain'), '');
+  });
+
+  it('says what the draft says, as the operator has edited it', async (t) => {
+    const scene = await pullScene(t);
+    const { store } = scene.running.service;
+    const matter = { title: 'Composed', composed_sha256: sha256('Composed.') };
+    await savePullDraft(store, scene.item.id, { matter, body: 'Composed.' });
+    const draft = () => scene.get<{ title: string; body: string; edited: boolean }>('draft');
+    assert.equal((await draft()).body.edited, false);
+    const path = join(scene.running.workspace, scene.item.path);
+    writeFiles(path, { 'pr/draft.md': scene.read('pr/draft.md').replace('Composed.', 'By hand.') });
+    assert.equal((await draft()).body.edited, true);
+    scene.work();
+    const made = await scene.post('create');
+    assert.deepEqual([made.body.title, made.body.body], ['Composed', 'By hand.'], made.text);
+    writeFiles(path, { 'pr/draft.md': 'no record' });
+    assertProblem(await draft(), 409, 'unreadable_record');
   });
 
   it('makes one of two that come at once', async (t) => {
