@@ -9,7 +9,7 @@ import type { Service } from '../service.ts';
 import { headCommit } from '../tools/git/repository.ts';
 import { status } from '../tools/git/status.ts';
 import { checkCase } from '../worktrees/read.ts';
-import { baseBranch } from './base-branch.ts';
+import { basesOf } from './base-branch.ts';
 import { commitChanges, type WithChanges } from './commit-changes.ts';
 import { pullDraft } from './compose.ts';
 import { inPullTurn, isOpen, servedPull } from './current.ts';
@@ -79,12 +79,18 @@ const create = async (
   const where = await whereTo(service, worktree, wanted.repository);
   const { title: named, body: composed, labels: usual } = await pullDraft(service, case_id);
   const { title = named, draft = true, labels = usual, changes } = wanted;
-  const base = wanted.base ?? (await baseBranch(service, worktree, where));
+  const { base: usualBase, main } = await basesOf(service, worktree, where);
+  const { base = usualBase } = wanted;
   const committed = await commitChanges(service, worktree, { status: now, changes, title });
   // Composed anew, the body is of what was there before the commit: nothing in it depends on that.
   const body = wanted.body ?? publishable(composed);
   await refuseMerged(service, worktree);
-  const { commit } = await pushBranch(service, worktree, { push: where.push, base, pushed: null });
+  const { commit } = await pushBranch(service, worktree, {
+    push: where.push,
+    base,
+    main,
+    pushed: null,
+  });
   const head = { owner: where.push.owner, branch, commit };
   const proposal = { title, body, base, draft, labels, head, where };
   const { kept, adopted, warnings } = await propose(service, case_id, proposal);

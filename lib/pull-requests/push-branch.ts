@@ -18,6 +18,8 @@ interface Wanted {
   push: Where['push'];
   /** The branch that it is proposed for. */
   base: string;
+  /** The default branch there. */
+  main: string;
   /** What the daemon pushed there last. */
   pushed: string | null;
 }
@@ -29,11 +31,11 @@ interface Wanted {
 export const pushBranch = async (
   service: Service,
   worktree: WorktreeRecord,
-  { push, base, pushed }: Wanted,
+  { push, base, main, pushed }: Wanted,
 ): Promise<PushedBranch> => {
   const { git } = service;
   const ref = `refs/heads/${worktree.branch}`;
-  await refuseMain(service, worktree, { remote: push.remote, base });
+  await refuseMain(service, worktree, [base, main], push.remote);
   const commit = await headToPush(service, worktree, { remote: push.remote, base });
   const login = {
     place: worktree,
@@ -58,11 +60,12 @@ interface Target {
 const refuseMain = async (
   { git }: Service,
   worktree: WorktreeRecord,
-  { remote, base }: Target,
+  bases: readonly string[],
+  remote: string,
 ): Promise<void> => {
   const main = await symbolicRef(git, worktree, `refs/remotes/${remote}/HEAD`);
-  const bases = [base, worktree.base, worktree.base.replace(`${remote}/`, '')];
-  const named = [...bases, main?.slice(`refs/remotes/${remote}/`.length)];
+  const begun = [worktree.base, worktree.base.replace(`${remote}/`, '')];
+  const named = [...bases, ...begun, main?.slice(`refs/remotes/${remote}/`.length)];
   if (!named.includes(worktree.branch)) return;
   throw new ServiceError(
     'invalid_state',

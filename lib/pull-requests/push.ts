@@ -4,6 +4,7 @@ import { onBranch, refuseUnderWay } from '../conflicts/preflight.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { status } from '../tools/git/status.ts';
+import { basesOf } from './base-branch.ts';
 import { commitChanges, type WithChanges } from './commit-changes.ts';
 import { getOpenPull, inPullTurn } from './current.ts';
 import { type PushedBranch, pushBranch } from './push-branch.ts';
@@ -29,11 +30,18 @@ export const pushPull = (
       const now = await status(service.git, worktree);
       onBranch(now, worktree);
       if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
-      const { push } = await whereTo(service, worktree, matter.repository);
+      const where = await whereTo(service, worktree, matter.repository);
+      const { push } = where;
+      const { main } = await basesOf(service, worktree, where);
       const title = `Work on #${matter.number}: ${matter.title}`;
       const committed = await commitChanges(service, worktree, { status: now, changes, title });
       const pushed = matter.pushed_commit ?? null;
-      const done = await pushBranch(service, worktree, { push, base: matter.base_ref, pushed });
+      const done = await pushBranch(service, worktree, {
+        push,
+        base: matter.base_ref,
+        main,
+        pushed,
+      });
       await changePull(service.store, caseId, {
         changes: { remote: push.remote, pushed_commit: done.commit },
       });

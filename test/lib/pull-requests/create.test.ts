@@ -134,6 +134,11 @@ describe('POST /api/cases/{id}/pr/create', () => {
     const nothing = await scene.post('create');
     assertProblem(nothing, 422, 'invalid_state');
     assert.match(nothing.body.detail, /nothing to propose/);
+    scene.work();
+    const onto = await scene.post('create', { base: scene.worktree.branch });
+    assertProblem(onto, 422, 'invalid_state');
+    assert.match(onto.body.detail, /never pushed to/);
+    assert.equal(await scene.host.repositories.headOf(scene.worktree.branch), undefined);
     assertProblem(await scene.post('create', { state: 'open' }), 400, 'bad_request', '/state');
     const other = await scene.running.call('POST', `/api/cases/${crypto.randomUUID()}/pr/create`);
     assertProblem(other, 404, 'not_found');
@@ -190,6 +195,16 @@ describe('what fails on the way to a pull request', () => {
     scene.host.fail('reset', { ...WRITE, when: 'after' });
     const made = await scene.post('create');
     assert.deepEqual([made.status, made.body.adopted], [201, false], made.text);
+    assert.equal((await scene.host.pulls.list()).length, 1);
+  });
+
+  it('finds it again when the answer does not come in time', async (t) => {
+    const scene = await pullScene(t, { settings: 'codehost:\n  timeout_seconds: 2' });
+    scene.work();
+    const { release } = scene.host.fail('silence', { ...WRITE, when: 'after' });
+    const made = await scene.post('create');
+    release();
+    assert.deepEqual([made.status, made.body.state], [201, 'draft'], made.text);
     assert.equal((await scene.host.pulls.list()).length, 1);
   });
 

@@ -65,16 +65,18 @@ export interface PullScene {
 interface SceneOptions extends CodeHostOptions {
   /** The project's repository. */
   cloned?: (host: CodeHost) => TestRepository | Promise<TestRepository>;
+  settings?: string;
 }
 
 export const pullScene = async (
   t: TestContext,
-  { cloned = (host) => host.repositories.clone(), ...options }: SceneOptions = {},
+  { cloned = (host) => host.repositories.clone(), settings, ...options }: SceneOptions = {},
 ): Promise<PullScene> => {
   const host = await startCodeHost(t, options);
   const running = await startForTest(t, {
     repository: await cloned(host),
     env: { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '' },
+    ...(settings !== undefined && { settings }),
   });
   const { body: item } = await running.call<Case>('POST', '/cases', {
     title: 'Round half up',

@@ -266,6 +266,33 @@ describe('POST /api/cases/{id}/pr/comment-proof', () => {
 });
 
 describe('POST /api/cases/{id}/pr/sync-state', () => {
+  it('completes a record that was written by hand', async (t) => {
+    const scene = await pullScene(t);
+    const { host, worktree, git, running, item } = scene;
+    const head = scene.work();
+    git('push', '--quiet', host.repository.root, `HEAD:refs/heads/${worktree.branch}`);
+    const { number } = await host.pulls.open(worktree.branch, { title: 'Mine', draft: false });
+    const lines = [
+      ...[
+        'host: github.com',
+        'repository: acme/app',
+        `number: ${number}`,
+        'title: its own',
+        'state: open',
+      ],
+      ...[`head_ref: ${worktree.branch}`, 'base_ref: main # as ever', 'notes: by hand'],
+    ];
+    writeFiles(`${running.workspace}/${item.path}`, {
+      'pr/pr.md': `---\n${lines.join('\n')}\n---\n`,
+    });
+    const { status, body, text } = await scene.post('sync-state');
+    assert.equal(status, 200, text);
+    const { title, head_sha, head_in_sync, notes } = body;
+    assert.deepEqual([title, head_sha, head_in_sync, notes], ['Mine', head, true, 'by hand']);
+    assert.match(scene.read('pr/pr.md'), /^base_ref: main # as ever$/m);
+    assert.deepEqual(await transitions(scene), ['none open sync']);
+  });
+
   it('takes over what a human did, a merge too, and moves no Work item', async (t) => {
     const scene = await openedScene(t);
     const { host, number, running, item } = scene;
