@@ -10,6 +10,7 @@ import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { NewWebhook } from '../../store/records/webhook.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
+import { type CodeHost, startCodeHost } from '../helpers/codehost/code-host.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
@@ -29,10 +30,15 @@ interface Row {
 }
 
 let running: Running;
+let host: CodeHost;
 const endings: (() => unknown)[] = [];
 const file = { after: (end: () => unknown) => endings.push(end) } as unknown as TestContext;
 before(async () => {
-  running = await startForTest(file);
+  host = await startCodeHost(file);
+  running = await startForTest(file, {
+    settings: 'codehost: { host: github.com, repository: acme/app }',
+    env: { GITHUB_API_URL: host.url, GH_TOKEN: host.token },
+  });
 });
 after(async () => {
   for (const end of endings) await end();
@@ -568,6 +574,121 @@ const WORKTREES: Row[] = [
   },
 ];
 
+/** An issue on the code host. */
+const issue = once(async () => {
+  const added = await host.issues.add({ title: 'Broken', labels: ['bug'], milestone: 'v1' });
+  await host.issues.comment(added.number, 'Me too.');
+  await host.repositories.push({ branch: 'work/row' });
+  host.pulls.link((await host.pulls.open('work/row')).number, added.number);
+  return added;
+});
+
+const hosted = (path: string, does: string, check: NonNullable<Row['check']>): Row => ({
+  method: 'GET',
+  path: `/api/codehost/${path}`,
+  does,
+  call: async () => {
+    const { number } = await issue();
+    return call('GET', `/api/codehost/${path.replace(':number', String(number))}`);
+  },
+  status: 200,
+  check,
+});
+
+const CODE_HOST: Row[] = [
+  hosted(
+    'availability',
+    'says whether the program is available and authenticated',
+    ({ body }: Answered<{ authenticated: string }>) => assert.equal(body.authenticated, 'yes'),
+  ),
+  hosted('auth/status', 'says who is logged in', ({ body }: Answered<{ login: string }>) =>
+    assert.equal(body.login, 'operator'),
+  ),
+  {
+    method: 'POST',
+    path: '/api/codehost/auth/refresh',
+    does: 'reads the token again',
+    call: () => call('POST', '/api/codehost/auth/refresh'),
+    status: 200,
+    check: ({ body }: Answered<{ changed: boolean }>) => assert.equal(body.changed, false),
+  },
+  hosted('repo/detect', 'detects the repository', ({ body }: Answered<{ name: string }>) =>
+    assert.equal(body.name, 'app'),
+  ),
+  hosted('repo/validate', 'says that it is there', ({ body }: Answered<{ accessible: boolean }>) =>
+    assert.equal(body.accessible, true),
+  ),
+  hosted('repo/permissions', 'says what is allowed', ({ body }: Answered<{ role: string }>) =>
+    assert.equal(body.role, 'write'),
+  ),
+  hosted(
+    'repo/meta',
+    'tells name, default branch and visibility',
+    ({ body }: Answered<{ name: string; default_branch: string; visibility: string }>) =>
+      assert.deepEqual(
+        [body.name, body.default_branch, body.visibility],
+        ['app', 'main', 'public'],
+      ),
+  ),
+  hosted('repo/labels', 'lists labels', ({ body }: Answered<{ name: string }[]>) =>
+    assert.ok(body.some(({ name }) => name === 'bug')),
+  ),
+  hosted('repo/milestones', 'lists milestones', ({ body }: Answered<{ title: string }[]>) =>
+    assert.ok(body.some(({ title }) => title === 'v1')),
+  ),
+  hosted('repo/assignees', 'lists assignees', ({ body }: Answered<{ login: string }[]>) =>
+    assert.ok(body.some(({ login }) => login === 'operator')),
+  ),
+  hosted('settings', 'tells the settings', ({ body }: Answered<{ repository: string }>) =>
+    assert.equal(body.repository, 'acme/app'),
+  ),
+  {
+    method: 'PUT',
+    path: '/api/codehost/settings',
+    does: 'updates the settings',
+    call: () => call('PUT', '/api/codehost/settings', { timeout_seconds: 60 }),
+    status: 200,
+    check: async () => {
+      const { timeout_seconds } = await get<{ timeout_seconds: number }>('/api/codehost/settings');
+      assert.equal(timeout_seconds, 60);
+    },
+  },
+  hosted('me', 'tells the user', ({ body }: Answered<{ login: string }>) =>
+    assert.equal(body.login, 'operator'),
+  ),
+  hosted('issues/count', 'counts open issues', ({ body }: Answered<{ open: number }>) =>
+    assert.equal(body.open, 1),
+  ),
+  {
+    method: 'POST',
+    path: '/api/codehost/issues/fetch',
+    does: 'fetches issues with filters',
+    call: async () => {
+      await issue();
+      return call('POST', '/api/codehost/issues/fetch', { labels: ['bug'] });
+    },
+    status: 200,
+    check: ({ body }: Answered<{ issues: { title: string }[] }>) =>
+      assert.deepEqual(
+        body.issues.map(({ title }) => title),
+        ['Broken'],
+      ),
+  },
+  hosted('issues/:number/detail', 'reads one issue', ({ body }: Answered<{ title: string }>) =>
+    assert.equal(body.title, 'Broken'),
+  ),
+  hosted(
+    'issues/:number/comments',
+    'lists its comments',
+    ({ body }: Answered<{ body: string }[]>) => assert.equal(body[0]?.body, 'Me too.'),
+  ),
+  hosted(
+    'issues/:number/linked-prs',
+    'lists its pull requests',
+    ({ body }: Answered<{ relation: string }[]>) => assert.equal(body[0]?.relation, 'closes'),
+  ),
+];
+
 const CONFLICTS: Row[] = [
   {
     method: 'POST',
@@ -767,6 +888,7 @@ const TABLE: Record<string, Row[]> = {
   Memory: MEMORY,
   Proof: PROOF,
   Worktrees: WORKTREES,
+  'Code-hosting integration': CODE_HOST,
   'Conflicts and rebase': CONFLICTS,
   Export: EXPORT,
   'AI providers': PROVIDERS,
