@@ -9,7 +9,7 @@ import type { ConflictMatter } from './records/conflict.ts';
 import { inSlices } from './slices.ts';
 import type { Store } from './store.ts';
 import { logLine, withLogLine } from './text/log-lines.ts';
-import { editRecord, explained, readable, readRegularFile } from './text/record-file.ts';
+import { editRecord, readRecord } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 
 export interface KeptConflict {
@@ -96,11 +96,9 @@ export const changeConflict = (
 const now = ({ clock }: Store): string => clock().toISOString();
 
 const readIn = (store: Store, case_id: string, path: string): KeptConflict | undefined => {
-  const { root } = store.layout;
-  const bytes = readRegularFile(root, path);
-  if (bytes === undefined) return undefined;
-  const source = readable(root, path, bytes);
-  const matter = explained(path.slice(root.length + 1), () => checkConflict(source.data, source));
+  const record = readRecord(store.layout.root, path, checkConflict);
+  if (record === undefined) return undefined;
+  const { matter, source } = record;
   return { case_id, path, matter, log: source.body.trim() };
 };
 

@@ -6,7 +6,7 @@ import { memoryDir, planningFile } from './layout.ts';
 import { checkPlanning } from './read-planning.ts';
 import { PLANNING_FILES, type PlanningFile, type PlanningMatter } from './records/planning.ts';
 import { announce, type Store } from './store.ts';
-import { editRecord, explained, readable, readRegularFile } from './text/record-file.ts';
+import { editRecord, readRecord } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { editText, readText, type TextFile } from './text/text-file.ts';
 
@@ -83,11 +83,7 @@ const planningOf = (store: Store, item: Item): Planning => ({
 });
 
 const matterOf = ({ layout: { root } }: Store, { dir }: Item): PlanningMatter => {
-  const path = planningFile(join(root, dir));
-  const bytes = readRegularFile(root, path);
-  if (bytes === undefined) return {};
-  const source = readable(root, path, bytes);
-  return explained(`${dir}/planning.md`, () => checkPlanning(source.data, source));
+  return readRecord(root, planningFile(join(root, dir)), checkPlanning)?.matter ?? {};
 };
 
 const folderOf = ({ layout }: Store, { dir }: Item): string => memoryDir(join(layout.root, dir));

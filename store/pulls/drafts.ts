@@ -4,11 +4,11 @@ import { StoreError } from '../errors.ts';
 import { assertOwn, changing, untilDone } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { pullDraftFile } from '../layout.ts';
-import { etagOf, sha256 } from '../names.ts';
+import { etagOf } from '../names.ts';
 import type { PullDraftMatter } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
 import { bodyOfText, textOfBody } from '../text/front-matter.ts';
-import { editRecord, explained, readable, readRegularFile } from '../text/record-file.ts';
+import { editRecord, readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
 import { checkPullDraft } from './read-pulls.ts';
@@ -54,13 +54,10 @@ const edited = ({ dir }: Item): StoreError =>
   new StoreError('file_busy', `${dir}/pr/draft.md was edited this moment; try again`);
 
 const readIn = (store: Store, item: Item): KeptPullDraft | undefined => {
-  const { root } = store.layout;
-  const path = pathOf(store, item);
-  const bytes = readRegularFile(root, path);
-  if (bytes === undefined) return undefined;
-  const source = readable(root, path, bytes);
-  const matter = explained(`${item.dir}/pr/draft.md`, () => checkPullDraft(source.data, source));
-  return { matter, body: textOfBody(source), etag: etagOf(sha256(bytes)) };
+  const record = readRecord(store.layout.root, pathOf(store, item), checkPullDraft);
+  if (record === undefined) return undefined;
+  const { matter, source, sha } = record;
+  return { matter, body: textOfBody(source), etag: etagOf(sha) };
 };
 
 const pathOf = ({ layout }: Store, { dir }: Item): string => pullDraftFile(join(layout.root, dir));

@@ -4,11 +4,11 @@ import { StoreError } from '../errors.ts';
 import { assertOwn, changing, untilDone } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { pullFile } from '../layout.ts';
-import { etagOf, sha256, timeName } from '../names.ts';
+import { etagOf, timeName } from '../names.ts';
 import type { PullMatter } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
 import { bodyOfText, textOfBody } from '../text/front-matter.ts';
-import { editRecord, explained, readable, readRegularFile } from '../text/record-file.ts';
+import { editRecord, readRecord, readRegularFile } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
 import { checkPull } from './read-pulls.ts';
@@ -105,13 +105,10 @@ const replaceFormer = async (
 };
 
 const readIn = (store: Store, item: Item): KeptPull | undefined => {
-  const { root } = store.layout;
-  const path = pathOf(store, item);
-  const bytes = readRegularFile(root, path);
-  if (bytes === undefined) return undefined;
-  const source = readable(root, path, bytes);
-  const matter = explained(`${item.dir}/pr/pr.md`, () => checkPull(source.data, source));
-  return { case_id: item.id, matter, body: textOfBody(source), etag: etagOf(sha256(bytes)) };
+  const record = readRecord(store.layout.root, pathOf(store, item), checkPull);
+  if (record === undefined) return undefined;
+  const { matter, source, sha } = record;
+  return { case_id: item.id, matter, body: textOfBody(source), etag: etagOf(sha) };
 };
 
 const pathOf = ({ layout }: Store, { dir }: Item): string => pullFile(join(layout.root, dir));

@@ -9,13 +9,7 @@ import { sha256 } from '../names.ts';
 import type { ReviewMatter } from '../records/review.ts';
 import type { Store } from '../store.ts';
 import { parseSections, renderSections } from '../text/fenced.ts';
-import {
-  type Edit,
-  editRecord,
-  explained,
-  readable,
-  readRegularFile,
-} from '../text/record-file.ts';
+import { type Edit, editRecord, explained, readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
 import { checkReview } from './read-pulls.ts';
@@ -123,11 +117,9 @@ const reviewsIn = (store: Store, item: Item): KeptReview[] => {
 };
 
 const readIn = (store: Store, path: string): KeptReview | undefined => {
-  const { root } = store.layout;
-  const bytes = readRegularFile(root, path);
-  if (bytes === undefined) return undefined;
-  const source = readable(root, path, bytes);
-  const matter = explained(nameOf(store, path), () => checkReview(source.data, source));
+  const record = readRecord(store.layout.root, path, checkReview);
+  if (record === undefined) return undefined;
+  const { matter, source } = record;
   return { path, matter, texts: parseSections(source.body).map(({ text }) => text) };
 };
 

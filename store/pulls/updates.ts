@@ -3,11 +3,11 @@ import { createFile } from '../disk/durable.ts';
 import { namesIn } from '../disk/folder.ts';
 import { assertOwn, changing } from '../items/changing.ts';
 import { pullUpdatesDir } from '../layout.ts';
-import { etagOf, sha256, shortId, timeName } from '../names.ts';
+import { etagOf, shortId, timeName } from '../names.ts';
 import type { BodyUpdateMatter } from '../records/body-update.ts';
 import type { Store } from '../store.ts';
 import { bodyOfText, textOfBody } from '../text/front-matter.ts';
-import { editRecord, explained, readable, readRegularFile } from '../text/record-file.ts';
+import { editRecord, readRecord, readRegularFile } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
 import { checkBodyUpdate } from './read-pulls.ts';
@@ -64,13 +64,11 @@ export const notePublished = (
 
 const readIn = (store: Store, case_id: string, path: string): KeptUpdate | undefined => {
   const { root } = store.layout;
-  const bytes = readRegularFile(root, path);
-  if (bytes === undefined) return undefined;
-  const source = readable(root, path, bytes);
-  const file = path.slice(root.length + 1);
-  const matter = explained(file, () => checkBodyUpdate(source.data, source));
+  const record = readRecord(root, path, checkBodyUpdate);
+  if (record === undefined) return undefined;
+  const { matter, source, sha } = record;
   const base = readRegularFile(root, baseFile(path))?.toString('utf8');
-  return { case_id, path, matter, body: textOfBody(source), base, etag: etagOf(sha256(bytes)) };
+  return { case_id, path, matter, body: textOfBody(source), base, etag: etagOf(sha) };
 };
 
 // No Markdown, so that nobody takes it for a record.

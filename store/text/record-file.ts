@@ -99,6 +99,26 @@ export const readRegularFile = (root: string, path: string): Buffer | undefined 
   }
 };
 
+/** A record as it is on disk this moment, with the hash of its file. */
+export interface ReadRecord<M> {
+  matter: M;
+  source: FrontMatter;
+  sha: string;
+}
+
+/** Reads and checks a record; undefined when there is no such file. Throws `unreadable_record` with line and column. */
+export const readRecord = <M>(
+  root: string,
+  path: string,
+  check: (data: unknown, source: FrontMatter) => M,
+): ReadRecord<M> | undefined => {
+  const bytes = readRegularFile(root, path);
+  if (bytes === undefined) return undefined;
+  const source = readable(root, path, bytes);
+  const matter = explained(relative(root, path), () => check(source.data, source));
+  return { matter, source, sha: sha256(bytes) };
+};
+
 /** Parses a record or says which file, line and column keeps it from being one. */
 export const readable = (root: string, path: string, bytes: Buffer): FrontMatter =>
   explained(relative(root, path), () => parseFrontMatter(decodeRecord(bytes)));
