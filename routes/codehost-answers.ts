@@ -1,7 +1,7 @@
-import { type TSchema, Type } from 'typebox';
+import { Type } from 'typebox';
 import { FILTERS } from '../store/records/import-job.ts';
+import { orNull } from '../store/records/or-null.ts';
 
-const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const TextOrNull = orNull(Text);
 

@@ -1,4 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { changed, orNull } from './or-null.ts';
 import { FULL_NAME, HOST } from './settings.ts';
 
 const FIELDS = {
@@ -29,9 +30,6 @@ const UNSAID = {
   }),
 };
 
-const orNull = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
-const change = <S extends TSchema>(schema: S) => Type.Optional(orNull(schema));
-
 /** How the code host is asked: what the settings say, and the default where they say nothing. */
 export const CodeHostConfig = Type.Object(
   {
@@ -51,14 +49,14 @@ export type CodeHostConfig = Static<typeof CodeHostConfig>;
 
 /** What is to be changed of it; null takes a setting out of workspace.md, and its default holds. */
 export const CodeHostConfigChange = Type.Object({
-  kind: change(CodeHostConfig.properties.kind),
-  host: change(FIELDS.host),
-  repository: change(UNSAID.repository),
-  base_remote: change(UNSAID.base_remote),
-  push_remote: change(UNSAID.push_remote),
-  api_url: change(UNSAID.api_url),
-  timeout_seconds: change(FIELDS.timeout_seconds),
-  webhook_secret: change(
+  kind: changed(CodeHostConfig.properties.kind),
+  host: changed(FIELDS.host),
+  repository: changed(UNSAID.repository),
+  base_remote: changed(UNSAID.base_remote),
+  push_remote: changed(UNSAID.push_remote),
+  api_url: changed(UNSAID.api_url),
+  timeout_seconds: changed(FIELDS.timeout_seconds),
+  webhook_secret: changed(
     Type.String({
       pattern: '^[\\x21-\\x7e]+$',
       maxLength: 255,

@@ -1,4 +1,5 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { changed } from './or-null.ts';
 
 const FIELDS = {
   root: Type.String({
@@ -41,16 +42,14 @@ export const WorktreeConfig = Type.Object(
 );
 export type WorktreeConfig = Static<typeof WorktreeConfig>;
 
-const change = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
-
 /** What is to be changed of it: null takes a setting out of workspace.md, and the default holds. */
 export const WorktreeConfigChange = Type.Object({
-  root: change(FIELDS.root),
-  ttl_hours: change(FIELDS.ttl_hours),
-  branch_prefix: change(FIELDS.branch_prefix),
-  branch_template: change(FIELDS.branch_template),
-  base_branch: change(BaseBranch),
-  setup: change(FIELDS.setup),
-  copy_files: change(FIELDS.copy_files),
+  root: changed(FIELDS.root),
+  ttl_hours: changed(FIELDS.ttl_hours),
+  branch_prefix: changed(FIELDS.branch_prefix),
+  branch_template: changed(FIELDS.branch_template),
+  base_branch: changed(BaseBranch),
+  setup: changed(FIELDS.setup),
+  copy_files: changed(FIELDS.copy_files),
 });
 export type WorktreeConfigChange = Static<typeof WorktreeConfigChange>;

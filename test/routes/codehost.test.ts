@@ -187,12 +187,14 @@ describe('the endpoints that ask the code host', () => {
   });
 
   it('are 503 when the host is out of reach, 502 when it fails, 504 when it is silent', async (t) => {
-    const { host, ask } = await start(t, { settings: 'codehost: { timeout_seconds: 0.5 }' });
+    const { host, ask } = await start(t);
     const { fail } = host;
     fail('bad gateway', { times: 3 });
     assert.deepEqual([(await ask('GET repo/meta')).status, host.requests.length], [502, 3]);
     fail('silence', { times: 9, path: '/labels' });
+    await ask('PUT settings', { timeout_seconds: 0.5 });
     assert.equal((await ask('GET repo/labels')).status, 504);
+    await ask('PUT settings', { timeout_seconds: null });
     await host.stop();
     assert.equal((await ask('GET repo/meta')).status, 503);
     assert.equal((await ask('GET me')).code, 'codehost_unreachable');

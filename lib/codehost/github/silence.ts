@@ -17,7 +17,7 @@ const UNSENT = new Set([
 ]);
 
 /** No connection came about, or it broke. */
-export const silence = (cause: unknown, { host, write }: Question): ServiceError => {
+export const silence = (cause: unknown, { host, base, write }: Question): ServiceError => {
   const { code, message } = deepest(cause);
   const host_status = refusedByProxy(code, message);
   if (host_status !== undefined) {
@@ -27,7 +27,7 @@ export const silence = (cause: unknown, { host, write }: Question): ServiceError
   const open = write && !UNSENT.has(code);
   return new ServiceError(
     'codehost_unreachable',
-    `${host} is out of reach (${code || message || 'the connection broke'}). ${open ? UNKNOWN : 'Look at the network, and at HTTPS_PROXY if you need one; then try again.'}`,
+    `${host} is out of reach at ${base} (${code || message || 'the connection broke'}). ${open ? UNKNOWN : 'Look at the network, and at HTTPS_PROXY if you need one; then try again.'}`,
     { members: outcome(open) },
   );
 };
