@@ -16,10 +16,11 @@ import { readExport } from '../helpers/exported.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { type Answered, type Running, startForTest } from '../helpers/service.ts';
 import { commit } from '../lib/conflicts/fixture.ts';
+import { pullScene } from '../lib/pull-requests/fixture.ts';
 
 /** A row of the interface document: method and path in its notation, and what it says the call does. */
 interface Row {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   does: string;
   /** Makes the call the row is about. */
@@ -689,6 +690,86 @@ const CODE_HOST: Row[] = [
   ),
 ];
 
+/** A Work item with a worktree whose project is a clone of one on the host, and the answer that made its pull request. */
+const proposed = once(async () => {
+  const scene = await pullScene(file);
+  scene.work();
+  const answer = await scene.post('create');
+  await scene.prove();
+  return { ...scene, answer };
+});
+
+const ofPull = (
+  method: 'GET' | 'POST',
+  path: string,
+  does: string,
+  check: NonNullable<Row['check']>,
+): Row => ({
+  method,
+  path: `/api/cases/:id/pr${path}`,
+  does,
+  call: async () => {
+    const { item, running: there } = await proposed();
+    return there.call(method, `/api/cases/${item.id}/pr${path}`);
+  },
+  status: 200,
+  check,
+});
+
+const PULL_REQUESTS: Row[] = [
+  {
+    method: 'POST',
+    path: '/api/cases/:id/pr/create',
+    does: 'creates the pull request on the host',
+    call: async () => (await proposed()).answer,
+    status: 201,
+    check: async ({ body }: Answered<{ number: number; title: string }>) => {
+      const there = await (await proposed()).host.pulls.read(body.number);
+      assert.deepEqual([there.title, there.draft], [body.title, true]);
+    },
+  },
+  ofPull('GET', '', 'tells its record', ({ body }: Answered<{ state: string }>) =>
+    assert.equal(body.state, 'draft'),
+  ),
+  {
+    method: 'PATCH',
+    path: '/api/cases/:id/pr',
+    does: 'updates its record',
+    call: async () => {
+      const { item, running: there } = await proposed();
+      return there.call('PATCH', `/api/cases/${item.id}/pr`, { title: 'Another' });
+    },
+    status: 200,
+    check: async ({ body }: Answered<{ number: number; title: string }>) => {
+      const there = await (await proposed()).host.pulls.read(body.number);
+      assert.deepEqual([body.title, there.title], ['Another', 'Another']);
+    },
+  },
+  ofPull('GET', '/draft', 'tells title, body and labels', ({ body }: Answered<object>) =>
+    assert.ok(['title', 'body', 'labels'].every((name) => name in body)),
+  ),
+  ofPull('GET', '/ready-check', 'says whether it is ready', ({ body }: Answered<object>) =>
+    assert.equal((body as { ready: boolean }).ready, true),
+  ),
+  ofPull('POST', '/mark-ready', 'marks it ready and shows the proof', async () => {
+    const { host: there, answer } = await proposed();
+    assert.equal((await there.pulls.read(answer.body.number)).draft, false);
+    assert.equal((await there.pulls.comments(answer.body.number)).length, 1);
+  }),
+  ofPull('GET', '/status', 'tells how it is now', ({ body }: Answered<{ state: string }>) =>
+    assert.equal(body.state, 'open'),
+  ),
+  ofPull('GET', '/state-timeline', 'tells its states in order', ({ body }: Answered<unknown[]>) =>
+    assert.equal(body.length, 2),
+  ),
+  ofPull('POST', '/sync-state', 'syncs its state', ({ body }: Answered<{ state: string }>) =>
+    assert.equal(body.state, 'open'),
+  ),
+  ofPull('POST', '/comment-proof', 'shows the proof', ({ body }: Answered<{ updated: boolean }>) =>
+    assert.equal(body.updated, true),
+  ),
+];
+
 const CONFLICTS: Row[] = [
   {
     method: 'POST',
@@ -889,6 +970,7 @@ const TABLE: Record<string, Row[]> = {
   Proof: PROOF,
   Worktrees: WORKTREES,
   'Code-hosting integration': CODE_HOST,
+  'PR of a Work item': PULL_REQUESTS,
   'Conflicts and rebase': CONFLICTS,
   Export: EXPORT,
   'AI providers': PROVIDERS,
