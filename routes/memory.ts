@@ -53,8 +53,7 @@ export const memoryRoutes = [
     produces: 'text/markdown',
     errors: ['not_found'],
     handler: ({ params }, service) => {
-      const { content, sha256 } = getMemory(service, params.id, params.filename);
-      return markdown(content, sha256.slice(0, 32));
+      return markdown(getMemory(service, params.id, params.filename));
     },
   }),
   route({
@@ -69,13 +68,9 @@ export const memoryRoutes = [
     conditional: true,
     errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) => {
-      const { content, sha256 } = await putMemory(
-        service,
-        params.id,
-        { filename: params.filename, content: body },
-        ifMatch,
+      return markdown(
+        await putMemory(service, params.id, { filename: params.filename, content: body }, ifMatch),
       );
-      return markdown(content, sha256.slice(0, 32));
     },
   }),
   route({
@@ -95,8 +90,7 @@ export const memoryRoutes = [
     produces: 'text/markdown',
     errors: ['not_found'],
     handler: ({ params }, service) => {
-      const { content, sha256 } = getGlobal(service, params.filename);
-      return markdown(content, sha256.slice(0, 32));
+      return markdown(getGlobal(service, params.filename));
     },
   }),
   route({

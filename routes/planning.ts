@@ -13,6 +13,7 @@ import {
   Readiness,
 } from '../store/records/planning.ts';
 import { CasePath } from './cases.ts';
+import { AT_WORK } from './git-errors.ts';
 
 const FilePath = Type.Object({ id: Id, filename: Type.String() });
 
@@ -36,18 +37,10 @@ const HOW =
 const STAGE_ERRORS = [
   'not_found',
   'planning_edited',
-  'unreadable_record',
   'file_busy',
-  'session_active',
-  'lock_held',
-  'rebase_in_progress',
-  'worktree_busy',
-  'worktree_missing',
-  'worktree_tampered',
   'no_repository',
-  'git_failed',
   'provider_failed',
-  'unavailable',
+  ...AT_WORK,
 ] as const;
 
 export const planningRoutes = [
@@ -86,7 +79,7 @@ export const planningRoutes = [
     params: CasePath,
     body: StageWanted,
     response: PlanningStage,
-    errors: [...STAGE_ERRORS, 'invalid_state'],
+    errors: STAGE_ERRORS,
     handler: ({ params, body }, service) => generate(service, params.id, 'tasks.md', body ?? {}),
   }),
   route({
@@ -141,8 +134,7 @@ export const planningRoutes = [
     produces: 'text/markdown',
     errors: ['not_found'],
     handler: ({ params }, service) => {
-      const { content, sha256 } = getArtifact(service, params.id, params.filename);
-      return markdown(content, sha256.slice(0, 32));
+      return markdown(getArtifact(service, params.id, params.filename));
     },
   }),
   route({
@@ -160,8 +152,7 @@ export const planningRoutes = [
     handler: async ({ params, body, ifMatch }, service) => {
       const { filename } = params;
       const file = { filename, content: body };
-      const { content, sha256 } = await putArtifact(service, params.id, file, ifMatch);
-      return markdown(content, sha256.slice(0, 32));
+      return markdown(await putArtifact(service, params.id, file, ifMatch));
     },
   }),
 ];

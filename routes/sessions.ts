@@ -82,8 +82,7 @@ export const sessionRoutes = [
     produces: 'text/markdown',
     errors: ['not_found', 'unreadable_record'],
     handler: async ({ params }, service) => {
-      const { content, sha256 } = await getPlan(service, params.id, params.sid);
-      return markdown(content, sha256.slice(0, 32));
+      return markdown(await getPlan(service, params.id, params.sid));
     },
   }),
   route({
@@ -99,11 +98,12 @@ export const sessionRoutes = [
     conditional: true,
     errors: ['not_found', 'unreadable_record', 'invalid_state', 'precondition_failed', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) => {
-      const { content, sha256 } = await putPlan(service, params.id, params.sid, {
-        content: body,
-        ifMatch,
-      });
-      return markdown(content, sha256.slice(0, 32));
+      return markdown(
+        await putPlan(service, params.id, params.sid, {
+          content: body,
+          ifMatch,
+        }),
+      );
     },
   }),
   route({

@@ -12,8 +12,19 @@ export const accepted = <T>(location: string, body: T): Answer<T> =>
 export const tagged = <T>(body: T | Buffer, etag: string): Answer<T> =>
   new Answer<T>(body, {}, etag);
 
-export const markdown = (text: string, etag: string): Answer<string> =>
-  new Answer<string>(text, { 'content-type': 'text/markdown; charset=utf-8' }, etag);
+/** A text file as it is on disk, with an ETag of its hash. */
+export const markdown = ({
+  content,
+  sha256,
+}: {
+  content: string;
+  sha256: string;
+}): Answer<string> =>
+  new Answer<string>(
+    content,
+    { 'content-type': 'text/markdown; charset=utf-8' },
+    sha256.slice(0, 32),
+  );
 
 /** Bytes: the lines of a patch are written as the files are that it changes. */
 export const diff = (patch: Buffer): Answer<string> =>

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';
 import { refuseSession } from '../conflicts/under-way.ts';
@@ -7,7 +7,7 @@ import { ANSWER_LIMITS } from '../providers/launch.ts';
 import type { Provider, RunResult, RunSpec } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from '../sessions/baseline.ts';
-import { type LiveRun, START } from '../sessions/engine.ts';
+import { type LiveRun, newRun, START } from '../sessions/engine.ts';
 import { wakeQueue } from '../sessions/launch.ts';
 import { noPlaceLeft } from '../sessions/places.ts';
 import type { ReadingTurn } from '../sessions/reading-turn.ts';
@@ -80,22 +80,9 @@ const liveRun = (case_id: string): Begun => {
   const finished = new Promise<void>((resolve) => {
     ended = resolve;
   });
-  const live: LiveRun = {
-    session_id: id,
-    case_id,
-    run_marker: id,
-    phase: 'plan',
-    worktree: undefined,
-    token: randomBytes(24).toString('base64url'),
-    run: undefined,
-    entered: true,
-    enter: () => undefined,
-    stopping: false,
-    asking: new Set(),
-    result: undefined,
-    followed: Promise.resolve(),
-    finished,
-  };
+  const live = newRun({ session_id: id, case_id, run_marker: id, phase: 'plan' });
+  live.entered = true;
+  live.finished = finished;
   return { live, ended };
 };
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createTurns, type Turns } from '../../store/items/turns.ts';
 import { sha256 } from '../../store/names.ts';
 import { createPieces } from '../../store/sessions/pieces.ts';
@@ -34,6 +35,23 @@ export interface LiveRun {
   /** Settles when everything that follows from its end is done. */
   finished: Promise<void>;
 }
+
+/** A run that has not begun. */
+export const newRun = (
+  run: Pick<LiveRun, 'case_id' | 'session_id' | 'run_marker' | 'phase'>,
+): LiveRun => ({
+  ...run,
+  worktree: undefined,
+  token: randomBytes(24).toString('base64url'),
+  run: undefined,
+  entered: false,
+  enter: () => undefined,
+  stopping: false,
+  asking: new Set(),
+  result: undefined,
+  followed: Promise.resolve(),
+  finished: Promise.resolve(),
+});
 
 /** What the daemon knows of the sessions that are going on. All of it can be found again from their records. */
 export interface Engine {

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readCase } from '../../store/cases.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { LockMatter } from '../../store/records/lock.ts';
@@ -14,7 +14,7 @@ import { sweep } from '../tools/process-tree.ts';
 import { decide } from './decide.ts';
 import { refuseElsewhere } from './elsewhere.ts';
 import { endFailed } from './end.ts';
-import { type LiveRun, START } from './engine.ts';
+import { newRun, START } from './engine.ts';
 import { fillPlaces, noPlaceLeft, takePlace } from './places.ts';
 import { planTurn } from './plan-turn.ts';
 import { startPlanning } from './rules.ts';
@@ -130,22 +130,7 @@ const go = (
 ): void => {
   const { id: session_id, case_id } = kept.session;
   const { run_marker = session_id } = kept.matter;
-  const live: LiveRun = {
-    session_id,
-    case_id,
-    run_marker,
-    phase: kept.session.mode,
-    worktree: undefined,
-    token: randomBytes(24).toString('base64url'),
-    run: undefined,
-    entered: false,
-    enter: () => undefined,
-    stopping: false,
-    asking: new Set(),
-    result: undefined,
-    followed: Promise.resolve(),
-    finished: Promise.resolve(),
-  };
+  const live = newRun({ session_id, case_id, run_marker, phase: kept.session.mode });
   service.engine.live.set(session_id, live);
   live.finished = takePlace(service, live, () => noteWaiting(service, kept))
     .then(() => turn(kept))

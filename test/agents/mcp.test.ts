@@ -3,19 +3,15 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import type { Session } from '../../store/records/session.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { processesNaming } from '../helpers/processes.ts';
+import { PATIENCE_MS, QWEN } from '../helpers/qwen.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { type Part, type Rule, startScriptedModel } from '../helpers/scripted-model.ts';
 import type { StreamEvent } from '../helpers/sessions.ts';
 import { clientOf } from '../helpers/stream.ts';
-
-const QWEN = fileURLToPath(
-  new URL('../../../node_modules/@qwen-code/qwen-code/cli.js', import.meta.url),
-);
 
 // It offers such a tool once it was searched for, so each is asked for twice.
 const twice = (mcp: string, given: Record<string, unknown> = {}): Part[][] => [
@@ -35,8 +31,6 @@ const RULES: Rule[] = [
     ],
   },
 ];
-
-const PATIENCE_MS = 120_000;
 
 const tokensIn = (text: string): string[] => [
   ...new Set([...text.matchAll(/Bearer ([\w-]+)/g)].map(([, token = '']) => token)),
@@ -100,6 +94,7 @@ describe('a real agent with the MCP server', () => {
       }, PATIENCE_MS);
 
     await until('plan_ready');
+    await api.post(`/api/cases/${item.id}/planning/approve`);
     await api.post(`${at}/approve`);
     await until('completed');
 

@@ -38,7 +38,7 @@ const routes = [
     summary: 'Markdown',
     produces: 'text/markdown',
     response: Type.String(),
-    handler: () => markdown('# Ä\n', 'm1'),
+    handler: () => markdown({ content: '# Ä\n', sha256: 'm1' }),
   }),
   route({
     method: 'GET',
