@@ -295,6 +295,14 @@ describe('the fake host', () => {
     assert.match(body.message, /archived/);
   });
 
+  it('remembers under its new name what was merged under the old', async (t) => {
+    const { host, sha, number } = await withPull(t);
+    const commit = await host.pulls.merge(number);
+    await host.repositories.rename('acme/application');
+    const { body } = await ask(host, 'GET', `/repos/acme/application/pulls/${number}`);
+    assert.deepEqual([body.merge_commit_sha, body.head.sha], [commit, sha]);
+  });
+
   it('labels a pull request for who may', async (t) => {
     const { host, number } = await withPull(t);
     const label = () =>

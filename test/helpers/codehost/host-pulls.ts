@@ -151,7 +151,11 @@ const addReview = async (world: World, at: At, review: NewReview): Promise<Revie
   comments.forEach((comment, n) => {
     world.lines.set(ids[n] ?? 0, lineOf(comment));
   });
-  return { id: made.id, comments: ids, threads: ids.map((id) => threadId(at.name, at.number, id)) };
+  return {
+    id: made.id,
+    comments: ids,
+    threads: ids.map((id) => threadId(world, at.name, at.number, id)),
+  };
 };
 
 const lineOf = ({ line, start_line, diff_hunk, outdated }: NewLine): Line => ({

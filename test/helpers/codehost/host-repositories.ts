@@ -136,6 +136,17 @@ const rename = async (world: World, from: string, to: string): Promise<void> => 
   world.repositories.set(to, hosted);
   world.renamed.set(from, to);
   for (const [id, known] of world.ids) if (known === from) world.ids.set(id, to);
+  for (const byNumber of [world.moved, world.mergeable, world.merged, world.stale]) {
+    rekey(byNumber, `${from}#`, `${to}#`);
+  }
+};
+
+const rekey = (map: Map<string, unknown>, from: string, to: string): void => {
+  for (const [key, value] of [...map]) {
+    if (!key.startsWith(from)) continue;
+    map.delete(key);
+    map.set(key.replace(from, to), value);
+  }
 };
 
 const fork = async (world: World, from: string, by: string): Promise<Hosted> => {

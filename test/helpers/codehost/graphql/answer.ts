@@ -87,7 +87,7 @@ const nodeWithId = async (
   scopeOf: (name: string) => Scope,
   id: string,
 ): Promise<Node> => {
-  const at = threadOf(id);
+  const at = threadOf(world, id);
   if (at !== undefined) {
     const threads = await threadNodes(scopeOf(at.name), at.number);
     const thread = threads.find((each) => each.id === id);

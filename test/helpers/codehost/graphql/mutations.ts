@@ -15,12 +15,12 @@ export const mutations = (world: World, login: string, scopeOf: (name: string) =
   convertPullRequestToDraft: (given: Input<{ pullRequestId: string }>) =>
     setDraft(given, { scopes: scopesOf(world, scopeOf), draft: true }),
   resolveReviewThread: (given: Input<{ threadId: string }>) =>
-    resolve(given, { scopeOf, login, resolved: true }),
+    resolve(given, { world, scopeOf, login, resolved: true }),
   unresolveReviewThread: (given: Input<{ threadId: string }>) =>
-    resolve(given, { scopeOf, login, resolved: false }),
+    resolve(given, { world, scopeOf, login, resolved: false }),
   addPullRequestReviewThreadReply: (
     given: Input<{ pullRequestReviewThreadId: string; body: string }>,
-  ) => reply(given, { scopeOf, login }),
+  ) => reply(given, { world, scopeOf, login }),
 });
 
 const scopesOf = ({ repositories }: World, scopeOf: (name: string) => Scope): Scope[] =>
@@ -62,12 +62,13 @@ const tellOf = (
 };
 
 interface Asked {
+  world: World;
   scopeOf: (name: string) => Scope;
   login: string;
 }
 
-const threadAt = async (id: string, { scopeOf, login }: Asked) => {
-  const at = threadOf(id);
+const threadAt = async (id: string, { world, scopeOf, login }: Asked) => {
+  const at = threadOf(world, id);
   if (at === undefined) throw noNode(id);
   const scope = scopeOf(at.name);
   // The rights that GitHub asks for here are those to the contents, and its message does not say so.

@@ -1,6 +1,6 @@
 import type { RestComment, RestReview } from '../rest.ts';
 import { mendedComment } from '../reviews.ts';
-import { mayWrite } from '../world.ts';
+import { mayWrite, type World } from '../world.ts';
 import { connection } from './connection.ts';
 import { userNode } from './people.ts';
 import type { Node, Scope } from './scope.ts';
@@ -43,7 +43,7 @@ export const threadNodes = async (scope: Scope, number: number): Promise<Node[]>
 const threadNode = (scope: Scope, number: number, comments: RestComment[]): Node => {
   const { world, login } = scope;
   const [root] = comments as [RestComment];
-  const id = threadId(scope.name, number, root.id);
+  const id = threadId(world, scope.name, number, root.id);
   const isResolved = world.resolved.has(id);
   const at = world.lines.get(root.id);
   const may = mayWrite(world, login);
@@ -59,16 +59,20 @@ const threadNode = (scope: Scope, number: number, comments: RestComment[]): Node
   };
 };
 
-/** GitHub's are opaque too. */
-export const threadId = (name: string, number: number, root: number): string =>
-  `PRRT_${Buffer.from(`${name}#${number}:${root}`).toString('base64url')}`;
+/** Opaque, as GitHub's; the same when the repository is renamed. */
+export const threadId = ({ ids }: World, name: string, number: number, root: number): string => {
+  const repository = [...ids].find(([, known]) => known === name)?.[0];
+  return `PRRT_${Buffer.from(`${repository}#${number}:${root}`).toString('base64url')}`;
+};
 
 /** Which one an id is. */
 export const threadOf = (
+  { ids }: World,
   id: string,
 ): { name: string; number: number; root: number } | undefined => {
   const text = Buffer.from(id.replace(/^PRRT_/, ''), 'base64url').toString();
-  const [, name, number, root] = /^(.+)#(\d+):(\d+)$/.exec(text) ?? [];
+  const [, repository, number, root] = /^(\d+)#(\d+):(\d+)$/.exec(text) ?? [];
+  const name = ids.get(Number(repository));
   return name === undefined ? undefined : { name, number: Number(number), root: Number(root) };
 };
 
