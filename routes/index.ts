@@ -3,6 +3,7 @@ import { caseRoutes } from './cases.ts';
 import { codehostRoutes } from './codehost.ts';
 import { codehostIssueRoutes } from './codehost-issues.ts';
 import { codehostReadRoutes } from './codehost-reads.ts';
+import { codehostWebhookRoutes } from './codehost-webhook.ts';
 import { conflictRoutes } from './conflicts.ts';
 import { exportRoutes } from './export.ts';
 import { linkRoutes } from './links.ts';
@@ -37,6 +38,7 @@ export const sections: readonly Section[] = [
       ...codehostRoutes,
       ...codehostReadRoutes,
       ...codehostIssueRoutes,
+      ...codehostWebhookRoutes,
       ...traceabilityRoutes,
     ],
   },

@@ -18,6 +18,8 @@ export interface Layout {
   readonly journal: string;
   readonly secrets: string;
   readonly deliveries: string;
+  /** What came in from the code host. */
+  readonly arrivals: string;
   readonly worktrees: string;
   readonly baselines: string;
   readonly tmp: string;
@@ -43,6 +45,7 @@ export const layoutOf = (root: string): Layout => {
     journal: join(dossier, 'journal'),
     secrets: join(dossier, 'secrets'),
     deliveries: join(dossier, 'deliveries'),
+    arrivals: join(dossier, 'arrivals'),
     worktrees: join(dossier, 'worktrees'),
     baselines: join(dossier, 'baselines'),
     tmp: join(dossier, 'tmp'),

@@ -13,6 +13,7 @@ import { createTurns } from './items/turns.ts';
 import { openJournal } from './journal/journal.ts';
 import { layoutOf } from './layout.ts';
 import { createLinkIndex } from './links/link-index.ts';
+import { createPullIndex } from './pulls/pull-index.ts';
 import { machineOf } from './sessions/machine.ts';
 import { readyToWrite, type Store } from './store.ts';
 import type { Changes } from './text/splice.ts';
@@ -112,6 +113,8 @@ const emptyStore = (
     doubtful: new Map(),
     closer: new Map(),
     links: createLinkIndex(),
+    pulls: createPullIndex(),
+    arrivals: { days: undefined },
     globals: createGlobals(problems),
     readOnly: false,
     listeners: new Set(),

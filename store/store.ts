@@ -1,3 +1,4 @@
+import type { Arrivals } from './arrivals.ts';
 import { remakeDirectories } from './disk/directories.ts';
 import { StoreError } from './errors.ts';
 import type { Globals } from './globals.ts';
@@ -9,6 +10,7 @@ import type { Turns } from './items/turns.ts';
 import type { Journal, Seen } from './journal/journal.ts';
 import type { Layout } from './layout.ts';
 import type { LinkIndex } from './links/link-index.ts';
+import type { PullIndex } from './pulls/pull-index.ts';
 import { keepMachine } from './sessions/machine.ts';
 import type { SessionFiles } from './sessions/session-files.ts';
 import type { Changes } from './text/splice.ts';
@@ -41,6 +43,8 @@ export interface Store {
   /** What of each Work item is looked at for problems alone. */
   readonly closer: Map<string, SessionFiles>;
   readonly links: LinkIndex;
+  readonly pulls: PullIndex;
+  readonly arrivals: Arrivals;
   /** A place to be watched from now on. Does nothing until somebody watches. */
   watch: (dir: string, kind: PlaceKind) => void;
   readonly globals: Globals;

@@ -8,13 +8,22 @@ type Headers = Record<string, string | string[] | undefined>;
 const MARKDOWN = ['text/markdown', 'text/plain'];
 const JSON_TYPE = ['application/json'];
 
-/** The body as the route takes it: a JSON value, undefined when nothing was sent; or a text, which may be empty. */
+/**
+ * The body as the route takes it: a JSON value, undefined when nothing was sent; a text, which may be empty; or, raw, the
+ * bytes themselves.
+ */
 export const readBody = (route: Route, headers: Headers, bytes: unknown): unknown => {
+  if (route.raw === true) return rawBody(headers, bytes);
   const isMarkdown = route.consumes === 'text/markdown';
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) return isMarkdown ? '' : undefined;
   checkType(headers, isMarkdown ? MARKDOWN : JSON_TYPE);
   const text = decode(bytes);
   return isMarkdown ? text : parse(text);
+};
+
+const rawBody = (headers: Headers, bytes: unknown): Buffer => {
+  checkType(headers, JSON_TYPE);
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0);
 };
 
 const checkType = (headers: Headers, expected: string[]): void => {

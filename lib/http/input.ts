@@ -42,6 +42,7 @@ export const inputReader = (route: Route): Read => {
       body,
       ifMatch: ifMatch(headers['if-match']),
       token: bearerOf(headers.authorization),
+      headers,
     };
   };
 };
@@ -101,6 +102,7 @@ const whatIs = (path: string, param: string): string => {
 };
 
 const bodyChecker = (route: Route): Check => {
+  if (route.raw === true) return () => [];
   const check = checker(() => bodySchema(route));
   const isOptional = bodyIsOptional(route);
   const sendIt = [

@@ -59,6 +59,8 @@ export interface Input<P, Q, B> {
   ifMatch: string | undefined;
   /** The bearer token that was presented; it has been found good for this path. */
   token: string | undefined;
+  /** As they were sent, with names in lower case. */
+  headers: Record<string, string | string[] | undefined>;
 }
 
 type Of<S, Absent> = S extends TSchema ? Static<S> : Absent;
@@ -83,6 +85,8 @@ export interface Route<
   body?: B;
   /** `text/markdown`: the body is a Markdown text and `body` a Type.String(). Default: JSON. */
   consumes?: 'application/json' | 'text/markdown';
+  /** `body` is the JSON's bytes, unread: what signs them is checked first, by the handler, and covers no other bytes. */
+  raw?: boolean;
   /** Largest body in bytes; default 1 MiB. */
   maxBytes?: number;
   response?: R;

@@ -36,13 +36,27 @@ export const planWith = (issue: Issue, wish: SyncWish): ((standing: Standing) =>
     return {
       ...caseChange(here, merged),
       link: {
-        changes: { ...linkChanges(issue, standing.link, merged), status, synced_at: wish.at },
+        changes: {
+          ...linkChanges(issue, standing.link, merged),
+          status: shown(status, issue, standing.link),
+          synced_at: wish.at,
+        },
         ...lineOf(fields, standing.link.status, status),
       },
       ...baseAfter(copy, standing.base, conflicts),
       record: recordOf(wish, { outcome: outcomeOf(status, fields), fields }),
     };
   };
+};
+
+// What a webhook told while the host was asked may be newer than what that one answered.
+const shown = (
+  status: 'conflict' | 'linked',
+  { updated_at }: Issue,
+  { told_at }: IssueLinkMatter,
+): 'conflict' | 'linked' | 'stale' => {
+  const isBehind = told_at !== undefined && Date.parse(told_at) > Date.parse(updated_at);
+  return status === 'linked' && isBehind ? 'stale' : status;
 };
 
 // What link.md does not name is as it was last synced.

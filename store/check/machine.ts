@@ -66,14 +66,9 @@ const checkLinks = (layout: Layout): Finding[] =>
     .filter((path) => statsAt(path)?.isSymbolicLink() === true)
     .flatMap((path) => errorAt(relative(layout.root, path), LINKED_FOLDER));
 
-const placesOf = ({ tmp, trash, undo, secrets, deliveries, worktrees, journal }: Layout) => [
-  tmp,
-  trash,
-  undo,
-  secrets,
-  deliveries,
-  worktrees,
-  journal,
+const placesOf = (layout: Layout): string[] => [
+  ...[layout.tmp, layout.trash, layout.undo, layout.secrets, layout.deliveries],
+  ...[layout.arrivals, layout.worktrees, layout.journal],
 ];
 
 const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>

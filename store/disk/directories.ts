@@ -20,6 +20,7 @@ const privateOf = (layout: Layout): string[] => [
   layout.undo,
   layout.secrets,
   layout.deliveries,
+  layout.arrivals,
   layout.worktrees,
   layout.baselines,
   layout.journal,

@@ -1,4 +1,5 @@
 import { dropLink, noteLink } from '../links/link-index.ts';
+import { dropPull, notePull } from '../pulls/pull-index.ts';
 import { problemsOfSessions, readSessionFiles } from '../sessions/session-files.ts';
 import { inSlices } from '../slices.ts';
 import type { Store } from '../store.ts';
@@ -10,7 +11,11 @@ import type { Item } from './item.ts';
  */
 export const lookCloser = async (store: Store): Promise<void> => {
   await inSlices([...store.items.byId.values()], (item) => lookCloserAt(store, item));
-  const known = new Set([...store.closer.keys(), ...store.links.byItem.keys()]);
+  const known = new Set([
+    ...store.closer.keys(),
+    ...store.links.byItem.keys(),
+    ...store.pulls.byItem.keys(),
+  ]);
   for (const id of known) if (!store.items.byId.has(id)) forget(store, id);
 };
 
@@ -23,11 +28,13 @@ export const lookCloserAt = (store: Store, item: Item): void => {
   else closer.set(item.id, files);
   problems.set(ownerOf(item.id), problemsOfSessions(item.dir, files));
   noteLink(store, item);
+  notePull(store, item);
 };
 
 const forget = (store: Store, id: string): void => {
   if (store.closer.delete(id)) store.problems.set(ownerOf(id), []);
   dropLink(store, id);
+  dropPull(store, id);
 };
 
 const ownerOf = (id: string): string => `${id}/sessions`;

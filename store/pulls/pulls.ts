@@ -11,6 +11,7 @@ import { bodyOfText, textOfBody } from '../text/front-matter.ts';
 import { editRecord, readRecord, readRegularFile } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
+import { notePull } from './pull-index.ts';
 import { checkPull } from './read-pulls.ts';
 
 /** The record of a Work item's pull request, as it is on disk. */
@@ -44,9 +45,14 @@ export const savePull = (
       const before = readIn(store, item);
       if (before === undefined)
         return createFile(store.layout, path, text, { assertMeant: () => assertOwn(store, item) });
-      if (isSame(before.matter, matter)) return edit(store, path, { changes: matter, body });
+      if (isSame(before.matter, matter))
+        return edit(store, path, {
+          changes: { ...matter, ...isBehind(before.matter, matter) },
+          body,
+        });
       return replaceFormer(store, path, { before: before.matter, text });
     });
+    notePull(store, item);
     return readIn(store, item);
   });
 
@@ -67,6 +73,7 @@ export const changePull = (
 ): Promise<KeptPull | undefined> =>
   changing(store, caseId, async (item) => {
     const isThere = await edit(store, pathOf(store, item), change, ifMatch);
+    notePull(store, item);
     return isThere ? readIn(store, item) : undefined;
   });
 
@@ -87,6 +94,12 @@ export const changedSince = (): StoreError =>
     'precondition_failed',
     'The record of the pull request changed since you read it. Read it again and decide anew; nothing was written.',
   );
+
+// What a webhook told while the host was asked may be newer than what that one answered.
+const isBehind = (
+  { told_at }: PullMatter,
+  { updated_at }: PullMatter,
+): Pick<PullMatter, 'stale'> => ((told_at ?? '') > (updated_at ?? '') ? { stale: true } : {});
 
 const isSame = (a: PullMatter, b: PullMatter): boolean =>
   a.number === b.number && a.repository === b.repository && a.host === b.host;

@@ -31,6 +31,8 @@ export const IssueLinkMatter = Type.Object({
   moved_to: Type.Optional(Type.String()),
   imported_at: Type.Optional(Time),
   synced_at: Type.Optional(Time),
+  /** When it last changed, as a webhook told: by the host's clock. */
+  told_at: Type.Optional(Time),
   /** The import job that made the Work item: resumed, it knows its own. */
   import_job: Type.Optional(Id),
   /** The Work item's own copies, which the operator may edit. */

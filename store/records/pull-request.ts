@@ -50,7 +50,7 @@ export const PullMatter = Type.Object({
   head_in_sync: given(Type.Boolean()),
   /** The host has told of something newer than this. */
   stale: Type.Optional(Type.Boolean()),
-  /** When it last did. */
+  /** When that was, by the host's clock. */
   told_at: given(Time),
   /** When all reviews were last read. */
   reviews_synced_at: given(Time),

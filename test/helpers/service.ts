@@ -156,7 +156,7 @@ const live = async (config: Config, { events, logged, watch }: Heard) => {
         url: path,
         headers: { host: 'localhost:4870', ...typeOf(body), ...headers },
         ...(body !== undefined && {
-          payload: typeof body === 'string' ? body : JSON.stringify(body),
+          payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
         }),
       });
       const json = String(answer.headers['content-type']).includes('json');

@@ -1,0 +1,35 @@
+import { readIssueCopy } from '../../../store/links/issue-copy.ts';
+import { allLinks } from '../../../store/links/link-index.ts';
+import { changeLink } from '../../../store/links/links.ts';
+import type { Service } from '../../service.ts';
+import type { Heard } from './apply.ts';
+import type { Subject } from './payload.ts';
+import { isOlder, meant, newest, type Told } from './told.ts';
+
+/** Marks the links to the issues that are meant as stale. What has changed there the next sync finds out. */
+export const tellLinks = async (service: Service, told: Told): Promise<Heard> => {
+  const heard: Heard = { told: [], older: [] };
+  if (told.issues.length === 0 && told.formerly === undefined) return heard;
+  for (const [id, link] of await allLinks(service.store)) {
+    const issue = meant(told, told.issues, link);
+    if (issue === undefined) continue;
+    const isKnown = isOlder(issue, readIssueCopy(service.store, id)?.updated_at);
+    (isKnown ? heard.older : heard.told).push(id);
+    if (!isKnown) await markStale(service, id, { told, issue });
+  }
+  return heard;
+};
+
+// One in conflict stays so: the operator has to settle it either way.
+const markStale = (
+  service: Service,
+  id: string,
+  { told: { event, action }, issue: subject }: { told: Told; issue: Subject },
+): Promise<unknown> =>
+  changeLink(service.store, id, ({ issue }) => {
+    if (issue === undefined) return undefined;
+    const told_at = newest(subject, issue);
+    if (issue.status !== 'linked') return { changes: told_at };
+    const line = `stale: the host told of ${[event, action].filter(Boolean).join(' ')}`;
+    return { changes: { status: 'stale', ...told_at }, line };
+  });

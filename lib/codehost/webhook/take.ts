@@ -1,0 +1,70 @@
+import { hasArrived, noteArrival } from '../../../store/arrivals.ts';
+import { sha256 } from '../../../store/names.ts';
+import { incomingSecrets } from '../../../store/secrets.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { tellItems } from './apply.ts';
+import { payloadOf } from './payload.ts';
+import { checkSignature } from './signature.ts';
+import { toldBy } from './told.ts';
+
+export interface Delivery {
+  headers: Record<string, string | string[] | undefined>;
+  /** Exactly as they were sent. */
+  bytes: Buffer;
+}
+
+/** What became of a delivery. */
+export interface Taken {
+  event: string;
+  /** It had been taken before, and nothing was done. */
+  duplicate: boolean;
+  /** The Work items whose records it concerned. */
+  case_ids: string[];
+  /** In words. */
+  note: string;
+}
+
+/**
+ * Takes a delivery of the code host's webhook: what is not signed leaves no trace. It adds to the timelines of pull requests
+ * and marks what is kept here as stale, each delivery once; it asks nobody and moves no Work item.
+ */
+export const takeDelivery = (service: Service, { headers, bytes }: Delivery): Promise<Taken> => {
+  const secrets = incomingSecrets(service.store.layout);
+  checkSignature(bytes, headerIn(headers, 'x-hub-signature-256'), secrets);
+  const event = named(headers, 'X-GitHub-Event', /^[a-z_]{1,100}$/);
+  const id = named(headers, 'X-GitHub-Delivery', /^[A-Za-z0-9._-]{1,100}$/);
+  if (event === 'ping') return Promise.resolve(done(event, [], PONG));
+  const payload = payloadOf(bytes);
+  const arrival = { id, event, sha256: sha256(bytes) };
+  // One after the other: of the same one sent twice at once, the second finds the first noted.
+  return service.store.turns.take('arrivals', async () => {
+    if (hasArrived(service.store, arrival)) return { ...done(event, [], AGAIN), duplicate: true };
+    const told = toldBy(event, payload);
+    const { case_ids, note } = await tellItems(service, told);
+    // Noted last: what a crash left half done is done by the repeat, and nothing of it twice.
+    await noteArrival(service.store, arrival);
+    return done(event, case_ids, note);
+  });
+};
+
+const done = (event: string, case_ids: string[], note: string): Taken => ({
+  ...{ event, duplicate: false, case_ids, note },
+});
+
+const PONG = 'The secret is the right one: deliveries arrive.';
+const AGAIN = 'This delivery was taken before; nothing was done.';
+
+const headerIn = (headers: Delivery['headers'], name: string): string | undefined => {
+  const value = headers[name.toLowerCase()];
+  return typeof value === 'string' ? value : undefined;
+};
+
+const named = (headers: Delivery['headers'], name: string, form: RegExp): string => {
+  const value = headerIn(headers, name) ?? '';
+  if (form.test(value)) return value;
+  throw new ServiceError(
+    'bad_request',
+    `${name} is ${value === '' ? 'missing' : 'not what the code host sends'}. Forward the delivery with all its headers.`,
+  );
+};
