@@ -1,3 +1,4 @@
+import { capText } from '../providers/cap-text.ts';
 import { fenceOff } from '../providers/fence-off.ts';
 import type { Material } from './material.ts';
 
@@ -12,9 +13,12 @@ export const planningPrompt = ({ title, type, filename, parts }: Material): stri
     DATA,
     ...parts.flatMap(({ name, content }) => [
       `### ${name}`,
-      fenceOff(printable(content), 'markdown'),
+      fenceOff(printable(capText(content, MOST).output), 'markdown'),
     ]),
   ].join('\n\n');
+
+// As long as a session's prompt has of it.
+const MOST = 262_144;
 
 const TASK = [
   'You write one planning file of a Work item, and nothing else. Read the code in the current directory where it helps;',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { LockMatter } from '../../store/records/lock.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';
 import { refuseSession } from '../conflicts/under-way.ts';
@@ -34,16 +35,20 @@ export const readOnlyTurn = async (
   caseId: string,
   asked: Asked,
 ): Promise<string> => {
-  const { engine, store } = service;
   const { live, ended } = await begin(service, caseId);
   try {
     return answerOf(await compared(service, live, asked));
   } finally {
-    await releaseLock(store, caseId, ({ operation }) => operation === PLANNING);
-    engine.live.delete(live.session_id);
-    ended();
-    await wakeQueue(service);
+    await free(service, live).finally(ended);
   }
+};
+
+const free = async (service: Service, { case_id, session_id }: LiveRun): Promise<void> => {
+  const isOurs = ({ operation }: LockMatter): boolean => operation === PLANNING;
+  await releaseLock(service.store, case_id, isOurs).finally(() =>
+    service.engine.live.delete(session_id),
+  );
+  await wakeQueue(service);
 };
 
 interface Begun {

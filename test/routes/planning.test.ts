@@ -226,6 +226,11 @@ describe('the planning gate', () => {
     const { detail } = assertProblem(await it.call('GET', gate), 409, 'unreadable_record');
     assert.match(detail, /planning\.md:2/);
     assertProblem(await it.plan('approve'), 409, 'unreadable_record');
+    await it.running.restart();
+    await eventually(async () => {
+      const { text } = await it.call('GET', '/api/diagnostics');
+      assert.match(text, /planning\.md/);
+    });
   });
 });
 
