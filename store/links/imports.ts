@@ -1,10 +1,10 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createFile } from '../disk/durable.ts';
 import { listFolder, namesIn } from '../disk/folder.ts';
 import { StoreError } from '../errors.ts';
 import { problemOf } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
-import { etagOf, isRecordName, sha256 } from '../names.ts';
+import { etagOf, isRecordName } from '../names.ts';
 import { ImportJobMatter, type ImportResult } from '../records/import-job.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { readEntry } from '../text/entry.ts';
@@ -16,8 +16,8 @@ import {
   type Edit,
   editRecord,
   explained,
-  readable,
-  readRegularFile,
+  type ReadRecord,
+  readRecord,
 } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { parseResults, resultLine } from './import-results.ts';
@@ -77,9 +77,11 @@ export const changeImport = (
   store.turns.take(`import ${id}`, async () => {
     const { layout } = store;
     await readyToWrite(store);
-    await editRecord(layout, pathOf(layout, id), ({ sha, source }) => {
+    const path = pathOf(layout, id);
+    await editRecord(layout, path, ({ sha, source }) => {
       if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince();
-      const change = rule(kept(nameOf(id), source, sha));
+      const matter = explained(`imports/${id}.md`, () => checkNamed(path)(source.data, source));
+      const change = rule(keptOf({ matter, source, sha }));
       return change && edited(source, change);
     });
     return readImport(store, id);
@@ -97,34 +99,37 @@ const changedSince = (): StoreError =>
   );
 
 const pathOf = ({ imports }: Layout, id: string): string => join(imports, `${id}.md`);
-const nameOf = (id: string): string => `imports/${id}.md`;
 
 const readAt = ({ root }: Layout, path: string): KeptImport | undefined => {
-  const bytes = readRegularFile(root, path);
-  if (bytes === undefined) return undefined;
-  return kept(path.slice(root.length + 1), readable(root, path, bytes), sha256(bytes));
+  const record = readRecord(root, path, checkNamed(path));
+  return record && keptOf(record);
 };
 
-const kept = (file: string, source: FrontMatter, sha: string): KeptImport => ({
-  matter: explained(file, () => checked(file, source)),
+const keptOf = ({ matter, source, sha }: ReadRecord<ImportJobMatter>): KeptImport => ({
+  matter,
   results: parseResults(source.body),
   etag: etagOf(sha),
 });
 
-const checked = (file: string, source: FrontMatter): ImportJobMatter => {
-  const matter = check(source.data, source);
-  if (file === nameOf(matter.id)) return matter;
-  const words = `This job has the id ${matter.id}, by which its file is named. Rename it, or write the other id`;
-  throw new Problem('wrong_id', words, placeOf(source, 'id'));
-};
+const checkNamed =
+  (path: string) =>
+  (data: unknown, source: FrontMatter): ImportJobMatter => {
+    const matter = check(data, source);
+    if (basename(path) === `${matter.id}.md`) return matter;
+    const words = `This job has the id ${matter.id}, by which its file is named. Rename it, or write the other id`;
+    throw new Problem('wrong_id', words, placeOf(source, 'id'));
+  };
 
 /** What keeps files of import jobs from being used. */
 export const importProblems = ({ imports }: Layout): FileProblem[] => {
   const { names, fault } = listFolder(imports);
   if (fault !== undefined) return [fileProblem('imports', fault)];
   return names.filter(isRecordName).flatMap((name) => {
-    const file = `imports/${name}`;
-    const parse = (text: string): ImportJobMatter => checked(file, parseFrontMatter(text));
-    return problemOf(file, readEntry(join(imports, name), { before: undefined, parse }));
+    const path = join(imports, name);
+    const parse = (text: string): ImportJobMatter => {
+      const source = parseFrontMatter(text);
+      return checkNamed(path)(source.data, source);
+    };
+    return problemOf(`imports/${name}`, readEntry(path, { before: undefined, parse }));
   });
 };

@@ -6,7 +6,7 @@ import { issueFile } from '../layout.ts';
 import type { IssueCopyMatter } from '../records/link.ts';
 import type { Store } from '../store.ts';
 import { bodyOfText, textOfBody } from '../text/front-matter.ts';
-import { editRecord, explained, readable, readRegularFile } from '../text/record-file.ts';
+import { editRecord, readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { checkIssueCopy } from './read-links.ts';
 
@@ -23,12 +23,8 @@ export const readIssueCopy = (store: Store, caseId: string): IssueCopy | undefin
 
 /** The same, for whoever has the Work item. */
 export const issueCopyOf = ({ layout: { root } }: Store, { dir }: Item): IssueCopy | undefined => {
-  const path = issueFile(join(root, dir));
-  const bytes = readRegularFile(root, path);
-  if (bytes === undefined) return undefined;
-  const source = readable(root, path, bytes);
-  const matter = explained(`${dir}/issue.md`, () => checkIssueCopy(source.data, source));
-  return { ...matter, body: textOfBody(source) };
+  const record = readRecord(root, issueFile(join(root, dir)), checkIssueCopy);
+  return record && { ...record.matter, body: textOfBody(record.source) };
 };
 
 /** Writes it in the Work item's turn. Keys of the operator's own stay. */

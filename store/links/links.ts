@@ -3,18 +3,11 @@ import { createFile } from '../disk/durable.ts';
 import { assertOwn, changing } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { linkFile } from '../layout.ts';
-import { sha256 } from '../names.ts';
-import type { IssueLinkMatter, LinkMatter } from '../records/link.ts';
+import type { IssueLinkMatter } from '../records/link.ts';
 import type { Store } from '../store.ts';
 import { type FrontMatter, splitFrontMatter } from '../text/front-matter.ts';
 import { logLine, withLogLine } from '../text/log-lines.ts';
-import {
-  type Edit,
-  editRecord,
-  explained,
-  readable,
-  readRegularFile,
-} from '../text/record-file.ts';
+import { type Edit, editRecord, explained, readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { spliceWithin } from '../text/splice-within.ts';
 import { noteLink } from './link-index.ts';
@@ -37,16 +30,9 @@ export const readLink = (store: Store, caseId: string): KeptLink | undefined => 
 
 /** The same, for whoever has the Work item. */
 export const linkOf = ({ layout: { root } }: Store, { dir }: Item): KeptLink | undefined => {
-  const path = linkFile(join(root, dir));
-  const bytes = readRegularFile(root, path);
-  if (bytes === undefined) return undefined;
-  const source = readable(root, path, bytes);
-  const { issue } = checkedLink(`${dir}/link.md`, source);
-  return { issue, sha: sha256(bytes) };
+  const record = readRecord(root, linkFile(join(root, dir)), checkLink);
+  return record && { issue: record.matter.issue, sha: record.sha };
 };
-
-const checkedLink = (file: string, source: FrontMatter): LinkMatter =>
-  explained(file, () => checkLink(source.data, source));
 
 export interface LinkChange {
   /** Of the issue; undefined takes a key away. */
@@ -78,7 +64,7 @@ export const changeLinkInTurn = async (
   const { layout, clock } = store;
   let isThere = false;
   await editRecord(layout, linkFile(join(layout.root, item.dir)), ({ sha, source }) => {
-    const { issue } = checkedLink(`${item.dir}/link.md`, source);
+    const { issue } = explained(`${item.dir}/link.md`, () => checkLink(source.data, source));
     isThere = issue !== undefined;
     const change = issue && rule({ issue, sha });
     return change && edited(source, change, clock().toISOString());

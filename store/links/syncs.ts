@@ -8,7 +8,7 @@ import { syncsDir } from '../layout.ts';
 import { shortId, timeName } from '../names.ts';
 import type { FieldSync, Sync, SyncMatter } from '../records/sync.ts';
 import type { Store } from '../store.ts';
-import { explained, readable, readRegularFile } from '../text/record-file.ts';
+import { readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { checkSync } from './read-links.ts';
 import { parseTexts, renderTexts, SIDES, type SyncTexts } from './sync-texts.ts';
@@ -71,11 +71,9 @@ const textsOf = ({ fields }: SyncMatter): SyncTexts => {
 
 const readIn = (store: Store, item: Item, name: string): Sync | undefined => {
   const { root } = store.layout;
-  const path = join(folderOf(store, item), name);
-  const bytes = readRegularFile(root, path);
-  if (bytes === undefined) return undefined;
-  const source = readable(root, path, bytes);
-  const matter = explained(`${item.dir}/syncs/${name}`, () => checkSync(source.data, source));
+  const record = readRecord(root, join(folderOf(store, item), name), checkSync);
+  if (record === undefined) return undefined;
+  const { matter, source } = record;
   const { id, at, trigger, outcome, prefer, moved_to } = matter;
   const texts = parseTexts(source.body);
   return {
