@@ -5,8 +5,10 @@
  *
  *     const host = await startCodeHost(t);                       // acme/app, one commit on main
  *     const { number } = await host.issues.add({ title: 'Broken', labels: ['bug'], comments: ['Me too.'] });
- *     const { root } = host.repositories.clone();                // the daemon's project; origin says github.com
- *     const daemon = await startDaemon(t, { env: { GITHUB_API_URL: host.url, GH_TOKEN: host.token } });
+ *     const running = await startForTest(t, {
+ *       repository: host.repositories.clone(),                   // the project; its origin says github.com
+ *       env: { GITHUB_API_URL: host.url, GH_TOKEN: host.token },
+ *     });
  *
  * People: `operator` (whose token `host.token` is), `colleague` (an admin; does what is done "by a human"), `reviewer`,
  * `stranger` (sees no private repository). What they do goes through host.issues, host.pulls and host.repositories and
@@ -17,7 +19,7 @@
  *     await host.pulls.review(2, { state: 'CHANGES_REQUESTED', comments: [{ path: 'a.ts', line: 3, body: 'No.' }] });
  *     await host.pulls.merge(2);                                    // also close, edit, reply, setMergeable, setStaleHead
  *
- * Failures, for the next matching request (`times` for more), before or after it took effect; their names are in failures.ts:
+ * Failures, for the next matching request (`times` for more), before or after it took effect; names in failures.ts:
  *
  *     host.fail('secondary limit', { method: 'GET', path: '/issues' });
  *     host.fail('reset', { method: 'POST', path: /\/comments$/, when: 'after' });

@@ -1,5 +1,5 @@
 import { type RestComment, type RestIssue, type RestMilestone, refused } from './rest.ts';
-import { keyOf, nowOf, type World } from './world.ts';
+import { keyOf, nowOf, tell, type World } from './world.ts';
 
 export interface NewIssue {
   title?: string;
@@ -68,9 +68,9 @@ export const hostIssues = (world: World, main: string): HostIssues => {
       world.moved.set(keyOf(nowOf(world, main), number), refused(410, 'This issue was deleted'));
     },
     mention: (number, pull) => {
-      const at = new Date().toISOString();
-      const more = { pull };
-      world.told.push({ number, event: 'CrossReferencedEvent', actor: 'colleague', at, more });
+      const event = 'CrossReferencedEvent';
+      const repository = nowOf(world, main);
+      tell(world, { repository, number, event, actor: 'colleague', more: { pull } });
     },
   };
   return issues;

@@ -2,7 +2,7 @@ import { threadId } from './graphql/review.ts';
 import { gitOf } from './handler.ts';
 import { headOf, readPull, tellRenamed } from './pulls.ts';
 import type { RestComment, RestPull, RestReview } from './rest.ts';
-import { keyOf, type Line, nowOf, type World } from './world.ts';
+import { keyOf, type Line, nowOf, tell, type World } from './world.ts';
 
 export interface NewReview {
   state?: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
@@ -88,7 +88,7 @@ export const hostPulls = (world: World, main: string): HostPulls => {
       return pulls.read(made.number);
     },
     edit: async (number, { by = 'colleague', ...body }) => {
-      if (body.title !== undefined) tellRenamed(world, { number, actor: by });
+      if (body.title !== undefined) tellRenamed(world, { repository: name(), number, actor: by });
       await emulated.read('PATCH', `${base()}/pulls/${number}`, { as: by, body });
     },
     comment: (number, body, by = 'colleague') =>
@@ -108,8 +108,8 @@ export const hostPulls = (world: World, main: string): HostPulls => {
     isResolved: (thread) => world.resolved.has(thread),
     ready: async (number) => {
       await emulated.read('PATCH', `${base()}/pulls/${number}`, { body: { draft: false } });
-      const at = new Date().toISOString();
-      world.told.push({ number, event: 'ReadyForReviewEvent', actor: 'colleague', at, more: {} });
+      const event = 'ReadyForReviewEvent';
+      tell(world, { repository: name(), number, event, actor: 'colleague', more: {} });
     },
     close: (number, by = 'colleague') => setState(world, { name: name(), number, by }, 'closed'),
     reopen: (number, by = 'colleague') => setState(world, { name: name(), number, by }, 'open'),
@@ -175,7 +175,7 @@ const setState = async (
   if (pull !== undefined) await headOf(world, pull);
   await world.emulated.read('PATCH', `/repos/${name}/pulls/${number}`, { as: by, body: { state } });
   const event = state === 'closed' ? 'ClosedEvent' : 'ReopenedEvent';
-  world.told.push({ number, event, actor: by, at: new Date().toISOString(), more: {} });
+  tell(world, { repository: name, number, event, actor: by, more: {} });
 };
 
 const merge = async (world: World, { name, number, by }: At & { by: string }): Promise<string> => {
@@ -192,7 +192,6 @@ const merge = async (world: World, { name, number, by }: At & { by: string }): P
   await world.emulated.read('PATCH', `/repos/${name}/pulls/${number}`, { body: { draft: false } });
   await world.emulated.read('PUT', `/repos/${name}/pulls/${number}/merge`, { as: by, body: {} });
   world.merged.set(keyOf(name, number), { commit, base: base.sha });
-  const at = new Date().toISOString();
-  world.told.push({ number, event: 'MergedEvent', actor: by, at, more: {} });
+  tell(world, { repository: name, number, event: 'MergedEvent', actor: by, more: {} });
   return commit;
 };

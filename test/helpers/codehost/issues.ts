@@ -11,7 +11,7 @@ import { tooLong } from './limits.ts';
 import { mendedPull } from './pulls.ts';
 import { userOf } from './repositories.ts';
 import type { RestComment, RestEvent, RestIssue, RestPull } from './rest.ts';
-import type { World } from './world.ts';
+import { toldOf, type World } from './world.ts';
 
 /** GitHub's lists of issues hold the pull requests too; the emulated host's do not. */
 const issues: Handler = async (world, ask, params) => {
@@ -114,7 +114,7 @@ const timeline: Handler = async (world, ask, params) => {
     actor: each.user,
   }));
   const told = await Promise.all(
-    world.told.filter((each) => each.number === Number(number)).map((each) => toldAs(world, each)),
+    toldOf(world, fullName(params), Number(number)).map((each) => toldAs(world, each)),
   );
   const all = [...known.filter(({ event }) => event !== 'opened'), ...said, ...told];
   return paged(

@@ -12,7 +12,7 @@ import {
 } from './handler.ts';
 import { tooLong } from './limits.ts';
 import { type Answer, fieldsOf, json, notFound, type RestPull, refused } from './rest.ts';
-import { keyOf, type Size, type Told, type World } from './world.ts';
+import { keyOf, type Size, tell, type World } from './world.ts';
 
 /** Its commits are those of the bare repository; the emulated host has none of them. */
 export const mendedPull = async (world: World, pull: RestPull): Promise<RestPull> => {
@@ -65,7 +65,13 @@ const follow = async (
   // Two who read at once tell it once.
   const isTold = world.told.some((told) => JSON.stringify(told.more) === JSON.stringify(more));
   if (isTold) return;
-  tell(world, { number: at.number, event: 'HeadRefForcePushedEvent', actor: 'operator', more });
+  tell(world, {
+    repository: at.base,
+    number: at.number,
+    event: 'HeadRefForcePushedEvent',
+    actor: 'operator',
+    more,
+  });
 };
 
 const nodeOf = (oid: string) => ({ __typename: 'Commit', id: `C_${oid}`, oid });
@@ -75,14 +81,10 @@ const isAncestor = async (git: AsyncGit | undefined, a: string, b: string): Prom
   return base?.trim() === a;
 };
 
-const tell = (world: World, told: Omit<Told, 'at'>): void => {
-  world.told.push({ ...told, at: new Date().toISOString() });
-};
-
 export const tellRenamed = (
   world: World,
-  { number, actor }: { number: number; actor: string },
-): void => tell(world, { number, event: 'RenamedTitleEvent', actor, more: {} });
+  of: { repository: string; number: number; actor: string },
+): void => tell(world, { ...of, event: 'RenamedTitleEvent', more: {} });
 
 const sized = async (world: World, pull: RestPull): Promise<RestPull> => {
   const git = gitOf(world, pull.base.repo?.full_name ?? '');
@@ -179,7 +181,8 @@ const change: Handler = async (world, ask, params) => {
   if (long !== undefined) return long;
   const { draft: _, ...body } = fieldsOf(ask.body);
   if ('title' in body) {
-    tellRenamed(world, { number: Number(params.pull_number), actor: ask.login });
+    const number = Number(params.pull_number);
+    tellRenamed(world, { repository: fullName(params), number, actor: ask.login });
   }
   return whole(world, await passed(world, { ...ask, body }));
 };

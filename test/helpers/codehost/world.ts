@@ -35,6 +35,8 @@ export interface Linked {
 
 /** What a timeline holds that the emulated host does not know of. */
 export interface Told {
+  /** Its full name at that time. */
+  repository: string;
   number: number;
   event: string;
   actor: string;
@@ -115,3 +117,12 @@ const RANKS: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', '
 
 export const mayWrite = ({ roles }: World, login: string): boolean =>
   RANKS.indexOf(roles.get(login) ?? 'none') >= RANKS.indexOf('write');
+
+/** Keeps what happened now. */
+export const tell = (world: World, told: Omit<Told, 'at'>): void => {
+  world.told.push({ ...told, at: new Date().toISOString() });
+};
+
+/** What happened to a number of a repository, oldest first, whatever the repository was called then. */
+export const toldOf = (world: World, name: string, number: number): Told[] =>
+  world.told.filter((told) => told.number === number && nowOf(world, told.repository) === name);

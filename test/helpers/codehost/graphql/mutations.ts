@@ -1,6 +1,6 @@
 import { readPull } from '../pulls.ts';
 import type { RestComment } from '../rest.ts';
-import { mayWrite, type World } from '../world.ts';
+import { mayWrite, tell, type World } from '../world.ts';
 import { hostError } from './connection.ts';
 import { pullNode, pullWithId } from './pull.ts';
 import { lineNode, threadNodes, threadOf } from './review.ts';
@@ -52,13 +52,13 @@ const setDraft = async (
 };
 
 const tellOf = (
-  { world, login }: Scope,
+  { world, login, name }: Scope,
   number: number,
   { draft, was }: { draft: boolean; was: boolean },
 ): void => {
   if (draft === was) return;
   const event = draft ? 'ConvertToDraftEvent' : 'ReadyForReviewEvent';
-  world.told.push({ number, event, actor: login, at: new Date().toISOString(), more: {} });
+  tell(world, { repository: name, number, event, actor: login, more: {} });
 };
 
 interface Asked {

@@ -1,7 +1,7 @@
 import { closingPulls, readPull } from '../pulls.ts';
 import { userOf } from '../repositories.ts';
 import type { RestComment, RestEvent, RestIssue, RestPull, RestReview } from '../rest.ts';
-import type { Told } from '../world.ts';
+import { type Told, toldOf } from '../world.ts';
 import { commitNodes } from './commits.ts';
 import { connection, type Window } from './connection.ts';
 import { userNode } from './people.ts';
@@ -39,7 +39,7 @@ const itemsOf = async (scope: Scope, issue: RestIssue): Promise<Node[]> => {
   const events = await world.emulated.call('GET', `${base}/timeline`);
   const known = events.status === 200 ? (events.body as RestEvent[]) : [];
   const comments = await world.emulated.all<RestComment>(`${base}/comments`);
-  const told = world.told.filter(({ number }) => number === issue.number);
+  const told = toldOf(world, name, issue.number);
   const items = [
     ...known.flatMap(eventItem),
     ...comments.map((comment) => commentNode(comment, login)),
