@@ -25,25 +25,26 @@ export const withLogin = async <T>(
   login: Login,
   work: (remote: Remote) => Promise<T>,
 ): Promise<T> => {
+  const { place, remote, direction } = login;
+  // What is pushed to may have another address, and is asked there what it has, too.
+  const address = await addressOf(service.git, place, remote, direction);
   try {
-    return await work(login.remote);
+    return await work(direction === 'push' ? address : remote);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'codehost_auth_missing') throw error;
-    const address = await addressWithToken(service, login);
-    if (address === undefined) throw error;
-    return work(address);
+    const credentials = await tokenFor(service, login, address);
+    if (credentials === undefined) throw error;
+    return work({ url: address.url, credentials });
   }
 };
 
-const addressWithToken = async (
+const tokenFor = async (
   service: Service,
-  { place, remote, host, direction }: Login,
-): Promise<Address | undefined> => {
-  const { url } = await addressOf(service.git, place, remote, direction);
+  { host }: Login,
+  { url }: Address,
+): Promise<Address['credentials']> => {
   const known = typeof host === 'string' ? host : await host();
-  if (known === undefined || !isAt(url, known)) return undefined;
-  const credentials = await service.codeHost().gitLogin(known);
-  return credentials && { url, credentials };
+  return known !== undefined && isAt(url, known) ? service.codeHost().gitLogin(known) : undefined;
 };
 
 /** The same for a remote of a Work item's worktree, on the code host that its project is detected to be on. */

@@ -154,7 +154,7 @@ const knownRemote = async (
   if (name === undefined) return { remote: null, notes: [] };
   const ref = `refs/heads/${worktree.branch}`;
   const notes: string[] = [];
-  const ask = withWorktreeLogin(service, worktree, { remote: name, direction: 'fetch' }, (remote) =>
+  const ask = withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (remote) =>
     remoteCommit(git, worktree, { remote, ref }),
   );
   const commit = await ask.catch(async (error) => {

@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { openGitServer } from '../../helpers/git-server.ts';
 import {
   gitIn,
+  makeRepository,
   type TestRepository,
   temporaryDirectory,
   writeFiles,
@@ -93,6 +94,24 @@ describe('POST /api/cases/{id}/conflicts/push-rebased', () => {
     assert.equal(second.status, 200, second.text);
     assert.equal((await scene.post('conflicts/push-rebased')).status, 200);
     assert.equal(scene.there(), scene.git('rev-parse', 'HEAD').trim());
+  });
+
+  it('goes where git pushes to, where that is another address than it fetches from', async (t) => {
+    const scene = await rebaseScene(t, {
+      start: { 'a.txt': 'one\n' },
+      base: [{ 'b.txt': 'base\n' }],
+      branch: [{ 'a.txt': 'branch\n' }],
+    });
+    const { main, git, worktree } = scene;
+    const fetched = withRemote(t, scene);
+    const pushed = makeRepository(t, { bare: true });
+    main('remote', 'set-url', '--push', 'origin', pushed.root);
+    assert.equal((await scene.post('pr/rebase')).body.status, 'clean');
+    const before = fetched.git('rev-parse', worktree.branch);
+    const answer = await scene.post('conflicts/push-rebased');
+    assert.deepEqual([answer.status, (answer.body as { replaced?: string }).replaced], [200, null]);
+    assert.equal(pushed.git('rev-parse', worktree.branch), git('rev-parse', 'HEAD'));
+    assert.equal(fetched.git('rev-parse', worktree.branch), before);
   });
 
   it("uses the code host's token where git has no login of its own", async (t) => {

@@ -84,8 +84,8 @@ describe('POST /api/cases/{id}/pr/create', () => {
   it('says what the draft says, as the operator has edited it', async (t) => {
     const scene = await pullScene(t);
     const { store } = scene.running.service;
-    const matter = { title: 'Composed', composed_sha256: sha256('Composed.') };
-    await savePullDraft(store, scene.item.id, { matter, body: 'Composed.' });
+    const matter = { title: 'Composed', composed_sha256: sha256('Composed.\n') };
+    await savePullDraft(store, scene.item.id, { matter, body: 'Composed.\n' });
     const draft = () => scene.get<{ title: string; body: string; edited: boolean }>('draft');
     assert.equal((await draft()).body.edited, false);
     const path = join(scene.running.workspace, scene.item.path);
@@ -93,7 +93,7 @@ describe('POST /api/cases/{id}/pr/create', () => {
     assert.equal((await draft()).body.edited, true);
     scene.work();
     const made = await scene.post('create');
-    assert.deepEqual([made.body.title, made.body.body], ['Composed', 'By hand.'], made.text);
+    assert.deepEqual([made.body.title, made.body.body], ['Composed', 'By hand.\n'], made.text);
     writeFiles(path, { 'pr/draft.md': 'no record' });
     assertProblem(await draft(), 409, 'unreadable_record');
   });
