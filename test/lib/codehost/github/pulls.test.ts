@@ -209,6 +209,18 @@ describe('comment', () => {
 });
 
 describe('labels of a pull request', () => {
+  it('are those that are wanted, by one write, and by none where they are that already', async (t) => {
+    const { host, hosted } = await startAsking(t);
+    await host.repositories.label('bug');
+    await host.repositories.label('docs');
+    await host.repositories.push({ branch: 'work/one' });
+    const { number } = await host.pulls.open('work/one');
+    await hosted.setLabels(number, ['docs', 'bug']);
+    assert.deepEqual((await hosted.pull(number)).labels.toSorted(), ['bug', 'docs']);
+    await hosted.setLabels(number, ['bug', 'docs']);
+    assert.equal(host.writes().length, 1);
+  });
+
   it('are not given to an issue of that number', async (t) => {
     const { host, hosted } = await startAsking(t);
     const { number } = await host.issues.add();
