@@ -19,8 +19,11 @@ export const listSyncs = (store: Store, caseId: string): Sync[] | undefined => {
   if (item === undefined) return undefined;
   return namesOf(store, item)
     .flatMap((name) => readIn(store, item, name) ?? [])
-    .sort((a, b) => (a.at === b.at ? a.id.localeCompare(b.id) : a.at.localeCompare(b.at)));
+    .sort(byAge);
 };
+
+const byAge = (a: Sync, b: Sync): number =>
+  a.at === b.at ? a.id.localeCompare(b.id) : a.at.localeCompare(b.at);
 
 /**
  * Keeps a sync in the Work item's turn, and answers the id of its record: the one before, when that found the very same
@@ -44,9 +47,15 @@ const isRepeated = (last: Sync, { outcome, moved_to, fields }: SyncMatter): bool
 
 const LASTING: ReadonlySet<string> = new Set(['conflict', 'moved', 'missing']);
 
+// Names know no part of a second: of those of the last one each is read.
 const lastOf = (store: Store, item: Item): Sync | undefined => {
-  const name = namesOf(store, item).at(-1);
-  return name === undefined ? undefined : readIn(store, item, name);
+  const names = namesOf(store, item);
+  const second = names.at(-1)?.slice(0, timeName(new Date(0)).length) ?? '';
+  return names
+    .filter((name) => name.startsWith(second))
+    .flatMap((name) => readIn(store, item, name) ?? [])
+    .sort(byAge)
+    .at(-1);
 };
 
 // A description is longer than front matter may be: its texts go into the body.

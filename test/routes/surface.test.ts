@@ -6,6 +6,7 @@ import type { Route } from '../../lib/http/route.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Conflict } from '../../store/records/conflict.ts';
+import type { ImportJob } from '../../store/records/import-job.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { NewWebhook } from '../../store/records/webhook.ts';
@@ -770,6 +771,125 @@ const PULL_REQUESTS: Row[] = [
   ),
 ];
 
+/** A Work item that was imported from an issue of its own. */
+const imported = once(async () => {
+  const { number } = await host.issues.add({ title: 'Imported' });
+  const item = await made<Case>('/api/codehost/issues/import-case', { number });
+  return { number, api: `/api/cases/${item.id}/github` };
+});
+const JOBS = '/api/codehost/import/jobs';
+const importJob = once(async () => {
+  const { number } = await host.issues.add({ title: 'By a job' });
+  const { body } = await call<ImportJob>('POST', JOBS, { numbers: [number] });
+  return eventually(async () => {
+    const job = await get<ImportJob>(`${JOBS}/${body.id}`);
+    assert.equal(job.status, 'completed');
+    return job;
+  });
+});
+
+const ISSUES: Row[] = [
+  {
+    method: 'POST',
+    path: '/api/codehost/issues/extract',
+    does: 'extracts structured content from an issue body',
+    call: () => call('POST', '/api/codehost/issues/extract', { body: '## Steps\n\n1. Start' }),
+    status: 200,
+    check: ({ body }: Answered<{ steps: string[] }>) => assert.deepEqual(body.steps, ['Start']),
+  },
+  {
+    method: 'POST',
+    path: '/api/codehost/issues/import-case',
+    does: 'imports an issue as a Work item',
+    call: async () => {
+      const { number } = await host.issues.add({ title: 'To import' });
+      return call('POST', '/api/codehost/issues/import-case', { number });
+    },
+    status: 201,
+    check: async ({ body }: Answered<Case>) =>
+      assert.equal((await get<Case>(`/cases/${body.id}`)).title, 'To import'),
+  },
+  {
+    method: 'GET',
+    path: JOBS,
+    does: 'lists import jobs',
+    call: async () => {
+      await importJob();
+      return call('GET', JOBS);
+    },
+    status: 200,
+    check: async ({ body }: Answered<ImportJob[]>) =>
+      assert.equal(body[0]?.id, (await importJob()).id),
+  },
+  {
+    method: 'POST',
+    path: JOBS,
+    does: 'creates an import job',
+    call: () => call('POST', JOBS, { filter: { labels: ['no such label'] } }),
+    status: 202,
+    check: ({ body }: Answered<ImportJob>) => assert.equal(body.done, 0),
+  },
+  {
+    method: 'PATCH',
+    path: `${JOBS}/:id`,
+    does: 'marks an import job complete',
+    call: async () => call('PATCH', `${JOBS}/${(await importJob()).id}`, { status: 'completed' }),
+    status: 200,
+    check: ({ body }: Answered<ImportJob>) => assert.equal(body.status, 'completed'),
+  },
+  {
+    method: 'POST',
+    path: '/api/codehost/sync-all',
+    does: 'syncs all Work items with linked issues',
+    call: async () => {
+      await imported();
+      return call('POST', '/api/codehost/sync-all');
+    },
+    status: 200,
+    check: async ({ body }: Answered<{ outcomes: { number: number; outcome: string }[] }>) => {
+      const { number } = await imported();
+      const own = body.outcomes.find((each) => each.number === number);
+      assert.equal(own?.outcome, 'unchanged');
+    },
+  },
+];
+
+const LINKS: Row[] = [
+  {
+    method: 'GET',
+    path: '/api/cases/:id/github',
+    does: 'returns the link record, issue and PR',
+    call: async () => call('GET', (await imported()).api),
+    status: 200,
+    check: async ({ body }: Answered<{ issue: { number: number }; pr: null }>) =>
+      assert.deepEqual([body.issue.number, body.pr], [(await imported()).number, null]),
+  },
+  {
+    method: 'POST',
+    path: '/api/cases/:id/github/sync',
+    does: 'syncs with the linked issue',
+    call: async () => {
+      const { api, number } = await imported();
+      await host.issues.edit(number, { title: 'Renamed there' });
+      return call('POST', `${api}/sync`);
+    },
+    status: 200,
+    check: ({ body }: Answered<{ outcome: string }>) => assert.equal(body.outcome, 'updated'),
+  },
+  {
+    method: 'GET',
+    path: '/api/cases/:id/github/sync-log',
+    does: 'returns the full sync log',
+    call: async () => call('GET', `${(await imported()).api}/sync-log`),
+    status: 200,
+    check: ({ body }: Answered<{ outcome: string }[]>) =>
+      assert.deepEqual(
+        body.map(({ outcome }) => outcome),
+        ['updated'],
+      ),
+  },
+];
+
 const CONFLICTS: Row[] = [
   {
     method: 'POST',
@@ -969,7 +1089,8 @@ const TABLE: Record<string, Row[]> = {
   Memory: MEMORY,
   Proof: PROOF,
   Worktrees: WORKTREES,
-  'Code-hosting integration': CODE_HOST,
+  'Code-hosting integration': [...CODE_HOST, ...ISSUES],
+  'Link of a Work item': LINKS,
   'PR of a Work item': PULL_REQUESTS,
   'Conflicts and rebase': CONFLICTS,
   Export: EXPORT,
