@@ -50,7 +50,8 @@ export const retireSecret = (layout: Layout, id: string): void => {
 export const secretIds = ({ secrets }: Layout): string[] =>
   readdirSync(secrets).filter((name) => name !== INCOMING);
 
-const INCOMING = 'codehost';
+/** The file of what the code host signs with. */
+export const INCOMING = 'codehost';
 
 /** What webhooks of the code host may be signed with: the secret that was set last, then the one before it. */
 export const incomingSecrets = (layout: Layout): string[] => linesOf(readIncoming(layout));

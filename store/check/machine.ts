@@ -7,6 +7,7 @@ import { StoreError } from '../errors.ts';
 import type { WebhookFile } from '../items/read-webhooks.ts';
 import type { JournalLook } from '../journal/journal-file.ts';
 import type { Layout } from '../layout.ts';
+import { INCOMING } from '../secrets.ts';
 import type { Entry } from '../text/entry.ts';
 import {
   asProblem,
@@ -150,7 +151,8 @@ const checkSecrets = ({ layout, webhooks }: Machine): Finding[] => {
   );
   const ids = new Set(entries.map(({ value }) => value?.matter.id));
   // While a registration cannot be read, nobody knows whose secret it needs.
-  const orphans = ids.has(undefined) ? [] : names.filter((name) => !ids.has(name));
+  const isOrphan = (name: string): boolean => name !== INCOMING && !ids.has(name);
+  const orphans = ids.has(undefined) ? [] : names.filter(isOrphan);
   return [
     ...modes,
     ...orphans.map((name) =>

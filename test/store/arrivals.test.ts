@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Arrival, hasArrived, noteArrival } from '../../store/arrivals.ts';
 import { checkWorkspace } from '../../store/check/check.ts';
+import { setIncomingSecret } from '../../store/secrets.ts';
 import type { Store } from '../../store/store.ts';
 import { startForTest } from '../helpers/service.ts';
 
@@ -67,6 +68,7 @@ describe('noteArrival', () => {
     rmSync(store.layout.arrivals, { recursive: true });
     assert.ok(hasArrived(store, arrival()));
     await noteArrival(store, arrival({ id: 'two', event: 'push' }));
+    await setIncomingSecret(store, 'sehr geheim');
     assert.deepEqual((await checkWorkspace(store.layout, async () => [])).findings, []);
   });
 });
