@@ -12,6 +12,7 @@ import type { Session } from '../../store/records/session.ts';
 import type { NewWebhook } from '../../store/records/webhook.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
 import { type CodeHost, startCodeHost } from '../helpers/codehost/code-host.ts';
+import { webhookDelivery } from '../helpers/codehost/webhook.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
@@ -890,6 +891,131 @@ const LINKS: Row[] = [
   },
 ];
 
+/** A thread on the pull request, which blocks it. */
+const thread = once(async () => {
+  const { host: there, answer } = await proposed();
+  const { threads } = await there.pulls.review(answer.body.number, {
+    by: 'reviewer',
+    comments: [{ path: 'a.txt', line: 1, body: 'Why?' }],
+  });
+  return `thread:${threads[0]}`;
+});
+
+const onThread = (what: string, does: string, check: NonNullable<Row['check']>): Row => ({
+  method: 'POST',
+  path: `/api/cases/:id/pr/reviews/:review_id/${what}`,
+  does,
+  call: async () => {
+    const { item, running: there } = await proposed();
+    return there.call('POST', `/api/cases/${item.id}/pr/reviews/${await thread()}/${what}`);
+  },
+  status: 200,
+  check,
+});
+
+const listsThread = async ({ body }: Answered<{ id: string }[]>): Promise<void> =>
+  assert.deepEqual(
+    body.map(({ id }) => id),
+    [await thread()],
+  );
+
+const REVIEWS: Row[] = [
+  {
+    method: 'GET',
+    path: '/api/cases/:id/pr/reviews',
+    does: 'lists all reviews',
+    call: async () => {
+      await thread();
+      const { item, running: there } = await proposed();
+      return there.call('GET', `/api/cases/${item.id}/pr/reviews`);
+    },
+    status: 200,
+    check: async ({ body }: Answered<{ id: string }[]>) =>
+      assert.ok(body.some((each) => each.id.startsWith('thread:'))),
+  },
+  ofPull('GET', '/reviews/unresolved', 'lists those that block', listsThread),
+  onThread('add-to-feedback', 'queues one', ({ body }: Answered<{ feedback: string }>) =>
+    assert.equal(body.feedback, 'queued'),
+  ),
+  {
+    ...ofPull('POST', '/address-feedback', 'starts a session', ({ body }: Answered<Session>) =>
+      assert.equal(body.type, 'feedback'),
+    ),
+    status: 202,
+  },
+  onThread('resolve', 'resolves one', async ({ body }: Answered<{ state: string }>) => {
+    const { host: there } = await proposed();
+    assert.ok(there.pulls.isResolved((await thread()).slice('thread:'.length)));
+    assert.equal(body.state, 'resolved');
+  }),
+];
+
+const ofBody = async <T>(method: string, path: string, body?: object): Promise<Answered<T>> => {
+  const { item, running: there } = await proposed();
+  return there.call<T>(method, `/api/cases/${item.id}/pr-body/${path}`, body);
+};
+
+const update = once(() =>
+  ofBody<{ id: string; diff: string }>('POST', 'suggest-update', { body: 'New.' }),
+);
+
+const PULL_BODY: Row[] = [
+  {
+    method: 'POST',
+    path: '/api/cases/:id/pr-body/compose',
+    does: 'composes the body',
+    call: () => ofBody('POST', 'compose'),
+    status: 200,
+    check: ({ body }: Answered<{ body: string }>) => assert.match(body.body, /How it was proved/),
+  },
+  {
+    method: 'GET',
+    path: '/api/cases/:id/pr-body/draft',
+    does: 'tells the draft',
+    call: () => ofBody('GET', 'draft'),
+    status: 200,
+    check: ({ body }: Answered<{ body: string }>) => assert.match(body.body, /How it was proved/),
+  },
+  {
+    method: 'POST',
+    path: '/api/cases/:id/pr-body/suggest-update',
+    does: 'queues an update, and publishes nothing',
+    call: update,
+    status: 201,
+    check: async ({ body }: Answered<{ diff: string }>) => {
+      const { host: there, answer } = await proposed();
+      assert.match(body.diff, /^\+New\.$/m);
+      assert.notEqual((await there.pulls.read(answer.body.number)).body, 'New.');
+    },
+  },
+  {
+    method: 'POST',
+    path: '/api/cases/:id/pr-body/updates/:update_id/approve',
+    does: 'publishes it',
+    call: async () => ofBody('POST', `updates/${(await update()).body.id}/approve`),
+    status: 200,
+    check: async () => {
+      const { host: there, answer } = await proposed();
+      assert.equal((await there.pulls.read(answer.body.number)).body, 'New.');
+    },
+  },
+];
+
+const CODEHOST_WEBHOOK: Row[] = [
+  {
+    method: 'POST',
+    path: '/api/codehost/webhook',
+    does: 'receives an event',
+    call: async () => {
+      await call('PUT', '/api/codehost/settings', { webhook_secret: 'a-secret-of-tests' });
+      const { body, headers } = webhookDelivery('a-secret-of-tests', { event: 'issues' });
+      return call('POST', '/api/codehost/webhook', body, headers);
+    },
+    status: 200,
+    check: ({ body }: Answered<{ duplicate: boolean }>) => assert.equal(body.duplicate, false),
+  },
+];
+
 const CONFLICTS: Row[] = [
   {
     method: 'POST',
@@ -1089,9 +1215,11 @@ const TABLE: Record<string, Row[]> = {
   Memory: MEMORY,
   Proof: PROOF,
   Worktrees: WORKTREES,
-  'Code-hosting integration': [...CODE_HOST, ...ISSUES],
+  'Code-hosting integration': [...CODE_HOST, ...ISSUES, ...CODEHOST_WEBHOOK],
   'Link of a Work item': LINKS,
   'PR of a Work item': PULL_REQUESTS,
+  Reviews: REVIEWS,
+  'PR body': PULL_BODY,
   'Conflicts and rebase': CONFLICTS,
   Export: EXPORT,
   'AI providers': PROVIDERS,
