@@ -112,7 +112,7 @@ export const bringIn = async (
   const link = { ...linkFrom(place, issue, at), ...fields, ...(import_job && { import_job }) };
   const files = {
     [LINK]: linkText({ issue: link as IssueLinkMatter, at, line }),
-    [ISSUE]: issueText(copy),
+    [ISSUE]: issueText({ repository: place.repository, number: place.number, ...copy }),
   };
   const wanted = { title, description, type: type ?? typeByLabels(issue.labels) };
   return atOnce(service, place, async () => {
@@ -153,7 +153,7 @@ const linkTo = (
     const link = { ...place, status: 'stale' as const, imported_at: at };
     const isNew = await createLink(service.store, case_id, { issue: link, at, line: 'linked' });
     if (isNew !== true) refuseLinked(service, case_id);
-    await applySync(service, case_id, { issue, trigger: 'link', prefer: 'local' });
+    await applySync(service, case_id, { link, issue, trigger: 'link', prefer: 'local' });
     return { case_id, notes: [] };
   });
 };

@@ -137,7 +137,8 @@ const syncOne = async (
   if (!(issues instanceof Map)) return issues as Told;
   const issue = (issues.get(link.number) as Issue | undefined) ?? { missing: 'deleted' as const };
   try {
-    const { outcome, sync_id } = await applySync(service, case_id, { issue, trigger: 'sync_all' });
+    const found = { link, issue, trigger: 'sync_all' as const };
+    const { outcome, sync_id } = await applySync(service, case_id, found);
     return { outcome, sync_id, detail: null };
   } catch (error) {
     if (error instanceof ServiceError || error instanceof StoreError) return failed(error);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CaseChange } from '../../store/cases.ts';
 import type { IssueCopy } from '../../store/links/issue-copy.ts';
+import { issueKey } from '../../store/links/link-index.ts';
 import type { LinkChange } from '../../store/links/links.ts';
 import type { Standing, SyncPlan } from '../../store/links/syncing.ts';
 import type { IssueLinkMatter } from '../../store/records/link.ts';
@@ -23,7 +24,8 @@ export interface SyncWish {
 export const planWith = (issue: Issue, wish: SyncWish): ((standing: Standing) => SyncPlan) => {
   const copy = copyOf(issue);
   const found = new Map<FieldName, FieldSync>();
-  return (standing) => {
+  return (onDisk) => {
+    const standing = withOwnBase(onDisk);
     const here = fieldsHere(standing);
     const sides = { base: standing.base && fieldsOf(standing.base), here, host: fieldsOf(copy) };
     const now = mergeFields(sides, wish.prefer);
@@ -43,7 +45,7 @@ export const planWith = (issue: Issue, wish: SyncWish): ((standing: Standing) =>
         },
         ...lineOf(fields, standing.link.status, status),
       },
-      ...baseAfter(copy, standing.base, conflicts),
+      ...baseAfter({ ...placeNow(issue, standing.link), ...copy }, standing.base, conflicts),
       record: recordOf(wish, { outcome: outcomeOf(status, fields), fields }),
     };
   };
@@ -57,6 +59,14 @@ const shown = (
 ): 'conflict' | 'linked' | 'stale' => {
   const isBehind = told_at !== undefined && Date.parse(told_at) > Date.parse(updated_at);
   return status === 'linked' && isBehind ? 'stale' : status;
+};
+
+// The copy of another issue, to which somebody linked it before, is no ancestor of this one.
+const withOwnBase = ({ base, ...standing }: Standing): Standing => {
+  const { link } = standing;
+  const { repository = link.repository, number = link.number } = base ?? {};
+  const isOwn = issueKey({ ...link, repository, number }) === issueKey(link);
+  return { ...standing, base: isOwn ? base : undefined };
 };
 
 // What link.md does not name is as it was last synced.
@@ -86,7 +96,7 @@ const linkChanges = (
   link: IssueLinkMatter,
   { labels, assignees, milestone, state }: Fields,
 ): LinkChange['changes'] => ({
-  repository: repositoryNow(issue, link),
+  repository: placeNow(issue, link).repository,
   node_id: issue.node_id,
   url: issue.url,
   labels: [...labels],
@@ -97,9 +107,12 @@ const linkChanges = (
 });
 
 // A repository that was renamed is followed; an issue elsewhere, with another number, is not this one.
-const repositoryNow = ({ url }: Issue, { repository, number }: IssueLinkMatter): string => {
+const placeNow = (
+  { url }: Issue,
+  { repository, number }: IssueLinkMatter,
+): { repository: string; number: number } => {
   const place = placeOfIssue(url);
-  return place?.number === number ? place.repository : repository;
+  return place?.number === number ? place : { repository, number };
 };
 
 // A field in conflict keeps the ancestor that both sides have; without any there is none until all is settled.

@@ -1,4 +1,4 @@
-import { DEFAULT_HOST } from '../../store/links/link-index.ts';
+import { DEFAULT_HOST, issueKey } from '../../store/links/link-index.ts';
 import { readLink } from '../../store/links/links.ts';
 import { type Synced, syncLink } from '../../store/links/syncing.ts';
 import type { IssueLinkMatter } from '../../store/records/link.ts';
@@ -32,7 +32,7 @@ export const syncCase = async (
   const { number } = link;
   const issues = await hostedRepositoryNamed(service, repositoryOf(link)).issuesByNumber([number]);
   const issue = issues.get(number) ?? { missing: 'deleted' };
-  const result = await applySync(service, caseId, { issue, trigger: 'sync', prefer });
+  const result = await applySync(service, caseId, { link, issue, trigger: 'sync', prefer });
   if ('missing' in issue) throw gone(link, issue);
   if (result.outcome === 'conflict') throw inConflict(result);
   return result;
@@ -59,6 +59,8 @@ export const repositoryOf = ({
 };
 
 export interface FoundIssue extends Omit<SyncWish, 'at'> {
+  /** As it was when the host was asked. */
+  link: IssueLinkMatter;
   issue: Issue | MissingIssue;
 }
 
@@ -66,15 +68,24 @@ export interface FoundIssue extends Omit<SyncWish, 'at'> {
 export const applySync = async (
   { store, clock }: Service,
   caseId: string,
-  { issue, ...wish }: FoundIssue,
+  { link, issue, ...wish }: FoundIssue,
 ): Promise<SyncResult> => {
   const at = clock().toISOString();
   const plan =
     'missing' in issue ? planWithout(issue, { ...wish, at }) : planWith(issue, { ...wish, at });
-  const synced = await syncLink(store, caseId, plan);
+  const synced = await syncLink(store, caseId, (standing) => {
+    if (issueKey(standing.link) !== issueKey(link)) throw linkedElsewhere();
+    return plan(standing);
+  });
   if (synced === undefined) throw new ServiceError('not_linked', 'The link was removed meanwhile.');
   return resultOf(caseId, at, synced);
 };
+
+const linkedElsewhere = (): ServiceError =>
+  new ServiceError(
+    'file_busy',
+    'link.md names another issue than when the host was asked. Nothing was changed; sync again.',
+  );
 
 const resultOf = (case_id: string, synced_at: string, { plan, sync_id }: Synced): SyncResult => ({
   case_id,

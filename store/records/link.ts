@@ -49,6 +49,9 @@ export type LinkMatter = Static<typeof LinkMatter>;
 
 /** The front matter of issue.md: the issue as last synced. Its body is the issue's. */
 export const IssueCopyMatter = Type.Object({
+  /** Which issue it is. */
+  repository: Type.Optional(Repository),
+  number: Type.Optional(IssueNumber),
   title: Type.String(),
   state: Type.Enum([...ISSUE_STATES]),
   state_reason: Type.Optional(orNull(Type.String())),

@@ -130,6 +130,26 @@ describe('POST /api/cases/{id}/github/sync', () => {
     assert.deepEqual((await one.link()).labels, ['mine']);
   });
 
+  it('takes nothing of an issue to which it is linked no more, nor compares one with the copy of another', async (t) => {
+    const scene = await withHost(t);
+    const one = await scene.imported({ title: 'One' });
+    const other = await scene.host.issues.add({ title: 'Other' });
+    await scene.host.issues.edit(one.number, { title: 'Theirs' });
+    const quiet = scene.host.fail('silence', { graphql: 'Issues' });
+    const syncing = one.sync();
+    await quiet.met;
+    one.edit('link.md', (text) => text.replace(`number: ${one.number}`, `number: ${other.number}`));
+    quiet.release();
+    assertProblem(await syncing, 409, 'file_busy');
+    assert.equal((await one.case()).title, 'One');
+    const answer = await one.sync();
+    assertProblem(answer, 409, 'sync_conflict');
+    assert.deepEqual(brief(answer.body.fields), ['title conflict']);
+    assert.equal((await one.sync({ prefer: 'remote' })).status, 200);
+    assert.equal((await one.case()).title, 'Other');
+    assert.equal((await one.sync()).body.outcome, 'unchanged');
+  });
+
   it('comes to the same when two sync at once', async (t) => {
     const scene = await withHost(t);
     const one = await scene.imported({ title: 'One' });
