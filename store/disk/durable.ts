@@ -23,22 +23,30 @@ export const replaceFile = async (
     await gitIsDone(layout);
   };
   const done = await viaTemporary(layout, target, write, (temporary) =>
-    unlessGone(layout, temporary, () => takePlace(layout, { temporary, target, expected })),
+    unlessGone(layout, temporary, () => {
+      assertNoLinks(layout.root, dirname(target));
+      return takePlace(layout, { temporary, target, expected });
+    }),
   );
   if (done) await syncIfThere(dirname(target));
   return done;
 };
 
-interface Replacement {
+export interface Replacement {
   temporary: string;
   target: string;
   expected: Buffer;
 }
 
-// Nothing waits here: an editor has microseconds. What it writes then into the file is in `.dossier/undo` too; another
-// file in its place is seen until the very last look, for Node has no rename that exchanges.
-const takePlace = (layout: Layout, { temporary, target, expected }: Replacement): boolean => {
-  assertNoLinks(layout.root, dirname(target));
+/**
+ * Puts a file that is ready in the place of one that holds what is `expected`, with its modes; false when it does not.
+ * Nothing waits here: an editor has microseconds. What it writes then into the file is in `.dossier/undo` too; another
+ * file in its place is seen until the very last look, for Node has no rename that exchanges.
+ */
+export const takePlace = (
+  layout: Layout,
+  { temporary, target, expected }: Replacement,
+): boolean => {
   const before = statsAt(target);
   if (!stillHolds(target, before, expected)) return false;
   keepOwner(temporary, before);
@@ -49,7 +57,11 @@ const takePlace = (layout: Layout, { temporary, target, expected }: Replacement)
 };
 
 /** False when the target went away meanwhile, also when it is back by now: an editor that renames leaves such a gap. */
-const unlessGone = ({ undo }: Layout, temporary: string, replace: () => boolean): boolean => {
+export const unlessGone = (
+  { undo }: Layout,
+  temporary: string,
+  replace: () => boolean,
+): boolean => {
   try {
     return replace();
   } catch (error) {
@@ -275,7 +287,8 @@ export const syncDirectory = async (path: string): Promise<void> => {
   });
 };
 
-const writeSynced = async (path: string, bytes: Content, mode = 0o644): Promise<void> => {
+/** Makes a file and resolves when it is on disk. */
+export const writeSynced = async (path: string, bytes: Content, mode = 0o644): Promise<void> => {
   const write = async (handle: FileHandle): Promise<void> => {
     if (typeof bytes === 'function') await bytes(handle);
     else await handle.writeFile(bytes);

@@ -40,7 +40,8 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
-const putClaimed = (ready: string, target: string): boolean => {
+/** Moves what is at `ready` to where nothing may be; false when something is. The place is claimed by an empty file first. */
+export const putClaimed = (ready: string, target: string): boolean => {
   const claim = claimAt(target);
   if (claim === undefined) return false;
   try {
@@ -102,8 +103,13 @@ export const moveToUndo = (layout: Layout, target: string): void => {
 const undoPlace = ({ undo }: Layout, target: string): string => {
   const day = join(undo, new Date().toISOString().slice(0, 10));
   mkdirSync(day, { recursive: true });
-  return join(day, `${Date.now()}-${randomUUID().slice(0, 8)}-${basename(target)}`);
+  // The end of a long name: with all of it, it would be longer than names can be.
+  const name = basename(target).slice(-LONGEST_KEPT);
+  return join(day, `${Date.now()}-${randomUUID().slice(0, 8)}-${name}`);
 };
+
+// In UTF-16, of which each takes three bytes at most.
+const LONGEST_KEPT = 72;
 
 /** Who may read a file is the operator's choice, also of one that is replaced. Only root can give a file away. */
 export const keepOwner = (path: string, { mode, uid, gid }: Stats): void => {
