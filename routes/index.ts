@@ -5,6 +5,7 @@ import { codehostIssueRoutes } from './codehost-issues.ts';
 import { codehostReadRoutes } from './codehost-reads.ts';
 import { codehostWebhookRoutes } from './codehost-webhook.ts';
 import { conflictRoutes } from './conflicts.ts';
+import { editorRoutes } from './editor.ts';
 import { exportRoutes } from './export.ts';
 import { linkRoutes } from './links.ts';
 import { mcpRoutes } from './mcp.ts';
@@ -50,6 +51,7 @@ export const sections: readonly Section[] = [
   { title: 'Conflicts and rebase', routes: conflictRoutes },
   { title: 'Export', routes: exportRoutes },
   { title: 'AI providers', routes: providerRoutes },
+  { title: 'Editor', routes: editorRoutes },
   { title: 'Webhook registration', routes: webhookRoutes },
   { title: 'System', routes: systemRoutes },
   { title: 'Model Context Protocol', routes: mcpRoutes },

@@ -86,6 +86,16 @@ export const inWorktreeTurn = <T>(
   work: () => Promise<T>,
 ): Promise<T> => turns.take(`worktree:${caseId}`, work);
 
+/**
+ * One at a time that writes files of a worktree for the operator, or notes how they are before a Plan turn: no change
+ * falls into that. Taken within the worktree's turn, never outside of it by one who holds this.
+ */
+export const inFileTurn = <T>(
+  { turns }: Store,
+  caseId: string,
+  work: () => Promise<T>,
+): Promise<T> => turns.take(`files:${caseId}`, work);
+
 /** The directory that worktrees are made in, without links, made when it is not there. */
 export const worktreesHome = (layout: Layout, root = layout.worktrees): string => {
   const home = resolve(layout.root, root);

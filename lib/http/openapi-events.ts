@@ -68,6 +68,9 @@ comparison held the agent, and nothing says that it was the agent, so they were 
 \`ref\`, the object \`before\` and \`after\` (null: it was not there), \`kept_ref\`, under which what would be lost is kept,
 and where it was left \`by\`, whom git names for it, or null. There are 100 at most; \`more\` counts the others.
 
+An event \`operator_edit\` tells of a file that the operator changed in the worktree by way of the API, while the session
+goes on: \`action\` (\`created\`, \`written\`, \`deleted\`, \`renamed\`, \`directory_created\`), \`path\`, and \`from\` of one that was renamed.
+
 Text comes in events of up to 4,096 characters, at most one in 60 ms while it is shorter. \`output\` is told once a call is
 over; of more than 65,536 characters head and tail are kept, with a line between that counts what is left out, and
 \`truncated\` is true.`;

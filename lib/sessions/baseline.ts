@@ -1,6 +1,7 @@
 import type { Baseline } from '../../store/records/baseline.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { readBaseline, removeBaseline, saveBaseline } from '../../store/sessions/baselines.ts';
+import { inFileTurn } from '../../store/worktrees.ts';
 import type { Service } from '../service.ts';
 import { type Found, restore } from '../tools/git/restore.ts';
 import { dropSnapshot, snapshot } from '../tools/git/snapshot.ts';
@@ -10,6 +11,13 @@ import type { ReadingTurn } from './reading-turn.ts';
 
 /** Keeps on disk how the worktree, and where need be the repository's refs, are before the agent of a Plan turn starts: whoever dies, it is compared with this. */
 export const keepBaseline = async (
+  service: Service,
+  turn: ReadingTurn,
+  worktree: WorktreeRecord,
+): Promise<Baseline> =>
+  inFileTurn(service.store, turn.case_id, () => takeBaseline(service, turn, worktree));
+
+const takeBaseline = async (
   service: Service,
   turn: ReadingTurn,
   worktree: WorktreeRecord,

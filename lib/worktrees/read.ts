@@ -58,14 +58,9 @@ export const worktreeOf = ({
  * Throws 409 while somebody is at work in the worktree: a session or an operator who holds the session lock, or a set-up
  * that goes on.
  */
-export const refuseHeld = ({ store, setups }: Service, caseId: string): void => {
-  if (setups.running.has(caseId)) {
-    throw new ServiceError(
-      'worktree_busy',
-      'The worktree is being set up. Its status says how far that is; try again when it has ended.',
-    );
-  }
-  const lock = readLock(store, caseId);
+export const refuseHeld = (service: Service, caseId: string): void => {
+  refuseSetup(service, caseId);
+  const lock = readLock(service.store, caseId);
   if (lock === undefined || !lock.locked) return;
   if (lock.holder?.kind === 'session') {
     throw new ServiceError(
@@ -76,5 +71,14 @@ export const refuseHeld = ({ store, setups }: Service, caseId: string): void => 
   throw new ServiceError(
     'lock_held',
     `The session lock is held by ${lock.holder?.name ?? 'an operator'}. Release it, then try again.`,
+  );
+};
+
+/** Throws 409 `worktree_busy` while a set-up goes on in the worktree. */
+export const refuseSetup = ({ setups }: Service, caseId: string): void => {
+  if (!setups.running.has(caseId)) return;
+  throw new ServiceError(
+    'worktree_busy',
+    'The worktree is being set up. Its status says how far that is; try again when it has ended.',
   );
 };
