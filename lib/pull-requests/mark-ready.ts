@@ -62,7 +62,7 @@ const refuseUnready = ({ ready, checks }: ReadyCheck): void => {
   const failed = checks.filter(({ ok }) => !ok);
   throw new ServiceError(
     'invalid_state',
-    `It is not ready: ${failed.map(({ detail }) => detail).join('; ')}.`,
+    `It is not ready: ${failed.map(({ detail }) => detail).join('; ')}. Settle that, then mark it again.`,
     { members: { checks: failed } },
   );
 };

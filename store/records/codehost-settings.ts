@@ -58,7 +58,8 @@ export const CodeHostConfigChange = Type.Object({
   timeout_seconds: changed(FIELDS.timeout_seconds),
   webhook_secret: changed(
     Type.String({
-      pattern: '^[\\x21-\\x7e]+$',
+      // One line of a file.
+      pattern: '^[^\\x00-\\x1f\\x7f]+$',
       maxLength: 255,
       description:
         'As it is set at the code host, or `gh webhook forward`. Kept outside of workspace.md; the one before stays valid. null: none is valid',

@@ -145,7 +145,7 @@ describe('from an issue to a pull request that a human merged', () => {
     assert.equal((await call(422, 'POST', `${at}/pr/mark-ready`)).code, 'proof_gate_blocked');
 
     // A review comes by webhook, is read, and is addressed by a session of its own.
-    const secret = 'whsec-of-the-two';
+    const secret = 'a secret between the two';
     await call(200, 'PUT', '/api/codehost/settings', { webhook_secret: secret });
     await host.pulls.review(number, REVIEW);
     const about = { 'repository.full_name': 'acme/app', 'pull_request.number': number };
