@@ -2,8 +2,7 @@ import { Compile, type Validator } from 'typebox/compile';
 import { BodyUpdateMatter } from '../records/body-update.ts';
 import { PullDraftMatter, PullMatter, PullTransition } from '../records/pull-request.ts';
 import { ReviewMatter } from '../records/review.ts';
-import { parseFrontMatter } from '../text/front-matter.ts';
-import { checkerOf } from '../text/parse.ts';
+import { checkerOf, parsing } from '../text/parse.ts';
 import { Problem } from '../text/problem.ts';
 
 export const checkPull = checkerOf(PullMatter);
@@ -11,25 +10,10 @@ export const checkPullDraft = checkerOf(PullDraftMatter);
 export const checkReview = checkerOf(ReviewMatter);
 export const checkBodyUpdate = checkerOf(BodyUpdateMatter);
 
-export const parsePull = (text: string): PullMatter => {
-  const source = parseFrontMatter(text);
-  return checkPull(source.data, source);
-};
-
-export const parsePullDraft = (text: string): PullDraftMatter => {
-  const source = parseFrontMatter(text);
-  return checkPullDraft(source.data, source);
-};
-
-export const parseReview = (text: string): ReviewMatter => {
-  const source = parseFrontMatter(text);
-  return checkReview(source.data, source);
-};
-
-export const parseBodyUpdate = (text: string): BodyUpdateMatter => {
-  const source = parseFrontMatter(text);
-  return checkBodyUpdate(source.data, source);
-};
+export const parsePull = parsing(checkPull);
+export const parsePullDraft = parsing(checkPullDraft);
+export const parseReview = parsing(checkReview);
+export const parseBodyUpdate = parsing(checkBodyUpdate);
 
 /** The transition of one line of timeline.ndjson. Undefined for what is none: it is never in the way of the others. */
 export const parseTransition = (line: string): PullTransition | undefined => {

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { isScalar } from 'yaml';
-import { type FrontMatter, mapOf } from './front-matter.ts';
+import { type FrontMatter, mapOf, parseFrontMatter } from './front-matter.ts';
 import { type Place, Problem } from './problem.ts';
 
 /**
@@ -19,6 +19,14 @@ export const checkerOf = <S extends TSchema>(
     throw problemAt(source, error as unknown as CheckError);
   };
 };
+
+/** From a record's text to its checked front matter; throws the Problem. */
+export const parsing =
+  <T>(check: (data: unknown, source: FrontMatter) => T) =>
+  (text: string): T => {
+    const source = parseFrontMatter(text);
+    return check(source.data, source);
+  };
 
 interface CheckError {
   keyword: string;
