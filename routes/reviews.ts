@@ -100,7 +100,7 @@ export const reviewRoutes = [
     operatorOnly: true,
     summary: 'Start a session on the queued reviews',
     description:
-      'A session of type `feedback`: it is told the reviews with file and line, plans, and changes files only after the operator has approved the plan. They leave the queue when it completes. Then `…/pr/push` brings its work to the host.',
+      'A session of type `feedback`: it is told the reviews with file and line, plans, and changes files only after the operator has approved the plan. They leave the queue when it completes. A Work item that is RESOLVED is OPEN again with it, and stays so if the session is aborted; one that is NON_ISSUE is refused. Then `…/pr/push` brings its work to the host.',
     params: CasePath,
     body: Type.Optional(
       Type.Object({

@@ -35,7 +35,7 @@ export const addressFeedback = (
     for (const review of queued)
       await changeReview(service.store, caseId, review.id, () => ({ session_id: id }));
     return createSession(service, caseId, {
-      ...{ id, type: FEEDBACK },
+      ...{ id, type: FEEDBACK, reopen: true },
       ...(provider !== undefined && { provider }),
       ...(comment !== undefined && { comment }),
     });

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readCase } from '../../store/cases.ts';
+import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { createSession as keepSession, readSession } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
-import { isClosed } from '../cases/moves.ts';
+import { isClosed, moveTo } from '../cases/moves.ts';
 import { repositoryOf } from '../cases/project.ts';
 import { refuseSession } from '../conflicts/under-way.ts';
 import { notFound, ServiceError } from '../errors.ts';
@@ -17,22 +18,22 @@ export interface NewSession {
   id?: string;
   /** What the operator says to it. */
   comment?: string;
+  /** Opens a Work item that is RESOLVED again for it. */
+  reopen?: boolean;
 }
 
-/** Makes a session. It starts in Plan mode at once when the lock is free, else it waits its turn. */
+/**
+ * Makes a session. It starts in Plan mode at once when the lock is free, else it waits its turn. 422 `invalid_state` on a
+ * Work item that is closed, unless it is to be reopened.
+ */
 export const createSession = async (
   service: Service,
   caseId: string,
-  { type, provider, id = randomUUID(), comment }: NewSession,
+  { type, provider, id = randomUUID(), comment, reopen = false }: NewSession,
 ): Promise<Session> => {
   const item = await readCase(service.store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
-  if (isClosed(item.state)) {
-    throw new ServiceError(
-      'invalid_state',
-      `The Work item is ${item.state}. Set its state to OPEN first, then create a session.`,
-    );
-  }
+  refuseClosed(item, reopen);
   checkRepository(service, item.project);
   refuseSession(service, caseId, type);
   const matter = {
@@ -45,16 +46,27 @@ export const createSession = async (
     created_at: service.clock().toISOString(),
     ...(comment !== undefined && { comment }),
   };
-  await checkFollows(service, caseId);
+  await checkFollows(service, caseId, reopen);
   const kept = await keepSession(service.store, caseId, matter);
   if (kept === undefined) throw notFound('Work item', caseId);
   await begin(service, caseId, matter.id);
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;
 };
 
+const refuseClosed = ({ state }: Case, reopen: boolean): void => {
+  if (!isClosed(state) || (reopen && state === 'RESOLVED')) return;
+  throw new ServiceError(
+    'invalid_state',
+    `The Work item is ${state}. Set its state to OPEN first, then create a session.`,
+  );
+};
+
 // A session takes its Work item along: 409 `unreadable_record` while that cannot be written.
-const checkFollows = async (service: Service, caseId: string): Promise<void> => {
-  await update(service, caseId, () => undefined);
+const checkFollows = async (service: Service, caseId: string, reopen: boolean): Promise<void> => {
+  await update(service, caseId, (current) => {
+    refuseClosed(current, reopen);
+    return isClosed(current.state) ? moveTo(current, 'OPEN') : undefined;
+  });
 };
 
 const checkRepository = (service: Service, project: string): void => {

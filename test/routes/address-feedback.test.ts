@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import type { Case } from '../../store/records/case.ts';
 import type { Review } from '../../store/records/review.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { type WithPull, withPull } from '../helpers/with-pull.ts';
-import { assertProblem } from '../helpers/work-item.ts';
+import { assertProblem, told } from '../helpers/work-item.ts';
 
 // What a stranger writes: a block that a runbook would run, and an end to every fence that stands around it.
 const WORDS =
@@ -131,6 +132,34 @@ describe('POST /api/cases/{id}/pr/address-feedback', () => {
     await api('POST', `pr/reviews/review:${id}/add-to-feedback`);
     assertProblem(await api('POST', 'pr/address-feedback'), 409, 'session_active');
     assert.equal((await call<Session[]>('GET', `${at}/sessions`)).body.length, 1);
+  });
+
+  it('opens a Work item again that is resolved, and tells of it', async (t) => {
+    const { start, until, call, at, api, running } = await withThread(t);
+    const place = async (): Promise<unknown[]> => {
+      const { body } = await call<Case>('GET', at);
+      return [body.state, body.outcome];
+    };
+    await call('PUT', `${at}/state`, { state: 'RESOLVED' });
+    const refused = await api('POST', 'pr/address-feedback', { provider: 'nobody' });
+    assertProblem(refused, 400, 'bad_request', '/provider');
+    assert.deepEqual(await place(), ['RESOLVED', 'resolved']);
+    const { id } = await start();
+    await until(id, 'plan_ready');
+    assert.deepEqual(await place(), ['INVESTIGATING', null]);
+    const moves = told(running.events).filter((one) => one.startsWith('case_state_changed'));
+    assert.deepEqual(moves.slice(-2), [
+      'case_state_changed RESOLVED OPEN',
+      'case_state_changed OPEN PLANNING',
+    ]);
+  });
+
+  it('leaves a Work item closed that is a non-issue, and its reviews in the queue', async (t) => {
+    const { call, at, api, feedback } = await withThread(t);
+    await call('PUT', `${at}/state`, { state: 'NON_ISSUE' });
+    assertProblem(await api('POST', 'pr/address-feedback'), 422, 'invalid_state');
+    assert.equal((await call<Case>('GET', at)).body.state, 'NON_ISSUE');
+    assert.deepEqual(await feedback(), ['queued']);
   });
 
   it('refuses what cannot be: an unknown provider, and a pull request that is closed', async (t) => {
