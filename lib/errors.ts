@@ -6,6 +6,7 @@ export const ERRORS = {
   bad_request: { status: 400, title: 'The request is not valid' },
   unauthorized: { status: 401, title: 'The credential is not valid' },
   not_operator: { status: 403, title: 'Only the operator decides this' },
+  form_expired: { status: 403, title: 'The form is not of this page' },
   not_local: { status: 403, title: 'Only this machine may call the API' },
   codehost_forbidden: { status: 403, title: 'The remote refuses access' },
   codehost_sso_required: { status: 403, title: 'The organisation asks for a single sign-on' },
@@ -97,6 +98,10 @@ export class ServiceError extends Error {
   readonly errors: FieldError[] | undefined;
   readonly members: Record<string, unknown>;
   readonly headers: Record<string, string>;
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
 
   constructor(code: ErrorCode, message: string, extra: Extra = {}) {
     super(message, extra.cause === undefined ? undefined : { cause: extra.cause });

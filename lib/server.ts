@@ -9,6 +9,7 @@ import {
 import { Type } from 'typebox';
 import { ServiceError } from './errors.ts';
 import { tagged } from './http/answer.ts';
+import { type Console, consoleRoutes } from './http/console-page.ts';
 import { answerProblems, hapiRoute } from './http/hapi.ts';
 import { type CheckKey, checkCredential, isLoopbackAddress, notLocal } from './http/local-only.ts';
 import { openApi } from './http/openapi.ts';
@@ -24,8 +25,8 @@ export interface ServerOptions {
   sections: readonly Section[];
   /** What receivers of webhooks are sent: described only. */
   events?: readonly EventDoc[];
-  /** What is not the API, such as the console's pages: guarded like it, not described. */
-  extraRoutes?: readonly ServerRoute[];
+  /** What a browser is shown: guarded like the API, not described. */
+  console?: Console;
   service: Service;
   log: ErrorLog;
   /** A loopback address; any other throws. */
@@ -39,7 +40,7 @@ export interface ServerOptions {
 
 /** The HTTP server, not yet listening. Stopping it ends the open event streams. */
 export const createServer = (options: ServerOptions): Server => {
-  const { sections, service, log, host, port, extraRoutes = [] } = options;
+  const { sections, service, log, host, port } = options;
   if (!isLoopbackAddress(host)) {
     throw new Error(`Only this machine may call the API: bind 127.0.0.1 or ::1, not ${host}.`);
   }
@@ -52,7 +53,8 @@ export const createServer = (options: ServerOptions): Server => {
   });
   const routes = [...sections, description(options)].flatMap((section) => section.routes);
   addWhenAsked(hapi, routes, (one) => hapiRoute(one, service, streams));
-  hapi.route([...extraRoutes, noSuchRoute(hapi)]);
+  if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
+  hapi.route(noSuchRoute(hapi));
   return hapi;
 };
 

@@ -1,4 +1,5 @@
 import type { Section } from '../lib/http/route.ts';
+import { apiKeyRoutes } from './api-keys.ts';
 import { caseRoutes } from './cases.ts';
 import { codehostRoutes } from './codehost.ts';
 import { codehostIssueRoutes } from './codehost-issues.ts';
@@ -50,6 +51,7 @@ export const sections: readonly Section[] = [
   { title: 'PR body', routes: pullBodyRoutes },
   { title: 'Conflicts and rebase', routes: conflictRoutes },
   { title: 'Export', routes: exportRoutes },
+  { title: 'API keys', routes: apiKeyRoutes },
   { title: 'AI providers', routes: providerRoutes },
   { title: 'Editor', routes: editorRoutes },
   { title: 'Webhook registration', routes: webhookRoutes },

@@ -17,6 +17,7 @@ export interface Layout {
   readonly machine: string;
   readonly journal: string;
   readonly secrets: string;
+  readonly apiKeys: string;
   readonly deliveries: string;
   /** What came in from the code host. */
   readonly arrivals: string;
@@ -44,6 +45,7 @@ export const layoutOf = (root: string): Layout => {
     machine: join(dossier, 'machine'),
     journal: join(dossier, 'journal'),
     secrets: join(dossier, 'secrets'),
+    apiKeys: join(dossier, 'api-keys'),
     deliveries: join(dossier, 'deliveries'),
     arrivals: join(dossier, 'arrivals'),
     worktrees: join(dossier, 'worktrees'),

@@ -74,7 +74,7 @@ export const readyToWrite = async (store: Store): Promise<void> => {
 };
 
 const LOST =
-  'A part of .dossier/ was removed. What this daemon remembers is there again; secrets and worktrees that were in it are lost';
+  'A part of .dossier/ was removed. What this daemon remembers is there again; secrets, API keys and worktrees that were in it are lost';
 
 /** Makes again what was taken away of `.dossier/`, so that nothing that is still known is lost at the next start. */
 export const remake = async (store: Store): Promise<void> => {

@@ -1,4 +1,5 @@
 import type { Server } from '@hapi/hapi';
+import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
 import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
 import { hasCode } from '../../store/disk/durable.ts';
@@ -66,7 +67,8 @@ const listen = async (config: Config, log: Log, running: Running): Promise<Serve
   const { host, port } = config;
   const { service } = running;
   const checkKey = keyCheck(service);
-  const options = { sections, events: EVENTS, service, log, host, port, checkKey };
+  const console = operatorConsole;
+  const options = { sections, console, events: EVENTS, service, log, host, port, checkKey };
   try {
     const server = createServer(options);
     await server.start();

@@ -1,3 +1,4 @@
+import { isKey } from '../api-keys/keys.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { runOfToken } from '../sessions/engine.ts';
@@ -14,7 +15,8 @@ export const serveMcp = async (
   { token, body }: McpMessage,
 ): Promise<{ status: number; body: Buffer | undefined }> => {
   const run = token === undefined ? undefined : runOfToken(service.engine, token);
-  if (token !== undefined && run === undefined)
+  // An API key is the operator's, as no key is.
+  if (token !== undefined && run === undefined && !(await isKey(service, token)))
     throw new ServiceError('unauthorized', 'The token belongs to no session that runs now.');
   const { answerMessage } = await import('./answer.ts');
   const response = await answerMessage(

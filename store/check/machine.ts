@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
+import { checkKeyFile, keyFiles } from '../api-keys.ts';
 import { listDirectory } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
@@ -44,6 +45,7 @@ export const checkMachine = (machine: Machine): Finding[] => {
     ...checkJournal(machine),
     ...checkWorktrees(machine),
     ...checkSecrets(machine),
+    ...checkKeys(layout),
   ];
 };
 
@@ -133,9 +135,13 @@ const checkWorktree = (layout: Layout, id: string, ids: ReadonlySet<string>): Fi
     }
     return findings;
   } catch (thrown) {
-    const told = thrown instanceof StoreError ? thrown.details.problem : undefined;
-    return [error((told as FileProblem | undefined) ?? fileProblem(file, asProblem(thrown)))];
+    return [unreadable(file, thrown)];
   }
+};
+
+const unreadable = (file: string, thrown: unknown): Finding => {
+  const told = thrown instanceof StoreError ? thrown.details.problem : undefined;
+  return error((told as FileProblem | undefined) ?? fileProblem(file, asProblem(thrown)));
 };
 
 const checkSecrets = ({ layout, webhooks }: Machine): Finding[] => {
@@ -170,3 +176,18 @@ const checkSecrets = ({ layout, webhooks }: Machine): Finding[] => {
 
 const wordsFor = (id: string): string =>
   `This machine has no secret for it. The daemon makes one with the first delivery: give it to the receiver from .dossier/secrets/${id}, or put the former one there`;
+
+const checkKeys = (layout: Layout): Finding[] =>
+  keyFiles(layout).flatMap((path) => [
+    ...checkMode(layout, path, 0o600),
+    ...checkKey(layout, path),
+  ]);
+
+const checkKey = (layout: Layout, path: string): Finding[] => {
+  try {
+    checkKeyFile(layout, path);
+    return [];
+  } catch (thrown) {
+    return [unreadable(relative(layout.root, path), thrown)];
+  }
+};

@@ -19,6 +19,7 @@ const privateOf = (layout: Layout): string[] => [
   layout.trash,
   layout.undo,
   layout.secrets,
+  layout.apiKeys,
   layout.deliveries,
   layout.arrivals,
   layout.worktrees,

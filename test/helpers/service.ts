@@ -8,6 +8,7 @@ import { keyCheck } from '../../lib/mcp/key-check.ts';
 import { createServer } from '../../lib/server.ts';
 import type { Service } from '../../lib/service.ts';
 import { startService } from '../../lib/startup.ts';
+import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
 import type { EventBody } from '../../store/records/event.ts';
 import { atEnd } from './at-end.ts';
@@ -135,6 +136,7 @@ const live = async (config: Config, { events, logged, watch }: Heard) => {
   const log = logInto(logged);
   const hapi = createServer({
     sections,
+    console: operatorConsole,
     service: running.service,
     log,
     host: config.host,

@@ -1,0 +1,115 @@
+import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { readBytes } from './bytes.ts';
+import { checkForm, formKey } from './form-key.ts';
+import type { Html } from './html.ts';
+import { refuseAgents } from './operator-only.ts';
+
+/** What a page of the console is asked for. */
+export interface Asked {
+  params: Record<string, unknown>;
+  /** Of a POST; it came from a form of ours. */
+  form: URLSearchParams;
+  /** What every form of the page sends back as `form_key`. */
+  form_key: string;
+}
+
+export interface Shown {
+  html: Html;
+  /** Default: 200. */
+  status?: number;
+}
+
+/** A page of the operator's console, or what one of its forms is sent to: no part of the API. */
+export interface Page {
+  method: 'GET' | 'POST';
+  /** In hapi's form, below /dashboard. */
+  path: string;
+  /** Shows something, or says where to go on. */
+  handler: (asked: Asked, service: Service) => Shown | string | Promise<Shown | string>;
+  /** Shows why it was refused. */
+  refused: (error: ServiceError, asked: Asked, service: Service) => Shown;
+}
+
+/** The pages, and the one style sheet of all. */
+export interface Console {
+  pages: readonly Page[];
+  style: { path: string; css: string };
+}
+
+export const consoleRoutes = ({ pages, style }: Console, service: Service): ServerRoute[] => [
+  ...pages.map((page) => pageRoute(page, service)),
+  styleRoute(style),
+];
+
+// To the operator, and to no process of an agent's; with nothing in it that a browser would run.
+const pageRoute = (page: Page, service: Service): ServerRoute => ({
+  method: page.method,
+  path: page.path,
+  options: page.method === 'GET' ? {} : { payload: UNREAD },
+  handler: async (request, h) => {
+    await refuseAgents(request, service);
+    const { key, cookie } = formKey(
+      request.raw.req.headers.cookie,
+      Number(request.server.info.port),
+    );
+    const asked = { params: request.params, form: new URLSearchParams(), form_key: key };
+    const shown = await answerOf(page, request, { asked, service });
+    const answer =
+      typeof shown === 'string' ? h.response().redirect(shown).code(303) : send(shown, h);
+    if (cookie !== undefined) answer.header('set-cookie', cookie);
+    for (const [name, value] of Object.entries(HEADERS)) answer.header(name, value);
+    return answer;
+  },
+});
+
+const styleRoute = ({ path, css }: Console['style']): ServerRoute => ({
+  method: 'GET',
+  path,
+  handler: (_request, h) => h.response(css).type('text/css; charset=utf-8'),
+});
+
+const UNREAD = {
+  parse: false,
+  output: 'stream',
+  maxBytes: Number.MAX_SAFE_INTEGER,
+  override: 'application/octet-stream',
+} as const;
+
+// With a stricter referrer policy browsers say of a form's origin that it is none.
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cache-control': 'no-store',
+};
+
+const send = ({ html, status = 200 }: Shown, h: ResponseToolkit) =>
+  h.response(html.text).code(status).type('text/html; charset=utf-8');
+
+const answerOf = async (
+  page: Page,
+  request: Request,
+  { asked, service }: { asked: Asked; service: Service },
+): Promise<Shown | string> => {
+  try {
+    const form = page.method === 'GET' ? asked.form : await formOf(request);
+    if (page.method === 'POST') checkForm(form, request.raw.req.headers.cookie, asked.form_key);
+    return await page.handler({ ...asked, form }, service);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return page.refused(error, asked, service);
+  }
+};
+
+const LARGEST_FORM = 16_384;
+
+const formOf = async ({ raw: { req } }: Request): Promise<URLSearchParams> => {
+  const declared = Number(req.headers['content-length'] ?? 0);
+  const bytes = await readBytes(req, declared, { maxBytes: LARGEST_FORM, patienceMs: 10_000 });
+  const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/x-www-form-urlencoded') return new URLSearchParams(bytes.toString());
+  throw new ServiceError('unsupported_media_type', 'Send the form as a browser does.');
+};

@@ -1,0 +1,9 @@
+import type { Console } from '../../lib/http/console-page.ts';
+import { keyPages } from './keys.ts';
+import { STYLE, STYLE_PATH } from './style.ts';
+
+/** The operator's console: what a browser is shown. */
+export const operatorConsole: Console = {
+  pages: keyPages,
+  style: { path: STYLE_PATH, css: STYLE },
+};

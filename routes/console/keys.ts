@@ -1,0 +1,36 @@
+import { createKey, listKeys, revokeKey } from '../../lib/api-keys/keys.ts';
+import type { Page } from '../../lib/http/console-page.ts';
+import { KEYS, keysPage } from './keys-html.ts';
+
+const refused: Page['refused'] = (error, { form_key }, service) => ({
+  status: error.status,
+  html: keysPage({ keys: listKeys(service), form_key, error: error.message }),
+});
+
+/** API keys: listed, made, and revoked. */
+export const keyPages: readonly Page[] = [
+  {
+    method: 'GET',
+    path: KEYS,
+    handler: ({ form_key }, service) => ({ html: keysPage({ keys: listKeys(service), form_key }) }),
+    refused,
+  },
+  {
+    method: 'POST',
+    path: KEYS,
+    handler: async ({ form, form_key }, service) => {
+      const made = await createKey(service, form.get('name') ?? '');
+      return { status: 201, html: keysPage({ keys: listKeys(service), form_key, made }) };
+    },
+    refused,
+  },
+  {
+    method: 'POST',
+    path: `${KEYS}/{id}/revoke`,
+    handler: async ({ params }, service) => {
+      await revokeKey(service, String(params.id));
+      return KEYS;
+    },
+    refused,
+  },
+];

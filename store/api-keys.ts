@@ -1,0 +1,87 @@
+import { basename, join } from 'node:path';
+import { Compile, type Validator } from 'typebox/compile';
+import { createFile, removeFile, replaceFile } from './disk/durable.ts';
+import { listDirectory } from './disk/folder.ts';
+import { checkedBy, readJson } from './disk/json-file.ts';
+import { StoreError } from './errors.ts';
+import type { Layout } from './layout.ts';
+import { sha256 } from './names.ts';
+import { ApiKey } from './records/api-key.ts';
+import { readyToWrite, type Store } from './store.ts';
+import { Problem } from './text/problem.ts';
+import { readRegularFile } from './text/record-file.ts';
+
+/**
+ * The key with this text; undefined for none. Its file is named by its hash, and is asked for each time: a key whose file
+ * is gone is good for nothing from that moment. To look one up takes the same time whatever it has in common with one
+ * that is there, but for its hash.
+ */
+export const keyOf = ({ layout }: Store, text: string): ApiKey | undefined =>
+  readable(layout, keyFile(layout, sha256(text)));
+
+const readKey = (layout: Layout, hash: string): ApiKey | undefined =>
+  readJson(layout, keyFile(layout, hash), (value) => check(value, hash));
+
+/** Every key that can be read, oldest first. */
+export const apiKeys = ({ layout }: Store): ApiKey[] =>
+  keyFiles(layout)
+    .flatMap((path) => readable(layout, path) ?? [])
+    .toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
+
+const readable = (layout: Layout, path: string): ApiKey | undefined => {
+  try {
+    return readKey(layout, basename(path, '.json'));
+  } catch (error) {
+    // It opens nothing. `dossier check` tells of it.
+    if (error instanceof StoreError) return undefined;
+    throw error;
+  }
+};
+
+/** The files of all keys. */
+export const keyFiles = ({ apiKeys: dir }: Layout): string[] =>
+  listDirectory(dir)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => join(dir, name));
+
+/** Throws `unreadable_record` for a file that is no key. */
+export const checkKeyFile = (layout: Layout, path: string): void => {
+  readKey(layout, basename(path, '.json'));
+};
+
+/** Makes changes to the keys one at a time. */
+export const inKeyTurn = <T>({ turns }: Store, work: () => Promise<T>): Promise<T> =>
+  turns.take('api-keys', work);
+
+export const saveKey = async (store: Store, key: ApiKey): Promise<void> => {
+  await readyToWrite(store);
+  const { layout } = store;
+  await createFile(layout, keyFile(layout, key.sha256), textOf(key), { mode: 0o600 });
+};
+
+/** Writes when it was used last; one that is gone meanwhile is not made again. */
+export const touchKey = async (store: Store, key: ApiKey): Promise<void> => {
+  await readyToWrite(store);
+  const path = keyFile(store.layout, key.sha256);
+  const before = readRegularFile(store.layout.root, path);
+  if (before !== undefined) await replaceFile(store.layout, path, before, textOf(key));
+};
+
+/** False when it is gone already. */
+export const removeKey = async (store: Store, key: ApiKey): Promise<boolean> => {
+  await readyToWrite(store);
+  return removeFile(store.layout, keyFile(store.layout, key.sha256));
+};
+
+const keyFile = ({ apiKeys: dir }: Layout, hash: string): string => join(dir, `${hash}.json`);
+
+const textOf = (key: ApiKey): string => `${JSON.stringify(key, undefined, 2)}\n`;
+
+let validator: Validator | undefined;
+
+const check = (value: unknown, hash: string): ApiKey => {
+  validator ??= Compile(ApiKey);
+  const key = checkedBy<ApiKey>(validator, value);
+  if (key.sha256 === hash) return key;
+  throw new Problem('not_a_record', '/sha256 is not the name of the file');
+};
