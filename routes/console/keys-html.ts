@@ -69,7 +69,7 @@ const row = ({ id, name, created_at, last_used_at }: ListedKey, form_key: string
 <td><details><summary>Revoke…<span class="unseen"> ${name}</span></summary>
 <form method="post" action="${KEYS}/${id}/revoke">
 <input type="hidden" name="form_key" value="${form_key}">
-<button type="submit" class="danger">Revoke ${name} now</button>
+<button type="submit" class="danger">Revoke<span class="unseen"> ${name}</span> now</button>
 </form></details></td>
 </tr>`;
 

@@ -19,15 +19,15 @@ code, .key { font-family: ui-monospace, monospace; font-size: .9em; }
 input { font: inherit; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: 6px; max-width: 100%; }
 #name { flex: 1 1 18rem; }
 .key { width: 100%; }
-button { font: inherit; padding: .4rem .9rem; border: 1px solid transparent; border-radius: 6px; background: var(--accent); color: var(--on); cursor: pointer; overflow-wrap: anywhere; }
+button { font: inherit; padding: .4rem .9rem; border: 1px solid transparent; border-radius: 6px; background: var(--accent); color: var(--on); cursor: pointer; }
 button.danger { background: var(--danger); margin-top: .5rem; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 table { width: 100%; border-collapse: collapse; }
-th, td { text-align: left; vertical-align: top; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); font-weight: normal; overflow-wrap: anywhere; }
+th, td { text-align: left; vertical-align: top; padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); font-weight: normal; }
 thead th { color: var(--quiet); font-size: .875rem; }
-tbody th { font-weight: 600; }
-time { white-space: nowrap; }
+tbody th { font-weight: 600; overflow-wrap: anywhere; }
+time, summary, button { white-space: nowrap; }
 summary { cursor: pointer; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-@media (max-width: 36rem) { td:nth-child(2), thead th:nth-child(2) { display: none; } }
+@media (max-width: 36rem) { td:nth-child(2), thead th:nth-child(2) { display: none; } time { white-space: normal; } }
 `;

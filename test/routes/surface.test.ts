@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { Compile } from 'typebox/compile';
+import { createKey, listKeys } from '../../lib/api-keys/keys.ts';
 import type { Route } from '../../lib/http/route.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';
@@ -1119,6 +1121,96 @@ const EXPORT: Row[] = [
   },
 ];
 
+const API_KEYS: Row[] = [
+  {
+    method: 'DELETE',
+    path: '/api-keys/:id',
+    does: 'revokes a key',
+    call: async () => {
+      const { key } = await createKey(running.service, 'for a row');
+      return call('DELETE', `/api-keys/${key.id}`);
+    },
+    status: 204,
+    check: () => assert.deepEqual(listKeys(running.service), []),
+  },
+];
+
+/** A call about files in the worktree, and what is there afterwards. */
+const edits = (
+  row: Pick<Row, 'method' | 'does' | 'status'> & { path: string; query?: string; body?: object },
+  there: string[],
+  gone: string[] = [],
+): Row => ({
+  ...row,
+  path: `/cases/:id/editor/${row.path}`,
+  call: async () => {
+    const { case_id, path } = await worktree();
+    writeFiles(path, { 'edited/here.txt': 'x' });
+    return call(row.method, `/cases/${case_id}/editor/${row.path}${row.query ?? ''}`, row.body);
+  },
+  check: async () => {
+    const { path } = await worktree();
+    for (const name of there) assert.ok(existsSync(join(path, name)), name);
+    for (const name of gone) assert.ok(!existsSync(join(path, name)), name);
+  },
+});
+
+const EDITOR: Row[] = [
+  {
+    method: 'POST',
+    path: '/projects/:id/files',
+    does: 'creates or reads a file in project scope',
+    call: async () => {
+      await made('/projects/default/files', { path: 'project.txt', content: 'a row\n' });
+      return call('POST', '/projects/default/files', { path: 'project.txt' });
+    },
+    status: 200,
+    check: ({ body }: Answered<{ content: string }>) => assert.equal(body.content, 'a row\n'),
+  },
+  edits(
+    {
+      method: 'POST',
+      path: 'files',
+      does: 'creates a file in the worktree',
+      status: 201,
+      body: { path: 'edited/new.txt', content: 'new' },
+    },
+    ['edited/new.txt'],
+  ),
+  edits(
+    {
+      method: 'DELETE',
+      path: 'files',
+      does: 'deletes a file from the worktree',
+      status: 204,
+      query: '?path=edited/here.txt',
+    },
+    ['edited'],
+    ['edited/here.txt'],
+  ),
+  edits(
+    {
+      method: 'POST',
+      path: 'rename',
+      does: 'renames a file in the worktree',
+      status: 200,
+      body: { from: 'edited/here.txt', to: 'edited/there.txt' },
+    },
+    ['edited/there.txt'],
+    ['edited/here.txt'],
+  ),
+  edits(
+    {
+      method: 'POST',
+      path: 'directories',
+      does: 'creates a directory in the worktree',
+      status: 201,
+      body: { path: 'edited/folder' },
+    },
+    ['edited/folder'],
+  ),
+];
+
 const WEBHOOKS: Row[] = [
   {
     method: 'POST',
@@ -1222,7 +1314,9 @@ const TABLE: Record<string, Row[]> = {
   'PR body': PULL_BODY,
   'Conflicts and rebase': CONFLICTS,
   Export: EXPORT,
+  'API keys': API_KEYS,
   'AI providers': PROVIDERS,
+  Editor: EDITOR,
   'Webhook registration': WEBHOOKS,
   System: SYSTEM,
 };

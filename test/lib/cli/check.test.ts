@@ -158,8 +158,11 @@ describe('dossier check', () => {
     chmodSync(join(root, '.dossier'), 0o755);
     const id = '11111111-2222-4333-8444-555555555555';
     writeFileSync(join(root, `.dossier/worktrees/${id}.json`), '{');
+    writeFileSync(join(root, '.dossier/api-keys/mine.json'), '{}', { mode: 0o640 });
     assert.deepEqual(await found(root), [
       '.dossier wide_mode',
+      '.dossier/api-keys/mine.json wide_mode',
+      '.dossier/api-keys/mine.json not_a_record',
       '.dossier/secrets/other wide_mode',
       '.dossier/secrets/other orphan_secret',
       `.dossier/worktrees/${id}.json not_json`,
