@@ -4,9 +4,12 @@ import {
   type KeptConflict,
   listConflicts,
 } from '../../store/conflicts.ts';
+import { readPull } from '../../store/pulls/pulls.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { withWorktreeLogin } from '../codehost/git-login.ts';
 import { ServiceError } from '../errors.ts';
+import { inPullTurn, isOpen } from '../pull-requests/current.ts';
+import { notePushed } from '../pull-requests/pushed.ts';
 import type { Service } from '../service.ts';
 import { isAncestor } from '../tools/git/ancestry.ts';
 import { pushWithLease } from '../tools/git/push.ts';
@@ -28,24 +31,31 @@ export interface Pushed {
  * rebase began: a push that came in between is never overwritten (409 `remote_moved`). Never to the base branch.
  */
 export const pushRebased = (service: Service, caseId: string): Promise<Pushed> =>
-  exclusively(service, caseId, 'push of a rebased branch', async (worktree) => {
-    const { store, git, clock } = service;
-    const { conflict, remote } = rebased(service, worktree);
-    await refuseBase(service, worktree, remote);
-    const head = await headToPush(service, worktree, conflict);
-    const expected = conflict.matter.pushed_commit ?? remote.commit;
-    const { name, ref } = remote;
-    if (expected !== head)
-      await withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (asked) =>
-        pushWithLease(git, worktree, { remote: asked, ref, commit: head, expected, name }),
-      );
-    await changeConflict(store, conflict, {
-      pushed_at: clock().toISOString(),
-      pushed_commit: head,
-      line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
-    });
-    return { status: 'pushed', remote: name, ref, head, replaced: expected };
+  inPullTurn(service, caseId, () =>
+    exclusively(service, caseId, 'push of a rebased branch', (worktree) => push(service, worktree)),
+  );
+
+const push = async (service: Service, worktree: WorktreeRecord): Promise<Pushed> => {
+  const { store, git, clock } = service;
+  const { conflict, remote } = rebased(service, worktree);
+  await refuseBase(service, worktree, remote);
+  const pull = readPull(store, worktree.case_id);
+  const head = await headToPush(service, worktree, conflict);
+  const expected = conflict.matter.pushed_commit ?? remote.commit;
+  const { name, ref } = remote;
+  if (expected !== head)
+    await withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (asked) =>
+      pushWithLease(git, worktree, { remote: asked, ref, commit: head, expected, name }),
+    );
+  await changeConflict(store, conflict, {
+    pushed_at: clock().toISOString(),
+    pushed_commit: head,
+    line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
   });
+  if (pull?.matter.head_ref === worktree.branch && isOpen(pull.matter.state))
+    await notePushed(service, pull, { remote: name, commit: head });
+  return { status: 'pushed', remote: name, ref, head, replaced: expected };
+};
 
 interface Rebased {
   conflict: KeptConflict;

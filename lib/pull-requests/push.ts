@@ -1,4 +1,3 @@
-import { changePull } from '../../store/pulls/pulls.ts';
 import { exclusively } from '../conflicts/exclusively.ts';
 import { onBranch, refuseUnderWay } from '../conflicts/preflight.ts';
 import { ServiceError } from '../errors.ts';
@@ -8,6 +7,7 @@ import { basesOf } from './base-branch.ts';
 import { commitChanges, type WithChanges } from './commit-changes.ts';
 import { getOpenPull, inPullTurn } from './current.ts';
 import { type PushedBranch, pushBranch } from './push-branch.ts';
+import { notePushed } from './pushed.ts';
 import { whereTo } from './where.ts';
 
 export interface Pushed extends PushedBranch {
@@ -24,7 +24,8 @@ export const pushPull = (
   { changes }: { changes?: WithChanges },
 ): Promise<Pushed> =>
   inPullTurn(service, caseId, async () => {
-    const { matter } = getOpenPull(service, caseId);
+    const kept = getOpenPull(service, caseId);
+    const { matter } = kept;
     return exclusively(service, caseId, 'push of a pull request', async (worktree) => {
       await refuseUnderWay(service, worktree);
       const now = await status(service.git, worktree);
@@ -42,9 +43,7 @@ export const pushPull = (
         main,
         pushed,
       });
-      await changePull(service.store, caseId, {
-        changes: { remote: push.remote, pushed_commit: done.commit },
-      });
+      await notePushed(service, kept, { remote: push.remote, commit: done.commit });
       return {
         status: done.commit === done.replaced ? 'up_to_date' : 'pushed',
         remote: push.remote,

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openedScene, type PullScene } from './fixture.ts';
+
+const recorded = async ({ get }: PullScene): Promise<unknown[]> => {
+  const { body } = await get<{ stale: boolean; head_sha: string }>('');
+  return [body.stale, body.head_sha];
+};
+
+describe('the record of a pull request whose branch is pushed', () => {
+  it('is stale until the host is asked, and not where nothing was pushed', async (t) => {
+    const scene = await openedScene(t);
+    const first = scene.git('rev-parse', 'HEAD').trim();
+    assert.equal((await scene.post('push')).status, 200);
+    assert.deepEqual(await recorded(scene), [false, first]);
+    const later = scene.work({ 'later.ts': '1\n' });
+    assert.equal((await scene.post('push')).status, 200);
+    assert.deepEqual(await recorded(scene), [true, first]);
+    assert.equal((await scene.get('')).body.head_in_sync, null);
+    assert.equal((await scene.get('status')).status, 200);
+    assert.deepEqual(await recorded(scene), [false, later]);
+  });
+
+  it('is stale after a rebase too, and may be pushed to as before', async (t) => {
+    const scene = await openedScene(t);
+    const { host, running, item, git, post } = scene;
+    const first = git('rev-parse', 'HEAD').trim();
+    await host.repositories.push({ branch: 'main', files: { 'base.ts': '1\n' } });
+    const rebased = await running.call('POST', `/api/cases/${item.id}/pr/rebase`);
+    assert.equal(rebased.status, 200, rebased.text);
+    const head = git('rev-parse', 'HEAD').trim();
+    assert.notEqual(head, first);
+    assert.deepEqual(await recorded(scene), [false, first]);
+    const pushed = await running.call('POST', `/api/cases/${item.id}/conflicts/push-rebased`);
+    assert.equal(pushed.status, 200, pushed.text);
+    assert.deepEqual(await recorded(scene), [true, first]);
+    assert.match(scene.read('pr/pr.md'), new RegExp(`pushed_commit: ${head}`));
+    const synced = await post('sync-state');
+    assert.equal(synced.status, 200, synced.text);
+    assert.deepEqual(await recorded(scene), [false, head]);
+  });
+});
