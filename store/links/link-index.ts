@@ -107,10 +107,20 @@ export const linkedTo = async (store: Store, issue: IssueName): Promise<string[]
 /** The links of all Work items, as they are on disk this moment. Of one that cannot be read the last good one. */
 export const allLinks = async (store: Store): Promise<Map<string, IssueLinkMatter>> => {
   await lookAtAll(store);
-  const found = new Map<string, IssueLinkMatter>();
-  for (const [id, { value }] of store.links.byItem)
-    if (value?.issue !== undefined && store.items.byId.has(id)) found.set(id, value.issue);
-  return found;
+  return new Map(await linksWhere(store, () => true));
+};
+
+/** The Work items whose link is such a one, as memory knows it. Looks at the disk only the first time. */
+export const linksWhere = async (
+  store: Store,
+  isIt: (issue: IssueLinkMatter) => boolean,
+): Promise<[id: string, issue: IssueLinkMatter][]> => {
+  if (!store.links.complete) await lookAtAll(store);
+  return [...store.links.byItem].flatMap(([id, { value }]): [string, IssueLinkMatter][] =>
+    value?.issue !== undefined && store.items.byId.has(id) && isIt(value.issue)
+      ? [[id, value.issue]]
+      : [],
+  );
 };
 
 const lookAtAll = async (store: Store): Promise<void> => {

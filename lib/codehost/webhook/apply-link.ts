@@ -1,6 +1,7 @@
 import { readIssueCopy } from '../../../store/links/issue-copy.ts';
-import { allLinks } from '../../../store/links/link-index.ts';
+import { linksWhere } from '../../../store/links/link-index.ts';
 import { changeLink } from '../../../store/links/links.ts';
+import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Service } from '../../service.ts';
 import type { Heard } from './apply.ts';
 import type { Subject } from './payload.ts';
@@ -10,9 +11,9 @@ import { isOlder, meant, newest, type Told } from './told.ts';
 export const tellLinks = async (service: Service, told: Told): Promise<Heard> => {
   const heard: Heard = { told: [], older: [] };
   if (told.issues.length === 0 && told.formerly === undefined) return heard;
-  for (const [id, link] of await allLinks(service.store)) {
-    const issue = meant(told, told.issues, link);
-    if (issue === undefined) continue;
+  const isMeant = (link: IssueLinkMatter): boolean => meant(told, told.issues, link) !== undefined;
+  for (const [id, link] of await linksWhere(service.store, isMeant)) {
+    const issue = meant(told, told.issues, link) as Subject;
     const isKnown = isOlder(issue, readIssueCopy(service.store, id)?.updated_at);
     (isKnown ? heard.older : heard.told).push(id);
     if (!isKnown) await markStale(service, id, { told, issue });
