@@ -33,6 +33,8 @@ export interface Folder {
   readonly path: string;
   /** A path to the directory itself. */
   readonly self: string;
+  /** The disk that it is on. */
+  readonly dev: number;
   /** A path to a name in it. */
   at(name: string): string;
   /** Throws `file_busy` when it is not where it was opened any more. Right before something is changed in it. */
@@ -149,6 +151,7 @@ const hold = (tree: Tree, names: readonly string[], descriptor: number): Held =>
     names,
     path,
     self: hasDescriptors ? own : meant,
+    dev: fstatSync(descriptor).dev,
     at: (name) => {
       if (hasDescriptors) return `${own}/${name}`;
       assertInPlace();

@@ -31,10 +31,10 @@ const wrongAsAWhole = (path: string): string | undefined => {
 
 const wrongName = (name: string): string | undefined => {
   if (name === '') return 'has a / too many';
-  if (name === '.' || name === '..') return `goes by way of ${name}. Write it out without`;
+  if (name === '.' || name === '..') return `goes by way of "${name}". Write it out without`;
   if (Buffer.byteLength(name) > LONGEST_NAME)
     return `holds a name that is longer than ${LONGEST_NAME} bytes`;
-  return isGitName(name) ? 'leads into .git, which is git’s own' : undefined;
+  return isGitName(name) ? 'leads into .git, where nothing is served or written' : undefined;
 };
 
 /**

@@ -153,10 +153,11 @@ const viaTemporary = async (
   put: (ready: string) => boolean,
 ): Promise<boolean> => {
   const hidden = `.dossier-${randomUUID()}.tmp`;
-  for (const ready of [join(layout.tmp, hidden), join(git_dir, hidden)]) {
+  for (const dir of [layout.tmp, git_dir].filter((each) => statsAt(each)?.dev === folder.dev)) {
     try {
-      return await writtenTo(ready, wanted, put);
+      return await writtenTo(join(dir, hidden), wanted, put);
     } catch (error) {
+      // The same disk, mounted twice.
       if (!hasCode(error, 'EXDEV')) throw error;
     }
   }
