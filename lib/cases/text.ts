@@ -18,6 +18,10 @@ const faults = (name: string, text: string): FieldError[] => {
 };
 
 const LINE_BREAKING = /[\p{Cc}\u2028\u2029]/u;
+const LINE_BREAKINGS = new RegExp(`${LINE_BREAKING.source}+`, 'gu');
+
+/** A title that somebody else wrote, as one line without control characters. */
+export const asOneLine = (title: string): string => title.replaceAll(LINE_BREAKINGS, ' ').trim();
 const HALF_A_PAIR = /\p{Cs}/u;
 
 const titleFault = (title: string): string | undefined => {

@@ -1,5 +1,6 @@
 import type { IssueCopy } from '../../store/links/issue-copy.ts';
 import { storable } from '../../store/text/storable.ts';
+import { asOneLine } from '../cases/text.ts';
 import type { Issue } from '../codehost/code-host.ts';
 import { ServiceError } from '../errors.ts';
 
@@ -58,10 +59,6 @@ const fitTitle = (title: string): string => {
   if (line === '') return '(no title)';
   return line.length <= MAX_TITLE ? line : `${cutAt(line, MAX_TITLE - 1).trimEnd()}…`;
 };
-
-const asOneLine = (title: string): string => title.replaceAll(LINE_BREAKING, ' ').trim();
-
-const LINE_BREAKING = /[\p{Cc}\u2028\u2029]+/gu;
 
 const fitDescription = (body: string): string => {
   const text = withPlainEnds(body);

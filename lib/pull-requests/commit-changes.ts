@@ -1,6 +1,7 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { readDiff } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, listSessions, whereIs } from '../../store/sessions/sessions.ts';
+import { asOneLine } from '../cases/text.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { diffOf } from '../sessions/wrap-up.ts';
@@ -13,7 +14,7 @@ export type WithChanges = 'commit' | 'leave';
 interface Wanted {
   status: WorktreeStatus;
   changes: WithChanges | undefined;
-  /** The first line of the commit's message. */
+  /** The first line of the commit's message, whoever wrote it. */
   title: string;
 }
 
@@ -32,8 +33,14 @@ export const commitChanges = async (
   if (session === undefined && changes !== 'commit') throw notOfSession(worktree, files);
   const { case_id } = worktree;
   const lines = [`Work item: ${case_id}`, ...(session === undefined ? [] : [ofSession(session)])];
-  return commitAll(service.git, worktree, `${title}\n\n${lines.join('\n')}`);
+  return commitAll(service.git, worktree, `${subjectOf(title)}\n\n${lines.join('\n')}`);
 };
+
+const MOST_CHARACTERS = 300;
+
+// The host's word for a title: more lines would be a message of its own, and no NUL gets through to git.
+const subjectOf = (title: string): string =>
+  [...asOneLine(title)].slice(0, MOST_CHARACTERS).join('');
 
 const ofSession = ({ session: { id, plan_sha256 } }: KeptSession): string =>
   `Session: ${id}\nApproved plan: ${plan_sha256 ?? 'unknown'}`;
