@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Told, toldBy } from '../../../../lib/codehost/webhook/told.ts';
+import { isOlder, type Told, toldBy } from '../../../../lib/codehost/webhook/told.ts';
 import type { Wire } from '../../../../lib/wire.ts';
 
 const EXAMPLES = createRequire(import.meta.url)('@octokit/webhooks-examples') as {
@@ -139,5 +139,22 @@ describe('toldBy', () => {
       ),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('isOlder', () => {
+  const at = (updated_at: string | undefined) => ({ number: 1, node_id: undefined, updated_at });
+  const KNOWN = '2026-01-01T00:00:05Z';
+
+  it('is what the host changed before what is known was read, and not what it changed in that second', () => {
+    assert.equal(isOlder(at('2026-01-01T00:00:04.000Z'), KNOWN), true);
+    // The host's times have seconds only: of two changes in one second either may be the later.
+    assert.equal(isOlder(at('2026-01-01T00:00:05.000Z'), KNOWN), false);
+    assert.equal(isOlder(at('2026-01-01T00:00:06.000Z'), KNOWN), false);
+  });
+
+  it('is nothing of which either time is unknown', () => {
+    assert.equal(isOlder(at(undefined), KNOWN), false);
+    assert.equal(isOlder(at('2026-01-01T00:00:04.000Z'), null), false);
   });
 });
