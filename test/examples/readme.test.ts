@@ -12,9 +12,10 @@ import { HELP } from '../../lib/cli/help.ts';
 import { findProgram } from '../../lib/tools/find-program.ts';
 import { Settings } from '../../store/records/settings.ts';
 import { atEnd } from '../helpers/at-end.ts';
+import { startCodeHost } from '../helpers/codehost/code-host.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
+import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { clientOf } from '../helpers/stream.ts';
 import { PROJECT } from './run.ts';
 
@@ -102,6 +103,34 @@ describe('README.md', () => {
     assert.match(stdout, /^event: complete$/m);
     assert.match(stdout, /^\+Reviewed\.$/m);
     assert.match(stdout, /RESOLVED\n$/);
+  });
+
+  it('has a flow in curl from an issue to its pull request', { skip: noCurl }, async (t) => {
+    const host = await startCodeHost(t);
+    await host.issues.add({ title: 'Say it' });
+    const args = ['--workspace', temporaryDirectory(t), '--repo', host.repositories.clone().root];
+    const env = { GITHUB_API_URL: host.url, GH_TOKEN: host.token, GITHUB_TOKEN: '' };
+    const { url } = await startDaemon(t, args, env);
+    const typed = async (script: string): Promise<string> => {
+      const here = script.replaceAll('http://127.0.0.1:4870', url);
+      return (await promisify(execFile)('sh', ['-eu', '-c', here], { timeout: 60_000 })).stdout;
+    };
+    const said = await typed(`${block('sh', 'codehost=')}echo "$id"`);
+    const [status = '', detected = '', id] = said.trimEnd().split('\n');
+    assert.equal(JSON.parse(status).login, 'operator');
+    assert.match(detected, /"owner":"acme","name":"app"/);
+    const { path, branch } = await clientOf(url).post('/api/worktrees', { case_id: id });
+    writeFiles(String(path), { 'said.txt': 'it\n' });
+    const git = gitIn(String(path));
+    git('add', '--all');
+    git('commit', '--quiet', '--message', 'say it');
+    const answers = (await typed(`id=${id}\n${block('sh', 'pr=')}`)).trimEnd().split('\n');
+    const [made, unresolved, pushed, check, ready, synced] = answers.map((line) =>
+      JSON.parse(line),
+    );
+    assert.deepEqual([made.state, made.head_ref, unresolved], ['draft', branch, []]);
+    assert.deepEqual([pushed.status, check.ready], ['up_to_date', false]);
+    assert.deepEqual([ready.code, synced.state], ['proof_gate_blocked', 'draft']);
   });
 
   it('shares a workspace between two machines, and ends a conflict', async (t) => {
