@@ -8,6 +8,17 @@ export interface Limits {
 }
 
 /**
+ * How hapi hands a body over unread. It would judge the type itself, and keep an oversize answer back for as long as the
+ * client cares to send.
+ */
+export const UNREAD = {
+  parse: false,
+  output: 'stream',
+  maxBytes: Number.MAX_SAFE_INTEGER,
+  override: 'application/octet-stream',
+} as const;
+
+/**
  * The whole body as it was sent. Throws `too_large` and `request_timeout`, but only after the client has stopped
  * sending or patience ends: an answer given earlier would be lost with the connection.
  */

@@ -1,7 +1,7 @@
 import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { readBytes } from './bytes.ts';
+import { readBytes, UNREAD } from './bytes.ts';
 import { checkForm, formKey } from './form-key.ts';
 import type { Html } from './html.ts';
 import { refuseAgents } from './operator-only.ts';
@@ -69,13 +69,6 @@ const styleRoute = ({ path, css }: Console['style']): ServerRoute => ({
   path,
   handler: (_request, h) => h.response(css).type('text/css; charset=utf-8'),
 });
-
-const UNREAD = {
-  parse: false,
-  output: 'stream',
-  maxBytes: Number.MAX_SAFE_INTEGER,
-  override: 'application/octet-stream',
-} as const;
 
 // With a stricter referrer policy browsers say of a form's origin that it is none.
 const HEADERS = {

@@ -1,7 +1,7 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { readBytes } from './bytes.ts';
+import { readBytes, UNREAD } from './bytes.ts';
 import { sendDownload } from './download.ts';
 import { inputReader } from './input.ts';
 import { refuseAgents } from './operator-only.ts';
@@ -49,15 +49,6 @@ export const answerProblems =
     const answer = h.response(body).code(status).type('application/problem+json');
     return withHeaders(answer, headers);
   };
-
-// hapi hands the body over unread. It would judge the type itself, and keep an oversize answer back for as long
-// as the client cares to send.
-const UNREAD = {
-  parse: false,
-  output: 'stream',
-  maxBytes: Number.MAX_SAFE_INTEGER,
-  override: 'application/octet-stream',
-} as const;
 
 const bodyOf = async ({ method, maxBytes = MIB }: Route, { raw }: Request) => {
   if (method === 'GET') return undefined;
