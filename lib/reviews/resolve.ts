@@ -5,6 +5,7 @@ import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
 import { writeOnce } from '../pull-requests/unsure.ts';
 import type { Service } from '../service.ts';
 import { getReview } from './read.ts';
+import { feedbackOf } from './served.ts';
 
 export interface ResolvedReview extends Review {
   /** Whether the host was told. */
@@ -27,7 +28,8 @@ export const resolveReview = async (
   const resolved_at = service.clock().toISOString();
   await changeReview(service.store, caseId, id, (current) => ({
     ...(isThread ? { state: 'resolved' } : { resolved_at: current.resolved_at ?? resolved_at }),
-    ...(current.session_id == null && { queued_at: null }),
+    // One of an aborted session has its id still, and is in the queue.
+    ...(feedbackOf(service, caseId, current) === 'queued' && { queued_at: null }),
   }));
   const now = await getReview(service, caseId, id);
   return { ...now, resolved_on_host: isThread, note: isThread ? ON_HOST : HERE };

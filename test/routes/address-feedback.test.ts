@@ -124,6 +124,20 @@ describe('POST /api/cases/{id}/pr/address-feedback', () => {
     assert.match(await plan(second.id), /Use three\./);
   });
 
+  it('takes what is resolved out of the queue, unless a session has it', async (t) => {
+    const { start, until, api, feedback, thread } = await withThread(t);
+    const { id } = await start();
+    await until(id, 'plan_ready');
+    assert.equal((await api('POST', `pr/reviews/${thread}/resolve`)).status, 200);
+    assert.deepEqual(await feedback(), ['in_session']);
+    await api('POST', 'session/abort');
+    await until(id, 'aborted');
+    assert.deepEqual(await feedback(), ['queued']);
+    assert.equal((await api('POST', `pr/reviews/${thread}/resolve`)).status, 200);
+    assert.deepEqual(await feedback(), [null]);
+    assertProblem(await api('POST', 'pr/address-feedback'), 422, 'invalid_state');
+  });
+
   it('starts one session for a queue, however often it is asked at once', async (t) => {
     const { api, call, at, host, number } = await withThread(t);
     const answers = await Promise.all([1, 2, 3].map(() => api('POST', 'pr/address-feedback')));
