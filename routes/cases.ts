@@ -94,7 +94,7 @@ export const caseRoutes = [
     operatorOnly: true,
     summary: 'Delete a Work item and all that belongs to it; there is no way back',
     description:
-      'Its own worktree goes too. Uncommitted or unpushed work there is refused, unless `force` is true: then it is kept under a recovery ref of the repository first.',
+      'Its own worktree goes too. Uncommitted or unpushed work there is refused, unless `force` is true: then it is kept under a recovery ref of the repository first. Its issue and its pull request on the code host stay as they are.',
     params: CasePath,
     query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
     conditional: true,

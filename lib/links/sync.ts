@@ -77,7 +77,11 @@ export const applySync = async (
     if (issueKey(standing.link) !== issueKey(link)) throw linkedElsewhere();
     return plan(standing);
   });
-  if (synced === undefined) throw new ServiceError('not_linked', 'The link was removed meanwhile.');
+  if (synced === undefined)
+    throw new ServiceError(
+      'not_linked',
+      'The link was removed meanwhile. Import the issue with its case_id to have it again.',
+    );
   return resultOf(caseId, at, synced);
 };
 

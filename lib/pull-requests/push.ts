@@ -57,5 +57,5 @@ export const pushPull = (
 const otherBranch = (proposed: string, here: string): ServiceError =>
   new ServiceError(
     'invalid_state',
-    `The pull request is of ${proposed}, and the worktree is of ${here}. Nothing was pushed.`,
+    `The pull request is of ${proposed}, and the worktree is of ${here}. Nothing was pushed. Remove the worktree, and make one with POST /api/worktrees {"branch": "${proposed}"}.`,
   );

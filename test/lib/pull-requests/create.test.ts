@@ -30,6 +30,8 @@ describe('POST /api/cases/{id}/pr/create', () => {
     assert.match(there.body ?? '', /## What was asked\n\n> The tax is off by one\./);
     const { adopted, committed, warnings, ...record } = made.body;
     assert.deepEqual([adopted, committed, warnings], [false, null, []]);
+    // What an approval of its next body is held against.
+    assert.equal(made.body.published_sha256, sha256(made.body.body));
     assert.deepEqual((await get('')).body, record);
     assert.match(read('pr/pr.md'), new RegExp(`^number: ${number}$`, 'm'));
     assert.match(read('pr/timeline.ndjson'), /"event":"opened","from":"none","to":"draft"/);

@@ -39,6 +39,7 @@ export interface Answer {
   warnings: string[];
   notes: string;
   head_in_sync: boolean | null;
+  published_sha256: string | null;
   missing: { description: string }[];
   files: string[];
 }
