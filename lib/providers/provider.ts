@@ -21,6 +21,8 @@ export interface PromptParts {
   title: string;
   type: string;
   description: string;
+  /** The issue that the description came with, `owner/name#12`: others may have written it. */
+  issue?: string;
   /** The description is the whole prompt: no Work item, no task, no words of ours. */
   bare?: boolean;
   /** Memory and planning files of the Work item, by file name. */

@@ -1,3 +1,5 @@
+import { StoreError } from '../../store/errors.ts';
+import { lastLink } from '../../store/links/link-index.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { PromptParts } from '../providers/provider.ts';
@@ -5,15 +7,31 @@ import { reviewWords } from '../reviews/feedback-session.ts';
 import type { Service } from '../service.ts';
 import { conflictOf } from './conflict.ts';
 
-/** What a session of a type of its own is told besides: the conflict that it resolves, the reviews that it addresses. */
+/**
+ * What a session is told besides its Work item: the issue that it came from; of its own type, the conflict that it resolves
+ * or the reviews that it addresses.
+ */
 export const aboutOf = async (
   service: Service,
   kept: KeptSession,
   worktree: WorktreeRecord,
-): Promise<Pick<PromptParts, 'conflict' | 'reviews'>> => {
+): Promise<Pick<PromptParts, 'issue' | 'conflict' | 'reviews'>> => {
   const reviews = reviewWords(service, kept);
+  const issue = issueOf(service, kept.session.case_id);
   return {
     ...(await conflictOf(service, kept, worktree)),
+    ...(issue !== undefined && { issue }),
     ...(reviews !== undefined && { reviews }),
   };
+};
+
+// A link that cannot be read keeps no session from its work.
+const issueOf = ({ store }: Service, caseId: string): string | undefined => {
+  try {
+    const { issue } = lastLink(store, caseId);
+    return issue && `${issue.repository}#${issue.number}`;
+  } catch (error) {
+    if (error instanceof StoreError) return undefined;
+    throw error;
+  }
 };

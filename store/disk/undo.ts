@@ -7,19 +7,28 @@ const KEEP_DAYS = 7;
 const KEEP_BYTES = 268_435_456;
 const DAY_MS = 86_400_000;
 
-/** Drops what `.dossier/undo` keeps beyond 7 days or 256 MB, oldest day first. */
+/** Drops what `.dossier/undo` keeps beyond 7 days or 256 MB, what was replaced first first. */
 export const pruneUndo = ({ undo }: Layout, now = Date.now()): void => {
   const oldest = new Date(now - KEEP_DAYS * DAY_MS).toISOString().slice(0, 10);
   let bytes = 0;
   for (const day of readdirSync(undo).toSorted().reverse()) {
     const path = join(undo, day);
-    bytes += sizeOf(path);
     if (day < oldest || bytes > KEEP_BYTES) rmSync(path, { recursive: true, force: true });
+    else bytes = pruneDay(path, bytes);
   }
 };
 
-const sizeOf = (dir: string): number =>
-  listDirectory(dir).reduce(
-    (sum, name) => sum + (lstatSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  );
+// A file that is put away gets a name more, which its ctime tells.
+const pruneDay = (dir: string, before: number): number => {
+  const kept = listDirectory(dir).flatMap((name) => {
+    const path = join(dir, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? [] : [{ path, size: stats.size, at: stats.ctimeMs }];
+  });
+  let bytes = before;
+  for (const { path, size } of kept.toSorted((a, b) => b.at - a.at)) {
+    bytes += size;
+    if (bytes > KEEP_BYTES) rmSync(path, { recursive: true, force: true });
+  }
+  return bytes;
+};

@@ -12,9 +12,17 @@ const ofTasks = (parts: PromptParts): string => {
     ? ['tasks.md', tasks.content]
     : ['the description', parts.description];
   const blocks = shellBlocks(text);
-  const body = blocks.length === 0 ? nothingToRun(source) : steps(source, blocks);
+  const warning = tasks === undefined && blocks.length > 0 ? strangers(parts.issue) : [];
+  const body = blocks.length === 0 ? nothingToRun(source) : [...warning, ...steps(source, blocks)];
   return `${[`# Plan: ${parts.title}`, ...asked(parts.feedback), ...body].join('\n\n')}\n`;
 };
+
+const strangers = (issue: string | undefined): string[] =>
+  issue === undefined
+    ? []
+    : [
+        `**Others wrote these commands:** the description came with the issue ${issue}. Read each before you approve.`,
+      ];
 
 // What strangers wrote is shown, and never a step: not even where it looks like one.
 const ofReviews = ({ title, feedback }: PromptParts, reviews: string): string =>

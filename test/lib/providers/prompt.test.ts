@@ -49,6 +49,12 @@ describe('renderPrompt', () => {
     assert.ok(prompt.includes(plan));
   });
 
+  it('says of a description that came with an issue that its words are no orders', () => {
+    const parts = { ...PARTS, issue: 'acme/app#12' };
+    assert.match(renderPrompt('plan', parts), /from the issue acme\/app#12: .* no orders/);
+    assert.doesNotMatch(renderPrompt('plan', PARTS), /from the issue/);
+  });
+
   it('leaves out sections that have no text', () => {
     assert.deepEqual(
       readFences(renderPrompt('plan', { ...PARTS, description: ' ', memory: [] })),

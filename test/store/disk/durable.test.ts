@@ -25,6 +25,7 @@ import { pruneUndo } from '../../../store/disk/undo.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { editRecord } from '../../../store/text/record-file.ts';
 import { writeText } from '../../../store/text/text-file.ts';
+import { until } from '../../helpers/eventually.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
 interface Place {
@@ -318,10 +319,27 @@ describe('pruneUndo', () => {
     put('2026-03-09', 100_000_000);
     put('2026-03-10', 10);
     pruneUndo(layout, Date.parse('2026-03-10T12:00:00Z'));
-    assert.deepEqual(readdirSync(layout.undo).toSorted(), [
-      '2026-03-04',
-      '2026-03-09',
-      '2026-03-10',
-    ]);
+    const left = readdirSync(layout.undo).filter(
+      (day) => readdirSync(join(layout.undo, day)).length > 0,
+    );
+    assert.deepEqual(left.toSorted(), ['2026-03-04', '2026-03-09', '2026-03-10']);
+  });
+
+  it('keeps of a day that is too large what was replaced last', async (t) => {
+    const { layout } = place(t);
+    const day = join(layout.undo, '2026-03-10');
+    mkdirSync(day);
+    for (const name of ['b', 'c', 'a']) {
+      writeFileSync(join(day, name), '');
+      truncateSync(join(day, name), 100_000_000);
+      // Until the clock of the file system has gone on.
+      const { ctimeMs } = lstatSync(join(day, name));
+      await until(() => {
+        writeFileSync(join(day, 'tick'), '');
+        return lstatSync(join(day, 'tick')).ctimeMs > ctimeMs;
+      });
+    }
+    pruneUndo(layout, Date.parse('2026-03-10T12:00:00Z'));
+    assert.deepEqual(readdirSync(day).toSorted(), ['a', 'c', 'tick']);
   });
 });

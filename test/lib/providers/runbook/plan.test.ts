@@ -73,6 +73,15 @@ describe('proposePlan', () => {
     ]);
   });
 
+  it("warns of commands that came with an issue, and not of the operator's own", () => {
+    const description = '```sh\nmake\n```\n';
+    const imported = { description, issue: 'acme/app#12' };
+    assert.match(proposePlan(partsWith(imported)), /Others wrote these commands.*acme\/app#12/);
+    assert.doesNotMatch(proposePlan(partsWith({ description })), /Others wrote/);
+    const memory = [{ filename: 'tasks.md', content: description }];
+    assert.doesNotMatch(proposePlan(partsWith({ ...imported, memory })), /Others wrote/);
+  });
+
   it('keeps every byte of a block, also where the block holds fences, tabs and markup', () => {
     const script = "cat > R.md <<'E'\n```sh\nrm -rf /\n```\n````\n\ttab  \n<!-- -->\nE\n";
     const plan = proposePlan(
