@@ -57,6 +57,11 @@ provider: runbook
 #  api_url: https://api.github.com
 #  timeout_seconds: 30
 
+# The program that knows a language, for editors: rust, typescript, javascript. Without a setting it is looked for on
+# the PATH: rust-analyzer; TypeScript 7's tsc, else typescript-language-server.
+#language_servers:
+#  rust: { command: rust-analyzer, args: [] }
+
 # auto: agents are shut in with bubblewrap where it works. off: never.
 #sandbox: auto
 

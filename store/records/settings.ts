@@ -55,6 +55,16 @@ export const CodeHostSettings = Type.Object({
 });
 export type CodeHostSettings = Static<typeof CodeHostSettings>;
 
+/** The languages that a language server is started for. */
+export const LANGUAGES = ['rust', 'typescript', 'javascript'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+export const LanguageServerSettings = Type.Object({
+  command: Type.String({ minLength: 1 }),
+  args: Type.Optional(Words),
+});
+export type LanguageServerSettings = Static<typeof LanguageServerSettings>;
+
 /** The front matter of workspace.md: all optional, read again when edited. Keys not named here are left to later versions. */
 export const Settings = Type.Object({
   provider: Type.Optional(Type.String({ minLength: 1 })),
@@ -69,6 +79,13 @@ export const Settings = Type.Object({
     }),
   ),
   codehost: Type.Optional(CodeHostSettings),
+  language_servers: Type.Optional(
+    Type.Object({
+      rust: Type.Optional(LanguageServerSettings),
+      typescript: Type.Optional(LanguageServerSettings),
+      javascript: Type.Optional(LanguageServerSettings),
+    }),
+  ),
   sandbox: Type.Optional(Type.Enum(['auto', 'off'])),
   autocommit: Type.Optional(Type.Boolean()),
 });
