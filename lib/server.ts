@@ -17,6 +17,7 @@ import type { EventDoc } from './http/openapi-events.ts';
 import type { ErrorLog } from './http/problem.ts';
 import { route, type Section } from './http/route.ts';
 import type { Streams } from './http/sse.ts';
+import { serveUpgrades } from './http/websocket.ts';
 import { addWhenAsked } from './http/when-asked.ts';
 import type { Service } from './service.ts';
 
@@ -47,6 +48,7 @@ export const createServer = (options: ServerOptions): Server => {
   const hapi = server({ ...SETTINGS, host, port });
   const streams: Streams = { open: new Set(), heartbeatMs: options.heartbeatMs ?? 15_000, log };
   guard(hapi, options.checkKey);
+  takeUpgrades(hapi, options);
   hapi.ext('onPreResponse', answerProblems(log));
   hapi.ext('onPreStop', () => {
     for (const stream of streams.open) stream.abort();
@@ -56,6 +58,15 @@ export const createServer = (options: ServerOptions): Server => {
   if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
   hapi.route(noSuchRoute(hapi));
   return hapi;
+};
+
+const takeUpgrades = (hapi: Server, { sections, service, checkKey, log }: ServerOptions): void => {
+  const routes = sections.flatMap((section) => section.routes);
+  const end = serveUpgrades(hapi.listener, routes, {
+    ...{ service, checkKey, log },
+    port: () => Number(hapi.info.port),
+  });
+  hapi.ext('onPreStop', end);
 };
 
 // Nothing that the API does not use: no cookies, no compression, no CORS, no logs of hapi's own.

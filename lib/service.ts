@@ -2,6 +2,7 @@ import type { Store } from '../store/store.ts';
 import type { CodeHost } from './codehost/code-host.ts';
 import type { Config } from './config.ts';
 import type { Exporter } from './export/exporter.ts';
+import type { LanguageServers } from './language-server/servers.ts';
 import type { LinkWork } from './links/work.ts';
 import type { Log } from './log.ts';
 import type { Providers } from './providers/providers.ts';
@@ -32,6 +33,8 @@ export interface Service {
   readonly engine: Engine;
   /** The worktrees that are being set up. */
   readonly setups: Setups;
+  /** The language servers that run, each shared by all who edit the same files. */
+  readonly languageServers: LanguageServers;
   /** The imports that are going on, and whether all Work items are being synced. */
   readonly links: LinkWork;
   readonly dispatcher: Dispatcher;

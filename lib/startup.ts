@@ -6,6 +6,12 @@ import type { Config } from './config.ts';
 import { recoverConflicts } from './conflicts/recover.ts';
 import { createExporter } from './export/exporter.ts';
 import { createAutocommit } from './history/autocommit.ts';
+import {
+  closeLanguageServers,
+  createLanguageServers,
+  serverRuns,
+  sweepLanguageServers,
+} from './language-server/servers.ts';
 import { pauseImports } from './links/import-run.ts';
 import { createLinkWork } from './links/work.ts';
 import type { Log } from './log.ts';
@@ -61,6 +67,7 @@ export const startService = async (
   };
   service.dispatcher.start();
   autocommit.start();
+  await sweepLanguageServers(service);
   await endInterruptedSetups(service);
   await recoverPlanning(service);
   await recoverConflicts(service);
@@ -79,6 +86,7 @@ export const startService = async (
     watching: attention.ready,
     close: async () => {
       await service.exporter.close();
+      await closeLanguageServers(service.languageServers);
       await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
       await service.dispatcher.close();
       await autocommit.close();
@@ -94,6 +102,7 @@ const compose = (
   const settings = () => settingsOf(store.globals);
   const engine = createEngine(store);
   const setups = createSetups();
+  const languageServers = createLanguageServers();
   const sandbox = sandboxOf(config, settings);
   const github = createGitHub({
     env: config.env,
@@ -111,11 +120,13 @@ const compose = (
     providers: providersOf(config, settings, sandbox),
     engine,
     setups,
+    languageServers,
     links: createLinkWork(),
     exporter: createExporter(store),
     address: { url: undefined },
     dispatcher: createDispatcher({ store, log, version: version.version }),
-    comesFromAgent: (connection) => comesFromRun(connection, runsOf(engine, setups)),
+    comesFromAgent: (connection) =>
+      comesFromRun(connection, [...runsOf(engine, setups), ...serverRuns(languageServers)]),
   };
 };
 

@@ -5,9 +5,11 @@ import { codehostRoutes } from './codehost.ts';
 import { codehostIssueRoutes } from './codehost-issues.ts';
 import { codehostReadRoutes } from './codehost-reads.ts';
 import { codehostWebhookRoutes } from './codehost-webhook.ts';
+import { completionRoutes } from './completion.ts';
 import { conflictRoutes } from './conflicts.ts';
 import { editorRoutes } from './editor.ts';
 import { exportRoutes } from './export.ts';
+import { languageServerRoutes } from './language-server.ts';
 import { linkRoutes } from './links.ts';
 import { mcpRoutes } from './mcp.ts';
 import { memoryRoutes } from './memory.ts';
@@ -53,7 +55,8 @@ export const sections: readonly Section[] = [
   { title: 'Export', routes: exportRoutes },
   { title: 'API keys', routes: apiKeyRoutes },
   { title: 'AI providers', routes: providerRoutes },
-  { title: 'Editor', routes: editorRoutes },
+  { title: 'Editor', routes: [...completionRoutes, ...editorRoutes] },
+  { title: 'Language server bridge', routes: languageServerRoutes },
   { title: 'Webhook registration', routes: webhookRoutes },
   { title: 'System', routes: systemRoutes },
   { title: 'Model Context Protocol', routes: mcpRoutes },

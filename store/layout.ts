@@ -23,6 +23,8 @@ export interface Layout {
   readonly arrivals: string;
   readonly worktrees: string;
   readonly baselines: string;
+  /** Which language servers run. */
+  readonly languageServers: string;
   readonly tmp: string;
   readonly trash: string;
   readonly undo: string;
@@ -50,6 +52,7 @@ export const layoutOf = (root: string): Layout => {
     arrivals: join(dossier, 'arrivals'),
     worktrees: join(dossier, 'worktrees'),
     baselines: join(dossier, 'baselines'),
+    languageServers: join(dossier, 'language-servers'),
     tmp: join(dossier, 'tmp'),
     trash: join(dossier, 'trash'),
     undo: join(dossier, 'undo'),

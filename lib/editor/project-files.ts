@@ -27,7 +27,8 @@ export const projectFile = async (
   return { file: readRecord(file), etag: etagOf(file.sha256), made: bytes !== undefined };
 };
 
-const treeOfProject = async (service: Service, project: string): Promise<Tree> => {
+/** The files of a project's own checkout. 404 `not_found`, 422 `no_repository`. */
+export const treeOfProject = async (service: Service, project: string): Promise<Tree> => {
   if (project !== 'default' && repositoryOf(service, project) === undefined)
     throw notFound('project', project);
   const repository = await repositoryFor(service, project);

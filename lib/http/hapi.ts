@@ -22,7 +22,7 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
     options: route.method === 'GET' ? {} : { payload: UNREAD },
     handler: async (request, h) => {
       if (route.devOnly === true && !service.config.dev) throw devOnly(route);
-      if (route.operatorOnly === true) await refuseAgents(request, service);
+      if (route.operatorOnly === true) await refuseAgents(request.raw.req.socket, service);
       const { params, query, raw } = request;
       const payload = await bodyOf(route, request);
       const input = read({ params, query, headers: raw.req.headers, payload });

@@ -98,6 +98,7 @@ const requestBody = (route: Route, schemas: Json): Json => ({
 });
 
 const success = (route: Route, schemas: Json): Json => {
+  if (route.socket !== undefined) return { 101: { description: 'The WebSocket is open' } };
   const status = route.status ?? (route.response || isStream(route) ? 200 : 204);
   const answer: Json = { description: SUCCESS[status], headers: answerHeaders(route, status) };
   const content = answerContent(route, schemas);

@@ -1,10 +1,12 @@
-import type { Request } from '@hapi/hapi';
+import type { Socket } from 'node:net';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 
 /** Refuses a decision that an agent's own process asks for: approving and verifying is the operator's. */
-export const refuseAgents = async ({ raw }: Request, service: Service): Promise<void> => {
-  const { localPort, remotePort } = raw.req.socket;
+export const refuseAgents = async (
+  { localPort, remotePort }: Pick<Socket, 'localPort' | 'remotePort'>,
+  service: Service,
+): Promise<void> => {
   if (localPort === undefined || remotePort === undefined) return;
   if (!(await service.comesFromAgent({ localPort, remotePort }))) return;
   throw new ServiceError(

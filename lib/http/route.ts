@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import type { WebSocket } from 'ws';
 import type { ErrorCode } from '../errors.ts';
 import type { Service } from '../service.ts';
 
@@ -50,6 +51,9 @@ export interface Download {
   /** Its bytes, to the end or until `signal` aborts. What it throws before the first is answered as any other error. */
   open(signal: AbortSignal): AsyncIterable<Uint8Array>;
 }
+
+/** Takes a WebSocket over once it is open. */
+export type Speaker = (socket: WebSocket) => void;
 
 export interface Input<P, Q, B> {
   params: P;
@@ -105,6 +109,11 @@ export interface Route<
   /** The operation honours If-Match. */
   conditional?: boolean;
   errors?: readonly ErrorCode[];
+  /** The endpoint is a WebSocket: what it says before the upgrade, and who speaks there after it. */
+  socket?: (
+    input: Input<Of<P, Record<string, never>>, Of<Q, Record<string, never>>, undefined>,
+    service: Service,
+  ) => Promise<Speaker>;
   handler: (
     input: Input<Of<P, Record<string, never>>, Of<Q, Record<string, never>>, Of<B, undefined>>,
     service: Service,

@@ -2,6 +2,7 @@
 
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import { createExporter } from '../../lib/export/exporter.ts';
+import { createLanguageServers } from '../../lib/language-server/servers.ts';
 import { createLinkWork } from '../../lib/links/work.ts';
 import type { Log } from '../../lib/log.ts';
 import { keyCheck } from '../../lib/mcp/key-check.ts';
@@ -67,6 +68,7 @@ const serviceOn = (store: Store): Service => {
     codeHost: noSession,
     sandbox: noSession,
     setups: createSetups(),
+    languageServers: createLanguageServers(),
     links: createLinkWork(),
     address: { url: undefined },
     engine: createEngine(store),

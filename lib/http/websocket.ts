@@ -1,0 +1,121 @@
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocketServer } from 'ws';
+import { ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { inputReader } from './input.ts';
+import { type CheckKey, checkCredential, notLocal } from './local-only.ts';
+import { refuseAgents } from './operator-only.ts';
+import { type ErrorLog, problemOf } from './problem.ts';
+import type { Route, Speaker } from './route.ts';
+
+interface Deps {
+  service: Service;
+  checkKey: CheckKey;
+  log: ErrorLog;
+  port: () => number;
+}
+
+/** The largest message that a client may send, in bytes. */
+const LARGEST_MESSAGE = 32 * 1_048_576;
+const GOING_AWAY = 1001;
+const CLOSE_MS = 1000;
+
+/**
+ * Serves the routes that are WebSockets. The guards of every other request come before the upgrade, and what refuses it is
+ * answered as a problem over HTTP. Answers a function that ends those that are open.
+ */
+export const serveUpgrades = (
+  listener: Server,
+  routes: readonly Route[],
+  deps: Deps,
+): (() => Promise<void>) => {
+  const paths = routes.filter(({ socket }) => socket !== undefined).map(pathOf);
+  let server: WebSocketServer | undefined;
+  listener.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // Whoever hangs up during the handshake says so by closing.
+    socket.on('error', () => socket.destroy());
+    const opening = async (): Promise<void> => {
+      const speak = await admit(request, paths, deps);
+      server ??= await createServer();
+      server.handleUpgrade(request, socket, head, speak);
+    };
+    opening().catch((error: unknown) => refuse(socket, error, deps.log));
+  });
+  return async () => {
+    if (server === undefined) return;
+    const open = [...server.clients];
+    for (const client of open) client.close(GOING_AWAY, 'The daemon ends');
+    const timer = setTimeout(() => open.map((client) => client.terminate()), CLOSE_MS);
+    await Promise.all(open.map((client) => client.readyState === client.CLOSED || closed(client)));
+    clearTimeout(timer);
+  };
+};
+
+const closed = (client: { once(event: 'close', heard: () => void): unknown }): Promise<void> =>
+  new Promise((resolve) => {
+    client.once('close', resolve);
+  });
+
+// Most daemons are never asked for one.
+const createServer = async (): Promise<WebSocketServer> => {
+  const { WebSocketServer } = await import('ws');
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: true,
+    perMessageDeflate: false,
+    maxPayload: LARGEST_MESSAGE,
+  });
+};
+
+interface SocketPath {
+  route: Route;
+  pattern: RegExp;
+}
+
+const pathOf = (route: Route): SocketPath => ({
+  route,
+  pattern: new RegExp(`^${route.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+});
+
+const admit = async (
+  { headers, url = '/', socket }: IncomingMessage,
+  paths: readonly SocketPath[],
+  { service, checkKey, port }: Deps,
+): Promise<Speaker> => {
+  const refusal = notLocal(headers, port());
+  if (refusal !== undefined) throw refusal;
+  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  await checkCredential(headers.authorization, pathname, checkKey);
+  const { route, params } = match(paths, pathname);
+  if (route.operatorOnly === true) await refuseAgents(socket, service);
+  const query = Object.fromEntries(searchParams);
+  const input = inputReader(route)({ params, query, headers, payload: undefined });
+  const speak = await route.socket?.(input as never, service);
+  if (speak === undefined) throw new ServiceError('internal', 'The endpoint says nothing.');
+  return speak;
+};
+
+const match = (paths: readonly SocketPath[], pathname: string) => {
+  for (const { route, pattern } of paths) {
+    const found = pattern.exec(pathname);
+    if (found !== null) return { route, params: { ...found.groups } };
+  }
+  throw new ServiceError(
+    'route_not_found',
+    `There is no WebSocket at ${pathname}. The endpoints are listed in /openapi.json.`,
+  );
+};
+
+const refuse = (socket: Duplex, error: unknown, log: ErrorLog): void => {
+  const { status, headers, body } = problemOf(error, log);
+  const lines = Object.entries({
+    ...headers,
+    connection: 'close',
+    'content-type': 'application/problem+json',
+    'content-length': String(body.length),
+    'x-content-type-options': 'nosniff',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const start = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(start), body]));
+};

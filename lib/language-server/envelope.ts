@@ -1,0 +1,122 @@
+/** What a JSON-RPC message says of itself, found without parsing what it carries. */
+export interface Envelope {
+  /** Where the bytes of its id are; undefined for a notification. */
+  id: { from: number; to: number } | undefined;
+  /** Undefined for an answer. */
+  method: string | undefined;
+}
+
+const [QUOTE, BACKSLASH, COMMA, COLON, NULL] = [0x22, 0x5c, 0x2c, 0x3a, 0x6e];
+const [OPEN, CLOSE, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+/** It is no JSON object, or one whose keys hide behind escapes. */
+export class EnvelopeError extends Error {
+  override readonly name = 'EnvelopeError';
+}
+
+/**
+ * Looks at the keys of the outermost object only, and no further than it must: params and results are passed over as bytes.
+ * Throws EnvelopeError where they do not form an object; whether all of it is JSON is for its receiver to say.
+ */
+export const readEnvelope = (message: Buffer): Envelope => {
+  const found: Envelope = { id: undefined, method: undefined };
+  let at = expect(message, skipBlank(message, 0), OPEN);
+  let isAnswer = false;
+  while (message[at] !== CLOSE) {
+    const entry = entryAt(message, at);
+    const { key, from, to } = entry;
+    if (key === 'id' && message[from] !== NULL) found.id = { from, to };
+    else if (key === 'method') found.method = message.toString('utf8', from + 1, to - 1);
+    else isAnswer ||= OF_ANSWERS.has(key);
+    if (found.id !== undefined && (isAnswer || found.method !== undefined)) return found;
+    at = entry.next;
+  }
+  return found;
+};
+
+interface Entry {
+  key: string;
+  /** Where the bytes of its value are. */
+  from: number;
+  to: number;
+  /** Where the next key, or the end of the object, is. */
+  next: number;
+}
+
+const entryAt = (message: Buffer, at: number): Entry => {
+  const end = endOfString(message, at);
+  const key = message.toString('latin1', at + 1, end - 1);
+  if (key.includes('\\')) throw new EnvelopeError('a key of the message is written with escapes');
+  const from = expect(message, skipBlank(message, end), COLON);
+  const to = endOfValue(message, from);
+  const after = skipBlank(message, to);
+  const next = message[after] === COMMA ? skipBlank(message, after + 1) : after;
+  if (next === after && message[after] !== CLOSE) throw broken();
+  return { key, from, to, next };
+};
+
+const OF_ANSWERS = new Set(['result', 'error']);
+
+/** The id as JSON. */
+export const idOf = (message: Buffer, { id }: Envelope): string =>
+  id === undefined ? 'null' : message.toString('utf8', id.from, id.to);
+
+/** The same message with another id. */
+export const withId = (message: Buffer, { id }: Envelope, other: string): Buffer => {
+  if (id === undefined) return message;
+  return Buffer.concat([message.subarray(0, id.from), Buffer.from(other), message.subarray(id.to)]);
+};
+
+const broken = (): EnvelopeError => new EnvelopeError('the message is not a JSON object');
+
+const expect = (bytes: Buffer, at: number, byte: number): number => {
+  if (bytes[at] !== byte) throw broken();
+  return skipBlank(bytes, at + 1);
+};
+
+const skipBlank = (bytes: Buffer, from: number): number => {
+  let at = from;
+  while (isBlank(bytes[at])) at += 1;
+  return at;
+};
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+
+const endOfValue = (bytes: Buffer, from: number): number => {
+  if (bytes[from] === QUOTE) return endOfString(bytes, from);
+  if (bytes[from] === OPEN || bytes[from] === OPEN_LIST) return endOfNested(bytes, from);
+  let at = from;
+  while (at < bytes.length && !isEndOfWord(bytes[at])) at += 1;
+  if (at === from || at >= bytes.length) throw broken();
+  return at;
+};
+
+const isEndOfWord = (byte: number | undefined): boolean =>
+  byte === COMMA || byte === CLOSE || byte === CLOSE_LIST || (byte !== undefined && byte <= 0x20);
+
+const endOfNested = (bytes: Buffer, from: number): number => {
+  let depth = 0;
+  let at = from;
+  do {
+    const byte = bytes[at];
+    if (byte === undefined) throw broken();
+    depth += DEPTH[byte] ?? 0;
+    at = byte === QUOTE ? endOfString(bytes, at) : at + 1;
+  } while (depth > 0);
+  return at;
+};
+
+const DEPTH = new Int8Array(256);
+for (const byte of [OPEN, OPEN_LIST]) DEPTH[byte] = 1;
+for (const byte of [CLOSE, CLOSE_LIST]) DEPTH[byte] = -1;
+
+const endOfString = (bytes: Buffer, from: number): number => {
+  if (bytes[from] !== QUOTE) throw broken();
+  for (let at = bytes.indexOf(QUOTE, from + 1); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) {
+    let escapes = 0;
+    while (bytes[at - 1 - escapes] === BACKSLASH) escapes += 1;
+    if (escapes % 2 === 0) return at + 1;
+  }
+  throw broken();
+};

@@ -1,0 +1,75 @@
+import { Type } from 'typebox';
+import { ServiceError } from '../lib/errors.ts';
+import { Answer, route } from '../lib/http/route.ts';
+import { passMessage } from '../lib/language-server/message.ts';
+import { openBridge } from '../lib/language-server/socket.ts';
+import { LANGUAGES } from '../store/records/settings.ts';
+
+export const Language = Type.Enum([...LANGUAGES]);
+
+/** Whose files are meant: one of both. */
+export const scope = {
+  case_id: Type.Optional(
+    Type.String({ format: 'uuid', description: 'The Work item whose worktree is meant' }),
+  ),
+  project_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'Or the project, by its name' }),
+  ),
+};
+
+export const SERVING = [
+  'not_found',
+  'worktree_missing',
+  'worktree_tampered',
+  'unreadable_record',
+  'no_repository',
+  'unavailable',
+  'tool_timeout',
+  'git_failed',
+] as const;
+
+const LanguagePath = Type.Object({ language: Language });
+
+const CLOSES =
+  'The socket is closed with 4000 when the server ended by itself, 4001 when the client leaves too much unread, 4002 when a message is none, and 1001 when the daemon or the worktree goes; a further connection starts a new server.';
+
+export const languageServerRoutes = [
+  route({
+    method: 'GET',
+    path: '/lsp/{language}/ws',
+    operatorOnly: true,
+    operationId: 'openLanguageServer',
+    summary: 'Speak with the language server, as WebSocket messages',
+    description: `Each text message is one JSON-RPC message of the Language Server Protocol, without its header. All clients of one language and directory share a server that the daemon has initialised: \`initialize\` is answered with what it can do, \`shutdown\` and \`exit\` end the client's own connection only. Notifications go to every client, and a request of the server's to the client that has been there longest. ${CLOSES}`,
+    params: LanguagePath,
+    query: Type.Object(scope),
+    errors: [...SERVING, 'upgrade_required'],
+    socket: ({ params, query }, service) => openBridge(service, params.language, query),
+    handler: () => {
+      throw new ServiceError(
+        'upgrade_required',
+        'This is a WebSocket: open it with ws://, or send single messages to POST /lsp/:language/message.',
+        { headers: { upgrade: 'websocket' } },
+      );
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/lsp/{language}/message',
+    operatorOnly: true,
+    operationId: 'sendLanguageServerMessage',
+    summary: 'Send one JSON-RPC message to the language server',
+    description:
+      "A request is answered with the server's answer to it, which may be an error of the protocol (200 all the same); a notification with 202. Files that a message opens are closed with its answer: POST /editor/complete takes unsaved text.",
+    params: LanguagePath,
+    query: Type.Object(scope),
+    body: Type.Object({ ...scope, message: Type.Record(Type.String(), Type.Unknown()) }),
+    maxBytes: 25 * 1_048_576,
+    response: Type.Record(Type.String(), Type.Unknown()),
+    errors: SERVING,
+    handler: async ({ params, query, body }, service) => {
+      const answer = await passMessage(service, params.language, { ...query, ...body });
+      return answer ?? new Answer<Record<string, unknown>>(undefined, {}, undefined, 202);
+    },
+  }),
+];
