@@ -5,6 +5,7 @@
 import { benchBurst } from './burst.ts';
 import { benchEdits } from './edits.ts';
 import { benchExport } from './export.ts';
+import { benchLsp } from './lsp.ts';
 import { benchMemory } from './memory.ts';
 import { benchReaders } from './readers.ts';
 import { print, type Row } from './report.ts';
@@ -23,6 +24,7 @@ const PARTS: Record<string, () => Promise<Row[]>> = {
   export: benchExport,
   worktrees: benchWorktrees,
   readers: benchReaders,
+  lsp: benchLsp,
 };
 
 // A minute and more each: only when named.
