@@ -31,6 +31,7 @@ const send = (message) => process.stdout.write(frame({ jsonrpc: '2.0', ...messag
 const seen = [];
 const open = new Map();
 let waiting;
+let asked = 0;
 const flood = () => {
   while (send({ method: 'x/flood', params: { filler: 'x'.repeat(10000) } }));
   process.stdout.once('drain', flood);
@@ -51,7 +52,11 @@ const actions = {
   'x/merged': ({ id, params }) => process.stdout.write(Buffer.concat([frame({ jsonrpc: '2.0', method: 'x/first' }), frame({ jsonrpc: '2.0', id, result: params })])),
   'x/ask': ({ id }) => { waiting = id; send({ id: 'mine', method: 'workspace/configuration', params: { items: [{}, {}] } }); },
   'x/deaf': () => process.stdin.pause(),
-  'textDocument/completion': ({ id, params }) => send({ id, result: { items: [{ label: open.get(params.textDocument.uri) ?? 'closed' }] } }),
+  'textDocument/completion': ({ id, params }) => {
+    asked += 1;
+    const items = MODE === 'loading' && asked < 3 ? [] : [{ label: open.get(params.textDocument.uri) ?? 'closed' }];
+    send({ id, result: { items } });
+  },
   'textDocument/didOpen': ({ params }) => open.set(params.textDocument.uri, params.textDocument.text),
   'textDocument/didClose': ({ params }) => open.delete(params.textDocument.uri),
 };

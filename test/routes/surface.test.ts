@@ -17,7 +17,9 @@ import { type CodeHost, startCodeHost } from '../helpers/codehost/code-host.ts';
 import { webhookDelivery } from '../helpers/codehost/webhook.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';
+import { linkTo } from '../helpers/linked-issue.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+import { scriptedServer } from '../helpers/scripted-language-server.ts';
 import { type Answered, type Running, startForTest } from '../helpers/service.ts';
 import { commit } from '../lib/conflicts/fixture.ts';
 import { pullScene } from '../lib/pull-requests/fixture.ts';
@@ -41,7 +43,7 @@ const file = { after: (end: () => unknown) => endings.push(end) } as unknown as 
 before(async () => {
   host = await startCodeHost(file);
   running = await startForTest(file, {
-    settings: 'codehost: { host: github.com, repository: acme/app }',
+    settings: `codehost: { host: github.com, repository: acme/app }\n${scriptedServer(file).setting}`,
     env: { GITHUB_API_URL: host.url, GH_TOKEN: host.token },
   });
 });
@@ -1300,14 +1302,146 @@ const SYSTEM: Row[] = [
   },
 ];
 
+const inWorktree = async (path: string, body: object): Promise<Answered<unknown>> => {
+  const { case_id } = await worktree();
+  return call('POST', path, { case_id, ...body });
+};
+
+const LANGUAGE_SERVERS: Row[] = [
+  {
+    method: 'POST',
+    path: '/editor/complete',
+    does: 'suggests what could stand at the cursor',
+    call: () =>
+      inWorktree('/editor/complete', {
+        ...{ language: 'rust', path: 'src/main.rs', content: 'fn unsaved' },
+        position: { line: 0, character: 3 },
+      }),
+    status: 200,
+    check: ({ body }: Answered<{ items: object[] }>) =>
+      assert.deepEqual(body.items, [{ label: 'fn unsaved' }]),
+  },
+  {
+    method: 'GET',
+    path: '/lsp/:language/ws',
+    does: 'is a WebSocket, and says so to whoever asks without an upgrade',
+    call: async () => call('GET', `/lsp/rust/ws?case_id=${(await worktree()).case_id}`),
+    status: 426,
+  },
+  {
+    method: 'POST',
+    path: '/lsp/:language/message',
+    does: "returns the server's response to one message",
+    call: () =>
+      inWorktree('/lsp/rust/message', { message: { id: 7, method: 'x/echo', params: [1] } }),
+    status: 200,
+    check: ({ body }: Answered<object>) =>
+      assert.deepEqual(body, { jsonrpc: '2.0', id: 7, result: [1] }),
+  },
+];
+
+/** A Work item that is linked to an issue, with all three planning files. */
+const planned = once(async () => {
+  const { id, path } = await newCase();
+  const write = (name: string, content: string) =>
+    writeFiles(join(running.workspace, path), { [name]: content });
+  linkTo({ write }, '### Expected\n\nA row.\n');
+  const stages: Record<string, Answered<unknown>> = {};
+  for (const stage of ['from-issue', 'hypotheses-file', 'generate-tasks'])
+    stages[stage] = await call('POST', `/api/cases/${id}/planning/${stage}`);
+  return { id, stages };
+});
+
+const ofPlanning = (
+  row: Pick<Row, 'method' | 'path' | 'does'> & { body?: string },
+  check: NonNullable<Row['check']>,
+): Row => ({
+  ...row,
+  path: `/api/cases/:id/${row.path}`,
+  call: async () => {
+    const path = `/api/cases/${(await planned()).id}/${row.path.replace(':filename', 'tasks.md')}`;
+    return call(row.method, path, row.body, row.body ? { 'content-type': 'text/markdown' } : {});
+  },
+  status: 200,
+  check,
+});
+
+const stageRow = (stage: string, filename: string, does: string): Row => ({
+  method: 'POST',
+  path: `/api/cases/:id/planning/${stage}`,
+  does,
+  call: async () => (await planned()).stages[stage] as Answered<unknown>,
+  status: 200,
+  check: ({ body }: Answered<{ filename: string; generated_by: string }>) =>
+    assert.deepEqual([body.filename, body.generated_by], [filename, 'extraction']),
+});
+
+const gateIs =
+  (wanted: string): NonNullable<Row['check']> =>
+  ({ body }: Answered<{ status: string }>) =>
+    assert.equal(body.status, wanted);
+
+const PLANNING: Row[] = [
+  stageRow('from-issue', 'problem-definition.md', 'derives a draft from the linked issue'),
+  stageRow('hypotheses-file', 'hypotheses.md', 'writes hypotheses.md'),
+  stageRow('generate-tasks', 'tasks.md', 'generates tasks from hypotheses'),
+  ofPlanning({ method: 'GET', path: 'planning/gate', does: 'tells the gate' }, gateIs('pending')),
+  ofPlanning(
+    { method: 'POST', path: 'planning/approve', does: 'approves the files' },
+    gateIs('approved'),
+  ),
+  ofPlanning(
+    { method: 'GET', path: 'planning/readiness', does: 'tells whether it is ready to execute' },
+    ({ body }: Answered<{ checks: { name: string; ok: boolean }[] }>) =>
+      assert.ok(body.checks.some(({ name, ok }) => name === 'planning_gate' && ok)),
+  ),
+  ofPlanning(
+    { method: 'GET', path: 'planning-artifacts', does: 'lists the files' },
+    ({ body }: Answered<object[]>) => assert.equal(body.length, 3),
+  ),
+  ofPlanning(
+    {
+      method: 'PUT',
+      path: 'planning-artifacts/:filename',
+      does: 'writes one, and the approval is stale',
+      body: '# Mine\n',
+    },
+    async () => {
+      const gate = await get<{ status: string }>(
+        `/api/cases/${(await planned()).id}/planning/gate`,
+      );
+      assert.equal(gate.status, 'stale');
+    },
+  ),
+];
+
+const TRACEABILITY: Row[] = [
+  {
+    method: 'GET',
+    path: '/api/codehost/traceability',
+    does: 'draws the graph of the workspace',
+    call: async () => {
+      await planned();
+      return call('GET', '/api/codehost/traceability');
+    },
+    status: 200,
+    check: async ({ body }: Answered<{ edges: { to: string; kind: string }[] }>) => {
+      const { id } = await planned();
+      const from = body.edges.filter(({ to }) => to.includes(id)).map(({ kind }) => kind);
+      assert.deepEqual(from, ['issue-imported_as-case']);
+    },
+  },
+];
+
 const TABLE: Record<string, Row[]> = {
   'Work items': WORK_ITEMS,
   Sessions: SESSIONS,
   'Session control and locks': SESSION_CONTROL,
   Memory: MEMORY,
   Proof: PROOF,
+  Planning: PLANNING,
   Worktrees: WORKTREES,
-  'Code-hosting integration': [...CODE_HOST, ...ISSUES, ...CODEHOST_WEBHOOK],
+  'Code-hosting integration': [...CODE_HOST, ...ISSUES, ...CODEHOST_WEBHOOK, ...TRACEABILITY],
   'Link of a Work item': LINKS,
   'PR of a Work item': PULL_REQUESTS,
   Reviews: REVIEWS,
@@ -1317,6 +1451,7 @@ const TABLE: Record<string, Row[]> = {
   'API keys': API_KEYS,
   'AI providers': PROVIDERS,
   Editor: EDITOR,
+  'Language server bridge': LANGUAGE_SERVERS,
   'Webhook registration': WEBHOOKS,
   System: SYSTEM,
 };
@@ -1358,6 +1493,16 @@ const assertShape = (row: Row, { response, produces }: Route, answer: Answered<u
     `${answer.text}\n${JSON.stringify(schema.Errors(answer.body))}`,
   );
 };
+
+/** How many the interface document has. */
+const ENDPOINTS = 124;
+
+describe('this table', () => {
+  it('has each row of the interface', () => {
+    const rows = Object.values(TABLE).flat();
+    assert.equal(new Set(rows.map(({ method, path }) => `${method} ${path}`)).size, ENDPOINTS);
+  });
+});
 
 for (const [section, rows] of Object.entries(TABLE))
   describe(`the interface, ${section}`, () => {

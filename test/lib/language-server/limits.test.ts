@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Limits } from '../../../lib/language-server/servers.ts';
 import { until } from '../../helpers/eventually.ts';
@@ -12,7 +13,12 @@ const start = async (t: TestContext, limits: Partial<Limits>, mode?: string) => 
   Object.assign(service.languageServers.limits, limits);
   const ask = (method: string) =>
     call('POST', '/lsp/rust/message', { project_id: 'default', message: { id: 1, method } });
-  return { ask, path };
+  const complete = () =>
+    call<{ items: object[] }>('POST', '/editor/complete', {
+      ...{ language: 'rust', project_id: 'default', path: 'a.rs', content: 'text' },
+      position: { line: 0, character: 0 },
+    });
+  return { ask, complete, path };
 };
 
 describe('a language server', () => {
@@ -25,6 +31,11 @@ describe('a language server', () => {
   it('that does not answer is told as a timeout', async (t) => {
     const { ask } = await start(t, { answer_ms: 300 });
     assertProblem(await ask('x/silence'), 504, 'tool_timeout');
+  });
+
+  it('that still loads the project is asked again until it has something to say', async (t) => {
+    const { complete } = await start(t, {}, 'loading');
+    assert.deepEqual((await complete()).body.items, [{ label: 'text' }]);
   });
 
   it('that nobody uses any more is ended', async (t) => {
