@@ -1,17 +1,45 @@
-import { ServiceError } from '../errors.ts';
-import { getMemory, putMemory } from '../memory/case-memory.ts';
+import { sha256 } from '../../store/names.ts';
+import { changePlanning, type Planning, type PlanningChange } from '../../store/planning.ts';
+import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 
 const TASKS = 'tasks.md';
 const BOX = /^(\s*(?:[-*+]|\d+[.)]) \[)([ xX])(\] .*)$/gm;
 
-/** Ticks the n-th checkbox of tasks.md, and changes no other byte of it. Answers with the task's line. */
-export const tick = async (
-  service: Service,
-  caseId: string,
-  { number, done }: { number: number; done: boolean },
-): Promise<string> => {
-  const { content, sha256 } = getMemory(service, caseId, TASKS);
+interface Box {
+  number: number;
+  done: boolean;
+}
+
+/**
+ * Ticks the n-th checkbox of tasks.md, and changes no other byte of it. What the operator approved of planning stays
+ * approved: a tick changes nothing of what is to be done. Answers with the task's line.
+ */
+export const tick = async (service: Service, caseId: string, box: Box): Promise<string> => {
+  let line = '';
+  const kept = await changePlanning(service.store, caseId, (planning) => {
+    const tasks = planning.artifacts.find(({ filename }) => filename === TASKS);
+    if (tasks === undefined) throw notFound('memory file', TASKS);
+    const ticked = withBox(tasks.content, box);
+    line = ticked.line;
+    if (ticked.content === tasks.content) return {};
+    return change(planning, { before: tasks.sha256, content: ticked.content });
+  });
+  if (kept === undefined) throw notFound('Work item', caseId);
+  return line.trim();
+};
+
+const change = (
+  { matter: { approved } }: Planning,
+  { before, content }: { before: string; content: string },
+): PlanningChange => {
+  const file = { filename: TASKS, content } as const;
+  if (approved?.artifacts[TASKS] !== before) return { file };
+  const artifacts = { ...approved.artifacts, [TASKS]: sha256(content) };
+  return { file, changes: { approved: { ...approved, artifacts } } };
+};
+
+const withBox = (content: string, { number, done }: Box): { content: string; line: string } => {
   let seen = 0;
   let line: string | undefined;
   const ticked = content.replaceAll(BOX, (whole, before: string, _mark: string, after: string) => {
@@ -20,12 +48,9 @@ export const tick = async (
     line = `${before}${done ? 'x' : ' '}${after}`;
     return line;
   });
-  if (line === undefined)
-    throw new ServiceError(
-      'bad_request',
-      `${TASKS} has ${seen} checkboxes; there is no number ${number}.`,
-    );
-  if (ticked !== content)
-    await putMemory(service, caseId, { filename: TASKS, content: ticked }, sha256.slice(0, 32));
-  return line.trim();
+  if (line !== undefined) return { content: ticked, line };
+  throw new ServiceError(
+    'bad_request',
+    `${TASKS} has ${seen} checkboxes; there is no number ${number}.`,
+  );
 };

@@ -97,6 +97,25 @@ describe('POST /mcp with the token of a session', () => {
     await it.control('abort');
   });
 
+  it('ticks without a change to what is approved, and approves nothing by it', async (t) => {
+    const { it, client } = await atWork(t);
+    const at = `/api/cases/${it.item.id}/planning`;
+    const gate = async () =>
+      (await it.running.call<{ status: string }>('GET', `${at}/gate`)).body.status;
+    const write = (content: string) =>
+      ask(client, 'write_memory', { filename: 'tasks.md', content });
+    await write('- [ ] one\n');
+    await ask(client, 'tick_task', { number: 1 });
+    assert.equal(await gate(), 'pending');
+    await it.running.call('POST', `${at}/approve`);
+    await ask(client, 'tick_task', { number: 1, done: false });
+    assert.equal(await gate(), 'approved');
+    await write('- [ ] two\n');
+    await ask(client, 'tick_task', { number: 1 });
+    assert.equal(await gate(), 'stale');
+    await it.control('abort');
+  });
+
   it('says what is wrong, so that the model can do something else', async (t) => {
     const { it, client } = await atWork(t);
     for (const [name, given, words] of [
