@@ -16,6 +16,7 @@ import { Case } from '../store/records/case.ts';
 import { ExtractedIssue } from '../store/records/extracted.ts';
 import { Id, Time, Word } from '../store/records/id.ts';
 import { ImportFilter, ImportJob, IssueNumber, IssueNumbers } from '../store/records/import-job.ts';
+import { orNull } from '../store/records/or-null.ts';
 import { SYNC_OUTCOMES } from '../store/records/sync.ts';
 import { HOST, HOSTED } from './codehost-errors.ts';
 
@@ -35,9 +36,6 @@ const ImportedCase = Type.Object(
   },
   { $id: 'ImportedCase' },
 );
-
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([Type.Null(), schema]);
 
 const SyncedAll = Type.Object({
   outcomes: Type.Array(

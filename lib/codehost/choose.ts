@@ -2,7 +2,9 @@ import type { CodeHostSettings } from '../../store/records/settings.ts';
 import { ServiceError } from '../errors.ts';
 import type { RemoteSettings } from '../tools/git/remotes.ts';
 import type { Detection, RemoteRepository } from './detection.ts';
+import { GITHUB } from './github/address.ts';
 import type { Address } from './remote-url.ts';
+import { repositoryNamed } from './repository-name.ts';
 
 /** A remote, and the repository that it fetches from and pushes to. */
 export interface Known {
@@ -56,7 +58,7 @@ const saidBase = (
 ): RemoteRepository | undefined => {
   const { project, settings } = given;
   if (settings.repository !== undefined && project === 'default')
-    return named(settings.repository, settings.host ?? 'github.com', candidates);
+    return named(settings.repository, settings.host ?? GITHUB, candidates);
   if (settings.base_remote !== undefined) {
     const found = candidates.find(({ remote }) => remote === settings.base_remote);
     if (found === undefined && project === 'default') throw noRemote(given, settings.base_remote);
@@ -71,8 +73,7 @@ const named = (
   on: string,
   candidates: readonly RemoteRepository[],
 ): RemoteRepository => {
-  const [owner = '', name = ''] = full_name.split('/');
-  const wanted = { host: on.toLowerCase(), owner, name, remote: null, url: null };
+  const wanted = { ...repositoryNamed(on.toLowerCase(), full_name), remote: null, url: null };
   return candidates.find((each) => identity(each) === identity(wanted)) ?? wanted;
 };
 

@@ -5,6 +5,7 @@ import type { IssueLinkMatter } from '../../store/records/link.ts';
 import type { FieldSync, SyncMatter } from '../../store/records/sync.ts';
 import type { Issue, MissingIssue, RepositoryName } from '../codehost/code-host.ts';
 import { hostedRepositoryNamed } from '../codehost/hosted.ts';
+import { repositoryNamed } from '../codehost/repository-name.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { Preference } from './merge.ts';
@@ -53,10 +54,7 @@ export const linkedIssue = ({ store }: Service, caseId: string): IssueLinkMatter
 export const repositoryOf = ({
   host = DEFAULT_HOST,
   repository,
-}: IssueLinkMatter): RepositoryName => {
-  const [owner = '', name = ''] = repository.split('/');
-  return { host, owner, name };
-};
+}: IssueLinkMatter): RepositoryName => repositoryNamed(host, repository);
 
 export interface FoundIssue extends Omit<SyncWish, 'at'> {
   /** As it was when the host was asked. */

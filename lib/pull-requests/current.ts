@@ -2,6 +2,7 @@ import { type KeptPull, readPull } from '../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../store/records/pull-request.ts';
 import type { HostedRepository, PullState } from '../codehost/code-host.ts';
 import { hostedRepositoryNamed } from '../codehost/hosted.ts';
+import { repositoryNamed } from '../codehost/repository-name.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { checkCase } from '../worktrees/read.ts';
@@ -32,10 +33,8 @@ export const getOpenPull = (service: Service, caseId: string): KeptPull => {
 export const isOpen = (state: PullState): boolean => state === 'draft' || state === 'open';
 
 /** Where it is on the host. */
-export const hostedFor = (service: Service, { matter }: KeptPull): HostedRepository => {
-  const [owner = '', name = ''] = matter.repository.split('/');
-  return hostedRepositoryNamed(service, { host: matter.host, owner, name });
-};
+export const hostedFor = (service: Service, { matter }: KeptPull): HostedRepository =>
+  hostedRepositoryNamed(service, repositoryNamed(matter.host, matter.repository));
 
 /** The record as it is served. */
 export const servedPull = ({ case_id, matter, body }: KeptPull): PullRequest => {

@@ -86,16 +86,16 @@ const endDraft = async (service: Service, kept: KeptPull): Promise<Pull> => {
 
 const recordReady = async (
   service: Service,
-  { case_id, matter }: KeptPull,
+  before: KeptPull,
   { pull, changed }: { pull: Pull; changed: boolean },
 ): Promise<KeptPull> => {
-  const [owner = '', name = ''] = matter.repository.split('/');
-  const kept = await recordPull(service, case_id, {
-    name: { host: matter.host, owner, name },
+  const { name } = hostedFor(service, before);
+  const kept = await recordPull(service, before.case_id, {
+    name,
     pull,
     besides: { head_in_sync: true },
   });
-  if (changed) await addTransitions(service, case_id, await readied(service, kept, pull));
+  if (changed) await addTransitions(service, before.case_id, await readied(service, kept, pull));
   return kept;
 };
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { changed, orNull } from './or-null.ts';
+import { maybe, orNull } from './or-null.ts';
 import { FULL_NAME, HOST } from './settings.ts';
 
 const FIELDS = {
@@ -47,16 +47,16 @@ export const CodeHostConfig = Type.Object(
 );
 export type CodeHostConfig = Static<typeof CodeHostConfig>;
 
-/** What is to be changed of it; null takes a setting out of workspace.md, and its default holds. */
+/** What is to be maybe of it; null takes a setting out of workspace.md, and its default holds. */
 export const CodeHostConfigChange = Type.Object({
-  kind: changed(CodeHostConfig.properties.kind),
-  host: changed(FIELDS.host),
-  repository: changed(UNSAID.repository),
-  base_remote: changed(UNSAID.base_remote),
-  push_remote: changed(UNSAID.push_remote),
-  api_url: changed(UNSAID.api_url),
-  timeout_seconds: changed(FIELDS.timeout_seconds),
-  webhook_secret: changed(
+  kind: maybe(CodeHostConfig.properties.kind),
+  host: maybe(FIELDS.host),
+  repository: maybe(UNSAID.repository),
+  base_remote: maybe(UNSAID.base_remote),
+  push_remote: maybe(UNSAID.push_remote),
+  api_url: maybe(UNSAID.api_url),
+  timeout_seconds: maybe(FIELDS.timeout_seconds),
+  webhook_secret: maybe(
     Type.String({
       // One line of a file.
       pattern: '^[^\\x00-\\x1f\\x7f]+$',

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { State } from './case.ts';
 import { Id, Time } from './id.ts';
+import { orNull } from './or-null.ts';
 
 export const KINDS = [
   'both_modified',
@@ -38,8 +39,6 @@ export const STEPS = [
 export const OUTCOMES = ['clean', 'resolved', 'aborted', 'failed', 'interrupted'] as const;
 
 const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([Type.Null(), schema]);
 const Kept = Type.Object({ ref: Type.String({ pattern: '^refs/dossier/' }), commit: Oid });
 
 /** Where git stopped: HEAD then, the commit that conflicts, and which one it is of how many. */

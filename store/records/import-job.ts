@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time, Word } from './id.ts';
+import { orNull } from './or-null.ts';
 
 export const JOB_STATUSES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 export const RESULTS = ['imported', 'exists', 'failed'] as const;
@@ -8,8 +9,6 @@ export const MAX_ISSUES = 1000;
 /** GraphQL knows no larger one. */
 export const IssueNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 const Text = Type.String({ minLength: 1, maxLength: 200 });
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([Type.Null(), schema]);
 
 export const IssueNumbers = Type.Array(IssueNumber, { minItems: 1, maxItems: MAX_ISSUES });
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
+import { orNull } from './or-null.ts';
 
 export const ISSUE_STATES = ['open', 'closed'] as const;
 
@@ -16,8 +17,6 @@ const Repository = Type.String({
 });
 const IssueNumber = Type.Integer({ minimum: 1 });
 const Names = Type.Array(Type.String());
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([Type.Null(), schema]);
 
 /** `issue` in link.md. One made by hand needs its repository and number; the rest comes with the first sync. */
 export const IssueLinkMatter = Type.Object({

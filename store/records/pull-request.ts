@@ -1,14 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { Id, Sha256, Time } from './id.ts';
+import { maybe, orNull } from './or-null.ts';
 
 export const PULL_STATES = ['draft', 'open', 'closed', 'merged'] as const;
 export const REVIEW_DECISIONS = ['approved', 'changes_requested', 'review_required'] as const;
 export const CHECK_RESULTS = ['success', 'failure', 'pending'] as const;
 
-export const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([Type.Null(), schema]);
-const given = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Optional(orNull(schema));
 const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
 
 /** The one comment that shows the proof: where it is, and the digest of what it showed. */
@@ -37,36 +34,36 @@ export const named = {
  */
 export const PullMatter = Type.Object({
   ...named,
-  node_id: given(Type.String()),
-  url: given(Type.String()),
-  author: given(Type.String()),
-  head_owner: given(Type.String()),
-  head_sha: given(Oid),
+  node_id: maybe(Type.String()),
+  url: maybe(Type.String()),
+  author: maybe(Type.String()),
+  head_owner: maybe(Type.String()),
+  head_sha: maybe(Oid),
   labels: Type.Optional(Type.Array(Type.String())),
-  review_decision: given(Type.Enum([...REVIEW_DECISIONS])),
-  checks: given(Type.Enum([...CHECK_RESULTS])),
-  mergeable: given(Type.Boolean()),
+  review_decision: maybe(Type.Enum([...REVIEW_DECISIONS])),
+  checks: maybe(Type.Enum([...CHECK_RESULTS])),
+  mergeable: maybe(Type.Boolean()),
   /** Whether the host knows the commit that the branch has on the remote; null: one of them could not be asked. */
-  head_in_sync: given(Type.Boolean()),
+  head_in_sync: maybe(Type.Boolean()),
   /** The host has told of something newer than this. */
   stale: Type.Optional(Type.Boolean()),
   /** When that was, by the host's clock. */
-  told_at: given(Time),
+  told_at: maybe(Time),
   /** When all reviews were last read. */
-  reviews_synced_at: given(Time),
+  reviews_synced_at: maybe(Time),
   /** Of the body as it was last published: on the host it may have been edited since. */
-  published_sha256: given(Sha256),
+  published_sha256: maybe(Sha256),
   /** The name of the remote that the branch was pushed to, and what was pushed last. */
-  remote: given(Type.String()),
-  pushed_commit: given(Oid),
-  proof_comment: given(ProofComment),
-  created_at: given(Time),
-  updated_at: given(Time),
-  merged_at: given(Time),
-  closed_at: given(Time),
-  synced_at: given(Time),
+  remote: maybe(Type.String()),
+  pushed_commit: maybe(Oid),
+  proof_comment: maybe(ProofComment),
+  created_at: maybe(Time),
+  updated_at: maybe(Time),
+  merged_at: maybe(Time),
+  closed_at: maybe(Time),
+  synced_at: maybe(Time),
   /** The operator's own; the host never sees them. */
-  notes: given(Type.String()),
+  notes: maybe(Type.String()),
 });
 export type PullMatter = Static<typeof PullMatter>;
 
@@ -112,9 +109,9 @@ export type PullRequest = Static<typeof PullRequest>;
 export const PullDraftMatter = Type.Object({
   title: Type.String({ minLength: 1 }),
   labels: Type.Optional(Type.Array(Type.String())),
-  composed_at: given(Time),
+  composed_at: maybe(Time),
   /** Of the body as it was composed: it was edited since where this is another. */
-  composed_sha256: given(Sha256),
+  composed_sha256: maybe(Sha256),
 });
 export type PullDraftMatter = Static<typeof PullDraftMatter>;
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
-import { named, orNull, PullRequest } from './pull-request.ts';
+import { orNull } from './or-null.ts';
+import { named, PullRequest } from './pull-request.ts';
 
 const Text = orNull(Type.String());
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
+import { maybe, orNull } from './or-null.ts';
 
 /** `review:<n>` as the host counts reviews, or `thread:<the host's own id>`. */
 export const REVIEW_ID = '^(?:review:[1-9][0-9]{0,18}|thread:[A-Za-z0-9_+/=:.-]{1,200})$';
@@ -14,17 +15,13 @@ export const REVIEW_STATES = [
   'unresolved',
 ] as const;
 
-const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([Type.Null(), schema]);
-const given = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Optional(orNull(schema));
 const HostTime = Type.String({ format: 'date-time' });
 
 /** One comment; its text is in the body of the record. */
 const CommentMatter = Type.Object({
-  author: given(Type.String()),
-  url: given(Type.String()),
-  created_at: given(HostTime),
+  author: maybe(Type.String()),
+  url: maybe(Type.String()),
+  created_at: maybe(HostTime),
 });
 
 /** The front matter of pr/reviews/<id>.md, a review or a thread; the body has the texts, each between fences. */
@@ -33,13 +30,13 @@ export const ReviewMatter = Type.Object({
   /** The number of the pull request. */
   pull: Type.Integer({ minimum: 1 }),
   state: Type.Enum([...REVIEW_STATES]),
-  author: given(Type.String()),
-  url: given(Type.String()),
-  submitted_at: given(HostTime),
-  commit: given(Type.String()),
-  path: given(Type.String()),
-  line: given(Type.Integer()),
-  start_line: given(Type.Integer()),
+  author: maybe(Type.String()),
+  url: maybe(Type.String()),
+  submitted_at: maybe(HostTime),
+  commit: maybe(Type.String()),
+  path: maybe(Type.String()),
+  line: maybe(Type.Integer()),
+  start_line: maybe(Type.Integer()),
   outdated: Type.Optional(Type.Boolean()),
   comments: Type.Optional(Type.Array(CommentMatter)),
   /** Comments that are too many to be kept here. */
@@ -47,10 +44,10 @@ export const ReviewMatter = Type.Object({
   /** False: the host had it, and has not any more. */
   on_host: Type.Optional(Type.Boolean()),
   // The operator's own from here on.
-  queued_at: given(Time),
+  queued_at: maybe(Time),
   /** The feedback session that it was given to last. */
-  session_id: given(Id),
-  resolved_at: given(Time),
+  session_id: maybe(Id),
+  resolved_at: maybe(Time),
 });
 export type ReviewMatter = Static<typeof ReviewMatter>;
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { changed } from './or-null.ts';
+import { maybe } from './or-null.ts';
 
 const FIELDS = {
   root: Type.String({
@@ -42,14 +42,14 @@ export const WorktreeConfig = Type.Object(
 );
 export type WorktreeConfig = Static<typeof WorktreeConfig>;
 
-/** What is to be changed of it: null takes a setting out of workspace.md, and the default holds. */
+/** What is to be maybe of it: null takes a setting out of workspace.md, and the default holds. */
 export const WorktreeConfigChange = Type.Object({
-  root: changed(FIELDS.root),
-  ttl_hours: changed(FIELDS.ttl_hours),
-  branch_prefix: changed(FIELDS.branch_prefix),
-  branch_template: changed(FIELDS.branch_template),
-  base_branch: changed(BaseBranch),
-  setup: changed(FIELDS.setup),
-  copy_files: changed(FIELDS.copy_files),
+  root: maybe(FIELDS.root),
+  ttl_hours: maybe(FIELDS.ttl_hours),
+  branch_prefix: maybe(FIELDS.branch_prefix),
+  branch_template: maybe(FIELDS.branch_template),
+  base_branch: maybe(BaseBranch),
+  setup: maybe(FIELDS.setup),
+  copy_files: maybe(FIELDS.copy_files),
 });
 export type WorktreeConfigChange = Static<typeof WorktreeConfigChange>;

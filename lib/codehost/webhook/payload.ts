@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { ServiceError } from '../../errors.ts';
 import { number, record, text, type Wire } from '../../wire.ts';
+import { GITHUB } from '../github/address.ts';
 
 /** The payload of a delivery. Throws `bad_request` for what is no JSON object. */
 export const payloadOf = (bytes: Buffer): Wire => {
@@ -35,7 +36,7 @@ export const repositoryOf = (payload: Wire): Repository | undefined => {
 };
 
 const hostOf = (url: string | undefined): string =>
-  url !== undefined && URL.canParse(url) ? new URL(url).host : 'github.com';
+  url !== undefined && URL.canParse(url) ? new URL(url).host : GITHUB;
 
 /** How it was called before, in the event that tells of its new name or owner. */
 export const formerName = (payload: Wire): string | undefined => {

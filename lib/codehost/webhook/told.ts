@@ -1,4 +1,5 @@
 import { list, record, text, type Wire } from '../../wire.ts';
+import { GITHUB } from '../github/address.ts';
 import { type Change, changeOf } from './change.ts';
 import {
   formerName,
@@ -105,7 +106,7 @@ export const isIn = (
   known: Pick<Known, 'host' | 'repository'>,
 ): boolean =>
   repository.toLowerCase() === known.repository.toLowerCase() &&
-  host.toLowerCase() === (known.host ?? 'github.com').toLowerCase();
+  host.toLowerCase() === (known.host ?? GITHUB).toLowerCase();
 
 /** When the host has last told of something, by its own clock, where that is later than was known. */
 export const newest = (
