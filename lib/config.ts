@@ -12,6 +12,8 @@ export interface Config {
   readonly port: number;
   /** A dev build: the provider endpoints exist. */
   readonly dev: boolean;
+  /** What starts programs, names places or opens doors in the workspace's files holds as it stands, now and later. */
+  readonly trust: boolean;
   readonly log_level: string;
   /** Of the command import alone. */
   readonly import?: ImportWish;
@@ -72,6 +74,7 @@ const OPTIONS = {
   host: { type: 'string' },
   port: { type: 'string' },
   dev: { type: 'boolean' },
+  trust: { type: 'boolean' },
   'log-level': { type: 'string' },
   'dry-run': { type: 'boolean' },
   'keep-existing': { type: 'boolean' },
@@ -111,6 +114,7 @@ const FLAGS = [
   ['keep-existing', 'import'],
   ['fix', 'check'],
   ['json', 'check'],
+  ['trust', 'serve'],
 ] as const satisfies readonly (readonly [flag: keyof Values, owner: Command])[];
 
 const importOf = (values: Values, [, source, ...more]: string[]): ImportWish => {
@@ -132,6 +136,7 @@ const configOf = (values: Values, env: Config['env']): Config => {
     host: values.host ?? env.DOSSIER_HOST ?? '127.0.0.1',
     port: portOf(values.port ?? env.DOSSIER_PORT ?? String(DEFAULT_PORT)),
     dev: values.dev ?? env.DOSSIER_DEV === '1',
+    trust: values.trust ?? env.DOSSIER_TRUST === '1',
     log_level: values['log-level'] ?? env.DOSSIER_LOG_LEVEL ?? 'info',
     env,
   };

@@ -49,6 +49,7 @@ export const ERRORS = {
   planning_gate_closed: { status: 422, title: 'The planning files are not approved' },
   invalid_state: { status: 422, title: 'Not valid in the current state' },
   not_a_worktree: { status: 422, title: 'The directory cannot be the worktree' },
+  trust_needed: { status: 422, title: 'The operator has to trust a setting first' },
   no_repository: { status: 422, title: 'No git repository is configured' },
   markers_remain: { status: 422, title: 'Conflicts are not resolved' },
   push_refused: { status: 422, title: 'The remote refused the push' },

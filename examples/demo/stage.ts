@@ -108,7 +108,8 @@ const startDaemon = async (
 ): Promise<{ child: ChildProcess; url: string }> => {
   const path = join(root, 'daemon.log');
   const log = openSync(path, 'a');
-  const child = spawn(process.execPath, [DOSSIER, '--host', '127.0.0.1', '--port', '0', ...args], {
+  const how = ['--host', '127.0.0.1', '--port', '0', '--trust'];
+  const child = spawn(process.execPath, [DOSSIER, ...how, ...args], {
     cwd: root,
     detached: true,
     stdio: ['ignore', log, log],

@@ -16,6 +16,7 @@ Options:
   --host ADDRESS      A loopback address to listen on (DOSSIER_HOST; default: 127.0.0.1)
   --port N            0 takes any free one (DOSSIER_PORT; default: 4870)
   --dev               Also serve the provider endpoints (DOSSIER_DEV=1)
+  --trust             serve: what stands in the workspace's files holds as it stands, now and later (DOSSIER_TRUST=1)
   --log-level LEVEL   trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)
   --fix               check: mend what can be mended without a loss, while no daemon runs
   --json              check: say it for programs

@@ -17,7 +17,10 @@ export interface Daemon {
   end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** Starts the daemon in a process of its own on a free port; it is killed after the test if it is still there. */
+/**
+ * Starts the daemon in a process of its own on a free port; it is killed after the test if it is still there. It trusts the
+ * workspace's files unless `env` has another DOSSIER_TRUST.
+ */
 export const startDaemon = async (
   t: TestContext,
   args: string[],
@@ -26,7 +29,7 @@ export const startDaemon = async (
   uid?: number,
 ): Promise<Daemon> => {
   const child = spawn(process.execPath, [DOSSIER, '--port', '0', ...args], {
-    env: { ...process.env, ...env },
+    env: { ...process.env, DOSSIER_TRUST: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });

@@ -50,6 +50,8 @@ interface Options {
   files?: Record<string, string>;
   /** As with --dev, which is usual in tests. */
   dev?: boolean;
+  /** As with --trust, which is usual in tests. */
+  trust?: boolean;
   /** A directory that is there; else one of its own is made, and removed after the test. */
   workspace?: string;
   /** A repository that is there, such as a clone of one on a code host; else one is made. */
@@ -89,13 +91,14 @@ export const startForTest = async (t: TestContext, options: Options = {}): Promi
 const configOf = (
   workspace: string,
   repo: string | undefined,
-  { env, dev = true }: Options,
+  { env, dev = true, trust = true }: Options,
 ): Config => ({
   workspace,
   repo,
   host: '127.0.0.1',
   port: 0,
   dev,
+  trust,
   log_level: 'silent',
   env: { ...process.env, ...env },
 });

@@ -76,7 +76,7 @@ const commandOf = (args: string[]): string[] => [
 
 const launch = ([command = '', ...args]: string[], threads: string): ChildProcess =>
   spawn(command, args, {
-    env: { ...process.env, UV_THREADPOOL_SIZE: threads },
+    env: { ...process.env, DOSSIER_TRUST: '1', UV_THREADPOOL_SIZE: threads },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
 

@@ -56,6 +56,7 @@ const serviceOn = (store: Store): Service => {
       host: '127.0.0.1',
       port: PORT,
       dev: false,
+      trust: true,
       log_level: 'silent',
       env: {},
     },
