@@ -65,6 +65,14 @@ provider: runbook
 # auto: agents are shut in with bubblewrap where it works. off: never.
 #sandbox: auto
 
+# What programs in the sandbox reach. proxy: what speaks HTTP or HTTPS by a proxy, but nothing of this machine. host:
+# all of it, this machine's own services too; Plan mode is not enforced then. Or { allow: [example.com, "*.example.com"] }.
+#network: proxy
+
+# Services of this machine that they reach all the same, a database or a local model; never a Dossier daemon. Both
+# may stand under a provider as well.
+#allow_local: []
+
 # Commit each change of a Work item, of these settings and of webhooks to the workspace's git repository.
 #autocommit: false
 ---

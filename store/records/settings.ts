@@ -13,6 +13,20 @@ export const FORMATS = [
 const Argv = Type.Array(Type.String(), { minItems: 1 });
 const Policy = Type.Union([Type.Enum(['ask', 'allow']), Words]);
 
+/** A domain that programs may reach, with a port if only that one: `example.com`, `*.example.com`, `example.com:443`. */
+const DOMAIN = '^(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?(?::[0-9]{1,5})?$';
+/** An address of this machine with its port: `127.0.0.1:11434`, `localhost:5432`, `[::1]:80`. */
+const LOCAL = '^(?:localhost|[0-9]{1,3}(?:\\.[0-9]{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):[0-9]{1,5}$';
+
+/** What programs in the sandbox reach: what is not this machine, the machine's own network, or these domains alone. */
+export const NetworkSetting = Type.Union([
+  Type.Enum(['proxy', 'host']),
+  Type.Object({ allow: Type.Array(Type.String({ pattern: DOMAIN })) }),
+]);
+export type NetworkSetting = Static<typeof NetworkSetting>;
+
+const LocalAddresses = Type.Array(Type.String({ pattern: LOCAL }));
+
 export const ProviderSettings = Type.Object({
   kind: Type.Enum(['acp', 'command']),
   preset: Type.Optional(Type.String()),
@@ -27,6 +41,8 @@ export const ProviderSettings = Type.Object({
     Type.Object({ plan: Type.Optional(Type.String()), work: Type.Optional(Type.String()) }),
   ),
   state_dirs: Type.Optional(Words),
+  network: Type.Optional(NetworkSetting),
+  allow_local: Type.Optional(LocalAddresses),
 });
 export type ProviderSettings = Static<typeof ProviderSettings>;
 
@@ -87,6 +103,8 @@ export const Settings = Type.Object({
     }),
   ),
   sandbox: Type.Optional(Type.Enum(['auto', 'off'])),
+  network: Type.Optional(NetworkSetting),
+  allow_local: Type.Optional(LocalAddresses),
   autocommit: Type.Optional(Type.Boolean()),
 });
 export type Settings = Static<typeof Settings>;
