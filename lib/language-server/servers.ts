@@ -197,7 +197,7 @@ const shutIn = (service: Service, argv: string[], { root, git_dir, closed }: Tre
   const env = serverEnvironment(service, sandbox.kind === 'none' ? {} : inside);
   const { dossier } = service.store.layout;
   const view = {
-    ...{ cwd: root, phase: 'plan' as const, writable: [] },
+    ...{ cwd: root, phase: 'plan' as const, writable: [], network: 'host' as const },
     readable: [git_dir, ...closed.filter((path) => path !== dossier)],
     hidden: [
       dossier,

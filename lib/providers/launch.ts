@@ -51,7 +51,15 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
   const { state = [] } = program;
   // What the operator names as the agent's own is the agent's.
   const closed = privatePlaces(deps.env as Environment).filter((path) => !state.includes(path));
-  const view = { cwd, phase, writable, readable: kept, hidden: [...hidden, ...closed], state };
+  const view = {
+    cwd,
+    phase,
+    writable,
+    readable: kept,
+    hidden: [...hidden, ...closed],
+    state,
+    network: 'host' as const,
+  };
   const { onBytes, onLine } = program;
   return startProgram({
     argv: deps.sandbox.wrap(program.argv, view),

@@ -7,6 +7,17 @@ import { findProgram } from './find-program.ts';
 
 export type SandboxSetting = 'auto' | 'off';
 
+/** A network namespace of its own: nothing of the machine's is reached but by the relay. */
+export interface OwnNetwork {
+  /** A directory of this run alone with its sockets; inside it is `NET_DIR`, and cannot be written. */
+  dir: string;
+  /** Program and arguments before the program's own: absolute paths of what is there outside. */
+  relay: readonly string[];
+}
+
+/** Where the directory of an own network is seen inside. */
+export const NET_DIR = '/tmp/.dossier-net';
+
 export interface SandboxView {
   /** The worktree, where the program starts: read-only in Plan mode, writable in Work mode. */
   cwd: string;
@@ -19,6 +30,8 @@ export interface SandboxView {
   state?: readonly string[];
   /** Read-only even inside a writable directory (hooks, git's configuration), and seen though in /tmp. */
   readable?: readonly string[];
+  /** The machine's own, loopback and all, or one with a way out by the relay alone. */
+  network: 'host' | OwnNetwork;
 }
 
 export interface Sandbox {
@@ -45,7 +58,7 @@ export const createSandbox = (setting: SandboxSetting, env: Environment): Sandbo
   }
   return {
     kind: 'bubblewrap',
-    wrap: (argv, view) => [bwrap, ...viewArguments(argv, view), ...argv],
+    wrap: (argv, view) => [bwrap, ...viewArguments(argv, view), ...relayOf(view), ...argv],
   };
 };
 
@@ -53,9 +66,15 @@ const none = (reason: string): Sandbox => ({ kind: 'none', reason, wrap: (argv) 
 
 const TEMP = '/tmp';
 
-// A fresh pid namespace dies as a whole with bwrap; the network stays, agents must reach their model.
+const relayOf = ({ network }: SandboxView): readonly string[] =>
+  network === 'host' ? [] : network.relay;
+
+const networkOf = ({ network }: SandboxView): string[] =>
+  network === 'host' ? [] : ['--unshare-net'];
+
+// A fresh pid namespace dies as a whole with bwrap.
 const viewArguments = (argv: readonly string[], view: SandboxView): string[] => [
-  ...['--die-with-parent', '--unshare-pid', '--new-session'],
+  ...['--die-with-parent', '--unshare-pid', '--new-session', ...networkOf(view)],
   ...['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/dev/shm'],
   ...mounts(argv, view).flatMap((mount) => mount.arguments),
   ...sealed(view).flatMap((path) => ['--remount-ro', path]),
@@ -80,7 +99,8 @@ const mounts = (argv: readonly string[], view: SandboxView): Mount[] => {
   makeMissing(state.filter((path) => !wouldLieIn(cwd, path)));
   return [
     { path: TEMP, arguments: ['--tmpfs', TEMP] },
-    ...bind('--ro-bind', argv.filter(isInTemp)),
+    ...bind('--ro-bind', [...relayOf(view), ...argv].filter(isInTemp)),
+    ...(view.network === 'host' ? [] : [bindAt(NET_DIR, view.network.dir)]),
     ...bind(own, writable),
     ...bind('--bind', outside),
     ...bind('--ro-bind', readable),
@@ -112,6 +132,11 @@ const nearest = (path: string): string => (existsSync(path) ? path : nearest(dir
 
 const bind = (how: '--bind' | '--ro-bind', paths: readonly string[]): Mount[] =>
   real(paths).map((path) => ({ path, arguments: [how, path, path] }));
+
+const bindAt = (path: string, source: string): Mount => ({
+  path,
+  arguments: ['--ro-bind', realpathSync(source), path],
+});
 
 const hide = (path: string): Mount =>
   statSync(path).isDirectory()

@@ -72,7 +72,13 @@ describe('comesFromRun', { skip }, () => {
   }, async (t) => {
     const { port, called } = await listen(t);
     const marker = randomUUID();
-    const view = { cwd: temporaryDirectory(t), phase: 'work', writable: [], hidden: [] } as const;
+    const view = {
+      cwd: temporaryDirectory(t),
+      phase: 'work',
+      writable: [],
+      hidden: [],
+      network: 'host',
+    } as const;
     const program = client(t, port);
     const script = `cd /; (env -i /usr/bin/setsid ${program} &); sleep 600`;
     const seen = { ...view, readable: [program.split(' ')[1] ?? ''] };

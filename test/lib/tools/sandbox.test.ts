@@ -35,6 +35,7 @@ const makePlace = (t: TestContext, phase: 'plan' | 'work'): Place => {
   const view = {
     cwd,
     phase,
+    network: 'host' as const,
     writable: [git],
     hidden: [hidden, join(root, 'absent')],
     state: [state],
@@ -71,7 +72,13 @@ describe('createSandbox', () => {
       assert.equal(off.kind, 'none');
       assert.match(off.reason ?? '', /settings|install/);
       assert.deepEqual(
-        off.wrap(['a', 'b'], { cwd: '/', phase: 'plan', writable: [], hidden: [] }),
+        off.wrap(['a', 'b'], {
+          cwd: '/',
+          phase: 'plan',
+          writable: [],
+          hidden: [],
+          network: 'host',
+        }),
         ['a', 'b'],
       );
     }

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { cleanEnvironment, type Environment } from '../../lib/tools/environment.ts';
+import { createSandbox, type SandboxView } from '../../lib/tools/sandbox.ts';
+import { startProgram } from '../../lib/tools/spawn.ts';
+
+const env = cleanEnvironment({ PATH: process.env.PATH });
+export const sandbox = createSandbox('auto', env);
+/** Why there is no sandbox to test; false where there is one. */
+export const missing = sandbox.kind === 'none' ? (sandbox.reason ?? 'no sandbox') : false;
+
+/** Runs a shell script in the sandbox and answers all that it writes. */
+export const runInside = async (
+  view: SandboxView,
+  script: string,
+  more: Environment = {},
+): Promise<{ output: string; code: number | null }> => {
+  const lines: string[] = [];
+  const program = startProgram({
+    argv: sandbox.wrap(['/bin/sh', '-c', script], view),
+    cwd: '/',
+    env: { ...env, ...more },
+    marker: randomUUID(),
+    onLine: (line) => lines.push(line),
+  });
+  const { code, stderr_tail } = await program.exited;
+  return { output: [...lines, stderr_tail].join('\n').trim(), code };
+};
