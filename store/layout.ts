@@ -23,6 +23,8 @@ export interface Layout {
   readonly arrivals: string;
   readonly worktrees: string;
   readonly baselines: string;
+  /** What an agent has for a repository while its turn lasts, with a record for each. */
+  readonly repositories: string;
   /** Which language servers run. */
   readonly languageServers: string;
   readonly tmp: string;
@@ -52,6 +54,7 @@ export const layoutOf = (root: string): Layout => {
     arrivals: join(dossier, 'arrivals'),
     worktrees: join(dossier, 'worktrees'),
     baselines: join(dossier, 'baselines'),
+    repositories: join(dossier, 'repositories'),
     languageServers: join(dossier, 'language-servers'),
     tmp: join(dossier, 'tmp'),
     trash: join(dossier, 'trash'),

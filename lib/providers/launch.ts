@@ -26,7 +26,7 @@ export interface Launch {
 /** Where a program runs, and what it may do there. */
 export type Launchable = Pick<
   RunSpec,
-  'cwd' | 'phase' | 'writable' | 'kept' | 'hidden' | 'run_marker' | 'limits' | 'signed_as'
+  'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden' | 'run_marker' | 'limits' | 'signed_as'
 >;
 
 export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox'>;
@@ -47,7 +47,7 @@ export const ANSWER_LIMITS: RunSpec['limits'] = {
 
 /** Starts a program of a run in its worktree, under the sandbox's view for its phase. Throws when it cannot be wrapped. */
 export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Program => {
-  const { cwd, phase, writable, kept, hidden, run_marker, limits, signed_as } = spec;
+  const { cwd, phase, writable, kept, binds, hidden, run_marker, limits, signed_as } = spec;
   const { state = [] } = program;
   // What the operator names as the agent's own is the agent's.
   const closed = privatePlaces(deps.env as Environment).filter((path) => !state.includes(path));
@@ -59,6 +59,7 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
     hidden: [...hidden, ...closed],
     state,
     network: 'host' as const,
+    ...(binds && { binds }),
   };
   const { onBytes, onLine } = program;
   return startProgram({

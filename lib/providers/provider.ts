@@ -1,3 +1,5 @@
+import type { Bind } from '../tools/sandbox.ts';
+
 /**
  * What the session engine asks of whatever executes a session: an agent, an embedded runner, or the operator.
  * A provider proposes and executes. It never approves, and never writes outside the worktree it is given.
@@ -71,6 +73,8 @@ export interface RunSpec {
   writable: string[];
   /** Paths that are seen and stay as they are, inside the writable ones, too (the rest of the repository's git directory). */
   kept: string[];
+  /** What lies over other paths, in a sandbox: a repository of the turn, say. */
+  binds?: readonly Bind[];
   /** Directories no agent may see (the daemon's own .dossier, less this worktree). */
   hidden: string[];
   /** The daemon's own MCP server, for this run alone; undefined while the daemon does not listen. */

@@ -32,6 +32,15 @@ export interface SandboxView {
   readable?: readonly string[];
   /** The machine's own, loopback and all, or one with a way out by the relay alone. */
   network: 'host' | OwnNetwork;
+  /** Lies over what is at another path, in both modes. */
+  binds?: readonly Bind[];
+}
+
+/** A file or directory that is seen at another path: over what is there, of the same kind. */
+export interface Bind {
+  from: string;
+  to: string;
+  write: boolean;
 }
 
 export interface Sandbox {
@@ -93,7 +102,7 @@ interface Mount {
  * repository) is bound back, all else there is out of sight.
  */
 const mounts = (argv: readonly string[], view: SandboxView): Mount[] => {
-  const { cwd, phase, writable, state = [], readable = [], hidden } = view;
+  const { cwd, phase, writable, state = [], readable = [], hidden, binds = [] } = view;
   const own = phase === 'work' ? '--bind' : '--ro-bind';
   const outside = phase === 'work' ? state : state.filter((path) => !isInside(path, cwd));
   makeMissing(state.filter((path) => !wouldLieIn(cwd, path)));
@@ -106,6 +115,7 @@ const mounts = (argv: readonly string[], view: SandboxView): Mount[] => {
     ...bind('--ro-bind', readable),
     ...real(hidden).map(hide),
     ...bind(own, [cwd]),
+    ...binds.map(lay),
   ].sort((a, b) => a.path.length - b.path.length);
 };
 
@@ -137,6 +147,11 @@ const bindAt = (path: string, source: string): Mount => ({
   path,
   arguments: ['--ro-bind', realpathSync(source), path],
 });
+
+const lay = ({ from, to, write }: Bind): Mount => {
+  const path = existsSync(to) ? realpathSync(to) : to;
+  return { path, arguments: [write ? '--bind' : '--ro-bind', from, path] };
+};
 
 const hide = (path: string): Mount =>
   statSync(path).isDirectory()

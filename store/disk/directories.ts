@@ -24,6 +24,7 @@ const privateOf = (layout: Layout): string[] => [
   layout.arrivals,
   layout.worktrees,
   layout.baselines,
+  layout.repositories,
   layout.journal,
 ];
 

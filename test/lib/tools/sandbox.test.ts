@@ -142,6 +142,21 @@ describe('Sandbox.wrap', { skip: missing }, () => {
     assert.equal(existsSync(join(git, 'HEAD')), true);
   });
 
+  it('lays files and directories over others, in hidden directories too, to be written or not', async (t) => {
+    const { view, hidden } = makePlace(t, 'work');
+    writeFiles(hidden, { 'turn/HEAD': 'turn\n', pointer: 'pointer\n' });
+    writeFiles(view.cwd, { '.git': 'real\n' });
+    const binds = [
+      { from: join(hidden, 'turn'), to: join(hidden, 'turn'), write: true },
+      { from: join(hidden, 'pointer'), to: join(view.cwd, '.git'), write: false },
+    ];
+    const script = `cat .git; echo x > .git; rm -f .git; mv .git x; cat .git; echo new > ${hidden}/turn/HEAD`;
+    const { output } = await run({ ...view, binds }, script);
+    assert.equal(output.match(/^pointer$/gm)?.length, 2, output);
+    assert.equal(readFileSync(join(view.cwd, '.git'), 'utf8'), 'real\n');
+    assert.equal(readFileSync(join(hidden, 'turn/HEAD'), 'utf8'), 'new\n');
+  });
+
   it('lets the agent write its own state in both modes, but in Plan mode never through the worktree', async (t) => {
     const { view, state } = makePlace(t, 'plan');
     await run(
