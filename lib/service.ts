@@ -9,6 +9,7 @@ import type { Providers } from './providers/providers.ts';
 import type { Engine } from './sessions/engine.ts';
 import type { Connection } from './tools/caller.ts';
 import type { Git } from './tools/git/git.ts';
+import type { Runs } from './tools/runs.ts';
 import type { Sandbox } from './tools/sandbox.ts';
 import type { Dispatcher } from './webhooks/dispatcher.ts';
 import type { Setups } from './worktrees/setup/setups.ts';
@@ -29,6 +30,8 @@ export interface Service {
   readonly sandbox: () => Sandbox;
   /** Where the API is reached; undefined until it listens. */
   readonly address: { url: string | undefined };
+  /** Every program of a run that is alive, whatever it was started for. */
+  readonly runs: Runs;
   /** The sessions that are going on. */
   readonly engine: Engine;
   /** The worktrees that are being set up. */

@@ -9,7 +9,6 @@ import { createAutocommit } from './history/autocommit.ts';
 import {
   closeLanguageServers,
   createLanguageServers,
-  serverRuns,
   sweepLanguageServers,
 } from './language-server/servers.ts';
 import { pauseImports } from './links/import-run.ts';
@@ -20,17 +19,18 @@ import { followUp } from './proof/gate.ts';
 import { createProviders, type Providers } from './providers/providers.ts';
 import type { Service, VersionInfo } from './service.ts';
 import { attendSessions } from './sessions/attend.ts';
-import { createEngine, type Engine } from './sessions/engine.ts';
+import { createEngine } from './sessions/engine.ts';
 import { wakeQueue } from './sessions/launch.ts';
 import { recoverSessions } from './sessions/recover.ts';
 import { logProblems } from './system/problem-log.ts';
-import { type CallingRun, comesFromRun } from './tools/caller.ts';
+import { comesFromRun } from './tools/caller.ts';
 import { cleanEnvironment, loginEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git/git.ts';
+import { createRuns, type Runs } from './tools/runs.ts';
 import { createSandbox, type Sandbox, type SandboxSetting } from './tools/sandbox.ts';
 import { createDispatcher } from './webhooks/dispatcher.ts';
 import { endInterruptedSetups } from './worktrees/setup/setup.ts';
-import { createSetups, type Setups } from './worktrees/setup/setups.ts';
+import { createSetups } from './worktrees/setup/setups.ts';
 
 export interface Running {
   service: Service;
@@ -103,6 +103,7 @@ const compose = (
   const engine = createEngine(store);
   const setups = createSetups();
   const languageServers = createLanguageServers();
+  const runs = createRuns();
   const sandbox = sandboxOf(config, settings);
   const github = createGitHub({
     env: config.env,
@@ -117,7 +118,8 @@ const compose = (
     }),
     sandbox,
     codeHost: () => github,
-    providers: providersOf(config, settings, sandbox),
+    providers: providersOf(config, settings, { sandbox, runs }),
+    runs,
     engine,
     setups,
     languageServers,
@@ -125,18 +127,9 @@ const compose = (
     exporter: createExporter(store),
     address: { url: undefined },
     dispatcher: createDispatcher({ store, log, version: version.version }),
-    comesFromAgent: (connection) =>
-      comesFromRun(connection, [...runsOf(engine, setups), ...serverRuns(languageServers)]),
+    comesFromAgent: (connection) => comesFromRun(connection, [...runs.live]),
   };
 };
-
-const runsOf = ({ live }: Engine, { running }: Setups): CallingRun[] => [
-  ...[...live.values()].map(({ run_marker: marker, worktree: dir }) => ({
-    marker,
-    ...(dir !== undefined && { dir }),
-  })),
-  ...[...running.values()].map(({ marker }) => ({ marker })),
-];
 
 const reportTo =
   (log: Log) =>
@@ -162,14 +155,15 @@ const sandboxOf = (config: Config, settings: Current): (() => Sandbox) => {
 const providersOf = (
   { env }: Config,
   settings: Current,
-  sandbox: () => Sandbox,
+  { sandbox, runs }: { sandbox: () => Sandbox; runs: Runs },
 ): (() => Providers) => {
   let made: { from: ReturnType<Current>; providers: Providers } | undefined;
   return () => {
     const from = settings();
     if (made?.from !== from) {
       const given = from as Parameters<typeof createProviders>[0];
-      made = { from, providers: createProviders(given, { env, sandbox: sandbox(), isInside }) };
+      const deps = { env, sandbox: sandbox(), runs, isInside };
+      made = { from, providers: createProviders(given, deps) };
     }
     return made.providers;
   };

@@ -1,6 +1,7 @@
 import { isInside } from '../../store/disk/inside.ts';
 import type { ProviderInfo } from '../providers/provider.ts';
 import { createProviders } from '../providers/providers.ts';
+import { createRuns } from '../tools/runs.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
 
 /** Who could plan and work. Only the one that the settings name has to be there. */
@@ -9,6 +10,7 @@ export const providers = async function* (patient: Patient): AsyncGenerator<Find
   const known = createProviders((settings?.value ?? {}) as Parameters<typeof createProviders>[0], {
     env: config.env,
     sandbox,
+    runs: createRuns(),
     isInside,
   });
   if (known.get(known.chosen) === undefined)

@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/environment.ts';
+import type { Runs } from '../tools/runs.ts';
 import { type Exit, type Program, startProgram } from '../tools/spawn.ts';
 import { within } from '../tools/within.ts';
 import { CLOSED, type Client, type Ending, type Seat } from './client.ts';
@@ -13,6 +14,9 @@ export interface ServerSpec {
   root: string;
   env: Environment;
   marker: string;
+  runs: Runs;
+  /** Whether it has the machine's loopback. */
+  loopback: boolean;
   /** How long `initialize` may take. */
   ready_ms: number;
   /** How long a client may leave unread what is for it. */
@@ -37,8 +41,8 @@ export interface LanguageServer {
 
 /** Starts a language server and initialises it; clients share it, each with its own ids and its own open files. */
 export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
-  const { argv, root, env, marker, ready_ms, slow_ms } = spec;
-  const program = startProgram({ argv, cwd: root, env, marker });
+  const { argv, root, env, marker, runs, loopback, ready_ms, slow_ms } = spec;
+  const program = startProgram({ argv, cwd: root, env, marker, runs, loopback });
   const exchange = createExchange(writerTo(program), createDelivery(program.stdout, slow_ms));
   let ending: Ending | undefined;
   const end = async (why: Ending): Promise<void> => {

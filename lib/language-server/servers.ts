@@ -5,7 +5,6 @@ import type { Language } from '../../store/records/settings.ts';
 import type { Tree } from '../../store/tree/folder.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import type { CallingRun } from '../tools/caller.ts';
 import type { Environment } from '../tools/environment.ts';
 import { privatePlaces } from '../tools/private-places.ts';
 import { sweep } from '../tools/process-tree.ts';
@@ -124,10 +123,6 @@ export const sweepLanguageServers = async ({ store, log }: Service): Promise<voi
   }
 };
 
-/** The processes of all servers: they run what is in worktrees, and are no operator. */
-export const serverRuns = ({ running }: LanguageServers): CallingRun[] =>
-  [...running.values()].flatMap(({ server }) => (server ? { marker: server.marker } : []));
-
 const newPlace = (root: string): Place => ({
   ...{ root, server: undefined, opening: undefined, failures: 0, not_before: 0 },
   ...{ last_words: '', idle: undefined },
@@ -166,7 +161,7 @@ const start = async (
   const began = performance.now();
   const server = startLanguageServer({
     ...shutIn(service, argv, tree),
-    ...{ root: tree.root, marker, ready_ms, slow_ms },
+    ...{ root: tree.root, marker, ready_ms, slow_ms, runs: service.runs, loopback: true },
   });
   place.server = server;
   void server.exited.then((exit) => {

@@ -1,5 +1,6 @@
 import { cleanEnvironment, type Environment } from '../tools/environment.ts';
 import { privatePlaces } from '../tools/private-places.ts';
+import type { Runs } from '../tools/runs.ts';
 import type { Sandbox } from '../tools/sandbox.ts';
 import { type Program, startProgram } from '../tools/spawn.ts';
 import type { Isolation, RunSpec } from './provider.ts';
@@ -9,6 +10,8 @@ export interface ProviderDeps {
   /** The daemon's own environment; programs get the allow-listed part of it and what their settings add. */
   env: Readonly<Record<string, string | undefined>>;
   sandbox: Sandbox;
+  /** Where every program is entered from before its start until nothing of it is alive. */
+  runs: Runs;
   /** Whether a path, relative ones taken from `root`, lies in the directory `root` once links are resolved. */
   isInside: (root: string, path: string) => boolean;
 }
@@ -29,7 +32,7 @@ export type Launchable = Pick<
   'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden' | 'run_marker' | 'limits' | 'signed_as'
 >;
 
-export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox'>;
+export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox' | 'runs'>;
 
 /** How long a program may be silent or run, and how much it may write in all, before it has failed. */
 export const LIMITS: RunSpec['limits'] = {
@@ -73,6 +76,8 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
     }),
     marker: run_marker,
     own_dir: cwd,
+    runs: deps.runs,
+    loopback: true,
     idle_ms: limits.idle_ms,
     wall_ms: limits.wall_ms,
     output_bytes: limits.output_bytes,

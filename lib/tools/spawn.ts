@@ -5,6 +5,7 @@ import { finished, pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import type { Environment } from './environment.ts';
 import { type Family, familyOf, RUN_VARIABLE, sweep, type Traces } from './process-tree.ts';
+import type { Runs } from './runs.ts';
 import { within } from './within.ts';
 
 const TERM_MS = 2000;
@@ -21,6 +22,10 @@ export interface ProgramSpec {
   marker: string;
   /** A directory that is this run's alone: what stays in it when the program has gone is ended, too. */
   own_dir?: string;
+  /** Where it is entered from before its start until nothing of it is alive. */
+  runs: Runs;
+  /** Whether it has the machine's loopback: only a sandbox with a network of its own takes that away. */
+  loopback: boolean;
   /** The program is ended when it writes nothing for so long. */
   idle_ms?: number;
   /** The program is ended when it goes on for so long, the time not counted in which it may be silent for ever. */
@@ -60,6 +65,7 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 export const startProgram = (spec: ProgramSpec): Program => {
   const [file = '', ...args] = spec.argv;
   const env = { ...spec.env, [RUN_VARIABLE]: spec.marker };
+  const leave = enter(spec);
   const child: Child = spawn(file, args, {
     cwd: spec.cwd,
     env,
@@ -85,6 +91,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
     limits.end();
     await within(drained, DRAIN_MS);
     await sweep(spec.marker, tracesOf(spec, child, stop.family));
+    leave();
     const { code, signal, error } = exit;
     const ended_by = error === undefined ? stop.by : 'not_started';
     return { code, signal, stderr_tail: error?.message ?? tail(), ended_by };
@@ -95,6 +102,9 @@ export const startProgram = (spec: ProgramSpec): Program => {
   };
   return { pid: child.pid, stdin: child.stdin, stdout, exited, idle: limits.idle, end };
 };
+
+const enter = ({ runs, marker, own_dir, loopback }: ProgramSpec): (() => void) =>
+  runs.enter({ marker, loopback, ...(own_dir !== undefined && { dir: own_dir }) });
 
 interface Departure {
   code: number | null;

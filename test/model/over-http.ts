@@ -10,6 +10,7 @@ import { createServer } from '../../lib/server.ts';
 import type { Service } from '../../lib/service.ts';
 import { createEngine } from '../../lib/sessions/engine.ts';
 import { createGit } from '../../lib/tools/git/git.ts';
+import { createRuns } from '../../lib/tools/runs.ts';
 import { createDispatcher } from '../../lib/webhooks/dispatcher.ts';
 import { createSetups } from '../../lib/worktrees/setup/setups.ts';
 import { sections } from '../../routes/index.ts';
@@ -75,6 +76,7 @@ const serviceOn = (store: Store): Service => {
     engine: createEngine(store),
     dispatcher: createDispatcher({ store, log, version: VERSION.version }),
     exporter: createExporter(store),
+    runs: createRuns(),
     comesFromAgent: async () => false,
   };
 };

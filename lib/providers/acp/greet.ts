@@ -16,10 +16,16 @@ const PROBE_MS = 30_000;
  * Starts the agent only to shake hands: no prompt, no session, nothing of the workspace. Answers what it is, or why it
  * cannot be used.
  */
-export const greet = async (agent: AcpAgent, { env }: AcpDeps): Promise<AgentHello | string> => {
+export const greet = async (
+  agent: AcpAgent,
+  { env, runs }: AcpDeps,
+): Promise<AgentHello | string> => {
   const clean = cleanEnvironment(env, { ...UNATTENDED, ...agent.env });
   const marker = randomUUID();
-  const program = startProgram({ argv: agent.argv, cwd: clean.HOME ?? '/', env: clean, marker });
+  const program = startProgram({
+    ...{ argv: agent.argv, cwd: clean.HOME ?? '/', env: clean },
+    ...{ marker, runs, loopback: true },
+  });
   const connection = connectAgent(program, {
     onNotification: () => undefined,
     onPermission: async () => ({ outcome: { outcome: 'cancelled' } }),

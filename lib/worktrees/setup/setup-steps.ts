@@ -89,7 +89,7 @@ const runCommand = async (
   tell({ type: 'tool_call', data: { ...id, status: 'in_progress' } });
   const view = viewOf(service, record, { phase: 'work', mayCommit: true });
   const spec = { ...view, run_marker: marker, limits: LIMITS };
-  const deps = { env: service.config.env, sandbox: service.sandbox() };
+  const deps = { env: service.config.env, sandbox: service.sandbox(), runs: service.runs };
   const ran = await runScript(spec, ['sh', '-c', command], deps, (program) => {
     const end = (): void => void program.end();
     if (signal.aborted) end();

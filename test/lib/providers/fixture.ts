@@ -11,6 +11,7 @@ import type {
   RunEvent,
   RunSpec,
 } from '../../../lib/providers/provider.ts';
+import { createRuns } from '../../../lib/tools/runs.ts';
 import { createSandbox, type SandboxSetting } from '../../../lib/tools/sandbox.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 
@@ -33,7 +34,7 @@ export const makePlace = (t: TestContext): Place => {
 
 export const depsFor = ({ home }: Place, setting: SandboxSetting = 'off'): ProviderDeps => {
   const env = { PATH: process.env.PATH ?? '', HOME: home };
-  return { env, sandbox: createSandbox(setting, env), isInside };
+  return { env, sandbox: createSandbox(setting, env), runs: createRuns(), isInside };
 };
 
 export const specFor = (

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { cleanEnvironment } from '../../../lib/tools/environment.ts';
 import { alive, sweep } from '../../../lib/tools/process-tree.ts';
+import { createRuns } from '../../../lib/tools/runs.ts';
 import { createSandbox, type SandboxView } from '../../../lib/tools/sandbox.ts';
 import { startProgram } from '../../../lib/tools/spawn.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
@@ -43,6 +44,8 @@ const makePlace = (t: TestContext, phase: 'plan' | 'work'): Place => {
   return { view, hidden, git, state };
 };
 
+const UNTABLED = { runs: createRuns(), loopback: true };
+
 const run = async (
   view: SandboxView,
   script: string,
@@ -54,6 +57,7 @@ const run = async (
     cwd: '/',
     env,
     marker: randomUUID(),
+    ...UNTABLED,
     onLine: (line) => lines.push(line),
   });
   const { code, stderr_tail } = await program.exited;
@@ -200,6 +204,7 @@ describe('Sandbox.wrap', { skip: missing }, () => {
       cwd: '/',
       env,
       marker: randomUUID(),
+      ...UNTABLED,
       onLine: (line) => lines.push(line),
     }).exited;
     assert.deepEqual(lines, ['here']);
@@ -211,7 +216,7 @@ describe('Sandbox.wrap', { skip: missing }, () => {
     const script =
       'trap "" TERM; env -i /usr/bin/setsid /bin/sleep 600 & echo up; while :; do sleep 600; done';
     const argv = sandbox.wrap(['/bin/sh', '-c', script], view);
-    const program = startProgram({ argv, cwd: '/', env, marker });
+    const program = startProgram({ argv, cwd: '/', env, marker, ...UNTABLED });
     await once(program.stdout, 'data');
     assert.equal(await alive(marker), true);
     await program.end();
@@ -222,7 +227,7 @@ describe('Sandbox.wrap', { skip: missing }, () => {
     const { view } = makePlace(t, 'plan');
     const marker = randomUUID();
     const argv = sandbox.wrap(['/bin/sh', '-c', 'echo up; exec sleep 600'], view);
-    const program = startProgram({ argv, cwd: '/', env, marker });
+    const program = startProgram({ argv, cwd: '/', env, marker, ...UNTABLED });
     await once(program.stdout, 'data');
     assert.ok((await sweep(marker)) >= 1);
     assert.equal((await program.exited).signal, 'SIGKILL');

@@ -5,13 +5,15 @@ import { existsSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { cleanEnvironment } from '../../../lib/tools/environment.ts';
 import { alive } from '../../../lib/tools/process-tree.ts';
+import { createRuns } from '../../../lib/tools/runs.ts';
 import { type Program, type ProgramSpec, startProgram } from '../../../lib/tools/spawn.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 
 const env = cleanEnvironment({ PATH: process.env.PATH });
 
 const start = (t: TestContext, argv: string[], more: Partial<ProgramSpec> = {}): Program => {
-  const program = startProgram({ argv, cwd: '/', env, marker: randomUUID(), ...more });
+  const table = { runs: createRuns(), loopback: true };
+  const program = startProgram({ argv, cwd: '/', env, marker: randomUUID(), ...table, ...more });
   atEnd(t, () => program.end());
   return program;
 };
@@ -114,5 +116,31 @@ describe('Program.end', { skip }, () => {
     const [one, two] = await Promise.all([program.end(), program.end()]);
     assert.equal(one, two);
     assert.equal(await program.end(), one);
+  });
+});
+
+describe('the table of runs', () => {
+  it('has a program before it is started, and until nothing of it is alive', async (t) => {
+    const runs = createRuns();
+    const seen: number[] = [];
+    runs.follow(() => seen.push(runs.live.size));
+    const marker = randomUUID();
+    const script = '(trap "" TERM; exec sleep 600) & echo up; exec sleep 600';
+    const program = start(t, ['/bin/sh', '-c', script], { runs, marker });
+    assert.deepEqual(
+      [...runs.live].map((run) => [run.marker, run.loopback]),
+      [[marker, true]],
+    );
+    await once(program.stdout, 'data');
+    assert.equal(await alive(marker), true);
+    await program.end();
+    assert.equal(await alive(marker), false);
+    assert.deepEqual(seen, [1, 0]);
+  });
+
+  it('lets go of a program that could not be started', async (t) => {
+    const runs = createRuns();
+    await start(t, ['/no/such/program'], { runs }).exited;
+    assert.equal(runs.live.size, 0);
   });
 });

@@ -9,6 +9,7 @@ import { createLanguageServers } from '../../../lib/language-server/servers.ts';
 import { createServer } from '../../../lib/server.ts';
 import type { Service } from '../../../lib/service.ts';
 import type { Git } from '../../../lib/tools/git/git.ts';
+import { createRuns } from '../../../lib/tools/runs.ts';
 import { createSandbox } from '../../../lib/tools/sandbox.ts';
 import { createSetups } from '../../../lib/worktrees/setup/setups.ts';
 import { sections } from '../../../routes/index.ts';
@@ -83,6 +84,7 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
     sandbox: () => createSandbox('off', {}),
     setups: createSetups(),
     languageServers: createLanguageServers(),
+    runs: createRuns(),
     comesFromAgent: async () => false,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   } as unknown as Service;
