@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { cleanEnvironment, type Environment } from '../../lib/tools/environment.ts';
+import { createRuns } from '../../lib/tools/runs.ts';
 import { createSandbox, type SandboxView } from '../../lib/tools/sandbox.ts';
 import { startProgram } from '../../lib/tools/spawn.ts';
 
@@ -20,6 +21,8 @@ export const runInside = async (
     cwd: '/',
     env: { ...env, ...more },
     marker: randomUUID(),
+    runs: createRuns(),
+    loopback: true,
     onLine: (line) => lines.push(line),
   });
   const { code, stderr_tail } = await program.exited;
