@@ -115,6 +115,7 @@ export const sessionControlRoutes = [
       'unreadable_record',
       'invalid_state',
       'plan_changed',
+      'approval_mismatch',
       'worktree_missing',
     ],
     handler: ({ params }, service) => resumeSession(service, params.id),

@@ -77,12 +77,15 @@ export const sessionRoutes = [
     method: 'GET',
     path: '/cases/{id}/sessions/{sid}/plan',
     summary: 'Read plan.md: the plan proposed, edited or approved',
+    description:
+      'With `which=approved` the text that was approved, and runs, as approved.md keeps it. `plan_edited` of the session says whether plan.md is another one since.',
     params: SessionPath,
+    query: Type.Object({ which: Type.Optional(Type.Enum(['current', 'approved'])) }),
     response: Type.String(),
     produces: 'text/markdown',
     errors: ['not_found', 'unreadable_record'],
-    handler: async ({ params }, service) => {
-      return markdown(await getPlan(service, params.id, params.sid));
+    handler: async ({ params, query }, service) => {
+      return markdown(await getPlan(service, params.id, params.sid, query.which));
     },
   }),
   route({
@@ -112,7 +115,7 @@ export const sessionRoutes = [
     operatorOnly: true,
     summary: 'Approve the plan and move the session to Work mode',
     description:
-      'The operator gate. What runs is plan.md as it stands now; with `plan_sha256` only if that is the plan that was read.',
+      'The operator gate. What runs is plan.md as it stands now, kept byte for byte as approved.md; with `plan_sha256` only if that is the plan that was read. The stream tells it as `approved`.',
     params: SessionPath,
     body: Type.Optional(Type.Object({ plan_sha256: Type.Optional(Sha256) })),
     response: Session,
@@ -125,9 +128,11 @@ export const sessionRoutes = [
       'plan_not_ready',
       'plan_empty',
       'plan_changed',
+      'plan_hides_text',
+      'file_busy',
     ],
     handler: ({ params, body }, service) =>
-      approvePlan(service, params.id, params.sid, body?.plan_sha256),
+      approvePlan(service, params.id, params.sid, { seen: body?.plan_sha256 }),
   }),
   route({
     method: 'POST',

@@ -92,5 +92,7 @@ export const conflictsDir = (dir: string): string => join(dir, 'conflicts');
 // Inside the directory of one session.
 export const sessionFile = (dir: string): string => join(dir, 'session.md');
 export const planFile = (dir: string): string => join(dir, 'plan.md');
+/** What the operator said yes to, byte for byte: what runs. */
+export const approvedFile = (dir: string): string => join(dir, 'approved.md');
 export const eventsFile = (dir: string): string => join(dir, 'events.ndjson');
 export const diffFile = (dir: string): string => join(dir, 'diff.patch');

@@ -68,6 +68,9 @@ comparison held the agent, and nothing says that it was the agent, so they were 
 \`ref\`, the object \`before\` and \`after\` (null: it was not there), \`kept_ref\`, under which what would be lost is kept,
 and where it was left \`by\`, whom git names for it, or null. There are 100 at most; \`more\` counts the others.
 
+An event \`approved\` tells the operator's yes: \`approved_at\`, \`approved_by\` and \`approved_sha256\`, the hash of the text
+that is kept as approved.md. It is told once, and what runs after it is that text.
+
 An event \`operator_edit\` tells of a file that the operator changed in the worktree by way of the API, while the session
 goes on: \`action\` (\`created\`, \`written\`, \`deleted\`, \`renamed\`, \`directory_created\`), \`path\`, and \`from\` of one that was renamed.
 

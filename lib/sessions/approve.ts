@@ -1,37 +1,59 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../store/records/session.ts';
+import { keepApproved } from '../../store/sessions/approved.ts';
 import { readPlan } from '../../store/sessions/session-texts.ts';
-import type { TextFile } from '../../store/text/text-file.ts';
+import { type KeptSession, readSession, type SessionRule } from '../../store/sessions/sessions.ts';
 import { notFound } from '../errors.ts';
 import { refuseClosedGate } from '../planning/gate.ts';
 import type { Service } from '../service.ts';
-import { decide } from './decide.ts';
+import { decideWith } from './decide.ts';
 import { goToWork, holdingLock } from './launch.ts';
 import { keptSession } from './read.ts';
-import { startWork } from './rules.ts';
+import { type Approval, startWork } from './rules.ts';
+
+/** What the operator read, and the API key that was shown, if one was. */
+export interface Yes {
+  seen?: string | undefined;
+  key?: { name: string } | undefined;
+}
 
 /**
- * Approves the plan as it stands in plan.md, edited by hand or not, and starts Work mode with exactly this text. The
- * planning gate is looked at in the same moment.
+ * Approves the plan as it stands in plan.md, edited by hand or not, and starts Work mode with exactly this text: it is
+ * kept as approved.md before the record says so. The planning gate is looked at in the same moment.
  */
 export const approvePlan = async (
   service: Service,
   caseId: string,
   id: string,
-  seen?: string,
+  { seen, key }: Yes = {},
 ): Promise<Session> => {
   const kept = await keptSession(service, caseId, id);
-  const run_marker = randomUUID();
-  let plan: TextFile | undefined;
+  const by = key === undefined ? 'operator' : `operator (key ${key.name})`;
+  const yes = { seen, run_marker: randomUUID(), at: service.clock().toISOString(), by };
   const approved = await holdingLock(service, kept, () =>
-    decide(service, caseId, id, (session, matter) => {
-      plan = readPlan(service.store, kept.dir);
-      const change = startWork({ plan, seen, run_marker })(session, matter);
-      refuseClosedGate(service, caseId);
-      return change;
-    }),
+    decideWith(service, caseId, id, () => ruleFor(service, kept, yes)),
   );
-  if (approved === undefined || plan === undefined) throw notFound('session', id);
-  goToWork(service, approved, { plan: plan.content, goesOn: false });
+  if (approved === undefined) throw notFound('session', id);
+  goToWork(service, approved, { goesOn: false });
   return approved.session;
+};
+
+// The same rule before anything is written and on what was written: in between somebody may have saved plan.md.
+const ruleFor = async (
+  service: Service,
+  kept: KeptSession,
+  yes: Omit<Approval, 'plan'>,
+): Promise<SessionRule> => {
+  const { store } = service;
+  const { case_id, id } = kept.session;
+  const rule =
+    (plan: Approval['plan']): SessionRule =>
+    (session, matter) => {
+      const change = startWork({ ...yes, plan })(session, matter);
+      refuseClosedGate(service, case_id);
+      return change;
+    };
+  const current = readSession(store, case_id, id);
+  if (current !== undefined) rule(readPlan(store, current.dir))(current.session, current.matter);
+  return rule(current && (await keepApproved(store, current.dir)));
 };

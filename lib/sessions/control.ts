@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../store/records/session.ts';
-import { readPlan } from '../../store/sessions/session-texts.ts';
 import { readSession } from '../../store/sessions/sessions.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { activeSession } from './active.ts';
+import { approvedPlan } from './approved.ts';
 import { decide } from './decide.ts';
 import { stopLive } from './engine.ts';
 import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
@@ -38,29 +38,22 @@ export const abortSession = async (service: Service, caseId: string): Promise<Se
 /** Goes on with a session that the daemon's end interrupted: the same mode, the same approved plan, what is there already kept. */
 export const resumeSession = async (service: Service, caseId: string): Promise<Session> => {
   const active = await activeSession(service, caseId);
-  const { session, dir } = active;
-  const plan = readPlan(service.store, dir);
+  const { session } = active;
   const run_marker = randomUUID();
   await refuseLost(service, session);
   const resumed = await holdingLock(service, active, () =>
     decide(service, caseId, session.id, (current) => {
       if (current.status !== 'paused') throw notNow(current, 'resume');
       if (current.mode === 'plan') return { status: 'planning', run_marker, error: null };
-      if (plan?.sha256 !== current.plan_sha256) throw approvedPlanChanged();
+      approvedPlan(service, { ...active, session: current });
       return { status: 'working', run_marker, error: null };
     }),
   );
   if (resumed === undefined) throw notFound('session', session.id);
   if (resumed.session.mode === 'plan') goToPlan(service, resumed);
-  else goToWork(service, resumed, { plan: plan?.content ?? '', goesOn: true });
+  else goToWork(service, resumed, { goesOn: true });
   return resumed.session;
 };
-
-const approvedPlanChanged = (): ServiceError =>
-  new ServiceError(
-    'plan_changed',
-    'plan.md is no longer what was approved. Put the approved text back, or abort the session and plan anew.',
-  );
 
 /** Manual work only: the operator says that it is done. */
 export const finishSession = async (

@@ -17,9 +17,17 @@ export const decide = (
   caseId: string,
   id: string,
   rule: SessionRule,
+): Promise<KeptSession | undefined> => decideWith(service, caseId, id, async () => rule);
+
+/** The same for a rule that is made, with what it needs on disk, in the turn of the decision: nobody decides between. */
+export const decideWith = (
+  service: Service,
+  caseId: string,
+  id: string,
+  make: () => Promise<SessionRule>,
 ): Promise<KeptSession | undefined> =>
   service.engine.decisions.take(caseId, async () => {
-    const kept = await updateSession(service.store, caseId, id, ofOurs(rule));
+    const kept = await updateSession(service.store, caseId, id, ofOurs(await make()));
     if (kept === undefined) return undefined;
     await settle(service, kept).catch((error: unknown) => holdBack(service, kept, error));
     return kept;

@@ -1,5 +1,6 @@
 import { readCase } from '../../store/cases.ts';
 import { isEnded, type Session } from '../../store/records/session.ts';
+import { readApproved } from '../../store/sessions/approved.ts';
 import { readDiff, readPlan, writePlan } from '../../store/sessions/session-texts.ts';
 import {
   type KeptSession,
@@ -36,10 +37,16 @@ export const keptSession = async (
   return kept;
 };
 
-/** plan.md as it is now: proposed, edited, or approved. */
-export const getPlan = async (service: Service, caseId: string, id: string): Promise<TextFile> => {
-  const { dir } = await keptSession(service, caseId, id);
-  const plan = readPlan(service.store, dir);
+/** plan.md as it is now: proposed, edited, or approved; or the text that was approved, whatever became of plan.md. */
+export const getPlan = async (
+  service: Service,
+  caseId: string,
+  id: string,
+  which: 'current' | 'approved' = 'current',
+): Promise<TextFile> => {
+  const { dir, session } = await keptSession(service, caseId, id);
+  if (which === 'approved' && session.approved_sha256 === null) throw notFound('approved plan', id);
+  const plan = (which === 'approved' ? readApproved : readPlan)(service.store, dir);
   if (plan === undefined) throw notFound('plan of session', id);
   return plan;
 };

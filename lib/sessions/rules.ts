@@ -46,18 +46,23 @@ export const planReady =
           ...turnTold(session, matter, turn),
         };
 
+/** What the operator says yes to, and who said it when. */
+export interface Approval {
+  plan: { sha256: string; content: string } | undefined;
+  /** The hash of the plan that the operator read. */
+  seen: string | undefined;
+  run_marker: string;
+  at: string;
+  by: string;
+}
+
 /**
  * The operator gate: nothing else in the service leaves Plan mode. The approval binds to the plan's hash: `seen` is the
  * one the operator read, and what runs is the text of that hash.
  */
 export const startWork =
-  (approval: {
-    plan: { sha256: string; content: string } | undefined;
-    seen: string | undefined;
-    run_marker: string;
-  }): SessionRule =>
+  ({ plan, seen, run_marker, at, by }: Approval): SessionRule =>
   (session) => {
-    const { plan, seen } = approval;
     if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
     if (session.status !== 'plan_ready' || plan === undefined) throw planNotReady(session);
     checkPlan(plan, seen);
@@ -65,7 +70,10 @@ export const startWork =
       mode: 'work',
       status: 'working',
       plan_sha256: plan.sha256,
-      run_marker: approval.run_marker,
+      approved_at: at,
+      approved_by: by,
+      approved_sha256: plan.sha256,
+      run_marker,
     };
   };
 

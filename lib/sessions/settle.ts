@@ -7,7 +7,7 @@ import { update } from '../cases/change.ts';
 import { isClosed, moveTo } from '../cases/moves.ts';
 import { CONFLICT } from '../conflicts/under-way.ts';
 import type { Service } from '../service.ts';
-import { endStream } from './stream.ts';
+import { endStream, noteApproved } from './stream.ts';
 
 /**
  * Does what follows from a session's record: the Work item's state, the lock, the end of its stream, the events, in this order. The record
@@ -23,6 +23,7 @@ export const settle = async (service: Service, kept: KeptSession): Promise<void>
       return state === undefined ? undefined : moveTo(current, state);
     });
   }
+  if (session.status === 'working') await noteApproved(service, kept);
   if (isEnded(session.status)) {
     await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
     endStream(service, kept);

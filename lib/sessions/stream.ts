@@ -24,3 +24,14 @@ export const noteStatus = ({ engine }: Service, kept: KeptSession): void => {
   const { status, mode } = kept.session;
   engine.transcript(kept).append('status', { status, mode });
 };
+
+/** The approval, told once: also when the daemon died between the record and the event. */
+export const noteApproved = async ({ engine }: Service, kept: KeptSession): Promise<void> => {
+  const { approved_at, approved_by, approved_sha256 } = kept.session;
+  if (approved_sha256 === null) return;
+  const transcript = engine.transcript(kept);
+  for await (const events of transcript.soFar(0))
+    if (events.some(({ event }) => event === 'approved')) return;
+  transcript.append('approved', { approved_at, approved_by, approved_sha256 });
+  transcript.sync();
+};

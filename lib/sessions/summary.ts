@@ -64,11 +64,12 @@ const asked = ({ title, description }: WorkDone['asked']): string[] => [
 ];
 
 const plan = ({ session, planned }: WorkDone): string[] => {
-  const { mode, provider, branch, base_commit, plan_sha256 } = session;
+  const { mode, provider, branch, base_commit } = session;
   if (mode === 'work')
     return [
       '## What was approved',
-      `[plan.md](plan.md), SHA-256 \`${plan_sha256 ?? 'unknown'}\`. ${provider} worked on \`${branch ?? 'HEAD'}\`, from \`${base_commit ?? 'an empty repository'}\`.`,
+      `${approval(session)} ${provider} worked on \`${branch ?? 'HEAD'}\`, from \`${base_commit ?? 'an empty repository'}\`.`,
+      ...(session.plan_edited === true ? [EDITED] : []),
     ];
   return [
     '## What was planned',
@@ -77,6 +78,17 @@ const plan = ({ session, planned }: WorkDone): string[] => {
       : `There is no plan yet of ${provider}.`,
   ];
 };
+
+const approval = ({ plan_sha256, ...session }: Session): string => {
+  const { approved_at, approved_by, approved_sha256 } = session;
+  if (approved_at === null || approved_sha256 === null)
+    return `[plan.md](plan.md), SHA-256 \`${plan_sha256 ?? 'unknown'}\`.`;
+  const at = approved_at.slice(0, 16).replace('T', ' ');
+  return `[approved.md](approved.md), SHA-256 \`${approved_sha256}\`, by ${approved_by ?? 'operator'} at ${at} UTC.`;
+};
+
+const EDITED =
+  '[plan.md](plan.md) was edited after that. Nothing of the edit was done: what ran is approved.md.';
 
 const changed = (changes: Changes | undefined): string[] => {
   if (changes === undefined) return [];

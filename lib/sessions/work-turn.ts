@@ -2,6 +2,7 @@ import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { aboutOf } from './about.ts';
+import { approvedPlan } from './approved.ts';
 import { runAndUnstage } from './conflict.ts';
 import { decide } from './decide.ts';
 import { endFailed, stopped } from './end.ts';
@@ -13,19 +14,19 @@ import { noteStatus } from './stream.ts';
 import { diffOf, wrapUpCompleted } from './wrap-up.ts';
 
 export interface Work {
-  plan: string;
   /** A run before this one was stopped in the middle. */
   goesOn: boolean;
 }
 
-/** Work mode: the approved plan, this text and no other, is executed, and yields a diff. */
+/** Work mode: approved.md, this text and no other, is executed, and yields a diff. Throws when it is not what was approved. */
 export const workTurn = async (
   service: Service,
   kept: KeptSession,
-  { plan, goesOn }: Work,
+  { goesOn }: Work,
 ): Promise<void> => {
   const { case_id } = kept.session;
   noteStatus(service, kept);
+  const plan = approvedPlan(service, kept);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
   const partial = goesOn ? await partialWork(service, kept, worktree) : undefined;

@@ -8,9 +8,10 @@ import type { Layout } from '../layout.ts';
 import { sha256 } from '../names.ts';
 import type { LockMatter } from '../records/lock.ts';
 import { isEnded, type SessionMatter } from '../records/session.ts';
+import { approvalProblems } from '../sessions/approved.ts';
 import { parseLock, parseSession } from '../sessions/read-sessions.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
-import { asProblem, LINKED_FOLDER } from '../text/problem.ts';
+import { asProblem, fileProblem, LINKED_FOLDER } from '../text/problem.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 import { checkPlain, checkText } from './texts.ts';
 
@@ -24,13 +25,14 @@ export const checkSessions = (layout: Layout, dir: string): Finding[] => {
   const sessions: Sessions = new Map();
   const findings = names
     .filter((name) => name !== LOCK)
-    .flatMap((name) => checkSession(layout.root, `${folder}/${name}`, sessions));
+    .flatMap((name) => checkSession(layout, `${folder}/${name}`, sessions));
   return [...findings, ...twins(sessions), ...checkLock(layout, `${folder}/${LOCK}`, sessions)];
 };
 
 const LOCK = 'lock.md';
 
-const checkSession = (root: string, dir: string, sessions: Sessions): Finding[] => {
+const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[] => {
+  const { root } = layout;
   try {
     const stats = statsAt(join(root, dir));
     if (stats?.isSymbolicLink() === true) return errorAt(dir, LINKED_FOLDER);
@@ -43,9 +45,25 @@ const checkSession = (root: string, dir: string, sessions: Sessions): Finding[] 
   if (entry !== undefined) sessions.set(file, entry);
   return [
     ...problemOf(file, entry).map((problem) => error(problem)),
-    ...checkText(root, `${dir}/plan.md`),
+    ...checkApproval(layout, dir, entry?.value),
+    ...['plan.md', 'approved.md'].flatMap((name) => checkText(root, `${dir}/${name}`)),
     ...['events.ndjson', 'diff.patch'].flatMap((name) => checkPlain(root, `${dir}/${name}`)),
   ];
+};
+
+// An edit after the approval changes nothing that runs; an approved text that is another one is no evidence any more.
+const checkApproval = (
+  layout: Layout,
+  dir: string,
+  session: SessionMatter | undefined,
+): Finding[] => {
+  const { approved_sha256 } = session ?? {};
+  if (typeof approved_sha256 !== 'string') return [];
+  const problems = [...approvalProblems(layout.root, join(layout.root, dir), approved_sha256)];
+  return problems.map(([name, problem]) => {
+    const found = fileProblem(`${dir}/${name}`, problem);
+    return problem.code === 'plan_edited' ? warning(found) : error(found);
+  });
 };
 
 const twins = (sessions: Sessions): Finding[] => {

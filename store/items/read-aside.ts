@@ -47,13 +47,13 @@ const FOLDERS: Readonly<Record<string, Kind>> = {
 };
 
 /** These files as they were read, by path within the Work item: nothing but what is wrong, and what tells a change. */
-export type Aside = ReadonlyMap<string, Entry<true>>;
+export type Aside = ReadonlyMap<string, Entry<unknown>>;
 
 /** Reads what changed since it was last read, and what keeps a folder from being read. */
 export const readAside = (path: string, before: Aside = NONE): Aside => {
-  const found = new Map<string, Entry<true>>();
+  const found = new Map<string, Entry<unknown>>();
   const look = (file: string, parse: (text: string) => unknown): void => {
-    const entry = readEntry(join(path, file), looking(before.get(file), parse));
+    const entry = readEntry<unknown>(join(path, file), { before: before.get(file), parse });
     if (entry !== undefined) found.set(file, entry);
   };
   for (const [file, parse] of Object.entries(FILES)) look(file, parse);
@@ -70,16 +70,8 @@ export const readAside = (path: string, before: Aside = NONE): Aside => {
 
 const NONE: Aside = new Map<string, never>();
 
-const looking = (before: Entry<true> | undefined, parse: (text: string) => unknown) => ({
-  before,
-  parse: (text: string): true => {
-    parse(text);
-    return true;
-  },
-});
-
 /** An entry that holds nothing but a fault, which is looked for anew each time. */
-export const faulty = (problem: Problem): Entry<true> => ({
+export const faulty = (problem: Problem): Entry<unknown> => ({
   signature: '',
   sha: '',
   written_at: 0,

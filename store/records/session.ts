@@ -42,12 +42,29 @@ const text = Type.Union([Type.Null(), Type.String()]);
 
 export type Usage = Static<typeof Usage>;
 
+export const TextWarning = Type.Object(
+  {
+    line: Type.Integer({ description: 'From 1' }),
+    column: Type.Integer({ description: 'From 1, in characters' }),
+    kind: Type.Enum(['control', 'bidi', 'invisible', 'line_separator', 'long_blank'], {
+      description: '`long_blank`: 80 columns or more of blanks, and then more text',
+    }),
+    text: Type.String({ description: 'What is there, made visible' }),
+  },
+  { $id: 'TextWarning' },
+);
+export type TextWarning = Static<typeof TextWarning>;
+
 /** The front matter of session.md; the body is a summary for people. */
 export const SessionMatter = Type.Object({
   ...told,
   branch: Type.Optional(text),
   base_commit: Type.Optional(text),
   plan_sha256: Type.Optional(OrNull(Sha256)),
+  approved_at: Type.Optional(OrNull(Time)),
+  approved_by: Type.Optional(text),
+  /** Of approved.md. A session approved before there was one has only `plan_sha256`. */
+  approved_sha256: Type.Optional(OrNull(Sha256)),
   created_at: Time,
   started_at: Type.Optional(OrNull(Time)),
   ended_at: Type.Optional(OrNull(Time)),
@@ -79,6 +96,25 @@ export const Session = Type.Object(
     plan_sha256: Type.Union([Type.Null(), Sha256], {
       description: 'Of plan.md: as it is while plan_ready, as approved after',
     }),
+    approved_at: OrNull(Time),
+    approved_by: Type.Union([Type.Null(), Type.String()], {
+      description: '`operator`, or `operator (key NAME)` where an API key was shown',
+    }),
+    approved_sha256: Type.Union([Type.Null(), Sha256], {
+      description:
+        'Of approved.md: the text that runs. null before, and where an older version approved',
+    }),
+    plan_edited: Type.Optional(
+      Type.Boolean({
+        description:
+          'True where plan.md is another than what was approved; what runs is approved.md',
+      }),
+    ),
+    warnings: Type.Optional(
+      Type.Array(TextWarning, {
+        description: 'What a reader of the plan would not see, or take for something else',
+      }),
+    ),
     created_at: Time,
     started_at: OrNull(Time),
     ended_at: OrNull(Time),

@@ -6,13 +6,14 @@ import { faulty, readAside } from '../items/read-aside.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
 import { asProblem, type FileProblem, LINKED_FOLDER, type Problem } from '../text/problem.ts';
+import { approvalProblems } from './approved.ts';
 import { parseLock, parseSession } from './read-sessions.ts';
 
 /**
  * What of a Work item is not kept in memory, as it was last read: sessions, the lock, records of rebases and of its pull
  * request, and whether their folders and that of the memory files are folders. By path within the Work item; nothing but what is wrong, and what tells a change.
  */
-export type SessionFiles = ReadonlyMap<string, Entry<true>>;
+export type SessionFiles = ReadonlyMap<string, Entry<unknown>>;
 
 /** Reads what changed since it was last read. */
 export const readSessionFiles = (
@@ -22,8 +23,8 @@ export const readSessionFiles = (
 ): SessionFiles => {
   const path = join(root, dir);
   const { names, fault } = listFolder(sessionsDir(path));
-  const found = new Map<string, Entry<true>>();
-  const put = (name: string, entry: Entry<true> | undefined): void => {
+  const found = new Map<string, Entry<unknown>>();
+  const put = (name: string, entry: Entry<unknown> | undefined): void => {
     if (entry !== undefined) found.set(name, entry);
   };
   put('memory', faultOf(folderFault(memoryDir(path))));
@@ -31,7 +32,10 @@ export const readSessionFiles = (
   for (const [file, entry] of readAside(path, before)) put(file, entry);
   for (const name of names) {
     const file = name === LOCK ? `sessions/${name}` : `sessions/${name}/session.md`;
-    put(file, readOne(sessionsDir(path), name, before.get(file)));
+    const entry = readOne(sessionsDir(path), name, before.get(file));
+    put(file, entry);
+    for (const [text, problem] of readApproval(root, join(sessionsDir(path), name), entry))
+      put(`sessions/${name}/${text}`, faulty(problem));
   }
   return found.size === 0 ? NONE : found;
 };
@@ -42,31 +46,33 @@ const LOCK = 'lock.md';
 const readOne = (
   folder: string,
   name: string,
-  before: Entry<true> | undefined,
-): Entry<true> | undefined => {
+  before: Entry<unknown> | undefined,
+): Entry<unknown> | undefined => {
   const path = join(folder, name);
-  if (name === LOCK) return readEntry(path, { before, parse: isLock });
+  if (name === LOCK) return readEntry(path, { before, parse: parseLock });
   try {
     const stats = statsAt(path);
     if (stats?.isSymbolicLink() === true) return faulty(LINKED_FOLDER);
     if (stats?.isDirectory() !== true) return undefined;
-    return readEntry(sessionFile(path), { before, parse: isSession });
+    return readEntry(sessionFile(path), { before, parse: parseApproval });
   } catch (error) {
     return faulty(asProblem(error));
   }
 };
 
-const isLock = (text: string): true => {
-  parseLock(text);
-  return true;
-};
+// Of what was approved, its hash.
+const parseApproval = (text: string): unknown => parseSession(text).approved_sha256;
 
-const isSession = (text: string): true => {
-  parseSession(text);
-  return true;
-};
+const readApproval = (
+  root: string,
+  dir: string,
+  entry: Entry<unknown> | undefined,
+): ReadonlyMap<string, Problem> =>
+  typeof entry?.value === 'string' ? approvalProblems(root, dir, entry.value) : NO_PROBLEMS;
 
-const faultOf = (problem: Problem | undefined): Entry<true> | undefined =>
+const NO_PROBLEMS: ReadonlyMap<string, Problem> = new Map<string, never>();
+
+const faultOf = (problem: Problem | undefined): Entry<unknown> | undefined =>
   problem && faulty(problem);
 
 /** What is wrong with them. */

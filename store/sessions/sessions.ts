@@ -3,14 +3,15 @@ import { createDirectory, removeDirectory } from '../disk/durable.ts';
 import { listDirectory } from '../disk/folder.ts';
 import { StoreError } from '../errors.ts';
 import { milestones, runStateOf } from '../journal/milestones.ts';
-import { planFile, sessionFile, sessionsDir } from '../layout.ts';
-import { sha256, shortId, timeName } from '../names.ts';
+import { sessionFile, sessionsDir } from '../layout.ts';
+import { shortId, timeName } from '../names.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { textOfBody } from '../text/front-matter.ts';
 import { Problem } from '../text/problem.ts';
 import { editRecord, readable, readRegularFile, unreadable } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
+import { planSeen } from './approved.ts';
 import { checkSession } from './read-sessions.ts';
 
 /** A session with what only the daemon needs, and its directory. */
@@ -202,8 +203,7 @@ const sessionOf = (
     error = null,
   } = matter;
   const { id, type, mode, status, provider, created_at } = matter;
-  const plan = status === 'plan_ready' ? readRegularFile(layout.root, planFile(dir)) : undefined;
-  const plan_sha256 = plan === undefined ? (matter.plan_sha256 ?? null) : sha256(plan);
+  const { approved_at = null, approved_by = null, approved_sha256 = null } = matter;
   return {
     id,
     case_id,
@@ -213,12 +213,16 @@ const sessionOf = (
     provider,
     branch,
     base_commit,
-    plan_sha256,
+    plan_sha256: matter.plan_sha256 ?? null,
+    approved_at,
+    approved_by,
+    approved_sha256,
     created_at,
     started_at,
     ended_at,
     usage,
     error,
+    ...planSeen(layout.root, dir, matter),
     ...(!isEnded(status) && (matter.machine ?? machine) !== machine && { elsewhere: true }),
   };
 };

@@ -15,7 +15,7 @@ const TELLING: Record<string, string[]> = {
   'DELETE /cases/:id': ['rename', 'unlink'],
   'POST /webhooks': ['link'],
   'POST /api/global-memory/write': ['rename'],
-  'POST /cases/:id/sessions/:sid/approve': ['fdatasync'],
+  'POST /cases/:id/sessions/:sid/approve': ['fdatasync', 'link'],
 };
 
 const killAtEach = async (t: TestContext, one: Step): Promise<void> => {

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { sha256 } from '../../store/names.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -216,7 +217,13 @@ const approvePlan = step({
   calm: ({ path }, { workspace }) =>
     assert.match(sessionFile(workspace, path), /status: completed/),
   judge: async (life, { id, sid }) => {
-    const { mode, status } = await get<Session>(life, `/cases/${id}/sessions/${sid}`);
+    const { mode, status, approved_sha256 } = await get<Session>(
+      life,
+      `/cases/${id}/sessions/${sid}`,
+    );
+    const approved = await life.call('GET', `/cases/${id}/sessions/${sid}/plan?which=approved`);
+    assert.equal(approved.status, mode === 'work' ? 200 : 404);
+    if (mode === 'work') assert.equal(sha256(approved.bytes), approved_sha256);
     const { state } = await get<Case>(life, `/cases/${id}`);
     const worktree = join(life.workspace, '.dossier/worktrees');
     const [name = ''] = readdirSync(worktree).filter((each) => !each.endsWith('.json'));

@@ -79,7 +79,7 @@ describe('the errors of sessions', () => {
     }
   });
 
-  it('refuse to resume with another plan than the approved one', async (t) => {
+  it('refuse to resume with another text than the approved one', async (t) => {
     const it = await withCase(t, '```sh\nsleep 300\n```\n');
     const { id } = await it.start();
     await it.until(id, 'plan_ready');
@@ -87,9 +87,12 @@ describe('the errors of sessions', () => {
     await it.untilEvent(id, 'tool_call');
     await it.running.restart();
     await it.until(id, 'paused');
-    writeFileSync(join(newestSession(it.running, it.item), 'plan.md'), '```sh\necho other\n```\n');
+    writeFileSync(
+      join(newestSession(it.running, it.item), 'approved.md'),
+      '```sh\necho other\n```\n',
+    );
     const refused = await it.control('resume');
-    assert.deepEqual([refused.status, refused.body.code], [409, 'plan_changed']);
+    assert.deepEqual([refused.status, refused.body.code], [409, 'approval_mismatch']);
     assert.equal((await it.until(id, 'paused')).mode, 'work');
   });
 });

@@ -113,6 +113,7 @@ describe('the typical flow', () => {
     );
     const dir = newestSession(running, item);
     assert.deepEqual(readdirSync(dir).toSorted(), [
+      'approved.md',
       'diff.patch',
       'events.ndjson',
       'plan.md',

@@ -45,7 +45,16 @@ describe('quoted', () => {
 const SESSION: Session = {
   ...{ id: '11111111-1111-4111-8111-111111111111', type: 'implementing', mode: 'work' },
   ...{ case_id: '22222222-2222-4222-8222-222222222222', status: 'completed', provider: 'agent' },
-  ...{ branch: 'work/x', base_commit: null, plan_sha256: null, usage: null, error: null },
+  ...{
+    branch: 'work/x',
+    base_commit: null,
+    plan_sha256: null,
+    approved_at: null,
+    approved_by: null,
+    approved_sha256: null,
+    usage: null,
+    error: null,
+  },
   ...{ created_at: '2026-01-01T00:00:00.000Z', started_at: null },
   ended_at: '2026-01-01T01:02:03.000Z',
 };

@@ -48,6 +48,9 @@ const sessionIn = (status: Status, mode: 'plan' | 'work' = 'plan'): Session => (
   branch: null,
   base_commit: null,
   plan_sha256: null,
+  approved_at: null,
+  approved_by: null,
+  approved_sha256: null,
   created_at: AT,
   started_at: null,
   ended_at: null,
@@ -91,7 +94,7 @@ describe('the rules of a session', () => {
   });
 
   it('let nothing but a ready plan into Work mode', () => {
-    const rule = startWork({ plan: PLAN, seen: undefined, run_marker: ID });
+    const rule = startWork({ plan: PLAN, seen: undefined, run_marker: ID, at: AT, by: 'operator' });
     assert.deepEqual(tableOf(rule), {
       ...all(STATUSES, 'plan_not_ready'),
       plan_ready: 'working',
@@ -104,13 +107,25 @@ describe('the rules of a session', () => {
 
   it('bind the approval to the text that was read', () => {
     const approve = (content: string, seen?: string): string | undefined => {
-      const rule = startWork({ plan: { ...PLAN, content }, seen, run_marker: ID });
+      const rule = startWork({
+        plan: { ...PLAN, content },
+        seen,
+        run_marker: ID,
+        at: AT,
+        by: 'operator',
+      });
       return outcomeOf(rule, sessionIn('plan_ready'));
     };
     assert.equal(approve('Do it.', PLAN.sha256), 'working');
     assert.equal(approve('Do it.', 'b'.repeat(64)), 'plan_changed');
     assert.equal(approve(' \n'), 'plan_empty');
-    const none = startWork({ plan: undefined, seen: undefined, run_marker: ID });
+    const none = startWork({
+      plan: undefined,
+      seen: undefined,
+      run_marker: ID,
+      at: AT,
+      by: 'operator',
+    });
     assert.equal(outcomeOf(none, sessionIn('plan_ready')), 'plan_not_ready');
   });
 

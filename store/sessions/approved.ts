@@ -1,0 +1,86 @@
+import { StoreError } from '../errors.ts';
+import { approvedFile, planFile } from '../layout.ts';
+import { sha256 } from '../names.ts';
+import type { Session, SessionMatter } from '../records/session.ts';
+import type { Store } from '../store.ts';
+import { Problem } from '../text/problem.ts';
+import { readRegularFile } from '../text/record-file.ts';
+import { editText, readText, type TextFile } from '../text/text-file.ts';
+import { warningsIn } from '../text/visible.ts';
+
+const APPROVED = 'approved.md';
+
+/** The text that was approved, as it is on disk. Undefined when there is none; throws `unsafe_path` where it is no file. */
+export const readApproved = ({ layout }: Store, dir: string): TextFile | undefined =>
+  readText(layout, dir, APPROVED);
+
+/** Keeps what is approved, byte for byte as plan.md has it. It is on disk when this resolves. */
+export const keepApproved = async (
+  { layout }: Store,
+  dir: string,
+): Promise<TextFile | undefined> => {
+  const bytes = readRegularFile(layout.root, planFile(dir));
+  if (bytes === undefined) return undefined;
+  await editText(layout, { dir, filename: APPROVED }, () => bytes);
+  return readText(layout, dir, APPROVED);
+};
+
+/** What a session's files say of its plan: before the approval plan.md, after it also whether that was edited since. */
+export const planSeen = (
+  root: string,
+  dir: string,
+  { status, approved_sha256 }: SessionMatter,
+): Pick<Session, 'plan_edited' | 'warnings'> & { plan_sha256?: string } => {
+  if (typeof approved_sha256 === 'string') {
+    const edited = hashOf(root, planFile(dir)) !== approved_sha256;
+    return { ...(edited && { plan_edited: true }), ...warned(bytesOf(root, approvedFile(dir))) };
+  }
+  if (status !== 'plan_ready') return {};
+  const plan = readRegularFile(root, planFile(dir));
+  return plan === undefined ? {} : { plan_sha256: sha256(plan), ...warned(plan) };
+};
+
+const warned = (text: Buffer | undefined): Pick<Session, 'warnings'> => {
+  const warnings = text === undefined ? [] : warningsIn(text.toString('utf8'));
+  return warnings.length === 0 ? {} : { warnings };
+};
+
+const hashOf = (root: string, path: string): string | undefined => {
+  const bytes = bytesOf(root, path);
+  return bytes && sha256(bytes);
+};
+
+// Where a file should be and is none, there is no text: what follows from that is said elsewhere.
+const bytesOf = (root: string, path: string): Buffer | undefined => {
+  try {
+    return readRegularFile(root, path);
+  } catch (error) {
+    if (error instanceof StoreError) return undefined;
+    throw error;
+  }
+};
+
+/**
+ * What is wrong with the texts of an approved session, by their names: the approved text is not the one that was approved,
+ * or plan.md is another since.
+ */
+export const approvalProblems = (
+  root: string,
+  dir: string,
+  approved_sha256: string,
+): ReadonlyMap<string, Problem> => {
+  const problems = new Map<string, Problem>();
+  if (hashOf(root, approvedFile(dir)) !== approved_sha256) problems.set(APPROVED, MISMATCH);
+  if (hashOf(root, planFile(dir)) !== approved_sha256) problems.set('plan.md', EDITED);
+  return problems;
+};
+
+const MISMATCH = new Problem(
+  'approval_mismatch',
+  'It is not what was approved (`approved_sha256` in session.md). Nothing of it runs: put the approved text back, or abort the session and plan anew',
+);
+
+const EDITED = new Problem(
+  'plan_edited',
+  'It is another text than what was approved. Nothing follows from that: what runs is approved.md',
+);

@@ -1,0 +1,116 @@
+import type { TextWarning } from '../records/session.ts';
+
+// What nobody sees, and what moves, hides or turns round what is seen. A line's end is none, nor is a tab.
+const UNSEEN = '(?![\\t\\n]|\\r\\n)[\\p{Cc}\\p{DI}\\p{Zl}\\p{Zp}\\uFFF9-\\uFFFB]';
+
+// Scripts whose letters take another form where an invisible joiner stands.
+const JOINED = ['Arab', 'Syrc', 'Nkoo', 'Mong', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml']
+  .concat(['Telu', 'Knda', 'Mlym', 'Sinh', 'Khmr', 'Tibt', 'Mymr'])
+  .map((script) => `\\p{scx=${script}}`)
+  .join('');
+
+// Where an invisible character belongs to what is seen: emoji, flags, joined letters, the mark at a file's beginning.
+const FITTING = [
+  '\\u{1F3F4}[\\u{E0030}-\\u{E0039}\\u{E0061}-\\u{E007A}]{3,6}\\u{E007F}',
+  '\\p{ExtPict}(?:\\p{EMod}|[\\uFE0E\\uFE0F])?(?:\\u200D\\p{ExtPict}(?:\\p{EMod}|\\uFE0F)?)*',
+  '[0-9#*]\\uFE0F\\u20E3',
+  '\\p{Script=Han}[\\uFE00-\\uFE0F\\u{E0100}-\\u{E01EF}]',
+  `(?<=[${JOINED}])\\u200C`,
+  `(?<=[${JOINED}])\\u200D`,
+  '(?<=\\p{Script=Mongolian})[\\u180B-\\u180D\\u180F]',
+  '^\\uFEFF',
+].join('|');
+
+const HIDES = new RegExp(UNSEEN, 'u');
+const ONE = new RegExp(`${FITTING}|(${UNSEEN})`, 'gu');
+const RUN = new RegExp(`${FITTING}|((?:${UNSEEN})+)`, 'gu');
+
+/**
+ * The text with everything in it to be seen: control characters as their pictures (`␛`), others by number
+ * (`⟦U+202E⟧`). Line ends, tabs, emoji and the joiners of scripts stay. Done twice, it changes nothing more.
+ */
+export const visible = (text: string): string =>
+  HIDES.test(text)
+    ? text.replace(ONE, (all, hidden?: string) => (hidden === undefined ? all : nameOf(hidden)))
+    : text;
+
+const nameOf = (char: string): string => {
+  const code = char.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCodePoint(PICTURES + code);
+  if (code === DEL) return '␡';
+  return `⟦U+${code.toString(16).toUpperCase().padStart(4, '0')}⟧`;
+};
+
+const PICTURES = 0x2400;
+const DEL = 0x7f;
+
+const [ESC, CSI] = [0x1b, 0x9b].map((code) => String.fromCharCode(code));
+const COLOUR = new RegExp(`(?:${ESC}\\[|${CSI})[\\d;:]*m`, 'g');
+
+/** What a program wrote for a terminal, to be read anywhere: its colours are left out, all else is made visible. */
+export const visibleOutput = (text: string): string =>
+  HIDES.test(text) ? visible(text.replace(COLOUR, '')) : text;
+
+/** The same for every text in a value, however deep; names of fields, and values of those that end in `_id`, stay. */
+export const visibleWithin = <T>(value: T, show = visible): T => {
+  if (typeof value === 'string') return show(value) as T;
+  if (Array.isArray(value)) return value.map((one) => visibleWithin(one, show)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, one]) => [
+    key,
+    key.endsWith('_id') ? one : visibleWithin(one, show),
+  ]);
+  return Object.fromEntries(entries) as T;
+};
+
+/** Where a text holds what a reader would not see, or has pushed out of sight, in order; the first hundred. */
+export const warningsIn = (text: string): TextWarning[] => {
+  const found = [...hiddenIn(text), ...blanksIn(text)].toSorted((a, b) => a.at - b.at);
+  let [line, start] = [1, 0];
+  return found.slice(0, MOST).map(({ at, kind, shown }) => {
+    for (let end = text.indexOf('\n', start); end >= 0 && end < at; ) {
+      [line, start] = [line + 1, end + 1];
+      end = text.indexOf('\n', start);
+    }
+    const column = [...text.slice(start, at)].length + 1;
+    return { line, column, kind, text: [...shown].slice(0, LONGEST).join('') };
+  });
+};
+
+const MOST = 100;
+const LONGEST = 80;
+
+interface Found {
+  at: number;
+  kind: TextWarning['kind'];
+  shown: string;
+}
+
+const hiddenIn = (text: string): Found[] => {
+  if (!HIDES.test(text)) return [];
+  return [...text.matchAll(RUN)].flatMap(({ 1: hidden, index }) =>
+    hidden === undefined
+      ? []
+      : [{ at: index, kind: kindOf(hidden), shown: [...hidden].map(nameOf).join('') }],
+  );
+};
+
+const kindOf = (hidden: string): TextWarning['kind'] =>
+  KINDS.find(([, pattern]) => pattern.test(hidden))?.[0] ?? 'invisible';
+
+const KINDS: readonly (readonly [TextWarning['kind'], RegExp])[] = [
+  ['control', /\p{Cc}/u],
+  ['bidi', /\p{Bidi_C}/u],
+  ['line_separator', /[\p{Zl}\p{Zp}]/u],
+];
+
+const TAB = 8;
+
+// Only what has text behind it pushes that out of sight.
+const blanksIn = (text: string): Found[] =>
+  [...text.matchAll(/[\t\p{Zs}]{10,}/gu)].flatMap(({ 0: blanks, index }) => {
+    const after = text.slice(index + blanks.length, index + blanks.length + LONGEST);
+    const columns = blanks.length + blanks.split('\t').length * (TAB - 1) - (TAB - 1);
+    if (columns < LONGEST || /^(?:\s|$)/.test(after)) return [];
+    return [{ at: index, kind: 'long_blank', shown: visible(after.split('\n')[0] ?? '') }];
+  });
