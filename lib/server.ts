@@ -77,14 +77,15 @@ const SETTINGS = {
 } as const;
 
 const guard = (hapi: Server, checkKey: CheckKey): void => {
-  hapi.ext('onRequest', ({ raw, path }, h) => {
+  hapi.ext('onRequest', async ({ raw, path, app }, h) => {
     raw.res.setHeader('x-content-type-options', 'nosniff');
     raw.res.setHeader('x-frame-options', 'DENY');
     const { headers } = raw.req;
     const refusal = notLocal(headers, Number(hapi.info.port));
     if (refusal !== undefined) throw refusal;
-    if (headers.authorization === undefined) return h.continue;
-    return checkCredential(headers.authorization, path, checkKey).then(() => h.continue);
+    if (headers.authorization !== undefined)
+      app.credential = await checkCredential(headers.authorization, path, checkKey);
+    return h.continue;
   });
 };
 

@@ -7,7 +7,6 @@ export const apiKeyRoutes = [
   route({
     method: 'DELETE',
     path: '/api-keys/{id}',
-    operatorOnly: true,
     summary: 'Revoke an API key, at once',
     description: 'Keys are made and listed in the console, at /dashboard/keys.',
     params: CasePath,

@@ -91,7 +91,6 @@ export const caseRoutes = [
   route({
     method: 'DELETE',
     path: '/cases/{id}',
-    operatorOnly: true,
     summary: 'Delete a Work item and all that belongs to it; there is no way back',
     description:
       'Its own worktree goes too. Uncommitted or unpushed work there is refused, unless `force` is true: then it is kept under a recovery ref of the repository first. Its issue and its pull request on the code host stay as they are.',
@@ -112,7 +111,6 @@ export const caseRoutes = [
   route({
     method: 'PUT',
     path: '/cases/{id}/state',
-    operatorOnly: true,
     summary: 'Set the state of a Work item, past sessions and the proof gate',
     description:
       'The compatibility path for scripts. The same state again changes nothing and makes no event. `outcome` is kept with a state that closes (RESOLVED, NON_ISSUE), where its default is `resolved` or `non_issue`; a Work item in any other state has none.',

@@ -77,7 +77,6 @@ export const codehostIssueRoutes = [
   route({
     method: 'POST',
     path: '/api/codehost/issues/import-case',
-    operatorOnly: true,
     summary: 'Import an issue as a Work item',
     description:
       'The Work item is linked to the issue from its first moment. Without a `type` it has that of the first label that names one (bug, feature or enhancement, docs, chore, question), else `task`. With `case_id` no Work item is made: that one is linked, and keeps its own title and description.',
@@ -116,7 +115,6 @@ export const codehostIssueRoutes = [
   route({
     method: 'POST',
     path: JOBS,
-    operatorOnly: true,
     summary: 'Import many issues as Work items, in the background',
     description:
       'One issue after another; one that is linked to a Work item already counts as done. The job stops at the first rate limit and tells when it can be resumed. After a restart of the daemon it waits: nothing goes on by itself.',
@@ -158,7 +156,6 @@ export const codehostIssueRoutes = [
   route({
     method: 'PATCH',
     path: `${JOBS}/{id}`,
-    operatorOnly: true,
     summary: 'Resume, cancel or complete an import job',
     description:
       '`running` resumes one that is pending or has failed. `cancelled` and `completed` end it at once; the Work items that it has made stay.',
@@ -175,7 +172,6 @@ export const codehostIssueRoutes = [
   route({
     method: 'POST',
     path: '/api/codehost/sync-all',
-    operatorOnly: true,
     summary: 'Sync all Work items with their issues',
     description:
       'In batches of 50, those first that waited longest. A conflict is an outcome of its Work item. Where the host takes no more requests it stops and says so, and a second call goes on there.',

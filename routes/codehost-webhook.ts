@@ -9,6 +9,7 @@ export const codehostWebhookRoutes = [
   route({
     method: 'POST',
     path: '/api/codehost/webhook',
+    anyone: true,
     summary: 'Take an event from the code host',
     description:
       "For whatever forwards the host's webhook to this machine, such as `gh webhook forward`, with all its headers and its body as it is. Only what `X-Hub-Signature-256` signs with the secret of the settings is taken; a delivery that was taken before, by `X-GitHub-Delivery` or by its event and body, is answered with `duplicate`. It adds to timelines and marks links and pull requests as stale. Nobody is asked, and no Work item moves.",

@@ -148,7 +148,6 @@ export const codehostRoutes = [
     method: 'PUT',
     path: '/api/codehost/settings',
     // Whose server is asked is who gets the token.
-    operatorOnly: true,
     summary: 'Change how the code host is asked',
     description:
       'Written below `codehost` in workspace.md; every other byte of the file stays. What is not given stays as it is; null takes a setting out. The secret of incoming webhooks is kept outside of the file, and never told.',

@@ -9,7 +9,6 @@ export const completionRoutes = [
   route({
     method: 'POST',
     path: '/editor/complete',
-    operatorOnly: true,
     operationId: 'completeAtCursor',
     summary: 'What could stand at the cursor, from the language server',
     description:

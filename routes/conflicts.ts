@@ -89,7 +89,6 @@ export const conflictRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr/rebase',
-    operatorOnly: true,
     summary: "Rebase the Work item's branch in its worktree",
     description:
       'The exact state before, untracked files too, is kept under `refs/dossier/snapshots/` first. At a conflict the Work item is BLOCKED until `…/conflicts/apply` ends the rebase or `…/conflicts/abort` takes it back. A base of the form `<remote>/<branch>` is fetched first. Files that the rebase would write over, ignored ones too, are a 409.',
@@ -129,7 +128,6 @@ export const conflictRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/conflicts/resolve-with-agent',
-    operatorOnly: true,
     summary: 'Start a session in which an agent proposes how to resolve the conflicts',
     description:
       'A session of type `conflict`: it plans, and changes files only after the operator has approved the plan. Nothing is staged; what the agent stages is put back.',
@@ -162,7 +160,6 @@ export const conflictRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/conflicts/apply',
-    operatorOnly: true,
     summary: 'Stage the resolved files and go on with the rebase',
     description:
       'Stages the files in conflict as they are, and no others. 422 with the files while one is not resolved: it has markers (`lines`), or is exactly as git left it, which of a binary file, a deletion, a rename, a mode or a link is one side alone. Resolved is what was changed or deleted since, staged by hand, or named in `resolved`; a submodule is chosen by staging it, or by name when it is checked out. Answers as the rebase does when the next commit conflicts.',
@@ -184,7 +181,6 @@ export const conflictRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/conflicts/push-rebased',
-    operatorOnly: true,
     summary: 'Push the rebased branch, if the remote still has what it had before the rebase',
     description:
       "Pushes to the branch's own name on the push remote, never to the base branch, with a lease on the commit that the remote had when the rebase began. A push that came in between is a 409, and nothing is overwritten.",
@@ -204,7 +200,6 @@ export const conflictRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/conflicts/abort',
-    operatorOnly: true,
     summary: 'Abort the rebase and give back the exact state before it',
     description:
       'HEAD, branch, index, changed and untracked files with their modes are as they were. What was made since is kept under `undone_ref`. Ignored files stay as they are.',

@@ -52,7 +52,6 @@ export const editorRoutes = [
   route({
     method: 'POST',
     path: '/projects/{id}/files',
-    operatorOnly: true,
     operationId: 'createOrReadProjectFile',
     summary: "Make a file in a project's own checkout, or read one",
     description: `With \`content\` it is made (201), and must not be there yet. Without, it is read (200). The id is the project's name in workspace.md; \`default\` is the one that \`--repo\` names. ${SAFE}`,
@@ -74,7 +73,6 @@ export const editorRoutes = [
   route({
     method: 'GET',
     path: '/projects/{id}/files',
-    operatorOnly: true,
     summary: "Read a file of a project's own checkout as it is on disk",
     description: `As POST without a content. ${SAFE}`,
     params: ProjectPath,
@@ -89,7 +87,6 @@ export const editorRoutes = [
   route({
     method: 'GET',
     path: '/cases/{id}/editor/directories',
-    operatorOnly: true,
     summary: 'List a directory of the worktree, by name',
     description:
       'Without a path its top. `.git` is left out; what git ignores is marked. `after` is the name of the last one of the page before.',
@@ -115,7 +112,6 @@ export const editorRoutes = [
   route({
     method: 'POST',
     path: '/cases/{id}/editor/directories',
-    operatorOnly: true,
     summary: 'Make a directory in the worktree, with those on the way to it',
     description: 'git keeps no directory that is empty.',
     params: CasePath,
@@ -132,7 +128,6 @@ export const editorRoutes = [
   route({
     method: 'GET',
     path: '/cases/{id}/editor/files',
-    operatorOnly: true,
     summary: 'Read a file of the worktree as it is on disk',
     description: `As a record, so that a client is told whether it is text. The ETag is the start of the file's SHA-256. More than 4 MiB are 413. ${SAFE}`,
     params: CasePath,
@@ -147,7 +142,6 @@ export const editorRoutes = [
   route({
     method: 'POST',
     path: '/cases/{id}/editor/files',
-    operatorOnly: true,
     summary: 'Make a file in the worktree, with the directories on the way to it',
     description: `It must not be there yet. ${SAFE}`,
     params: CasePath,
@@ -164,7 +158,6 @@ export const editorRoutes = [
   route({
     method: 'PUT',
     path: '/cases/{id}/editor/files',
-    operatorOnly: true,
     summary: 'Write a file of the worktree that is there',
     description: `Its mode and owner stay; what it held is kept in .dossier/undo for some days. Told in the stream of a session that goes on. ${SAFE}`,
     params: CasePath,
@@ -182,7 +175,6 @@ export const editorRoutes = [
   route({
     method: 'DELETE',
     path: '/cases/{id}/editor/files',
-    operatorOnly: true,
     summary: 'Delete a file of the worktree, or an empty directory',
     description: `A file is kept in .dossier/undo for some days; one of more than 64 MiB is 413. ${SAFE}`,
     params: CasePath,
@@ -196,7 +188,6 @@ export const editorRoutes = [
   route({
     method: 'POST',
     path: '/cases/{id}/editor/rename',
-    operatorOnly: true,
     operationId: 'renameCaseEditorFile',
     summary: 'Give a file or a directory of the worktree another name',
     description: `Never one that something has: 409. The directories on the way are made. ${SAFE}`,

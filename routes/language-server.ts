@@ -37,7 +37,6 @@ export const languageServerRoutes = [
   route({
     method: 'GET',
     path: '/lsp/{language}/ws',
-    operatorOnly: true,
     operationId: 'openLanguageServer',
     summary: 'Speak with the language server, as WebSocket messages',
     description: `Each text message is one JSON-RPC message of the Language Server Protocol, without its header. All clients of one language and directory share a server that the daemon has initialised: \`initialize\` is answered with what it can do, \`shutdown\` and \`exit\` end the client's own connection only. Notifications go to every client, and a request of the server's to the client that has been there longest. ${CLOSES}`,
@@ -56,7 +55,6 @@ export const languageServerRoutes = [
   route({
     method: 'POST',
     path: '/lsp/{language}/message',
-    operatorOnly: true,
     operationId: 'sendLanguageServerMessage',
     summary: 'Send one JSON-RPC message to the language server',
     description:

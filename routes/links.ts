@@ -64,7 +64,6 @@ export const linkRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/github/sync',
-    operatorOnly: true,
     summary: 'Sync a Work item with its issue',
     description:
       'A three-way merge against the issue as last synced: what changed on the host only is taken, what changed here only is kept. What changed on both is kept and answered with 409 `sync_conflict`, until `prefer` settles it. Nothing is written to the issue, and the state of the Work item stays.',

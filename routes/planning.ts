@@ -47,7 +47,6 @@ export const planningRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/planning/from-issue',
-    operatorOnly: true,
     summary: 'Write problem-definition.md from the linked issue, as last synced',
     description: HOW,
     params: CasePath,
@@ -60,7 +59,6 @@ export const planningRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/planning/hypotheses-file',
-    operatorOnly: true,
     summary: 'Write hypotheses.md from problem-definition.md, or from the description without one',
     description: HOW,
     params: CasePath,
@@ -73,7 +71,6 @@ export const planningRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/planning/generate-tasks',
-    operatorOnly: true,
     summary: 'Write tasks.md from hypotheses.md',
     description: HOW,
     params: CasePath,
@@ -95,7 +92,6 @@ export const planningRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/planning/approve',
-    operatorOnly: true,
     summary: 'Approve the planning files as they are now',
     description:
       'The approval holds for these very files: a later edit makes it stale. With `artifacts`, the hash of each file that you read, it is refused when they are others by now.',

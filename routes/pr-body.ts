@@ -101,7 +101,6 @@ export const pullBodyRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr-body/updates/{update_id}/approve',
-    operatorOnly: true,
     summary: 'Approve a queued update and publish it',
     description:
       'Once. Edited by hand before, it is the edited text that is published; `body_sha256` binds the approval to the one that was read. A body that was changed on the host since is a 409 with the diff, and stays as it is.',

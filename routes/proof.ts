@@ -57,7 +57,6 @@ export const proofRoutes = [
   route({
     method: 'PUT',
     path: '/cases/{id}/proof/{pid}/verify',
-    operatorOnly: true,
     summary:
       'Mark a proof verified; once the gate is satisfied, a Work item that is VERIFYING is RESOLVED',
     params: ProofPath,

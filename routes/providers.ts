@@ -40,7 +40,6 @@ export const providerRoutes = [
     method: 'POST',
     path: '/providers/{id}/run',
     devOnly: true,
-    operatorOnly: true,
     summary: 'Have a provider answer a prompt, in an empty directory that is gone afterwards',
     description: 'In Plan mode: it reads and answers, and changes nothing.',
     params: Type.Object({ id: Type.String({ minLength: 1 }) }),

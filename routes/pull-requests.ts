@@ -61,7 +61,6 @@ export const pullRequestRoutes = [
   route({
     method: 'PATCH',
     path: '/api/cases/{id}/pr',
-    operatorOnly: true,
     summary: 'Change title and labels of the pull request on the host, and the notes here',
     description:
       "Only what is named is changed, first on the host. State, branches and checks are the host's; the published body changes by `…/pr-body/suggest-update` and its approval alone.",
@@ -84,7 +83,6 @@ export const pullRequestRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr/create',
-    operatorOnly: true,
     summary: 'Push the branch of the Work item and open its pull request on the host',
     description:
       'What the last completed session left in the worktree is committed first, in the name that git is configured with. The branch is pushed to its own name, over no commit that the worktree does not have, and never to the base branch. An open pull request of the branch is adopted as it is, also one that an interrupted call left behind. Nothing is ever merged.',
@@ -126,7 +124,6 @@ export const pullRequestRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr/push',
-    operatorOnly: true,
     summary: "Push what the Work item's branch has now to its pull request",
     description:
       'As `…/pr/create` does, for what came after: a feedback session, commits by hand. After a rebase use `…/conflicts/push-rebased`.',
@@ -178,7 +175,6 @@ export const pullRequestRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr/sync-state',
-    operatorOnly: true,
     summary: 'Read state and history of the pull request from the host and record both',
     description:
       'What a human did there, a merge too, is taken over. The state of the Work item stays as it is.',
@@ -210,7 +206,6 @@ export const pullRequestRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr/mark-ready',
-    operatorOnly: true,
     summary: 'Mark the pull request ready for review, and show the proof in a comment of it',
     description:
       'Behind the proof gate, and every check of `…/pr/ready-check`. One that is ready already stays so, and its proof comment is brought up to date.',
@@ -237,7 +232,6 @@ export const pullRequestRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr/comment-proof',
-    operatorOnly: true,
     summary: 'Show the verified proofs in one comment of the pull request',
     description:
       'Made once, and brought up to date after. Contents stand in code blocks: they mention nobody and are cut in the middle where the host would not take them whole.',

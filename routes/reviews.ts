@@ -70,7 +70,6 @@ export const reviewRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr/reviews/{review_id}/add-to-feedback',
-    operatorOnly: true,
     summary: 'Queue a review for the next feedback session',
     description: 'Once, however often it is asked. One that was addressed is queued anew.',
     params: ReviewPath,
@@ -81,7 +80,6 @@ export const reviewRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr/reviews/{review_id}/resolve',
-    operatorOnly: true,
     summary: 'Mark a review as resolved: a thread on the host, a review here',
     description:
       'It leaves the queue for feedback, unless a session has it. The host lets a review be ended only by its author or a dismissal: here it blocks no more.',
@@ -97,7 +95,6 @@ export const reviewRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr/address-feedback',
-    operatorOnly: true,
     summary: 'Start a session on the queued reviews',
     description:
       'A session of type `feedback`: it is told the reviews with file and line, plans, and changes files only after the operator has approved the plan. They leave the queue when it completes. A Work item that is RESOLVED is OPEN again with it, and stays so if the session is aborted; one that is NON_ISSUE is refused. Then `…/pr/push` brings its work to the host.',

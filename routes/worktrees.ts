@@ -144,7 +144,6 @@ export const worktreeRoutes = [
   route({
     method: 'POST',
     path: '/api/worktrees/{case_id}/attach',
-    operatorOnly: true,
     summary: 'Take a directory of yours as the worktree of a Work item',
     description:
       'A git work tree on a branch: a linked worktree, or a clone. Not the checkout of a project, nothing of the workspace, and none that another Work item has. Nothing is changed in it, and it is never deleted: DELETE lets go of it.',
@@ -159,7 +158,6 @@ export const worktreeRoutes = [
   route({
     method: 'DELETE',
     path: '/api/cases/{id}/worktree',
-    operatorOnly: true,
     summary: 'Remove the worktree of a Work item; its branch stays',
     description:
       'Refused while somebody is at work in it, and while it holds uncommitted files or commits that no remote and no other branch has. `force=true` first keeps these: as a patch in `recovered/` of the Work item, and under `refs/dossier/recovered/` of the repository, from where they can be restored. Ignored files, and what is inside submodules, are not kept. A directory that was attached is only let go.',

@@ -60,15 +60,15 @@ export const revokeKey = ({ store }: Service, id: string): Promise<void> =>
 
 const STALE_MS = 300_000;
 
-/** Whether this is the text of a key. Notes that it was used, once in five minutes at most. */
-export const isKey = async (service: Service, text: string): Promise<boolean> => {
+/** The key with this text; undefined for none. Notes that it was used, once in five minutes at most. */
+export const validKey = async (service: Service, text: string): Promise<ApiKey | undefined> => {
   const key = keyOf(service.store, text);
-  if (key === undefined) return false;
+  if (key === undefined) return undefined;
   const now = service.clock();
   const before = key.last_used_at === null ? 0 : Date.parse(key.last_used_at);
   if (now.getTime() - before > STALE_MS)
     await noteUse(service, { ...key, last_used_at: now.toISOString() });
-  return true;
+  return key;
 };
 
 // The call goes on: whoever has a key is let in, also while nothing can be written.

@@ -49,7 +49,7 @@ const pageRoute = (page: Page, service: Service): ServerRoute => ({
   path: page.path,
   options: page.method === 'GET' ? {} : { payload: UNREAD },
   handler: async (request, h) => {
-    await refuseAgents(request.raw.req.socket, service);
+    await refuseAgents(request.raw.req.socket, request.app.credential, service);
     const { key, cookie } = formKey(
       request.raw.req.headers.cookie,
       Number(request.server.info.port),

@@ -4,11 +4,19 @@ import type { Service } from '../service.ts';
 import { readBytes, UNREAD } from './bytes.ts';
 import { sendDownload } from './download.ts';
 import { inputReader } from './input.ts';
+import type { Credential } from './local-only.ts';
 import { refuseAgents } from './operator-only.ts';
 import { type ErrorLog, problemOf } from './problem.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
 import { isDownload, isStream } from './schema.ts';
 import { type Streams, sendEvents } from './sse.ts';
+
+declare module '@hapi/hapi' {
+  interface RequestApplicationState {
+    /** What the request showed, and was found to be valid. */
+    credential?: Credential | undefined;
+  }
+}
 
 const MIB = 1024 * 1024;
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -22,10 +30,17 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
     options: route.method === 'GET' ? {} : { payload: UNREAD },
     handler: async (request, h) => {
       if (route.devOnly === true && !service.config.dev) throw devOnly(route);
-      if (route.operatorOnly === true) await refuseAgents(request.raw.req.socket, service);
+      const { credential } = request.app;
+      if (route.anyone !== true) await refuseAgents(request.raw.req.socket, credential, service);
       const { params, query, raw } = request;
       const payload = await bodyOf(route, request);
-      const input = read({ params, query, headers: raw.req.headers, payload });
+      const input = read({
+        params,
+        query,
+        headers: raw.req.headers,
+        payload,
+        key: credential?.key,
+      });
       const result = await route.handler(input as never, service);
       if (isStream(route)) return sendEvents(result as EventSource, request, h, streams);
       if (isDownload(route)) return sendDownload(result as Download, request, h, streams);

@@ -1,7 +1,7 @@
 import { type FieldError, notFound, ServiceError } from '../errors.ts';
 import { readBody } from './body.ts';
 import { type Check, checker } from './check.ts';
-import { bearerOf } from './local-only.ts';
+import { bearerOf, type ShownKey } from './local-only.ts';
 import type { Input, Route } from './route.ts';
 import {
   bodyIsOptional,
@@ -17,6 +17,8 @@ export interface Asked {
   query: Record<string, unknown>;
   headers: Record<string, string | string[] | undefined>;
   payload: unknown;
+  /** The API key that it showed, found valid. */
+  key?: ShownKey | undefined;
 }
 
 type Read = (asked: Asked) => Input<unknown, unknown, unknown>;
@@ -29,7 +31,7 @@ export const inputReader = (route: Route): Read => {
   const readParams = textReader(() => paramsSchema(route));
   const readQuery = textReader(() => querySchema(route));
   const checkBody = bodyChecker(route);
-  return ({ params, query, headers, payload }) => {
+  return ({ params, query, headers, payload, key }) => {
     const path = readParams(params);
     refuseParams(route, path.errors, params);
     const asked = readQuery(query);
@@ -42,6 +44,7 @@ export const inputReader = (route: Route): Read => {
       body,
       ifMatch: ifMatch(headers['if-match']),
       token: bearerOf(headers.authorization),
+      key,
       headers,
     };
   };

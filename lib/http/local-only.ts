@@ -2,8 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { ServiceError } from '../errors.ts';
 
-/** Whether a token is good for this path. */
-export type CheckKey = (token: string, path: string) => Promise<boolean>;
+/** Which API key was shown; its text is nowhere. */
+export interface ShownKey {
+  id: string;
+  name: string;
+}
+
+/** What a valid token is: an API key, or without one the token of a session that runs. */
+export interface Credential {
+  key?: ShownKey;
+}
+
+/** What a token is at this path; undefined when it is good for nothing there. */
+export type CheckKey = (token: string, path: string) => Promise<Credential | undefined>;
 
 /**
  * Why a request or upgrade with these headers is refused, or undefined. Only this machine reaches a loopback
@@ -20,15 +31,16 @@ export const notLocal = (headers: IncomingHttpHeaders, port: number): ServiceErr
   return undefined;
 };
 
-/** Throws `unauthorized` unless the key in the Authorization header, where there is one, is valid. */
+/** What the Authorization header shows; undefined without one. Throws `unauthorized` for what is no valid key. */
 export const checkCredential = async (
   header: string | undefined,
   path: string,
   checkKey: CheckKey,
-): Promise<void> => {
-  if (header === undefined) return;
+): Promise<Credential | undefined> => {
+  if (header === undefined) return undefined;
   const token = bearerOf(header);
-  if (token !== undefined && (await checkKey(token, path))) return;
+  const credential = token === undefined ? undefined : await checkKey(token, path);
+  if (credential !== undefined) return credential;
   throw new ServiceError(
     'unauthorized',
     'The API key is unknown or revoked. Calls from this machine need none: leave Authorization out.',

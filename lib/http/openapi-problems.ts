@@ -28,7 +28,7 @@ const possibleErrors = (route: Route): ErrorCode[] => {
     ...(route.body ? BODY : []),
     ...(route.method === 'GET' ? [] : WRITE),
     ...(route.conditional && route.method !== 'GET' ? (['precondition_failed'] as const) : []),
-    ...(route.operatorOnly ? (['not_operator'] as const) : []),
+    ...(route.anyone ? [] : (['not_operator'] as const)),
     ...(route.devOnly ? (['route_not_found'] as const) : []),
     ...(route.errors ?? []),
   ]);

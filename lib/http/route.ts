@@ -2,6 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type { WebSocket } from 'ws';
 import type { ErrorCode } from '../errors.ts';
 import type { Service } from '../service.ts';
+import type { ShownKey } from './local-only.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -63,6 +64,8 @@ export interface Input<P, Q, B> {
   ifMatch: string | undefined;
   /** The bearer token that was presented; it has been found good for this path. */
   token: string | undefined;
+  /** The API key that the call showed. */
+  key: ShownKey | undefined;
   /** As they were sent, with names in lower case. */
   headers: Record<string, string | string[] | undefined>;
 }
@@ -102,8 +105,8 @@ export interface Route<
     | 'text/event-stream';
   /** Default: 200, or 204 without a response schema. */
   status?: 200 | 201 | 202 | 204;
-  /** A decision of the operator's: no process of an agent's run may make the call. */
-  operatorOnly?: boolean;
+  /** Not the operator's alone: any process of this machine may make the call, agents and other users too. */
+  anyone?: boolean;
   /** There only when the daemon runs with --dev. */
   devOnly?: boolean;
   /** The operation honours If-Match. */

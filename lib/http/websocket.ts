@@ -86,11 +86,12 @@ const admit = async (
   const refusal = notLocal(headers, port());
   if (refusal !== undefined) throw refusal;
   const { pathname, searchParams } = new URL(url, 'http://localhost');
-  await checkCredential(headers.authorization, pathname, checkKey);
+  const credential = await checkCredential(headers.authorization, pathname, checkKey);
   const { route, params } = match(paths, pathname);
-  if (route.operatorOnly === true) await refuseAgents(socket, service);
+  await refuseAgents(socket, credential, service);
   const query = Object.fromEntries(searchParams);
-  const input = inputReader(route)({ params, query, headers, payload: undefined });
+  const { key } = credential ?? {};
+  const input = inputReader(route)({ params, query, headers, payload: undefined, key });
   const speak = await route.socket?.(input as never, service);
   if (speak === undefined) throw new ServiceError('internal', 'The endpoint says nothing.');
   return speak;

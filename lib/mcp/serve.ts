@@ -1,4 +1,4 @@
-import { isKey } from '../api-keys/keys.ts';
+import { validKey } from '../api-keys/keys.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { runOfToken } from '../sessions/engine.ts';
@@ -16,7 +16,7 @@ export const serveMcp = async (
 ): Promise<{ status: number; body: Buffer | undefined }> => {
   const run = token === undefined ? undefined : runOfToken(service.engine, token);
   // An API key is the operator's, as no key is.
-  if (token !== undefined && run === undefined && !(await isKey(service, token)))
+  if (token !== undefined && run === undefined && (await validKey(service, token)) === undefined)
     throw new ServiceError('unauthorized', 'The token belongs to no session that runs now.');
   const { answerMessage } = await import('./answer.ts');
   const response = await answerMessage(

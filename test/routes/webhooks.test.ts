@@ -49,7 +49,7 @@ const serve = async (
     log: { error: (details, message) => assert.fail(`${message}: ${JSON.stringify(details)}`) },
     host: '127.0.0.1',
     port: 4321,
-    checkKey: async () => false,
+    checkKey: async () => undefined,
   });
   const call: Call = async (method, path, body, headers = {}) => {
     const answer = await server.inject({

@@ -187,6 +187,7 @@ describe('openApi', () => {
     assert.deepEqual(codesOf(paths['/cases'].post), [
       'bad_request',
       'unauthorized',
+      'not_operator',
       'not_local',
       'request_timeout',
       'already_exists',
@@ -202,6 +203,7 @@ describe('openApi', () => {
     assert.deepEqual(codesOf(paths['/cases/{id}/stream'].get), [
       'bad_request',
       'unauthorized',
+      'not_operator',
       'not_local',
       'not_found',
       'internal',

@@ -17,6 +17,7 @@ const SERVICE = {
     commit: null,
     built_at: null,
   },
+  comesFromAgent: async () => false,
 } as unknown as Service;
 
 export interface Logged {
@@ -36,7 +37,8 @@ export const serverOf = (
     log: { error: (details, message) => logged.push({ details, message }) },
     host: '127.0.0.1',
     port: 4321,
-    checkKey: async (token) => token === 'good-key',
+    checkKey: async (token) =>
+      token === 'good-key' ? { key: { id: 'k', name: 'good' } } : undefined,
     ...options,
   });
   return { hapi, logged };

@@ -94,7 +94,7 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
     log: service.log,
     host: '127.0.0.1',
     port: 4321,
-    checkKey: async () => false,
+    checkKey: async () => undefined,
   });
   const item = await createCase(service, { title: 'Fix the login', type: 'bug' });
   return { service, hapi, workspace, repository, item, send: sender(hapi) };
