@@ -22,11 +22,12 @@ const info = {
 };
 
 await build({
-  // A thread's file has to lie beside the chunk that starts it.
+  // The file of a thread, or of a process, has to lie beside the chunk that starts it.
   entryPoints: {
     dossier: 'lib/main.ts',
     'chunks/watch-worker': 'store/watch/watch-worker.ts',
     'chunks/export-worker': 'store/archive/export-worker.ts',
+    'chunks/relay': 'lib/egress/relay.ts',
   },
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',

@@ -7,6 +7,7 @@ import {
   server,
 } from '@hapi/hapi';
 import { Type } from 'typebox';
+import { DAEMON_HEADER } from './egress/daemon-probe.ts';
 import { ServiceError } from './errors.ts';
 import { tagged } from './http/answer.ts';
 import { type Console, consoleRoutes } from './http/console-page.ts';
@@ -80,6 +81,7 @@ const guard = (hapi: Server, checkKey: CheckKey): void => {
   hapi.ext('onRequest', async ({ raw, path, app }, h) => {
     raw.res.setHeader('x-content-type-options', 'nosniff');
     raw.res.setHeader('x-frame-options', 'DENY');
+    raw.res.setHeader(DAEMON_HEADER, '1');
     const { headers } = raw.req;
     const refusal = notLocal(headers, Number(hapi.info.port));
     if (refusal !== undefined) throw refusal;

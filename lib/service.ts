@@ -1,6 +1,7 @@
 import type { Store } from '../store/store.ts';
 import type { CodeHost } from './codehost/code-host.ts';
 import type { Config } from './config.ts';
+import type { NetworkDoor } from './egress/networks.ts';
 import type { Exporter } from './export/exporter.ts';
 import type { LanguageServers } from './language-server/servers.ts';
 import type { LinkWork } from './links/work.ts';
@@ -28,6 +29,8 @@ export interface Service {
   readonly codeHost: () => CodeHost;
   /** What programs are shut in with, as the settings want it now. */
   readonly sandbox: () => Sandbox;
+  /** How programs in the sandbox reach the network, as the settings of all want it now. */
+  readonly network: () => NetworkDoor;
   /** Where the API is reached; undefined until it listens. */
   readonly address: { url: string | undefined };
   /** Every program of a run that is alive, whatever it was started for. */

@@ -4,6 +4,9 @@ import { type OpenStore, openStore } from '../store/open.ts';
 import { createGitHub } from './codehost/github/github.ts';
 import type { Config } from './config.ts';
 import { recoverConflicts } from './conflicts/recover.ts';
+import { createNetworkDoor, type NetworkDeps, type NetworkDoor } from './egress/networks.ts';
+import { sweepSocketDirs } from './egress/socket-dir.ts';
+import { createWorld } from './egress/world.ts';
 import { createExporter } from './export/exporter.ts';
 import { createAutocommit } from './history/autocommit.ts';
 import {
@@ -14,6 +17,7 @@ import {
 import { pauseImports } from './links/import-run.ts';
 import { createLinkWork } from './links/work.ts';
 import type { Log } from './log.ts';
+import { serveRun } from './mcp/serve.ts';
 import { recoverPlanning } from './planning/recover.ts';
 import { followUp } from './proof/gate.ts';
 import { createProviders, type Providers } from './providers/providers.ts';
@@ -67,6 +71,7 @@ export const startService = async (
   };
   service.dispatcher.start();
   autocommit.start();
+  await sweepSocketDirs();
   await sweepLanguageServers(service);
   await endInterruptedSetups(service);
   await recoverPlanning(service);
@@ -110,7 +115,9 @@ const compose = (
     settings: () => settings().codehost ?? {},
     version: version.version,
   });
-  return {
+  const address: Service['address'] = { url: undefined };
+  const network = networkOf(config, settings, { sandbox, address, mcp: () => serveRun(service) });
+  const service: Service = {
     ...given,
     git: createGit({
       env: cleanEnvironment(config.env),
@@ -118,17 +125,19 @@ const compose = (
     }),
     sandbox,
     codeHost: () => github,
-    providers: providersOf(config, settings, { sandbox, runs }),
+    network,
+    providers: providersOf(config, settings, { sandbox, runs, network }),
     runs,
     engine,
     setups,
     languageServers,
     links: createLinkWork(),
     exporter: createExporter(store),
-    address: { url: undefined },
+    address,
     dispatcher: createDispatcher({ store, log, version: version.version }),
     comesFromAgent: (connection) => comesFromRun(connection, [...runs.live]),
   };
+  return service;
 };
 
 const reportTo =
@@ -151,18 +160,41 @@ const sandboxOf = (config: Config, settings: Current): (() => Sandbox) => {
   };
 };
 
+interface Around {
+  sandbox: () => Sandbox;
+  address: Service['address'];
+  mcp: () => NetworkDeps['mcp'];
+}
+
+const networkOf = (
+  { env }: Config,
+  settings: Current,
+  { sandbox, address, mcp }: Around,
+): (() => NetworkDoor) => {
+  const world = createWorld(() => (address.url === undefined ? undefined : portOf(address.url)));
+  return () => {
+    const { network, allow_local } = settings();
+    return createNetworkDoor({
+      ...{ env, world, mcp: (token) => mcp()(token), rules: { network, allow_local } },
+      sandboxed: sandbox().kind !== 'none',
+    });
+  };
+};
+
+const portOf = (url: string): number => Number(new URL(url).port);
+
 // Made anew when the settings were edited; a session that runs keeps the provider it was started with.
 const providersOf = (
   { env }: Config,
   settings: Current,
-  { sandbox, runs }: { sandbox: () => Sandbox; runs: Runs },
+  { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkDoor },
 ): (() => Providers) => {
   let made: { from: ReturnType<Current>; providers: Providers } | undefined;
   return () => {
     const from = settings();
     if (made?.from !== from) {
       const given = from as Parameters<typeof createProviders>[0];
-      const deps = { env, sandbox: sandbox(), runs, isInside };
+      const deps = { env, sandbox: sandbox(), network: network(), runs, isInside };
       made = { from, providers: createProviders(given, deps) };
     }
     return made.providers;

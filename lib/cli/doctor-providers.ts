@@ -1,4 +1,7 @@
 import { isInside } from '../../store/disk/inside.ts';
+import { NO_MCP } from '../egress/mcp-door.ts';
+import { createNetworkDoor } from '../egress/networks.ts';
+import { createWorld } from '../egress/world.ts';
 import type { ProviderInfo } from '../providers/provider.ts';
 import { createProviders } from '../providers/providers.ts';
 import { createRuns } from '../tools/runs.ts';
@@ -10,6 +13,10 @@ export const providers = async function* (patient: Patient): AsyncGenerator<Find
   const known = createProviders((settings?.value ?? {}) as Parameters<typeof createProviders>[0], {
     env: config.env,
     sandbox,
+    network: createNetworkDoor({
+      ...{ env: config.env, rules: settings?.value ?? {}, world: createWorld(() => undefined) },
+      ...{ sandboxed: sandbox.kind !== 'none', mcp: () => NO_MCP },
+    }),
     runs: createRuns(),
     isInside,
   });

@@ -71,6 +71,9 @@ and where it was left \`by\`, whom git names for it, or null. There are 100 at m
 An event \`approved\` tells the operator's yes: \`approved_at\`, \`approved_by\` and \`approved_sha256\`, the hash of the text
 that is kept as approved.md. It is told once, and what runs after it is that text.
 
+An event \`network\` tells of a \`host\` and \`port\` that the session's programs reached (\`allowed\` true) or were refused,
+with a \`reason\`: each once a turn for each outcome, 200 at most. Only what has a network of its own is told.
+
 An event \`operator_edit\` tells of a file that the operator changed in the worktree by way of the API, while the session
 goes on: \`action\` (\`created\`, \`written\`, \`deleted\`, \`renamed\`, \`directory_created\`), \`path\`, and \`from\` of one that was renamed.
 

@@ -3,6 +3,7 @@ import { sep } from 'node:path';
 import { forgetServer, noteServer, serverMarkers } from '../../store/language-servers.ts';
 import type { Language } from '../../store/records/settings.ts';
 import type { Tree } from '../../store/tree/folder.ts';
+import type { OpenNetwork } from '../egress/networks.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { Environment } from '../tools/environment.ts';
@@ -159,12 +160,14 @@ const start = async (
   await noteServer(store.layout, marker);
   const { ready_ms, slow_ms } = languageServers.limits;
   const began = performance.now();
+  const network = service.network().open(NOTHING);
   const server = startLanguageServer({
-    ...shutIn(service, argv, tree),
-    ...{ root: tree.root, marker, ready_ms, slow_ms, runs: service.runs, loopback: true },
+    ...shutIn(service, argv, tree, network),
+    ...{ root: tree.root, marker, ready_ms, slow_ms, runs: service.runs },
   });
   place.server = server;
   void server.exited.then((exit) => {
+    network.close();
     forgetServer(store.layout, marker);
     clearTimeout(place.idle);
     place.server = undefined;
@@ -179,6 +182,8 @@ const start = async (
   return server;
 };
 
+const NOTHING = { given: {}, token: undefined, tell: () => undefined };
+
 const failed = (place: Place, lived_ms: number, { pause_ms }: Limits): void => {
   place.failures = lived_ms > LONGEST_PAUSE_MS ? 1 : place.failures + 1;
   const pause = Math.min(LONGEST_PAUSE_MS, pause_ms * 2 ** (place.failures - 1));
@@ -186,13 +191,18 @@ const failed = (place: Place, lived_ms: number, { pause_ms }: Limits): void => {
 };
 
 // It reads and never writes: what it keeps goes into a /tmp of its own, and with it.
-const shutIn = (service: Service, argv: string[], { root, git_dir, closed }: Tree) => {
+const shutIn = (
+  service: Service,
+  argv: string[],
+  { root, git_dir, closed }: Tree,
+  network: OpenNetwork,
+) => {
   const sandbox = service.sandbox();
   const inside: Environment = { CARGO_TARGET_DIR: '/tmp/target', XDG_CACHE_HOME: '/tmp/cache' };
   const env = serverEnvironment(service, sandbox.kind === 'none' ? {} : inside);
   const { dossier } = service.store.layout;
   const view = {
-    ...{ cwd: root, phase: 'plan' as const, writable: [], network: 'host' as const },
+    ...{ cwd: root, phase: 'plan' as const, writable: [], network: network.view },
     readable: [git_dir, ...closed.filter((path) => path !== dossier)],
     hidden: [
       dossier,
@@ -200,7 +210,8 @@ const shutIn = (service: Service, argv: string[], { root, git_dir, closed }: Tre
       ...privatePlaces(env),
     ],
   };
-  return { argv: sandbox.wrap(argv, view), env };
+  const loopback = network.view === 'host';
+  return { argv: sandbox.wrap(argv, view), env: { ...env, ...network.env }, loopback };
 };
 
 const rest = (place: Place, { idle_ms }: Limits): void => {

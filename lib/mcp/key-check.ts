@@ -1,15 +1,11 @@
 import { validKey } from '../api-keys/keys.ts';
 import type { CheckKey } from '../http/local-only.ts';
 import type { Service } from '../service.ts';
-import { runOfToken } from '../sessions/engine.ts';
 
-/** An API key opens what needs none. A session's token opens the MCP server and nothing else. */
+/** An API key opens what needs none. The token of a session opens nothing here: its MCP server is elsewhere. */
 export const keyCheck =
   (service: Service): CheckKey =>
-  async (token, path) => {
-    if (path === MCP_PATH && runOfToken(service.engine, token) !== undefined) return {};
+  async (token) => {
     const key = await validKey(service, token);
     return key && { key: { id: key.id, name: key.name } };
   };
-
-export const MCP_PATH = '/mcp';

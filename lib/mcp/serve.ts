@@ -1,23 +1,52 @@
+import { Check } from 'typebox/value';
+import { sha256 } from '../../store/names.ts';
 import { validKey } from '../api-keys/keys.ts';
+import type { AnswerMcp } from '../egress/mcp-door.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { runOfToken } from '../sessions/engine.ts';
+import { type LiveRun, runOfToken } from '../sessions/engine.ts';
+import { isTokenOf } from '../sessions/token.ts';
+import { Message } from './message.ts';
 
 export interface McpMessage {
-  /** As it was presented; undefined for the operator's own client. */
+  /** As it was presented; undefined for the operator's own client without a key. */
   token: string | undefined;
   body: unknown;
 }
 
-/** Answers a message for the caller that the token names. The protocol's code is loaded with the first one. */
-export const serveMcp = async (
+interface Answer {
+  status: number;
+  body: Buffer | undefined;
+}
+
+/** Answers a message of the operator's own client. Throws `unauthorized` for a token that is no API key: a run has its own door. */
+export const serveMcp = async (service: Service, { token, body }: McpMessage): Promise<Answer> => {
+  if (token !== undefined && (await validKey(service, token)) === undefined)
+    throw new ServiceError('unauthorized', 'The API key is unknown or revoked.');
+  return answer(service, undefined, body);
+};
+
+/**
+ * Answers messages at the door of one run: whoever presents its token, and nobody else, as long as it goes on. Without a
+ * token of its own a run has nobody to ask. The run is looked up each time.
+ */
+export const serveRun =
+  (service: Service) =>
+  (own: string | undefined): AnswerMcp =>
+  async (token, body) => {
+    const run = own === undefined ? undefined : runOfToken(service.engine, own);
+    if (run === undefined || token === undefined || !isTokenOf(sha256(run.token), token))
+      return { status: 401, body: undefined };
+    if (!Check(Message, body)) return { status: 400, body: undefined };
+    return answer(service, run, body);
+  };
+
+// The protocol's code is loaded with the first message.
+const answer = async (
   service: Service,
-  { token, body }: McpMessage,
-): Promise<{ status: number; body: Buffer | undefined }> => {
-  const run = token === undefined ? undefined : runOfToken(service.engine, token);
-  // An API key is the operator's, as no key is.
-  if (token !== undefined && run === undefined && (await validKey(service, token)) === undefined)
-    throw new ServiceError('unauthorized', 'The token belongs to no session that runs now.');
+  run: LiveRun | undefined,
+  body: unknown,
+): Promise<Answer> => {
   const { answerMessage } = await import('./answer.ts');
   const response = await answerMessage(
     { service, run },

@@ -4,6 +4,7 @@ import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';
 import { refuseSession } from '../conflicts/under-way.ts';
 import { ServiceError } from '../errors.ts';
+import { openRunDoor } from '../mcp/run-door.ts';
 import { ANSWER_LIMITS } from '../providers/launch.ts';
 import type { Provider, RunResult, RunSpec } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
@@ -129,8 +130,15 @@ interface Start {
 const run = async (service: Service, live: LiveRun, start: Start): Promise<RunResult> => {
   if (live.stopping || service.engine.closing) return { outcome: 'cancelled' };
   live.worktree = start.worktree.path;
-  live.run = start.asked.provider.run.start(specOf(service, live, start), () => undefined);
-  return live.run.done;
+  const provider = start.asked.provider.run;
+  const door = await openRunDoor(service, provider, live.token);
+  if (live.stopping || service.engine.closing) {
+    door.close();
+    return { outcome: 'cancelled' };
+  }
+  const spec = { ...specOf(service, live, start), mcp: door.mcp };
+  live.run = provider.start(spec, () => undefined);
+  return live.run.done.finally(door.close);
 };
 
 const specOf = (
@@ -151,9 +159,6 @@ const specOf = (
   },
   run_marker: live.run_marker,
   ...(signed_as !== undefined && { signed_as }),
-  ...(service.address.url !== undefined && {
-    mcp: { url: `${service.address.url}/mcp`, token: live.token },
-  }),
   limits: ANSWER_LIMITS,
   awaitPlan: () => Promise.reject(new Error('nobody writes a plan here')),
 });

@@ -1,3 +1,5 @@
+import type { NetworkDoor, OpenNetwork } from '../egress/networks.ts';
+import type { Told } from '../egress/proxy.ts';
 import { cleanEnvironment, type Environment } from '../tools/environment.ts';
 import { privatePlaces } from '../tools/private-places.ts';
 import type { Runs } from '../tools/runs.ts';
@@ -10,6 +12,8 @@ export interface ProviderDeps {
   /** The daemon's own environment; programs get the allow-listed part of it and what their settings add. */
   env: Readonly<Record<string, string | undefined>>;
   sandbox: Sandbox;
+  /** How its programs reach the network. */
+  network: NetworkDoor;
   /** Where every program is entered from before its start until nothing of it is alive. */
   runs: Runs;
   /** Whether a path, relative ones taken from `root`, lies in the directory `root` once links are resolved. */
@@ -24,15 +28,26 @@ export interface Launch {
   onBytes?: (chunk: Buffer) => void;
   /** Whole lines of standard output alone. */
   onLine?: (line: string) => void;
+  /** What it reached of the network, and what it was refused; each as often as it asks. */
+  onNetwork?: (told: Told) => void;
 }
 
 /** Where a program runs, and what it may do there. */
 export type Launchable = Pick<
   RunSpec,
-  'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden' | 'run_marker' | 'limits' | 'signed_as'
+  | 'cwd'
+  | 'phase'
+  | 'writable'
+  | 'kept'
+  | 'binds'
+  | 'hidden'
+  | 'run_marker'
+  | 'limits'
+  | 'signed_as'
+  | 'mcp'
 >;
 
-export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox' | 'runs'>;
+export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox' | 'network' | 'runs'>;
 
 /** How long a program may be silent or run, and how much it may write in all, before it has failed. */
 export const LIMITS: RunSpec['limits'] = {
@@ -48,23 +63,37 @@ export const ANSWER_LIMITS: RunSpec['limits'] = {
   wall_ms: 15 * 60_000,
 };
 
-/** Starts a program of a run in its worktree, under the sandbox's view for its phase. Throws when it cannot be wrapped. */
+/**
+ * Starts a program of a run in its worktree, under the sandbox's view for its phase, with the network of its provider, which
+ * is open until nothing of it is alive. Throws when it cannot be wrapped, or cannot have its network.
+ */
 export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Program => {
+  const { env: given = {}, onNetwork: tell = () => undefined } = program;
+  const network = deps.network.open({ given, token: spec.mcp?.token, tell });
+  try {
+    const started = start(spec, program, { ...deps, open: network });
+    void started.exited.then(network.close);
+    return started;
+  } catch (error) {
+    network.close();
+    throw error;
+  }
+};
+
+const start = (
+  spec: Launchable,
+  program: Launch,
+  { open, ...deps }: LaunchDeps & { open: OpenNetwork },
+): Program => {
   const { cwd, phase, writable, kept, binds, hidden, run_marker, limits, signed_as } = spec;
-  const { state = [] } = program;
+  const { state = [], onBytes, onLine } = program;
   // What the operator names as the agent's own is the agent's.
   const closed = privatePlaces(deps.env as Environment).filter((path) => !state.includes(path));
   const view = {
-    cwd,
-    phase,
-    writable,
-    readable: kept,
-    hidden: [...hidden, ...closed],
-    state,
-    network: 'host' as const,
+    ...{ cwd, phase, writable, readable: kept, hidden: [...hidden, ...closed], state },
+    network: open.view,
     ...(binds && { binds }),
   };
-  const { onBytes, onLine } = program;
   return startProgram({
     argv: deps.sandbox.wrap(program.argv, view),
     cwd,
@@ -73,11 +102,12 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
       ...(deps.sandbox.kind === 'bubblewrap' && INSIDE),
       ...program.env,
       ...(signed_as !== undefined && signing(signed_as, program.env)),
+      ...open.env,
     }),
     marker: run_marker,
     own_dir: cwd,
     runs: deps.runs,
-    loopback: true,
+    loopback: open.view === 'host',
     idle_ms: limits.idle_ms,
     wall_ms: limits.wall_ms,
     output_bytes: limits.output_bytes,
@@ -89,9 +119,12 @@ export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Pro
 // The home directory is read-only inside, and npm stops where it cannot write. An agent's own cache is in its state.
 const INSIDE: Environment = { npm_config_cache: '/tmp/npm' };
 
-/** How a provider that starts programs holds Plan mode. */
-export const isolationOf = ({ sandbox }: Pick<ProviderDeps, 'sandbox'>): Isolation =>
-  sandbox.kind === 'none' ? 'checked' : 'enforced';
+/** How a provider that starts programs holds Plan mode: a sandbox with the machine's network has a way around it. */
+export const isolationOf = ({
+  sandbox,
+  network,
+}: Pick<ProviderDeps, 'sandbox' | 'network'>): Isolation =>
+  sandbox.kind === 'none' || network.kind === 'host' ? 'checked' : 'enforced';
 
 // Every ref that a git of the run writes, tags too, is noted with this name. One variable, as `git -c` hands its
 // settings on: agents keep variables from their shells that have KEY in their names, as GIT_CONFIG_KEY_0 has.

@@ -3,6 +3,7 @@ import type { Provider, Run, RunEvent, RunResult, RunSpec } from './provider.ts'
 /** The operator is the provider: plan.md is written by hand, the worktree is edited by hand, `finish` ends the work. */
 export const createManualProvider = (): Provider => ({
   isolation: 'operator',
+  own_network: false,
   probe: async () => ({ id: 'manual', kind: 'manual', available: true, isolation: 'operator' }),
   start: (spec, tell) => (spec.phase === 'plan' ? awaitPlan(spec, tell) : awaitFinish(spec, tell)),
 });

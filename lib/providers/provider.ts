@@ -77,7 +77,7 @@ export interface RunSpec {
   binds?: readonly Bind[];
   /** Directories no agent may see (the daemon's own .dossier, less this worktree). */
   hidden: string[];
-  /** The daemon's own MCP server, for this run alone; undefined while the daemon does not listen. */
+  /** The daemon's own MCP server, for this run alone. */
   mcp?: { url: string; token: string };
   /**
    * A program has failed that is silent for `idle_ms`, that goes on for longer than `wall_ms` (the operator's time to
@@ -142,6 +142,11 @@ export type RunEvent =
       };
     }
   | { type: 'usage'; data: Usage }
+  | {
+      /** Reached, or refused; each goal once for each outcome. */
+      type: 'network';
+      data: { host: string; port: number; allowed: boolean; reason?: string };
+    }
   | { type: 'agent_event'; data: { kind: string; raw: unknown } };
 
 export interface RunResult {
@@ -174,6 +179,8 @@ export interface Run {
 
 export interface Provider {
   readonly isolation: Isolation;
+  /** Its programs have a network of their own, and find MCP inside of it. */
+  readonly own_network: boolean;
   probe(): Promise<ProviderInfo>;
   start(spec: RunSpec, tell: (event: RunEvent) => void): Run;
 }

@@ -1,3 +1,4 @@
+import type { NetworkRules } from '../egress/rules.ts';
 import type { Environment } from '../tools/environment.ts';
 import { createAcpProvider } from './acp/acp.ts';
 import { createCommandProvider } from './command/command.ts';
@@ -22,6 +23,8 @@ export interface AcpSettings {
   modes?: { plan?: string; work?: string };
   /** Paths the agent may write besides the worktree, absolute or beginning with `~/`. */
   state_dirs?: string[];
+  network?: NetworkRules['network'];
+  allow_local?: string[];
 }
 
 /** Any program that does one turn and ends. */
@@ -34,6 +37,8 @@ export interface CommandSettings {
   output?: Format;
   env?: Record<string, string>;
   state_dirs?: string[];
+  network?: NetworkRules['network'];
+  allow_local?: string[];
 }
 
 /** What this version does not know how to run; reported, never started. */
@@ -89,14 +94,19 @@ const fromSettings = (
       `The name ${id} belongs to a built-in provider: give providers.${id} another name.`,
     );
   }
-  if (isAcp(entry)) return acpProvider(id, entry, settings, deps);
-  if (isCommand(entry)) return commandProvider(id, entry, deps);
+  if (isAcp(entry)) return acpProvider(id, entry, settings, withNetwork(entry, deps));
+  if (isCommand(entry)) return commandProvider(id, entry, withNetwork(entry, deps));
   return unavailable(
     id,
     'acp',
     `providers.${id}: the kind ${entry.kind} is not supported by this version; acp and command are.`,
   );
 };
+
+const withNetwork = ({ network, allow_local }: NetworkRules, deps: ProviderDeps): ProviderDeps => ({
+  ...deps,
+  network: deps.network.for({ network, allow_local }),
+});
 
 const isAcp = (entry: Entry): entry is AcpSettings => entry.kind === 'acp';
 
@@ -222,6 +232,7 @@ const inherited = ({ inherits }: Preset, env: ProviderDeps['env']): Environment 
 
 const unavailable = (id: string, kind: ProviderInfo['kind'], reason: string): Provider => ({
   isolation: 'checked',
+  own_network: false,
   probe: async () => ({ id, kind, available: false, reason, isolation: 'checked' }),
   start: () => failedRun(reason),
 });

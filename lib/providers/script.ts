@@ -18,7 +18,7 @@ export interface Ran extends Capped {
  */
 export const runScript = async (
   spec: Launchable,
-  argv: Launch['argv'],
+  { argv, onNetwork }: Pick<Launch, 'argv' | 'onNetwork'>,
   deps: LaunchDeps,
   started: (program: Program) => void,
 ): Promise<Ran> => {
@@ -28,7 +28,7 @@ export const runScript = async (
   const env = deps.sandbox.kind === 'bubblewrap' ? OWN_CACHES : {};
   let exit: Exit | Error;
   try {
-    const program = launch(spec, { argv, env, onBytes }, deps);
+    const program = launch(spec, { argv, env, onBytes, ...(onNetwork && { onNetwork }) }, deps);
     // Nobody types: a command that asks gets the end of its input instead of waiting for ever.
     program.stdin.end();
     started(program);

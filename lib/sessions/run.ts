@@ -5,6 +5,7 @@ import { update } from '../cases/change.ts';
 import { moveTo, unblock } from '../cases/moves.ts';
 import { CONFLICT, rebaseUnderWay } from '../conflicts/under-way.ts';
 import { ServiceError } from '../errors.ts';
+import { openRunDoor, type RunDoor } from '../mcp/run-door.ts';
 import { LIMITS } from '../providers/launch.ts';
 import type {
   Phase,
@@ -35,11 +36,15 @@ export const runTurn = async (service: Service, turn: Turn): Promise<RunResult> 
   const { session } = turn.kept;
   const provider = providerOf(service, session.provider);
   const live = service.engine.live.get(session.id);
-  if (live === undefined || live.stopping || service.engine.closing)
-    return { outcome: 'cancelled' };
+  if (live === undefined || hasToStop(service, live)) return { outcome: 'cancelled' };
   live.worktree = turn.worktree.path;
   let lost: { error: unknown } | undefined;
-  const run = provider.start(specOf(service, turn), (event) => {
+  const door = await openRunDoor(service, provider, live.token);
+  if (hasToStop(service, live)) {
+    door.close();
+    return { outcome: 'cancelled' };
+  }
+  const run = provider.start(specOf(service, turn, door), (event) => {
     try {
       service.engine.transcript(turn.kept).append(event.type, { ...event.data });
     } catch (error) {
@@ -50,12 +55,15 @@ export const runTurn = async (service: Service, turn: Turn): Promise<RunResult> 
   });
   live.run = run;
   if (lost !== undefined) await run.kill();
-  const result = await run.done;
+  const result = await run.done.finally(door.close);
   live.result = result;
   await live.followed;
   if (lost !== undefined) throw lost.error;
   return result;
 };
+
+const hasToStop = ({ engine }: Service, { stopping }: LiveRun): boolean =>
+  stopping || engine.closing;
 
 const providerOf = (service: Service, name: string): Provider => {
   const provider = service.providers().get(name);
@@ -63,9 +71,9 @@ const providerOf = (service: Service, name: string): Provider => {
   throw new ServiceError('provider_failed', `There is no provider ${name} in the settings.`);
 };
 
-const specOf = (service: Service, turn: Turn): RunSpec => {
+const specOf = (service: Service, turn: Turn, { mcp }: RunDoor): RunSpec => {
   const { kept, phase, worktree, prompt, signed_as } = turn;
-  const { store, engine, address } = service;
+  const { store } = service;
   const { session, matter } = kept;
   // Who resolves conflicts stages and commits nothing.
   const mayCommit = phase === 'work' && session.type !== CONFLICT;
@@ -76,9 +84,7 @@ const specOf = (service: Service, turn: Turn): RunSpec => {
     prompt,
     run_marker: matter.run_marker ?? session.id,
     ...(signed_as !== undefined && { signed_as }),
-    ...(address.url !== undefined && {
-      mcp: { url: `${address.url}/mcp`, token: engine.live.get(kept.session.id)?.token ?? '' },
-    }),
+    mcp,
     limits: LIMITS,
     awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
     ...(matter.native_session_id !== undefined && {

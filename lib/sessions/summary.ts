@@ -39,6 +39,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...plan(done),
     ...changed(done.changes),
     ...commands(done.told.calls),
+    ...network(done.told.network),
     ...leftAsTheyAre(done.told.refs),
     ...lastWords(done.told.last_words),
     ...cost(done),
@@ -126,6 +127,17 @@ const commands = (calls: readonly ToldCall[]): string[] => {
   if (lines.length === 0) return [];
   return ['## Commands run', fenceOff(firstOf(lines, 'commands').join('\n'), 'text')];
 };
+
+const network = ({ reached, refused }: Told['network']): string[] => {
+  const lines = [
+    ...(reached.length === 0 ? [] : [`Reached: ${goals(reached)}`]),
+    ...(refused.length === 0 ? [] : [`refused: ${goals(refused)}`]),
+  ];
+  if (lines.length === 0) return [];
+  return ['## Network', fenceOff(`${lines.join('; ').replace(/^r/, 'R')}.`, 'text')];
+};
+
+const goals = (all: readonly string[]): string => firstOf(all, 'goals').map(oneLine).join(', ');
 
 const leftAsTheyAre = (refs: readonly LeftRef[]): string[] => {
   if (refs.length === 0) return [];

@@ -17,6 +17,8 @@ export interface ToldCall {
 export interface Told {
   /** Since the approval, without one all: each once, in the order in which they began. */
   calls: readonly ToldCall[];
+  /** What was reached of the network, and what was refused, each once as `host:port`. */
+  network: { reached: readonly string[]; refused: readonly string[] };
   /** What changed in Plan mode and was left as it is. */
   refs: readonly LeftRef[];
   /** What was said after the last of them, or the beginning of it. */
@@ -29,6 +31,8 @@ interface Reading {
   working: boolean;
   running: boolean;
   calls: Map<string, ToldCall>;
+  reached: Set<string>;
+  refused: Set<string>;
   refs: LeftRef[];
   said: string;
   usage: Usage | undefined;
@@ -40,14 +44,17 @@ export const toldBy = async ({ engine }: Service, kept: KeptSession): Promise<To
     working: false,
     running: false,
     calls: new Map(),
+    reached: new Set(),
+    refused: new Set(),
     refs: [],
     said: '',
     usage: undefined,
   };
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events) HEAR.get(event)?.(reading, data);
-  const { calls, refs, said, usage } = reading;
-  return { calls: [...calls.values()], refs, last_words: said, usage };
+  const { calls, reached, refused, refs, said, usage } = reading;
+  const network = { reached: [...reached], refused: [...refused] };
+  return { calls: [...calls.values()], network, refs, last_words: said, usage };
 };
 
 type Hear = (reading: Reading, data: TranscriptEvent['data']) => void;
@@ -76,6 +83,9 @@ const HEAR = new Map<string, Hear>(
         kind: String(kind),
         status: String(status),
       });
+    },
+    network: ({ reached, refused }, { host, port, allowed }) => {
+      (allowed === true ? reached : refused).add(`${String(host)}:${String(port)}`);
     },
     error: (reading, data) => {
       reading.refs.push(...leftRefs(data));

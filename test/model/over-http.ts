@@ -69,6 +69,7 @@ const serviceOn = (store: Store): Service => {
     providers: noSession,
     codeHost: noSession,
     sandbox: noSession,
+    network: noSession,
     setups: createSetups(),
     languageServers: createLanguageServers(),
     links: createLinkWork(),

@@ -6,15 +6,19 @@ import { describe, it, type TestContext } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { openMcpPort } from '../../lib/egress/mcp-port.ts';
+import { serveRun } from '../../lib/mcp/serve.ts';
 import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';
 import type { Running } from '../helpers/service.ts';
 import { type Problem, type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
 
-const connect = async ({ call }: Running, token?: string): Promise<Client> => {
+/** With a token, to the door that a run with it is given. */
+const connect = async (running: Running, token?: string): Promise<Client> => {
+  if (token !== undefined) return connectToDoor(running, token);
+  const { call } = running;
   const client = new Client({ name: 'test', version: '1' });
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost:4870/mcp'), {
-    ...(token !== undefined && { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
     fetch: async (_url, init) => {
       const headers = Object.fromEntries(new Headers(init?.headers));
       const body = init?.body === undefined ? undefined : String(init.body);
@@ -24,6 +28,17 @@ const connect = async ({ call }: Running, token?: string): Promise<Client> => {
         headers: { 'content-type': 'application/json' },
       });
     },
+  });
+  await client.connect(transport as Parameters<Client['connect']>[0]);
+  return client;
+};
+
+const connectToDoor = async ({ service }: Running, token: string): Promise<Client> => {
+  const { port, close } = await openMcpPort(serveRun(service)(token));
+  const client = new Client({ name: 'test', version: '1' });
+  client.onclose = close;
+  const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
   await client.connect(transport as Parameters<Client['connect']>[0]);
   return client;
@@ -56,7 +71,7 @@ const atWork = async (t: TestContext): Promise<{ it: SessionTest; id: string; cl
 
 const NEVER = /approve|verify|state|delete|abort|resume|pause|run|worktree/;
 
-describe('POST /mcp with the token of a session', () => {
+describe('the MCP door of a run', () => {
   it('offers its own Work item, and nothing that decides', async (t) => {
     const { it, client } = await atWork(t);
     const { tools } = await client.listTools();
@@ -198,6 +213,9 @@ describe('POST /mcp with the token of a session', () => {
     const headers = { authorization: `Bearer ${token}` };
     const other = await it.running.call<Problem>('GET', '/cases', undefined, headers);
     assert.deepEqual([other.status, other.body.code], [401, 'unauthorized']);
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const ours = await it.running.call<Problem>('POST', '/mcp', message, headers);
+    assert.deepEqual([ours.status, ours.body.code], [401, 'unauthorized']);
     await it.control('pause');
     await assert.rejects(connect(it.running, token), /401/);
     await it.control('resume');

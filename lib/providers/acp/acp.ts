@@ -18,6 +18,7 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
   let known: { info: Promise<ProviderInfo>; until: number; program: string } | undefined;
   return {
     isolation: isolationOf(deps),
+    own_network: deps.network.kind === 'own',
     probe: () => {
       const program = programStamp(agent.argv[0] ?? '', cleanEnvironment(deps.env, agent.env));
       const fresh = known?.program === program && performance.now() < known.until;

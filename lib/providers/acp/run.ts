@@ -1,3 +1,4 @@
+import { onceEach } from '../../egress/networks.ts';
 import { record } from '../../wire.ts';
 import { capRaw, capText } from '../cap-text.ts';
 import { coalesce } from '../coalesce.ts';
@@ -57,7 +58,8 @@ const startTurn = (
   const { argv, state, token_by_env } = preset;
   const token = token_by_env ? spec.mcp?.token : undefined;
   const env = { ...preset.env, ...(token !== undefined && { [TOKEN_VARIABLE]: token }) };
-  const program = launch(spec, { argv, env, state }, deps);
+  const onNetwork = onceEach((data) => tell({ type: 'network', data }));
+  const program = launch(spec, { argv, env, state, onNetwork }, deps);
   const transcript = createTranscript(tell, TOLD_OUTPUT);
   const meter = createUsageMeter(preset.sums_turn);
   const inside = (path: string): boolean => deps.isInside(spec.cwd, path);

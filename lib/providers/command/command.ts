@@ -24,6 +24,7 @@ export interface CommandProgram {
  */
 export const createCommandProvider = (program: CommandProgram, deps: ProviderDeps): Provider => ({
   isolation: program.argv.plan === undefined ? 'operator' : isolationOf(deps),
+  own_network: deps.network.kind === 'own',
   probe: async () => {
     const isolation = isolationOf(deps);
     const info: ProviderInfo = { id: program.id, kind: 'command', available: true, isolation };

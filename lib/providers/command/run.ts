@@ -1,3 +1,4 @@
+import { onceEach } from '../../egress/networks.ts';
 import type { Environment } from '../../tools/environment.ts';
 import type { Exit, Program } from '../../tools/spawn.ts';
 import { coalesce } from '../coalesce.ts';
@@ -33,9 +34,10 @@ export const startCommandRun = (
   const joined = coalesce(tell);
   const told = createTold(joined.tell);
   const hear = hearLine(output);
+  const onNetwork = onceEach((data) => joined.tell({ type: 'network', data }));
   let stopped = false;
   const started = attempt(() =>
-    launch(spec, { argv: given, env, state, onLine: (line) => hear(told, line) }, deps),
+    launch(spec, { argv: given, env, state, onNetwork, onLine: (line) => hear(told, line) }, deps),
   );
   if (started instanceof Error) return failedRun(messageOf(started));
   started.stdin.end(argv.includes(PLACE) ? '' : prompt);

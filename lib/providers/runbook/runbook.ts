@@ -1,5 +1,6 @@
+import { onceEach } from '../../egress/networks.ts';
 import type { Program } from '../../tools/spawn.ts';
-import type { ProviderDeps } from '../launch.ts';
+import type { Launch, ProviderDeps } from '../launch.ts';
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
 import { lastWords, runScript } from '../script.ts';
@@ -16,6 +17,7 @@ type Tell = (event: RunEvent) => void;
  */
 export const createRunbookProvider = (deps: ProviderDeps): Provider => ({
   isolation: 'enforced',
+  own_network: deps.network.kind === 'own',
   probe: async () => ({ id: 'runbook', kind: 'runbook', available: true, isolation: 'enforced' }),
   start: (spec, tell) => (spec.phase === 'plan' ? plan(spec) : work(spec, tell, deps)),
 });
@@ -32,12 +34,14 @@ interface Work {
   spec: RunSpec;
   tell: Tell;
   deps: ProviderDeps;
+  onNetwork: NonNullable<Launch['onNetwork']>;
   stopped: boolean;
   program: Program | undefined;
 }
 
 const work = (spec: RunSpec, tell: Tell, deps: ProviderDeps): Run => {
-  const state: Work = { spec, tell, deps, stopped: false, program: undefined };
+  const onNetwork = onceEach((data) => tell({ type: 'network', data }));
+  const state: Work = { spec, tell, deps, onNetwork, stopped: false, program: undefined };
   // What is thrown here is a bug of ours, and must still end the run.
   const done = runBlocks(state).catch(
     (error: unknown): RunResult => ({ outcome: 'failed', error: messageOf(error) }),
@@ -83,7 +87,8 @@ const runBlock = async (
   if (state.stopped) return undefined;
   state.tell({ type: 'tool_call', data: { ...base, status: 'in_progress' } });
   const argv = [...SHELLS[shell], script];
-  const ran = await runScript(state.spec, argv, state.deps, (started) => {
+  const { spec, deps, onNetwork } = state;
+  const ran = await runScript(spec, { argv, onNetwork }, deps, (started) => {
     state.program = started;
   });
   const { failure, output, truncated } = ran;

@@ -89,8 +89,13 @@ const runCommand = async (
   tell({ type: 'tool_call', data: { ...id, status: 'in_progress' } });
   const view = viewOf(service, record, { phase: 'work', mayCommit: true });
   const spec = { ...view, run_marker: marker, limits: LIMITS };
-  const deps = { env: service.config.env, sandbox: service.sandbox(), runs: service.runs };
-  const ran = await runScript(spec, ['sh', '-c', command], deps, (program) => {
+  const deps = {
+    env: service.config.env,
+    sandbox: service.sandbox(),
+    runs: service.runs,
+    network: service.network(),
+  };
+  const ran = await runScript(spec, { argv: ['sh', '-c', command] }, deps, (program) => {
     const end = (): void => void program.end();
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });

@@ -3,6 +3,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { TestContext } from 'node:test';
+import { NO_MCP } from '../../../lib/egress/mcp-door.ts';
+import { createNetworkDoor } from '../../../lib/egress/networks.ts';
+import { createWorld } from '../../../lib/egress/world.ts';
 import type { ProviderDeps } from '../../../lib/providers/launch.ts';
 import type {
   Phase,
@@ -34,7 +37,12 @@ export const makePlace = (t: TestContext): Place => {
 
 export const depsFor = ({ home }: Place, setting: SandboxSetting = 'off'): ProviderDeps => {
   const env = { PATH: process.env.PATH ?? '', HOME: home };
-  return { env, sandbox: createSandbox(setting, env), runs: createRuns(), isInside };
+  const sandbox = createSandbox(setting, env);
+  const network = createNetworkDoor({
+    ...{ sandboxed: sandbox.kind !== 'none', rules: {}, env, world: createWorld(() => undefined) },
+    mcp: () => NO_MCP,
+  });
+  return { env, sandbox, runs: createRuns(), network, isInside };
 };
 
 export const specFor = (

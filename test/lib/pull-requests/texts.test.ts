@@ -68,7 +68,13 @@ const SUMMARY = summaryOf({
   asked: { title: 'T', description: 'D' },
   planned: true,
   changes: { files: [{ path: 'a', what: 'added', additions: 3, deletions: 1 }], left_out: [] },
-  told: { calls: [], refs: [], last_words: SAID, usage: undefined },
+  told: {
+    calls: [],
+    network: { reached: [], refused: [] },
+    refs: [],
+    last_words: SAID,
+    usage: undefined,
+  },
   usage: null,
 });
 

@@ -28,6 +28,8 @@ const call = (id: string, title: string, status: string, kind = 'execute') => ({
   ...{ id, title, status, kind },
 });
 
+const NONE = { reached: [], refused: [] };
+
 const FILES: ChangedFile[] = [
   { path: 'greet.sh', what: 'changed', additions: 3, deletions: 1 },
   { path: 'logo.png', what: 'added', additions: null, deletions: null },
@@ -46,6 +48,7 @@ const done = (rest: Partial<WorkDone> = {}): WorkDone => ({
       call('b', 'printf "a\nb"', 'completed'),
       call('c', 'greet.sh', 'completed', 'edit'),
     ],
+    network: { reached: ['a.example:443', 'b.example:80'], refused: ['127.0.0.1:4870'] },
     refs: [],
     last_words: 'It greets now.\n',
     usage: undefined,
@@ -64,6 +67,7 @@ describe('summaryOf', () => {
         `## What was approved\n\n[plan.md](plan.md), SHA-256 \`${'f'.repeat(64)}\`. qwen worked on \`work/greet\`, from \`abc123\`.`,
         '## What changed\n\n2 files, +3 −1: see [diff.patch](diff.patch).\n\n```text\nchanged  greet.sh  +3 −1\nadded    logo.png  binary\n```',
         '## Commands run\n\n```text\nnpm test  failed\nprintf "a b"  completed\n```',
+        '## Network\n\n```text\nReached: a.example:443, b.example:80; refused: 127.0.0.1:4870.\n```',
         '## Last words\n\n```markdown\nIt greets now.\n```',
         '## Cost\n\n12,000 tokens in, 150 tokens out.',
       ].join('\n\n'),
@@ -119,7 +123,7 @@ describe('summaryOf', () => {
         session: { ...SESSION, started_at: null },
         asked: { title: 'Greet', description: ' ' },
         changes: { files: [], left_out: [] },
-        told: { calls: [], refs: [], last_words: '', usage: undefined },
+        told: { calls: [], network: NONE, refs: [], last_words: '', usage: undefined },
         usage: null,
       }),
     );
@@ -153,7 +157,9 @@ describe('summaryOf', () => {
       left('refs/heads/link', { before: 'refs/heads/main' }),
       left('refs/heads/main', { after: 'b', by: 'An Operator <o@example.com>' }),
     ];
-    const text = summaryOf(done({ told: { calls: [], refs, last_words: '', usage: undefined } }));
+    const text = summaryOf(
+      done({ told: { calls: [], network: NONE, refs, last_words: '', usage: undefined } }),
+    );
     for (const line of [
       `git update-ref --no-deref refs/heads/gone ${oid} ${none}`,
       `git update-ref --no-deref 'refs/tags/$(x);'\\''y' ${oid} b${oid.slice(1)}`,

@@ -1,0 +1,93 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+/** What is wrong with an address as the goal of a run, by its kind. */
+export type Locality =
+  | 'this machine'
+  | 'link-local'
+  | 'the metadata of a cloud'
+  | 'multicast'
+  | 'no address of a host';
+
+/** Why a run may not reach an IP address; undefined where it may: private ranges too. `own` are this machine's. */
+export const localityOf = (address: string, own: readonly string[]): Locality | undefined => {
+  const bytes = bytesOf(address);
+  if (bytes === undefined) return 'no address of a host';
+  const forms = formsOf(bytes);
+  const owns = own.flatMap((one) => formsOf(bytesOf(one) ?? []));
+  for (const form of forms) {
+    const kind = form.length === 4 ? kindOf4(form) : kindOf6(form);
+    if (kind !== undefined) return kind;
+    if (owns.some((one) => isSame(one, form))) return 'this machine';
+  }
+  return undefined;
+};
+
+/** The 4 or 16 bytes of an IP address, without brackets; undefined for what is none. A zone is left out. */
+export const bytesOf = (address: string): number[] | undefined => {
+  if (isIPv4(address)) return address.split('.').map(Number);
+  const [plain = ''] = address.split('%');
+  return isIPv6(plain) ? bytesOf6(plain) : undefined;
+};
+
+const bytesOf6 = (address: string): number[] => {
+  const [head = '', tail] = address.split('::');
+  const [first, last] = [wordsOf(head), wordsOf(tail ?? '')];
+  const between = new Array<number>(16 - first.length - last.length).fill(0);
+  return [...first, ...between, ...last];
+};
+
+const wordsOf = (text: string): number[] =>
+  text
+    .split(':')
+    .filter((word) => word !== '')
+    .flatMap((word) => {
+      if (word.includes('.')) return word.split('.').map(Number);
+      const value = Number.parseInt(word, 16);
+      return [value >> 8, value & 0xff];
+    });
+
+// IPv6 has several ways to say an IPv4 address: mapped, compatible, NAT64, 6to4.
+const formsOf = (bytes: readonly number[]): (readonly number[])[] => {
+  if (bytes.length !== 16) return [bytes];
+  const embedded = EMBEDDINGS.filter(({ prefix }) => begins(bytes, prefix));
+  return [bytes, ...embedded.map(({ at }) => bytes.slice(at, at + 4))];
+};
+
+const ZEROS = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+const EMBEDDINGS = [
+  { prefix: [...ZEROS, 0xff, 0xff], at: 12 },
+  { prefix: [...ZEROS.slice(2), 0xff, 0xff, 0, 0], at: 12 },
+  { prefix: [...ZEROS, 0, 0], at: 12 },
+  { prefix: [0, 0x64, 0xff, 0x9b], at: 12 },
+  { prefix: [0x20, 0x02], at: 2 },
+];
+
+const kindOf4 = (bytes: readonly number[]): Locality | undefined => {
+  const [a = 0, b] = bytes;
+  if (a === 127 || a === 0) return 'this machine';
+  if (METADATA.some((one) => isSame(bytes, one))) return 'the metadata of a cloud';
+  if (a === 169 && b === 254) return 'link-local';
+  if (a < 224) return undefined;
+  return a < 240 ? 'multicast' : 'no address of a host';
+};
+
+const METADATA = [
+  [169, 254, 169, 254],
+  [100, 100, 100, 200],
+];
+
+const kindOf6 = (bytes: readonly number[]): Locality | undefined => {
+  const [a = 0, b = 0] = bytes;
+  if (begins(bytes, [...ZEROS, 0, 0, 0, 0, 0]) && (bytes[15] ?? 0) <= 1) return 'this machine';
+  if (isSame(bytes, EC2)) return 'the metadata of a cloud';
+  if (a === 0xff) return 'multicast';
+  return a === 0xfe && b >= 0x80 ? 'link-local' : undefined;
+};
+
+const EC2 = bytesOf6('fd00:ec2::254');
+
+const begins = (bytes: readonly number[], prefix: readonly number[]): boolean =>
+  prefix.every((byte, at) => bytes[at] === byte);
+
+const isSame = (one: readonly number[], other: readonly number[]): boolean =>
+  one.length === other.length && begins(one, other);

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** Answers one message of the Model Context Protocol for who has this token. */
+export type AnswerMcp = (
+  token: string | undefined,
+  body: unknown,
+) => Promise<{ status: number; body: Buffer | undefined }>;
+
+/** Of what has no session: nobody is served. */
+export const NO_MCP: AnswerMcp = async () => ({ status: 401, body: undefined });
+
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Serves `POST /mcp`, and nothing else. Never rejects. */
+export const answerMcp = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  mcp: AnswerMcp,
+): Promise<void> => {
+  const [path] = (request.url ?? '').split('?');
+  if (path !== '/mcp') return problem(response, 404, 'There is only POST /mcp here');
+  if (request.method !== 'POST') return problem(response, 405, 'A message is sent by POST');
+  try {
+    const body = await bodyOf(request);
+    if (body === undefined) return problem(response, 413, 'The message is too large');
+    const answer = await mcp(tokenOf(request), JSON.parse(body.toString('utf8')));
+    response.writeHead(answer.status, {
+      ...(answer.body !== undefined && { 'content-type': 'application/json' }),
+      ...(answer.status === 401 && { 'www-authenticate': 'Bearer' }),
+    });
+    response.end(answer.body);
+  } catch (error) {
+    problem(
+      response,
+      400,
+      error instanceof SyntaxError ? 'The body is no JSON' : 'No message came',
+    );
+  }
+};
+
+/** Ends a request with a sentence. */
+export const problem = (response: ServerResponse, status: number, why: string): void => {
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  const allow = status === 405 ? { allow: 'POST' } : {};
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...allow });
+  response.end(`${why}.\n`);
+};
+
+const tokenOf = ({ headers: { authorization } }: IncomingMessage): string | undefined =>
+  authorization === undefined ? undefined : /^Bearer +([^\s]+)$/i.exec(authorization)?.[1];
+
+const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += (chunk as Buffer).length;
+    if (size > MOST_BYTES) return undefined;
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks);
+};

@@ -1,0 +1,59 @@
+/**
+ * Runs inside of a run's network namespace, by itself: `relay.js DIRECTORY PORT=SOCKET… -- PROGRAM ARGUMENTS…`. Each port
+ * is listened on at loopback, and leads to that Unix socket; what goes through is for the daemon to decide. The program
+ * is started once they are listened on, and this process ends as it does.
+ */
+import { spawn } from 'node:child_process';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { constants } from 'node:os';
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+
+const main = (): void => {
+  const [dir = '', ...rest] = process.argv.slice(2);
+  const at = rest.indexOf('--');
+  const servers = rest.slice(0, at).flatMap((entry) => {
+    const [port = '', socket = ''] = entry.split('=');
+    return ['127.0.0.1', '::1'].map((host) => listen(host, Number(port), `${dir}/${socket}`));
+  });
+  void Promise.all(servers).then(() => run(rest.slice(at + 1)));
+};
+
+// A machine without IPv6 has no ::1, and a program that wants a port for itself is not held up by that.
+const listen = (host: string, port: number, path: string): Promise<void> =>
+  new Promise((resolve) => {
+    const server: Server = createServer({ allowHalfOpen: true }, (socket) => join(socket, path));
+    server.once('error', () => resolve());
+    server.listen(port, host, () => resolve());
+    server.unref();
+  });
+
+const join = (near: Socket, path: string): void => {
+  const far = connect({ path, allowHalfOpen: true });
+  for (const [one, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    one.pipe(other);
+    one.on('error', () => other.destroy());
+    one.on('close', () => other.destroySoon());
+  }
+};
+
+const run = ([program = '', ...args]: string[]): void => {
+  const child = spawn(program, args, { stdio: 'inherit' });
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
+  child.once('error', (error: NodeJS.ErrnoException) => {
+    process.stderr.write(`${program}: ${error.code === 'ENOENT' ? 'not found' : error.message}\n`);
+    process.exit(error.code === 'ENOENT' ? 127 : 126);
+  });
+  child.once('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+    // Node ignores some, and sees others only in its next turn.
+    setTimeout(() => process.exit(128 + constants.signals[signal]), 100);
+  });
+};
+
+main();

@@ -1,0 +1,51 @@
+import { type Authority, readAuthority } from './authority.ts';
+import type { Source } from './upstream.ts';
+
+/** How programs reach the network: the settings of a provider, or of all. */
+export interface NetworkRules {
+  network?: 'proxy' | 'host' | { allow: readonly string[] } | undefined;
+  allow_local?: readonly string[] | undefined;
+}
+
+/** The services of this machine that a run reaches: those of the settings, and those that its variables lead to. */
+export const localTargets = (listed: readonly string[], given: Source): Authority[] => {
+  const found = [...listed, ...Object.entries(given).flatMap(namedIn)]
+    .map((text) => readAuthority(text))
+    .filter((target): target is Authority => target !== undefined);
+  const texts = new Map(found.map((target) => [`${target.host} ${target.port}`, target]));
+  return [...texts.values()].slice(0, MOST_TARGETS);
+};
+
+const MOST_TARGETS = 64;
+
+/** Whether two ways to write loopback, or any two addresses, lead to the same service of this machine. */
+export const isSameTarget = (one: Authority, other: Authority): boolean =>
+  one.port === other.port &&
+  (one.host === other.host || (isLoopback(one.host) && isLoopback(other.host)));
+
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127\.|^0\.0\.0\.0$/.test(host);
+
+// A proxy is the operator's own and stands behind ours; it is not for the run to talk to.
+const namedIn = ([name, value = '']: [string, string | undefined]): string[] =>
+  /proxy$/i.test(name) ? [] : [...value.matchAll(URLS)].flatMap(([url]) => loopbackIn(url));
+
+const URLS = /[a-z][a-z0-9+.-]*:\/\/[^\s"'<>\\]+/gi;
+const USUAL: Record<string, string> = {
+  'http:': '80',
+  'https:': '443',
+  'ws:': '80',
+  'wss:': '443',
+};
+
+const loopbackIn = (text: string): string[] => {
+  try {
+    const url = new URL(text);
+    const port = url.port || USUAL[url.protocol];
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    if (port === undefined || !isLoopback(host)) return [];
+    return [`${url.hostname}:${port}`];
+  } catch {
+    return [];
+  }
+};
