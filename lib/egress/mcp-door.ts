@@ -24,10 +24,9 @@ export const answerMcp = async (
     const body = await bodyOf(request);
     if (body === undefined) return problem(response, 413, 'The message is too large');
     const answer = await mcp(tokenOf(request), JSON.parse(body.toString('utf8')));
-    response.writeHead(answer.status, {
-      ...(answer.body !== undefined && { 'content-type': 'application/json' }),
-      ...(answer.status === 401 && { 'www-authenticate': 'Bearer' }),
-    });
+    if (answer.status === 401) return problem(response, 401, UNAUTHORIZED);
+    const json = answer.body !== undefined && { 'content-type': 'application/json' };
+    response.writeHead(answer.status, { ...json });
     response.end(answer.body);
   } catch (error) {
     problem(
@@ -38,11 +37,15 @@ export const answerMcp = async (
   }
 };
 
+const UNAUTHORIZED = '401: the token is not that of the run that this door belongs to';
+
 /** Ends a request with a sentence. */
 export const problem = (response: ServerResponse, status: number, why: string): void => {
   if (response.headersSent || response.destroyed) return void response.destroy();
-  const allow = status === 405 ? { allow: 'POST' } : {};
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', ...allow });
+  const more = status === 405 ? { allow: 'POST' } : {};
+  const challenge = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+  const headers = { 'content-type': 'text/plain; charset=utf-8', ...more, ...challenge };
+  response.writeHead(status, headers);
   response.end(`${why}.\n`);
 };
 
