@@ -32,6 +32,7 @@ import { cleanEnvironment, loginEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git/git.ts';
 import { createRuns, type Runs } from './tools/runs.ts';
 import { createSandbox, type Sandbox, type SandboxSetting } from './tools/sandbox.ts';
+import { needCodeHost } from './trust/need.ts';
 import { createDispatcher } from './webhooks/dispatcher.ts';
 import { endInterruptedSetups } from './worktrees/setup/setup.ts';
 import { createSetups } from './worktrees/setup/setups.ts';
@@ -59,6 +60,7 @@ export const startService = async (
     clock,
     follow: followUp,
     report: reportTo(log),
+    trust: config.trust,
   });
   if (open.damaged > 0)
     log.warn({ lines: open.damaged }, 'Lines of the journal were damaged and left out');
@@ -124,7 +126,10 @@ const compose = (
       login: loginEnvironment(config.env),
     }),
     sandbox,
-    codeHost: () => github,
+    codeHost: () => {
+      needCodeHost(given);
+      return github;
+    },
     network,
     providers: providersOf(config, settings, { sandbox, runs, network }),
     runs,

@@ -49,7 +49,7 @@ export const caseRoutes = [
     response: Case,
     status: 201,
     // While somebody else moves or removes what is being made.
-    errors: ['file_busy', 'not_found'],
+    errors: ['file_busy', 'not_found', 'trust_needed'],
     handler: async ({ body }, service) => {
       const { id } = await createCase(service, body);
       const { body: json, etag } = await getCase(service, id);
@@ -81,7 +81,7 @@ export const caseRoutes = [
     ),
     response: Case,
     conditional: true,
-    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    errors: ['not_found', 'trust_needed', 'precondition_failed', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) => {
       await changeCase(service, params.id, body, ifMatch);
       const { body: json, etag } = await getCase(service, params.id);

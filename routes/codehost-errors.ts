@@ -14,6 +14,7 @@ export const HOST = [
   'codehost_timeout',
   // An address of the API that cannot be, and gh that does not answer.
   'invalid_state',
+  'trust_needed',
   'tool_timeout',
   'unavailable',
 ] as const;

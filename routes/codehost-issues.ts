@@ -132,6 +132,7 @@ export const codehostIssueRoutes = [
     errors: [
       'codehost_repo_not_detected',
       'no_repository',
+      'trust_needed',
       'git_failed',
       'tool_timeout',
       'unavailable',

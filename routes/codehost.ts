@@ -73,7 +73,7 @@ export const codehostRoutes = [
       'Asks nobody. `base` is where pull requests go, `push` where branches are pushed: two repositories, where one is a fork.',
     query: OfProject,
     response: Detection,
-    errors: ['codehost_no_remote', 'no_repository', ...GIT],
+    errors: ['codehost_no_remote', 'no_repository', 'trust_needed', ...GIT],
     handler: ({ query }, service) => detect(service, query.project),
   }),
   route({

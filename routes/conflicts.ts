@@ -150,6 +150,7 @@ export const conflictRoutes = [
       'unreadable_record',
       'invalid_state',
       'no_repository',
+      'trust_needed',
       ...GIT,
     ],
     handler: async ({ params, body }, service) => {

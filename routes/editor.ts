@@ -63,7 +63,15 @@ export const editorRoutes = [
     }),
     maxBytes: MAX_BODY,
     response: EditorFile,
-    errors: ['not_found', 'already_exists', 'too_large', 'file_busy', 'no_repository', ...GIT],
+    errors: [
+      'not_found',
+      'already_exists',
+      'too_large',
+      'file_busy',
+      'no_repository',
+      'trust_needed',
+      ...GIT,
+    ],
     handler: async ({ params, body }, service) => {
       const { file, etag, made } = await projectFile(service, params.id, body);
       const location = `/projects/${encodeURIComponent(params.id)}/files?path=${encodeURIComponent(file.path)}`;
@@ -78,7 +86,7 @@ export const editorRoutes = [
     params: ProjectPath,
     query: AtPath,
     response: EditorFile,
-    errors: ['not_found', 'too_large', 'file_busy', 'no_repository', ...GIT],
+    errors: ['not_found', 'too_large', 'file_busy', 'no_repository', 'trust_needed', ...GIT],
     handler: async ({ params, query }, service) => {
       const { file, etag } = await projectFile(service, params.id, query);
       return tagged(file, etag);

@@ -9,6 +9,7 @@ export const TAKING = [
   'worktree_busy',
   'unreadable_record',
   'no_repository',
+  'trust_needed',
   'invalid_state',
   ...GIT,
 ] as const;

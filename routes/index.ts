@@ -23,6 +23,7 @@ import { sessionControlRoutes } from './session-control.ts';
 import { sessionRoutes } from './sessions.ts';
 import { systemRoutes } from './system.ts';
 import { traceabilityRoutes } from './traceability.ts';
+import { trustRoutes } from './trust.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { worktreeUpkeepRoutes } from './worktree-upkeep.ts';
 import { worktreeRoutes } from './worktrees.ts';
@@ -58,6 +59,7 @@ export const sections: readonly Section[] = [
   { title: 'Editor', routes: [...completionRoutes, ...editorRoutes] },
   { title: 'Language server bridge', routes: languageServerRoutes },
   { title: 'Webhook registration', routes: webhookRoutes },
+  { title: 'Trust', routes: trustRoutes },
   { title: 'System', routes: systemRoutes },
   { title: 'Model Context Protocol', routes: mcpRoutes },
 ];

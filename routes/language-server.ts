@@ -23,6 +23,7 @@ export const SERVING = [
   'worktree_tampered',
   'unreadable_record',
   'no_repository',
+  'trust_needed',
   'unavailable',
   'tool_timeout',
   'git_failed',

@@ -45,7 +45,7 @@ export const providerRoutes = [
     params: Type.Object({ id: Type.String({ minLength: 1 }) }),
     body: Type.Object({ prompt: Type.String({ minLength: 1, pattern: '\\S' }) }),
     response: Tried,
-    errors: ['not_found', 'invalid_state', 'unavailable'],
+    errors: ['not_found', 'invalid_state', 'trust_needed', 'unavailable'],
     handler: ({ params, body }, service) => tryPrompt(service, params.id, body.prompt),
   }),
 ];

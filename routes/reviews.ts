@@ -123,6 +123,7 @@ export const reviewRoutes = [
       'file_busy',
       'invalid_state',
       'no_repository',
+      'trust_needed',
     ],
     handler: async ({ params, body }, service) => {
       const session = await addressFeedback(service, params.id, body ?? {});

@@ -36,7 +36,7 @@ export const sessionControlRoutes = [
     }),
     response: Session,
     status: 201,
-    errors: ['not_found', 'invalid_state', 'no_repository', 'unreadable_record'],
+    errors: ['not_found', 'invalid_state', 'no_repository', 'trust_needed', 'unreadable_record'],
     handler: async ({ body: { case_id, type = 'implementing', ...body } }, service) => {
       const session = await createSession(service, case_id, { type, ...body });
       return created(`/cases/${case_id}/sessions/${session.id}`, session);
@@ -109,6 +109,7 @@ export const sessionControlRoutes = [
       'not_found',
       'lock_held',
       'unreadable_record',
+      'trust_needed',
       'invalid_state',
       'plan_changed',
       'approval_mismatch',

@@ -46,7 +46,7 @@ export const sessionRoutes = [
     }),
     response: Session,
     status: 201,
-    errors: ['not_found', 'invalid_state', 'no_repository', 'unreadable_record'],
+    errors: ['not_found', 'invalid_state', 'no_repository', 'trust_needed', 'unreadable_record'],
     handler: async ({ params, body }, service) => {
       const session = await createSession(service, params.id, body);
       return created(`/cases/${params.id}/sessions/${session.id}`, session);
@@ -122,6 +122,7 @@ export const sessionRoutes = [
       'lock_held',
       'unreadable_record',
       'work_mode_active',
+      'trust_needed',
       'invalid_state',
       'plan_not_ready',
       'plan_empty',
@@ -146,6 +147,7 @@ export const sessionRoutes = [
       'lock_held',
       'unreadable_record',
       'work_mode_active',
+      'trust_needed',
       'invalid_state',
       'plan_not_ready',
     ],

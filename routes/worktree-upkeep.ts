@@ -134,7 +134,7 @@ export const worktreeUpkeepRoutes = [
     summary: 'Say what the branch of a Work item is called; makes nothing',
     body: BranchWish,
     response: BranchName,
-    errors: ['not_found', 'no_repository', 'invalid_state', ...GIT],
+    errors: ['not_found', 'no_repository', 'trust_needed', 'invalid_state', ...GIT],
     handler: ({ body }, service) => branchNameFor(service, body.case_id, body.template),
   }),
   route({
@@ -144,7 +144,7 @@ export const worktreeUpkeepRoutes = [
     description: 'The answer waits for the end; what failed is told in `setup`.',
     params: OfCase,
     response: Worktree,
-    errors: [...REFUSED, ...GIT],
+    errors: ['trust_needed', ...REFUSED, ...GIT],
     handler: async ({ params }, service) => worktreeOf(await setUpAgain(service, params.case_id)),
   }),
   route({
@@ -155,7 +155,7 @@ export const worktreeUpkeepRoutes = [
       'By forced removals, before rebases, and of all that an abort or the end of a Plan turn undid. Nothing of it is removed by itself; what a rebase or a Plan turn under way still needs is not listed.',
     params: OfCase,
     response: Type.Array(Recovery),
-    errors: ['no_repository', 'unreadable_record', ...GIT],
+    errors: ['no_repository', 'trust_needed', 'unreadable_record', ...GIT],
     handler: ({ params }, service) => listRecoveries(service, params.case_id),
   }),
   route({
@@ -178,7 +178,7 @@ export const worktreeUpkeepRoutes = [
     description: "What no other ref holds goes with git's own clean-up.",
     params: OfRecovery,
     status: 204,
-    errors: ['no_repository', 'unreadable_record', ...GIT],
+    errors: ['no_repository', 'trust_needed', 'unreadable_record', ...GIT],
     handler: async ({ params }, service) => {
       await forgetRecovery(service, params.case_id, params.recovery_id);
       return noContent();

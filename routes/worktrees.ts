@@ -136,6 +136,7 @@ export const worktreeRoutes = [
       'worktree_busy',
       'unreadable_record',
       'no_repository',
+      'trust_needed',
       'invalid_state',
       ...GIT,
     ],

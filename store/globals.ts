@@ -8,24 +8,43 @@ import { Settings } from './records/settings.ts';
 import { type Entry, isNewDoubt, isSound, readEntry } from './text/entry.ts';
 import { parseFrontMatter } from './text/front-matter.ts';
 import { checkerOf } from './text/parse.ts';
-import { fileProblem, notAdopted } from './text/problem.ts';
+import { type FileProblem, fileProblem, notAdopted } from './text/problem.ts';
 import { amendRecord } from './text/record-file.ts';
+import { type Book, createBook, noteVerdicts, readBook, refreshBook } from './trust/book.ts';
+import { effectiveOf, type WaitingPart } from './trust/effective.ts';
+import { placesOf } from './trust/place.ts';
+import { waitsForTrust } from './trust/told.ts';
 
 /** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
 export interface Globals {
   settings: Entry<Settings> | undefined;
   webhooks: Map<string, Entry<WebhookFile>>;
   readonly problems: Problems;
+  /** What the operator has trusted. */
+  readonly book: Book;
+  /** The settings as far as they are trusted. */
+  inForce: InForce;
   /** See Store. */
   lookAgain: ((path: string) => void) | undefined;
 }
 
-export const createGlobals = (problems: Problems): Globals => ({
+interface InForce {
+  settings: Settings;
+  waiting: WaitingPart[];
+  /** What they follow from. */
+  from: { settings: Settings; version: number };
+}
+
+export const createGlobals = (problems: Problems, book = createBook()): Globals => ({
   settings: undefined,
   webhooks: new Map(),
   problems,
+  book,
+  inForce: { settings: NO_SETTINGS, waiting: [], from: { settings: NO_SETTINGS, version: -1 } },
   lookAgain: undefined,
 });
+
+const NO_SETTINGS: Settings = {};
 
 const check = checkerOf(Settings);
 
@@ -37,6 +56,10 @@ const parseSettings = (text: string): Settings => {
 /** Reads workspace.md; undefined when there is none. Writes nothing. */
 export const readSettings = (layout: Layout): Entry<Settings> | undefined =>
   readEntry(layout.settings, { before: undefined, parse: parseSettings });
+
+/** What of workspace.md holds, and what of it waits for the operator. Writes nothing. */
+export const readInForce = (layout: Layout, all = false): Pick<InForce, 'settings' | 'waiting'> =>
+  effectiveOf(readSettings(layout)?.value ?? NO_SETTINGS, readBook(layout, all));
 
 const SETTINGS = 'workspace.md';
 const WEBHOOKS = 'webhooks';
@@ -50,13 +73,39 @@ export const refreshGlobals = async (
   globals: Globals,
   patient = false,
 ): Promise<boolean> => {
-  const { settings: before, lookAgain, problems } = globals;
+  const { settings: before, inForce, lookAgain, problems } = globals;
   const reading = { before, parse: parseSettings, patient: patient && lookAgain !== undefined };
   globals.settings = readEntry(layout.settings, reading);
   if (isNewDoubt(globals.settings, before)) lookAgain?.(SETTINGS);
   problems.set(SETTINGS, problemOf(SETTINGS, globals.settings));
+  refreshTrust(layout, globals);
   const changed = await refreshWebhooks(layout, globals, patient);
-  return changed || globals.settings !== before;
+  return changed || globals.settings !== before || globals.inForce !== inForce;
+};
+
+/** Looks again at what the operator has trusted, and at what holds by that. */
+export const refreshTrust = (layout: Layout, globals: Globals): void => {
+  const { book } = globals;
+  refreshBook(layout, book);
+  const settings = globals.settings?.value ?? NO_SETTINGS;
+  const {
+    inForce: { from },
+    problems,
+  } = globals;
+  if (from.settings === settings && from.version === book.version) return;
+  const { verdicts, ...inForce } = effectiveOf(settings, book);
+  // An editor that saves by renaming takes nothing away.
+  if (settings !== NO_SETTINGS) noteVerdicts(layout, book, verdicts);
+  problems.set(`${SETTINGS} trust`, untrusted(layout, inForce.waiting));
+  globals.inForce = { ...inForce, from: { settings, version: book.version } };
+};
+
+// One line however many wait: they are looked at together.
+const untrusted = (layout: Layout, waiting: readonly WaitingPart[]): FileProblem[] => {
+  if (waiting.length === 0) return [];
+  const keys = waiting.map(({ key }) => key);
+  const [place] = placesOf(layout, keys).values();
+  return [fileProblem(SETTINGS, waitsForTrust(keys, place))];
 };
 
 /** Reads the global webhook registrations again and adds what hand-made ones lack. True when something changed. */
@@ -102,4 +151,8 @@ const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Pro
   return adopted;
 };
 
-export const settingsOf = ({ settings }: Globals): Settings => settings?.value ?? {};
+/** The settings as far as the operator has trusted them: what everybody goes by. */
+export const settingsOf = ({ inForce }: Globals): Settings => inForce.settings;
+
+/** What of the settings waits for the operator's word. */
+export const waitingSettings = ({ inForce }: Globals): readonly WaitingPart[] => inForce.waiting;

@@ -18,6 +18,8 @@ export interface Layout {
   readonly journal: string;
   readonly secrets: string;
   readonly apiKeys: string;
+  /** What the operator has trusted. */
+  readonly trust: string;
   readonly deliveries: string;
   /** What came in from the code host. */
   readonly arrivals: string;
@@ -50,6 +52,7 @@ export const layoutOf = (root: string): Layout => {
     journal: join(dossier, 'journal'),
     secrets: join(dossier, 'secrets'),
     apiKeys: join(dossier, 'api-keys'),
+    trust: join(dossier, 'trust'),
     deliveries: join(dossier, 'deliveries'),
     arrivals: join(dossier, 'arrivals'),
     worktrees: join(dossier, 'worktrees'),

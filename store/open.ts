@@ -17,6 +17,7 @@ import { createPullIndex } from './pulls/pull-index.ts';
 import { machineOf } from './sessions/machine.ts';
 import { readyToWrite, type Store } from './store.ts';
 import type { Changes } from './text/splice.ts';
+import { createBook } from './trust/book.ts';
 import { type Attention, type Pace, payAttention } from './watch/attention.ts';
 import { shared } from './watch/timing.ts';
 
@@ -25,6 +26,8 @@ export interface OpenOptions {
   /** What follows from a Work item's records; see Store. */
   follow: (item: Item) => Changes | undefined;
   report: (error: unknown, what: string) => void;
+  /** What stands in the files is the operator's word. */
+  trust?: boolean;
 }
 
 export interface OpenStore {
@@ -43,7 +46,7 @@ export interface OpenStore {
  */
 export const openStore = async (
   root: string,
-  { clock, follow, report }: OpenOptions,
+  { clock, follow, report, trust = false }: OpenOptions,
 ): Promise<OpenStore> => {
   const layout = layoutOf(root);
   makeDirectories(layout);
@@ -64,7 +67,8 @@ export const openStore = async (
   pruneUndo(layout);
   const machine = await machineOf(layout);
   const journal = await openJournal(layout.journal, report);
-  const store = emptyStore({ layout, machine, journal, clock, follow, report });
+  const globals = createGlobals(createProblems(), createBook(trust));
+  const store = emptyStore({ layout, machine, journal, clock, follow, report, globals });
   await gitIsDone(layout);
   await sweep(store);
   store.formerly.clear();
@@ -96,9 +100,9 @@ const andCloser = (store: Store, globalsChanged: () => void): (() => void) => {
 };
 
 const emptyStore = (
-  given: Pick<Store, 'layout' | 'machine' | 'journal' | 'clock' | 'follow' | 'report'>,
+  given: Pick<Store, 'layout' | 'machine' | 'journal' | 'clock' | 'follow' | 'report' | 'globals'>,
 ): Store => {
-  const problems = createProblems();
+  const { problems } = given.globals;
   return {
     ...given,
     problems,
@@ -115,7 +119,6 @@ const emptyStore = (
     links: createLinkIndex(),
     pulls: createPullIndex(),
     arrivals: { days: undefined },
-    globals: createGlobals(problems),
     readOnly: false,
     listeners: new Set(),
   };

@@ -8,6 +8,8 @@ import { splitFrontMatter } from './text/front-matter.ts';
 import { editRecord, unreadable } from './text/record-file.ts';
 import { type Changes, renderFrontMatter } from './text/splice.ts';
 import { spliceWithin } from './text/splice-within.ts';
+import { addToBook, type TrustLine, trustLine } from './trust/book.ts';
+import { patternOf } from './trust/keys.ts';
 
 const FILE = 'workspace.md';
 
@@ -59,9 +61,16 @@ export const changeSettings = (
       refuseOther(sha256(''));
       await createFile(layout, layout.settings, renderFrontMatter({ [key]: changes }, ''));
     }
+    addToBook(layout, globals.book, wordsIn(key, changes));
     await refreshGlobals(layout, globals);
     return kept(store);
   });
+
+// Who changes them by the API is the operator: what was asked for is trusted, and nothing else that is in the file.
+const wordsIn = (top: string, changes: Changes): TrustLine[] =>
+  Object.entries(changes)
+    .filter(([name]) => patternOf(`${top}.${name}`) !== undefined)
+    .map(([name, value]) => trustLine(`${top}.${name}`, value));
 
 /** Somebody else changed them since the caller read them. */
 export const changedSince = (): StoreError =>

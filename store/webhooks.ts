@@ -8,12 +8,19 @@ import type { WebhookFile } from './items/read-webhooks.ts';
 import { reconcileInTurn } from './items/reconcile.ts';
 import { webhooksDir } from './layout.ts';
 import { etagOf } from './names.ts';
+import type { WaitingValue } from './records/trust.ts';
 import type { WebhookMatter } from './records/webhook.ts';
 import { keepSecret } from './secrets.ts';
 import { announce, readyToWrite, type Store } from './store.ts';
 import { type Entry, isInGrace } from './text/entry.ts';
+import { fileProblem } from './text/problem.ts';
 import { editRecord } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
+import { addToBook, type Book, judge, noteVerdicts, trustLine } from './trust/book.ts';
+import type { WaitingPart } from './trust/effective.ts';
+import { TRUST_NEEDED, waitsForTrust } from './trust/told.ts';
+import { waitingValue } from './trust/waiting.ts';
+import { type Trusting, trustKeyOf, trustValueOf, waitingWebhook } from './trust/webhook.ts';
 
 /** Whose registrations: those of one Work item, or, with undefined, those for the whole workspace. */
 export type Scope = string | undefined;
@@ -26,6 +33,8 @@ export interface Registration {
   matter: WebhookMatter;
   /** The file was there a moment ago and is not. */
   vanished: boolean;
+  /** What waits for the operator's word: the address and events that the file has now. */
+  waiting?: WaitingPart;
 }
 
 /** The registrations as last read, oldest first. A file that just vanished counts for the grace period, and comes last. */
@@ -35,6 +44,7 @@ export const registrationsOf = (store: Store, scope: Scope): Registration[] => {
   return [...entries]
     .filter(([, { gone_at }]) => gone_at === undefined || isInGrace(gone_at))
     .flatMap(([name, entry]) => registration(scope, name, entry) ?? [])
+    .map((one) => withTrust(store.globals.book, one))
     .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 };
 
@@ -50,6 +60,58 @@ const registration = (
     matter: value.matter,
     vanished: gone_at !== undefined,
   };
+
+const withTrust = (book: Book, registration: Registration): Registration => {
+  const waiting = waitingWebhook(book, registration);
+  return waiting === undefined ? registration : { ...registration, waiting };
+};
+
+/** All registrations that wait for the operator's word, wherever they are. */
+export const waitingRegistrations = (store: Store): WaitingValue[] =>
+  [undefined, ...store.items.byId.keys()].flatMap((scope) =>
+    registrationsOf(store, scope).flatMap((one) => {
+      const { waiting } = one;
+      if (waiting === undefined || one.vanished) return [];
+      const written_at = entriesOf(store, scope)?.get(one.name)?.written_at ?? 0;
+      return waitingValue(waiting, { kind: 'webhook', file: fileOf(store, one), written_at });
+    }),
+  );
+
+/** Its file, relative to the workspace. */
+const fileOf = ({ items }: Store, { scope, name }: Registration): string =>
+  [scope === undefined ? [] : items.byId.get(scope)?.dir, 'webhooks', name].flat().join('/');
+
+/**
+ * A registration as the operator has trusted it: with the address and events that held last while others wait, and none
+ * at all where nothing was trusted yet.
+ */
+export const trustedPart = (registration: Registration): Registration | undefined => {
+  const { waiting, matter } = registration;
+  if (waiting === undefined) return registration;
+  const held = waiting.trusted_value as Pick<WebhookMatter, 'url' | 'events'> | undefined;
+  if (held === undefined) return undefined;
+  const { events: _events, ...rest } = matter;
+  return { ...registration, matter: { ...rest, ...held } };
+};
+
+/**
+ * Notes what of a scope's registrations holds, for it was narrowed or is trusted as it stands; and tells as a problem what
+ * waits.
+ */
+export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): void => {
+  const { book } = store.globals;
+  const verdicts = all.map((one) => judge(book, trustKeyOf(one), trustValueOf(one)));
+  noteVerdicts(store.layout, book, verdicts);
+  const waiting = all.filter((one) => one.waiting !== undefined && !one.vanished);
+  store.problems.set(
+    `trust ${scope}`,
+    waiting.map((one) => fileProblem(fileOf(store, one), waitsForTrust(['This receiver']))),
+  );
+};
+
+/** A registration was removed: whoever brings its name back with another address does not go on where it was. */
+export const noteRemoved = ({ layout, globals: { book } }: Store, gone: Registration): void =>
+  noteVerdicts(layout, book, [judge(book, trustKeyOf(gone), undefined)]);
 
 const orderOf = ({ vanished, name, matter: { created_at, id } }: Registration): string =>
   [vanished, created_at, id, name].join(' ');
@@ -72,11 +134,16 @@ export const createRegistration = (
   changing(store, scope, async (dir) => {
     await readyToWrite(store);
     await keepSecret(store.layout, matter.id, secret);
+    trustWebhook(store, { scope, matter });
     const text = renderFrontMatter({ ...matter }, scope === undefined ? NOTE : CASE_NOTE);
     await createFile(store.layout, join(dir, `${matter.id}.md`), text);
     await lookAgain(store, scope);
     return registrationsOf(store, scope).find((one) => one.matter.id === matter.id);
   });
+
+// Before the file is there: whoever looks at it meets a registration that is trusted.
+const trustWebhook = ({ layout, globals }: Store, made: Trusting): void =>
+  addToBook(layout, globals.book, [trustLine(trustKeyOf(made), trustValueOf(made))]);
 
 const NOTE = '\nEvents are sent to this address. Remove this file to end that.\n';
 const CASE_NOTE =
@@ -128,7 +195,8 @@ export const disableRegistration = (
   });
 
 /** Whether each registration on disk is known. While a file cannot be read, whose secret it needs is not. */
-export const allRegistrationsReadable = ({ problems }: Store): boolean => problems.size === 0;
+export const allRegistrationsReadable = ({ problems }: Store): boolean =>
+  problems.all().every(({ code }) => code === TRUST_NEEDED);
 
 const entriesOf = (
   { items, globals }: Store,

@@ -1,6 +1,7 @@
 import { settingsOf } from '../../store/globals.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { needProject } from '../trust/need.ts';
 
 /** The repository of a project: the settings' `projects`, where `--repo` names the default. Undefined when it has none. */
 export const repositoryOf = ({ store, config }: Service, project: string): string | undefined => {
@@ -10,6 +11,7 @@ export const repositoryOf = ({ store, config }: Service, project: string): strin
 };
 
 export const checkProject = (service: Service, project: string | undefined): void => {
+  if (project !== undefined && project !== 'default') needProject(service, project);
   if (
     project === undefined ||
     project === 'default' ||

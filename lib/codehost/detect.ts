@@ -12,6 +12,7 @@ import {
   remoteSettings,
 } from '../tools/git/remotes.ts';
 import { sshHost } from '../tools/ssh.ts';
+import { needCodeHost, needProject } from '../trust/need.ts';
 import { findProjectRepository, repositoryFor } from '../worktrees/repository.ts';
 import { choose, type Known } from './choose.ts';
 import type { Detection } from './detection.ts';
@@ -33,13 +34,16 @@ export interface Ground {
 
 /**
  * Which repository on the code host a project is, by git's configuration and the settings alone: nobody is asked, but ssh
- * what its own configuration means by a name. 404 `codehost_no_remote` with every remote and what is wrong with it.
+ * what its own configuration means by a name. 404 `codehost_no_remote` with every remote and what is wrong with it; 422
+ * `trust_needed` while a setting that says where it is waits for the operator's word.
  */
 export const detect = async (
   service: Service,
   project = 'default',
   branch?: string,
 ): Promise<Detection> => {
+  needCodeHost(service);
+  needProject(service, project);
   const { git, config, store } = service;
   const settings = settingsOf(store.globals).codehost ?? {};
   const isNamed = settings.repository !== undefined && project === 'default';

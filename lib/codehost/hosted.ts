@@ -1,6 +1,7 @@
 import { settingsOf } from '../../store/globals.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { needCodeHost } from '../trust/need.ts';
 import type { HostedRepository, RepositoryName } from './code-host.ts';
 
 import { type Detection, detect } from './detect.ts';
@@ -37,6 +38,7 @@ const notDetected = (error: unknown): unknown =>
 
 /** The host that is meant where no repository has to be: of the settings, else of the project's, else GitHub's own. */
 export const hostOf = async (service: Service, project = 'default'): Promise<string> => {
+  needCodeHost(service);
   const { host } = settingsOf(service.store.globals).codehost ?? {};
   if (host !== undefined) return host.toLowerCase();
   try {

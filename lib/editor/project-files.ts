@@ -7,6 +7,7 @@ import { createTreeFile } from '../../store/tree/write.ts';
 import { repositoryOf } from '../cases/project.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { needProject } from '../trust/need.ts';
 import { repositoryFor } from '../worktrees/repository.ts';
 import { bytesOf, readRecord, type Sent } from './content.ts';
 import { exists, type Served } from './files.ts';
@@ -29,6 +30,7 @@ export const projectFile = async (
 
 /** The files of a project's own checkout. 404 `not_found`, 422 `no_repository`. */
 export const treeOfProject = async (service: Service, project: string): Promise<Tree> => {
+  needProject(service, project);
   if (project !== 'default' && repositoryOf(service, project) === undefined)
     throw notFound('project', project);
   const repository = await repositoryFor(service, project);

@@ -7,6 +7,7 @@ import type { Service } from '../service.ts';
 import { cleanEnvironment, type Environment } from '../tools/environment.ts';
 import { execute } from '../tools/execute.ts';
 import { findProgram, programStamp } from '../tools/find-program.ts';
+import { needTrusted } from '../trust/need.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
 
 /** A server that answered when it was asked for its version. */
@@ -50,6 +51,7 @@ export const findServer = async (
   language: Language,
   root: string,
 ): Promise<FoundServer> => {
+  needTrusted(service, [`language_servers.${language}`]);
   const env = serverEnvironment(service);
   const named = settingsOf(service.store.globals).language_servers?.[language];
   const candidates = named ? [{ args: [], ...named }] : CANDIDATES[language];

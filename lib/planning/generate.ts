@@ -10,6 +10,7 @@ import { notFound, ServiceError } from '../errors.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { checkProvider } from '../sessions/create.ts';
+import { needTrustOf } from '../sessions/trust.ts';
 import { planningFor } from './gate.ts';
 import { type Material, STAGES } from './material.ts';
 import { planningPrompt } from './prompts.ts';
@@ -68,6 +69,7 @@ const make = async (
 ): Promise<Made> => {
   const run = await agentOf(service, name);
   if (run === undefined) return { content: await material.extract(), generated_by: EXTRACTION };
+  await needTrustOf(service, { case_id: caseId, provider: name });
   const prompt = planningPrompt(material);
   const answer = await readOnlyTurn(service, caseId, { provider: { name, run }, prompt });
   return { content: fileOf(answer), generated_by: name };

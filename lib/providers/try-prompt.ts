@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inScratch } from '../../store/disk/scratch.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { needProvider } from '../trust/need.ts';
 import { ANSWER_LIMITS } from './launch.ts';
 import type { Provider, ProviderInfo, RunResult, Usage } from './provider.ts';
 
@@ -24,6 +25,7 @@ export const listProviders = ({ providers }: Service): Promise<ProviderInfo[]> =
  * approval changes nothing.
  */
 export const tryPrompt = async (service: Service, id: string, prompt: string): Promise<Tried> => {
+  needProvider(service, id);
   const provider = service.providers().get(id);
   if (provider === undefined) throw notFound('provider', id);
   const { available, reason, kind } = await provider.probe();

@@ -9,7 +9,9 @@ import { repositoryOf } from '../cases/project.ts';
 import { refuseSession } from '../conflicts/under-way.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { needChosen, needProvider } from '../trust/need.ts';
 import { begin } from './launch.ts';
+import { needSessionTrust } from './trust.ts';
 
 export interface NewSession {
   type: string;
@@ -34,6 +36,7 @@ export const createSession = async (
   const item = await readCase(service.store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
   refuseClosed(item, reopen);
+  needSessionTrust(service, item, checkedName(service, provider));
   checkRepository(service, item.project);
   refuseSession(service, caseId, type);
   const matter = {
@@ -77,10 +80,20 @@ const checkRepository = (service: Service, project: string): void => {
   );
 };
 
-/** The name of a provider that there is: the one wanted, or that of the settings. Throws `bad_request`. */
+// Whose name waits is nobody's choice.
+const checkedName = (service: Service, wanted: string | undefined): string => {
+  needChosen(service, wanted);
+  return wanted ?? service.providers().chosen;
+};
+
+/**
+ * The name of a provider that there is: the one wanted, or that of the settings. Throws `bad_request`, and `trust_needed`
+ * where it waits for the operator's word.
+ */
 export const checkProvider = (service: Service, wanted: string | undefined): string => {
   const providers = service.providers();
-  const name = wanted ?? providers.chosen;
+  const name = checkedName(service, wanted);
+  needProvider(service, name);
   if (providers.get(name) !== undefined) return name;
   throw new ServiceError(
     'bad_request',

@@ -58,6 +58,8 @@ export interface Engine {
   readonly live: Map<string, LiveRun>;
   /** Per Work item: one decision about its sessions at a time, with all that follows from it. */
   readonly decisions: Turns;
+  /** The sessions whose turn it is and that wait for the operator's word, with what was told of each. */
+  readonly untrusted: Map<string, string>;
   /** One start at a time, whatever Work item: so the limit holds. */
   readonly starts: Turns;
   /** The daemon is stopping: runs end, and their records are left as they are. */
@@ -79,6 +81,7 @@ export const createEngine = (store: Store): Engine => {
     live,
     starts,
     decisions: createTurns(),
+    untrusted: new Map(),
     closing: false,
     transcript: (kept) => {
       const { id } = kept.session;

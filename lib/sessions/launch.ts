@@ -20,6 +20,7 @@ import { planTurn } from './plan-turn.ts';
 import { startPlanning } from './rules.ts';
 import { noteWaiting } from './stream.ts';
 import { tracesOf } from './traces.ts';
+import { isUntrusted, needTrustOf } from './trust.ts';
 import { type Work, workTurn } from './work-turn.ts';
 
 /** Starts what waits and may start: per Work item first come first served, over all at most `max_sessions` at once. */
@@ -48,6 +49,8 @@ export const begin = (service: Service, caseId: string, id: string): Promise<boo
   service.engine.starts.take(START, async () => {
     const { engine } = service;
     if (engine.closing || noPlaceLeft(service) || !isNext(service, caseId, id)) return false;
+    const kept = readSession(service.store, caseId, id);
+    if (kept === undefined || (await isUntrusted(service, kept))) return false;
     // What cannot be written cannot follow its session either: this throws before anything is begun.
     const item = await update(service, caseId, () => undefined);
     if (!(await acquireLock(service.store, caseId, lockOf(service, id)))) return false;
@@ -92,6 +95,7 @@ export const holdingLock = async <T>(
   const { id, case_id, status } = session;
   const { store } = service;
   refuseElsewhere(session);
+  await needTrustOf(service, session);
   if (status !== 'plan_ready' && status !== 'paused') return work();
   const isOurs = (): boolean => readLock(store, case_id)?.holder?.session_id === id;
   if (!isOurs() && !(await acquireLock(store, case_id, lockOf(service, id))) && !isOurs())

@@ -20,6 +20,12 @@ export const noteWaiting = ({ engine }: Service, kept: KeptSession): void => {
   engine.transcript(kept).append('status', { status, mode, waits_for: 'max_sessions' });
 };
 
+/** It is its turn, and a setting that it needs waits for the operator's word. */
+export const noteUntrusted = ({ engine }: Service, kept: KeptSession, message: string): void => {
+  const { status, mode } = kept.session;
+  engine.transcript(kept).append('status', { status, mode, waits_for: 'trust', message });
+};
+
 export const noteStatus = ({ engine }: Service, kept: KeptSession): void => {
   const { status, mode } = kept.session;
   engine.transcript(kept).append('status', { status, mode });

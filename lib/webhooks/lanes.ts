@@ -1,6 +1,13 @@
 import { removeDeliveries } from '../../store/deliveries.ts';
 import { retireSecret } from '../../store/secrets.ts';
-import { type Registration, registrationsOf, type Scope } from '../../store/webhooks.ts';
+import {
+  noteRemoved,
+  noteTrusted,
+  type Registration,
+  registrationsOf,
+  type Scope,
+  trustedPart,
+} from '../../store/webhooks.ts';
 import type { Desk } from './attempt.ts';
 import { dropLane, type Lane, openLane, reregister, wake } from './lane.ts';
 
@@ -12,7 +19,8 @@ export interface Lanes {
 }
 
 export const createLanes = (desk: Desk): Lanes => {
-  const book: Book = { desk, byId: new Map(), scopes: new Map(), doubles: watchDoubles(desk) };
+  const doubles = watchDoubles(desk);
+  const book: Book = { desk, byId: new Map(), scopes: new Map(), met: new Map(), doubles };
   return { byId: book.byId, look: (scope) => look(book, scope) };
 };
 
@@ -21,19 +29,36 @@ interface Book {
   byId: Map<string, Lane>;
   /** The ids that have a lane, by where their registration is. */
   scopes: Map<Scope, string[]>;
+  /** All registrations that were there, by where they are. */
+  met: Map<Scope, Registration[]>;
   doubles: ReturnType<typeof watchDoubles>;
 }
 
 const look = (book: Book, scope: Scope): void => {
-  const all = registrationsOf(book.desk.store, scope);
+  const all = standing(book, scope);
   const before = book.scopes.get(scope) ?? [];
   if (all.length === 0 && before.length === 0) return;
   const found = firstOfEach(all);
-  const ours = [...found.values()].filter((one) => isActive(one) && meet(book, one)).map(idOf);
+  const trusted = new Map([...found].map(([id, one]) => [id, trustedPart(one)]));
+  const ours = [...trusted.values()]
+    .filter(isActive)
+    .filter((one) => meet(book, one))
+    .map(idOf);
   book.scopes.set(scope, ours);
-  for (const id of before) if (!isActive(found.get(id))) drop(book, id, found.has(id));
+  for (const id of before) if (!isActive(trusted.get(id))) drop(book, id, found.has(id));
   for (const one of all) if (found.get(idOf(one)) !== one) book.doubles.tell(one);
   for (const id of ours) wake(book.byId.get(id) as Lane);
+};
+
+/** What is there now, and tells what is trusted of it, and what is not there any more. */
+const standing = ({ desk: { store }, met }: Book, scope: Scope): Registration[] => {
+  const all = registrationsOf(store, scope);
+  const ids = new Set(all.map(idOf));
+  for (const one of met.get(scope) ?? []) if (!ids.has(idOf(one))) noteRemoved(store, one);
+  if (all.length > 0) met.set(scope, all);
+  else met.delete(scope);
+  noteTrusted(store, scope, all);
+  return all;
 };
 
 /** False when the id belongs to a registration elsewhere. */
@@ -56,7 +81,7 @@ const drop = (book: Book, id: string, keepRecords: boolean): void => {
 
 const idOf = ({ matter }: Registration): string => matter.id;
 
-const isActive = (registration: Registration | undefined): boolean =>
+const isActive = (registration: Registration | undefined): registration is Registration =>
   registration !== undefined && registration.matter.disabled !== true;
 
 const firstOfEach = (all: Registration[]): Map<string, Registration> =>

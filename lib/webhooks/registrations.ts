@@ -57,11 +57,12 @@ const badField = (path: string, message: string): ServiceError =>
 const noSuchScope = (scope: Scope): ServiceError => notFound('Work item', scope ?? '');
 
 /** A registration as it is served: never with its secret. */
-export const served = ({ matter }: Registration): Webhook => ({
+export const served = ({ matter, waiting }: Registration): Webhook => ({
   id: matter.id,
   url: matter.url,
   events: matter.events ?? ['*'],
   ...(matter.disabled === true && { disabled: true }),
+  ...(waiting !== undefined && { trusted: false }),
   created_at: matter.created_at,
 });
 

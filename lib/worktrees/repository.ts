@@ -3,9 +3,14 @@ import { repositoryOf } from '../cases/project.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { findRepository, type Repository } from '../tools/git/repository.ts';
+import { needProject } from '../trust/need.ts';
 
-/** The repository of a project. A path in the settings that is not absolute starts at the workspace. */
+/**
+ * The repository of a project. A path in the settings that is not absolute starts at the workspace. 422 `trust_needed` for
+ * one that waits for the operator's word.
+ */
 export const repositoryFor = async (service: Service, project: string): Promise<Repository> => {
+  needProject(service, project);
   const named = repositoryOf(service, project);
   if (named === undefined) {
     throw new ServiceError(

@@ -20,6 +20,7 @@ const privateOf = (layout: Layout): string[] => [
   layout.undo,
   layout.secrets,
   layout.apiKeys,
+  layout.trust,
   layout.deliveries,
   layout.arrivals,
   layout.worktrees,

@@ -55,6 +55,12 @@ export const Webhook = Type.Object(
         description: 'True once the receiver answered 410; remove the line in the file to go on',
       }),
     ),
+    trusted: Type.Optional(
+      Type.Boolean({
+        description:
+          'False while the operator has not trusted this address and these events: nothing is sent there (`GET /trust`)',
+      }),
+    ),
     created_at: Time,
   },
   { $id: 'Webhook' },

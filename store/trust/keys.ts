@@ -18,6 +18,7 @@ export const TRUSTED = [
   'codehost.*',
   'require_key',
 ] as const;
+export type TrustedSetting = (typeof TRUSTED)[number];
 
 /** The settings that hold as they stand. */
 export const HARMLESS = [
@@ -28,3 +29,51 @@ export const HARMLESS = [
   'worktrees.base_branch',
   'autocommit',
 ] as const;
+
+/** The values in a workspace's settings that need the operator's word, by key: `providers.claude`, `worktrees.setup`. */
+export const trustedParts = (settings: object): Map<string, unknown> => {
+  const parts = TRUSTED.flatMap((pattern) => partsAt(settings, pattern));
+  return new Map(parts.filter(([, value]) => value !== undefined));
+};
+
+const partsAt = (settings: object, pattern: TrustedSetting): [string, unknown][] => {
+  const [top, name] = split(pattern);
+  const below = own(settings, top);
+  if (name === undefined) return [[top, below]];
+  if (!isObject(below)) return [];
+  const names = name === '*' ? Object.keys(below) : [name];
+  return names.map((each) => [`${top}.${each}`, own(below, each)]);
+};
+
+/** Which of the settings a key is of; undefined for a key that is none's. */
+export const patternOf = (key: string): TrustedSetting | undefined => {
+  const [top] = split(key);
+  return TRUSTED.find((pattern) => pattern === key || (key !== top && pattern === `${top}.*`));
+};
+
+/** The same settings with another value at a key; undefined takes it out. */
+export const withPart = <T extends object>(settings: T, key: string, value: unknown): T => {
+  const [top, name] = split(key);
+  if (name === undefined) return put(settings, top, value);
+  const below = own(settings, top);
+  const changed = put(isObject(below) ? below : {}, name, value);
+  return put(settings, top, Object.keys(changed).length === 0 ? undefined : changed);
+};
+
+/** The top key and the name below it, which may have dots. */
+export const split = (key: string): [top: string, name: string | undefined] => {
+  const dot = key.indexOf('.');
+  return dot < 0 ? [key, undefined] : [key.slice(0, dot), key.slice(dot + 1)];
+};
+
+// Not by spreading: a key of YAML may be called __proto__.
+const put = <T extends object>(object: T, name: string, value: unknown): T => {
+  const entries = Object.entries(object).filter(([key]) => key !== name);
+  return Object.fromEntries(value === undefined ? entries : [...entries, [name, value]]) as T;
+};
+
+const own = (object: object, name: string): unknown =>
+  Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -20,6 +20,7 @@ export const openRoot = async (root: string): Promise<TestWorkspace> => {
     clock: () => new Date(),
     follow: () => undefined,
     report: (error, what) => reported.push([what, error]),
+    trust: true,
   });
   return Object.assign(open, { root, reported });
 };

@@ -24,6 +24,7 @@ const open = async (t: TestContext, root: string): Promise<OpenStore> => {
   const opened = await openStore(root, {
     clock: () => new Date(),
     follow: () => undefined,
+    trust: true,
     report: () => undefined,
   });
   atEnd(t, () => opened.close());

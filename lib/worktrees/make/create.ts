@@ -7,6 +7,7 @@ import type { Service } from '../../service.ts';
 import type { Git, Worktree } from '../../tools/git/git.ts';
 import { defaultBase, headCommit } from '../../tools/git/repository.ts';
 import { addWorktree, type NewWorktree } from '../../tools/git/worktree.ts';
+import { needWorktree } from '../../trust/need.ts';
 import { worktreeConfig } from '../config.ts';
 import { itemOf } from '../item.ts';
 import { checkState } from '../look/state.ts';
@@ -34,6 +35,7 @@ export const createWorktree = async (
   wanted: Wanted = {},
 ): Promise<WorktreeRecord> => {
   const item = await itemOf(service, caseId);
+  needWorktree(service);
   const record = await inWorktreeTurn(service.store, caseId, () => {
     refuseSecond(service, caseId);
     return make(service, item, wanted);

@@ -4,6 +4,7 @@ import { inWorktreeTurn, replaceWorktree, worktreeRecords } from '../../../store
 import { messageOf } from '../../providers/run-end.ts';
 import type { Service } from '../../service.ts';
 import { sweep } from '../../tools/process-tree.ts';
+import { needWorktree } from '../../trust/need.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../look/state.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
@@ -49,6 +50,7 @@ export const setUp = async (
 export const setUpAgain = async (service: Service, caseId: string): Promise<WorktreeRecord> => {
   getWorktree(service, caseId);
   refuseHeld(service, caseId);
+  needWorktree(service);
   return setUp(service, caseId);
 };
 

@@ -21,6 +21,7 @@ const workspace = async (t: TestContext, top: string, root = top) => {
   const open = await openStore(root, {
     clock: () => new Date(MADE_AT),
     follow: () => undefined,
+    trust: true,
     report: (error, what) => assert.fail(`${what}: ${error}`),
   });
   atEnd(t, () => open.close());
@@ -222,6 +223,7 @@ describe('getHistory', () => {
       const open = await openStore(root, {
         clock: () => new Date(MADE_AT),
         follow: () => undefined,
+        trust: true,
         report: (error, what) => assert.fail(`${what}: ${error}`),
       });
       const told = await getHistory(serviceOf(open), ID);

@@ -39,6 +39,7 @@ const keep = async (t: TestContext, { root, folder = '', settings }: Wanted = {}
   const open = await openStore(workspace, {
     clock: () => new Date(),
     follow: () => undefined,
+    trust: true,
     report: (error, what) => assert.fail(`${what}: ${error}`),
   });
   const logged: string[] = [];

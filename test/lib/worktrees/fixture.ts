@@ -69,7 +69,12 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
   const report = (error: unknown) => {
     throw error;
   };
-  const opened = await openStore(workspace, { clock, follow: () => undefined, report });
+  const opened = await openStore(workspace, {
+    clock,
+    follow: () => undefined,
+    report,
+    trust: true,
+  });
   atEnd(t, () => opened.close());
   const config = {
     workspace,

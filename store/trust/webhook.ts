@@ -1,0 +1,26 @@
+import type { WebhookMatter } from '../records/webhook.ts';
+import { type Book, judge } from './book.ts';
+import { type WaitingPart, waitingPart } from './effective.ts';
+
+/** What of a registration is trusted, and where it is: undefined is the whole workspace. */
+export interface Trusting {
+  scope: string | undefined;
+  matter: WebhookMatter;
+}
+
+/** The name of a registration among what is trusted: by its id, wherever its Work item's directory is. */
+export const trustKeyOf = ({ scope, matter: { id } }: Trusting): string =>
+  scope === undefined ? `webhooks/${id}` : `cases/${scope}/webhooks/${id}`;
+
+/** Where events are sent, and which. */
+export const trustValueOf = ({ matter: { url, events } }: Trusting): object => ({
+  url,
+  ...(events !== undefined && { events }),
+});
+
+/** What of a registration waits for the operator's word; undefined when it holds as it stands. */
+export const waitingWebhook = (book: Book, registration: Trusting): WaitingPart | undefined => {
+  const [key, value] = [trustKeyOf(registration), trustValueOf(registration)];
+  const { holds, in_force } = judge(book, key, value);
+  return holds ? undefined : waitingPart(key, value, in_force);
+};
