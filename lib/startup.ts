@@ -31,7 +31,7 @@ import { comesFromRun } from './tools/caller.ts';
 import { cleanEnvironment, loginEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git/git.ts';
 import { createRuns, type Runs } from './tools/runs.ts';
-import { createSandbox, type Sandbox, type SandboxSetting } from './tools/sandbox.ts';
+import { createSandbox, type Sandbox } from './tools/sandbox.ts';
 import { needCodeHost } from './trust/need.ts';
 import { createDispatcher } from './webhooks/dispatcher.ts';
 import { endInterruptedSetups } from './worktrees/setup/setup.ts';
@@ -156,11 +156,14 @@ type Current = () => ReturnType<typeof settingsOf>;
 
 // Whether it works is tried out when it is first needed, and again when the setting is another.
 const sandboxOf = (config: Config, settings: Current): (() => Sandbox) => {
-  let made: { setting: SandboxSetting; sandbox: Sandbox } | undefined;
+  let made: { key: string; sandbox: Sandbox } | undefined;
   return () => {
-    const { sandbox: setting = 'auto' } = settings();
-    if (made?.setting !== setting)
-      made = { setting, sandbox: createSandbox(setting, cleanEnvironment(config.env, {})) };
+    const { sandbox: setting = 'auto', sandbox_readable: readable = [] } = settings();
+    const key = JSON.stringify([setting, readable]);
+    if (made?.key !== key) {
+      const env = cleanEnvironment(config.env, {});
+      made = { key, sandbox: createSandbox(setting, env, readable) };
+    }
     return made.sandbox;
   };
 };

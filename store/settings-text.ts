@@ -65,6 +65,10 @@ provider: runbook
 # auto: agents are shut in with bubblewrap where it works. off: never.
 #sandbox: auto
 
+# Of your home directory, programs in the sandbox see what the PATH leads to, tool chains and their caches, and git's
+# settings. What they need besides, read-only: [~/datasets, /home/shared].
+#sandbox_readable: []
+
 # What programs in the sandbox reach. proxy: what speaks HTTP or HTTPS by a proxy, but nothing of this machine. host:
 # all of it, this machine's own services too; Plan mode is not enforced then. Or { allow: [example.com, "*.example.com"] }.
 #network: proxy

@@ -23,7 +23,8 @@ export const doctor = async (
   const layout = layoutOf(config.workspace);
   const readable = whyNoWorkspace(layout.root) === undefined;
   const settings = readable ? readSettings(layout) : undefined;
-  const sandbox = createSandbox(settings?.value?.sandbox ?? 'auto', env);
+  const { sandbox: setting = 'auto', sandbox_readable } = settings?.value ?? {};
+  const sandbox = createSandbox(setting, env, sandbox_readable);
   const patient: Patient = { config, env, layout, settings, sandbox, git: createGit({ env }) };
   const findings: Finding[] = [];
   for (const examine of [machine, workspace, codeHost, providers]) {

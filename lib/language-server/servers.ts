@@ -7,7 +7,6 @@ import type { OpenNetwork } from '../egress/networks.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { Environment } from '../tools/environment.ts';
-import { privatePlaces } from '../tools/private-places.ts';
 import { sweep } from '../tools/process-tree.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
 import { CLOSED, type Client, type Seat } from './client.ts';
@@ -204,11 +203,7 @@ const shutIn = (
   const view = {
     ...{ cwd: root, phase: 'plan' as const, writable: [], network: network.view },
     readable: [git_dir, ...closed.filter((path) => path !== dossier)],
-    hidden: [
-      dossier,
-      ...otherWorktrees(service, '').filter((path) => path !== root),
-      ...privatePlaces(env),
-    ],
+    hidden: [dossier, ...otherWorktrees(service, '').filter((path) => path !== root)],
   };
   const loopback = network.view === 'host';
   return { argv: sandbox.wrap(argv, view), env: { ...env, ...network.env }, loopback };

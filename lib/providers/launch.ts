@@ -1,7 +1,6 @@
 import type { NetworkDoor, OpenNetwork } from '../egress/networks.ts';
 import type { Told } from '../egress/proxy.ts';
 import { cleanEnvironment, type Environment } from '../tools/environment.ts';
-import { privatePlaces } from '../tools/private-places.ts';
 import type { Runs } from '../tools/runs.ts';
 import type { Sandbox } from '../tools/sandbox.ts';
 import { type Program, startProgram } from '../tools/spawn.ts';
@@ -87,10 +86,8 @@ const start = (
 ): Program => {
   const { cwd, phase, writable, kept, binds, hidden, run_marker, limits, signed_as } = spec;
   const { state = [], onBytes, onLine } = program;
-  // What the operator names as the agent's own is the agent's.
-  const closed = privatePlaces(deps.env as Environment).filter((path) => !state.includes(path));
   const view = {
-    ...{ cwd, phase, writable, readable: kept, hidden: [...hidden, ...closed], state },
+    ...{ cwd, phase, writable, readable: kept, hidden, state },
     network: open.view,
     ...(binds && { binds }),
   };
@@ -111,6 +108,7 @@ const start = (
     idle_ms: limits.idle_ms,
     wall_ms: limits.wall_ms,
     output_bytes: limits.output_bytes,
+    unseen: (tail) => deps.sandbox.unseen(tail, view),
     ...(onBytes && { onBytes, onErrorBytes: onBytes }),
     ...(onLine && { onLine }),
   });

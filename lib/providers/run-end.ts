@@ -2,7 +2,15 @@ import type { Exit } from '../tools/spawn.ts';
 import type { Run, RunResult } from './provider.ts';
 
 /** How a program came to its end, to be put after its name: `was ended by signal SIGKILL`. */
-export const describeExit = (exit: Exit): string => {
+export const describeExit = (exit: Exit): string => `${howItEnded(exit)}${whatItMissed(exit)}`;
+
+// Nobody shall search for hours for a file that is plainly there.
+const whatItMissed = ({ unseen = [] }: Exit): string =>
+  unseen.length === 0
+    ? ''
+    : ` (not shown in the sandbox, though it is there: ${unseen.join(', ')}; sandbox_readable in workspace.md shows it)`;
+
+const howItEnded = (exit: Exit): string => {
   if (exit.ended_by === 'not_started') return `could not be started: ${exit.stderr_tail}`;
   if (exit.ended_by === 'idle_limit')
     return 'wrote nothing for longer than the idle limit and was ended';

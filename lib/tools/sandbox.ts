@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
-import { devNull } from 'node:os';
-import { dirname, extname, isAbsolute, relative } from 'node:path';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { dirname, extname, isAbsolute } from 'node:path';
 import type { Environment } from './environment.ts';
 import { findProgram } from './find-program.ts';
+import { type Home, homeView, unseenIn } from './home.ts';
+import { bind, hide, isAtOrBelow, isDirectory, isInside, type Mount, real } from './mounts.ts';
+import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './own-user.ts';
+import { socketPaths } from './sockets.ts';
 
 export type SandboxSetting = 'auto' | 'off';
 
@@ -49,29 +52,66 @@ export interface Sandbox {
   readonly reason?: string;
   /** The argument vector that runs `argv` inside; `argv` itself where there is no sandbox. */
   wrap(argv: readonly string[], view: SandboxView): string[];
+  /** Paths in what a program wrote that are there outside and are not shown to it. */
+  unseen(text: string, view: SandboxView): string[];
 }
 
-/** Looks once whether bubblewrap works here; keep the answer. Never throws. */
-export const createSandbox = (setting: SandboxSetting, env: Environment): Sandbox => {
+/** What is looked up once, and holds for every run. */
+interface Ground {
+  bwrap: string;
+  env: Environment;
+  /** What the operator shows of the home directory besides, absolute or beginning with `~/`. */
+  readable: readonly string[];
+}
+
+/** Looks once whether bubblewrap works here, with all that a run is given; keep the answer. Never throws. */
+export const createSandbox = (
+  setting: SandboxSetting,
+  env: Environment,
+  readable: readonly string[] = [],
+): Sandbox => {
   if (setting === 'off') return none('The sandbox is switched off in the settings.');
   const bwrap = findProgram('bwrap', env);
   if (bwrap === undefined)
     return none('bubblewrap is not installed: install the package bubblewrap.');
-  const probe = spawnSync(bwrap, ['--unshare-pid', '--ro-bind', '/', '/', 'true'], {
-    env,
-    timeout: 10_000,
-    encoding: 'utf8',
-  });
-  if (probe.status !== 0) {
-    return none(`bubblewrap does not work here: ${probe.stderr.trim() || 'no answer'}.`);
-  }
+  const ground = { bwrap, env, readable };
+  const failure = tryOut(ground);
+  if (failure !== undefined) return none(`bubblewrap does not work here: ${failure}.`);
   return {
     kind: 'bubblewrap',
-    wrap: (argv, view) => [bwrap, ...viewArguments(argv, view), ...relayOf(view), ...argv],
+    wrap: (argv, view) => wrapIn(ground, argv, view),
+    unseen: (text, view) => unseenIn(text, homeFor(ground, [], view), seenIn(view)),
   };
 };
 
-const none = (reason: string): Sandbox => ({ kind: 'none', reason, wrap: (argv) => [...argv] });
+const none = (reason: string): Sandbox => ({
+  kind: 'none',
+  reason,
+  wrap: (argv) => [...argv],
+  unseen: () => [],
+});
+
+const tryOut = (ground: Ground): string | undefined => {
+  try {
+    const [file = '', ...args] = wrapIn(ground, ['true'], TRIAL);
+    const limits = { timeout: 10_000, encoding: 'utf8' } as const;
+    const { status, stderr, error } = spawnSync(file, args, { env: ground.env, ...limits });
+    if (status === 0) return undefined;
+    return stderr?.trim() || error?.message || 'no answer';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+const TRIAL: SandboxView = {
+  ...{ cwd: '/usr', phase: 'plan', writable: [], hidden: [] },
+  network: { dir: '/usr', relay: [] },
+};
+
+const wrapIn = (ground: Ground, argv: readonly string[], view: SandboxView): string[] => [
+  ...nameFor(ground.env),
+  ...[ground.bwrap, ...viewArguments(ground, argv, view), ...relayOf(view), ...argv],
+];
 
 const TEMP = '/tmp';
 
@@ -81,19 +121,43 @@ const relayOf = ({ network }: SandboxView): readonly string[] =>
 const networkOf = ({ network }: SandboxView): string[] =>
   network === 'host' ? [] : ['--unshare-net'];
 
-// A fresh pid namespace dies as a whole with bwrap.
-const viewArguments = (argv: readonly string[], view: SandboxView): string[] => [
-  ...['--die-with-parent', '--unshare-pid', '--new-session', ...networkOf(view)],
-  ...['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/dev/shm'],
-  ...mounts(argv, view).flatMap((mount) => mount.arguments),
-  ...sealed(view).flatMap((path) => ['--remount-ro', path]),
-  ...['--setenv', 'TMPDIR', TEMP, '--chdir', realpathSync(view.cwd), '--'],
+// A fresh pid namespace dies as a whole with bwrap. Who is root outside keeps no capability, and is another user inside:
+// with capabilities alone taken away, the agents' own sandboxes would not start.
+const FLAGS = [
+  ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', ...OWN_USER],
+  ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
 ];
 
-interface Mount {
-  path: string;
-  arguments: string[];
-}
+const viewArguments = (ground: Ground, argv: readonly string[], view: SandboxView): string[] => {
+  const home = homeFor(ground, argv, view);
+  return [
+    ...[...FLAGS, ...networkOf(view)],
+    ...['--ro-bind', '/', '/', '--proc', '/proc', ...kernelFiles()],
+    ...['--dev', '/dev', '--tmpfs', '/dev/shm', ...OWN_NAME],
+    ...mounts(argv, view, home).flatMap((mount) => mount.arguments),
+    ...sealed(view, home).flatMap((path) => ['--remount-ro', path]),
+    ...['--setenv', 'TMPDIR', TEMP, '--chdir', realpathSync(view.cwd), '--'],
+  ];
+};
+
+const homeFor = ({ env, readable }: Ground, argv: readonly string[], view: SandboxView): Home =>
+  homeView(env, readable, {
+    programs: [...relayOf(view), ...argv],
+    network: view.network === 'host',
+    given: view.state ?? [],
+  });
+
+// What is seen besides the home directory's own.
+const seenIn = ({
+  cwd,
+  writable,
+  readable = [],
+  state = [],
+  binds = [],
+}: SandboxView): string[] => [
+  ...[cwd, ...writable, ...readable, ...state],
+  ...binds.map(({ to }) => to),
+];
 
 /**
  * Every mount covers what lies below it, so parents come before children: a hidden directory inside a writable one
@@ -101,18 +165,23 @@ interface Mount {
  * /tmp is private and empty; what the program needs of the real one (its own files named in argv, the worktree, the
  * repository) is bound back, all else there is out of sight.
  */
-const mounts = (argv: readonly string[], view: SandboxView): Mount[] => {
+const mounts = (argv: readonly string[], view: SandboxView, home: Home): Mount[] => {
   const { cwd, phase, writable, state = [], readable = [], hidden, binds = [] } = view;
   const own = phase === 'work' ? '--bind' : '--ro-bind';
   const outside = phase === 'work' ? state : state.filter((path) => !isInside(path, cwd));
   makeMissing(state.filter((path) => !wouldLieIn(cwd, path)));
   return [
     { path: TEMP, arguments: ['--tmpfs', TEMP] },
+    ...home.mounts,
+    ...doors(home).map(hide),
     ...bind('--ro-bind', [...relayOf(view), ...argv].filter(isInTemp)),
     ...(view.network === 'host' ? [] : [bindAt(NET_DIR, view.network.dir)]),
     ...bind(own, writable),
     ...bind('--bind', outside),
-    ...bind('--ro-bind', readable),
+    ...bind(
+      '--ro-bind',
+      readable.filter((path) => !holds(path, home.hidden)),
+    ),
     ...real(hidden).map(hide),
     ...bind(own, [cwd]),
     ...binds.map(lay),
@@ -140,9 +209,6 @@ const wouldLieIn = (cwd: string, path: string): boolean => {
 
 const nearest = (path: string): string => (existsSync(path) ? path : nearest(dirname(path)));
 
-const bind = (how: '--bind' | '--ro-bind', paths: readonly string[]): Mount[] =>
-  real(paths).map((path) => ({ path, arguments: [how, path, path] }));
-
 const bindAt = (path: string, source: string): Mount => ({
   path,
   arguments: ['--ro-bind', realpathSync(source), path],
@@ -153,23 +219,21 @@ const lay = ({ from, to, write }: Bind): Mount => {
   return { path, arguments: [write ? '--bind' : '--ro-bind', from, path] };
 };
 
-const hide = (path: string): Mount =>
-  statSync(path).isDirectory()
-    ? { path, arguments: ['--tmpfs', path] }
-    : { path, arguments: ['--ro-bind', devNull, path] };
+// A repository that is the home directory itself, or above it, does not open it.
+const holds = (path: string, hidden: readonly string[]): boolean =>
+  real([path]).some((place) => hidden.some((one) => isAtOrBelow(one, place)));
+
+// Sockets that are seen otherwise; what lies in a hidden directory is out of sight already.
+const doors = ({ hidden, shown }: Home): string[] =>
+  socketPaths().filter((path) => {
+    const covered = [TEMP, ...hidden].some((place) => isAtOrBelow(path, place));
+    return !covered || shown.some((place) => isAtOrBelow(path, place));
+  });
 
 // A write into a hidden directory must fail, not vanish with the sandbox.
-const sealed = ({ hidden }: SandboxView): string[] =>
-  real(hidden).filter((path) => statSync(path).isDirectory());
-
-// A mount needs a place that exists, and links resolved: bubblewrap would mount over the link's target elsewhere.
-const real = (paths: readonly string[]): string[] =>
-  paths.filter((path) => existsSync(path)).map((path) => realpathSync(path));
+const sealed = ({ hidden }: SandboxView, home: Home): string[] => [
+  ...home.hidden,
+  ...real(hidden).filter(isDirectory),
+];
 
 const isInTemp = (argument: string): boolean => isAbsolute(argument) && isInside(argument, TEMP);
-
-const isInside = (path: string, parent: string): boolean => {
-  if (!existsSync(path) || !existsSync(parent)) return false;
-  const way = relative(realpathSync(parent), realpathSync(path));
-  return way !== '' && !way.startsWith('..') && !isAbsolute(way);
-};

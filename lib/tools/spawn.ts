@@ -36,6 +36,8 @@ export interface ProgramSpec {
   onLine?: (line: string) => void;
   onBytes?: (chunk: Buffer) => void;
   onErrorBytes?: (chunk: Buffer) => void;
+  /** Asked for what was out of sight, with the last words of a program that failed by itself. */
+  unseen?: (tail: string) => readonly string[];
 }
 
 export interface Exit {
@@ -43,6 +45,8 @@ export interface Exit {
   signal: NodeJS.Signals | null;
   /** The last 4 kB of standard error, or why the program could not be started. */
   stderr_tail: string;
+  /** Paths in its last words that are there, and that the sandbox does not show. */
+  unseen?: readonly string[];
   ended_by: 'itself' | 'caller' | 'idle_limit' | 'wall_limit' | 'output_limit' | 'not_started';
 }
 
@@ -94,7 +98,9 @@ export const startProgram = (spec: ProgramSpec): Program => {
     leave();
     const { code, signal, error } = exit;
     const ended_by = error === undefined ? stop.by : 'not_started';
-    return { code, signal, stderr_tail: error?.message ?? tail(), ended_by };
+    const unseen = code === 0 || ended_by !== 'itself' ? [] : (spec.unseen?.(tail()) ?? []);
+    const last = { stderr_tail: error?.message ?? tail(), ...(unseen.length > 0 && { unseen }) };
+    return { code, signal, ended_by, ...last };
   });
   const end = async (): Promise<Exit> => {
     await stop.now('caller');

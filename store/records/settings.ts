@@ -103,6 +103,8 @@ export const Settings = Type.Object({
     }),
   ),
   sandbox: Type.Optional(Type.Enum(['auto', 'off'])),
+  /** What of the home directory is shown in the sandbox besides: absolute, or beginning with `~/`. */
+  sandbox_readable: Type.Optional(Type.Array(Type.String({ pattern: '^(/|~/|~$)' }))),
   network: Type.Optional(NetworkSetting),
   allow_local: Type.Optional(LocalAddresses),
   autocommit: Type.Optional(Type.Boolean()),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { cleanEnvironment, type Environment } from '../../lib/tools/environment.ts';
 import { createRuns } from '../../lib/tools/runs.ts';
-import { createSandbox, type SandboxView } from '../../lib/tools/sandbox.ts';
+import { createSandbox, type Sandbox, type SandboxView } from '../../lib/tools/sandbox.ts';
 import { startProgram } from '../../lib/tools/spawn.ts';
 
 const env = cleanEnvironment({ PATH: process.env.PATH });
@@ -13,16 +13,14 @@ export const missing = sandbox.kind === 'none' ? (sandbox.reason ?? 'no sandbox'
 export const runInside = async (
   view: SandboxView,
   script: string,
-  more: Environment = {},
+  { box = sandbox, ...more }: { box?: Sandbox; env?: Environment } = {},
 ): Promise<{ output: string; code: number | null }> => {
   const lines: string[] = [];
   const program = startProgram({
-    argv: sandbox.wrap(['/bin/sh', '-c', script], view),
+    argv: box.wrap(['/bin/sh', '-c', script], view),
     cwd: '/',
-    env: { ...env, ...more },
-    marker: randomUUID(),
-    runs: createRuns(),
-    loopback: true,
+    env: { ...env, ...more.env },
+    ...{ marker: randomUUID(), runs: createRuns(), loopback: true },
     onLine: (line) => lines.push(line),
   });
   const { code, stderr_tail } = await program.exited;

@@ -18,6 +18,14 @@ export const viewOf = (
 ): Pick<Launchable, 'cwd' | 'phase' | 'writable' | 'kept' | 'hidden'> => ({
   cwd: worktree.path,
   phase,
-  ...(mayCommit ? sharedPlaces(worktree) : { writable: [], kept: [worktree.common_dir] }),
+  ...seenOf(worktree, mayCommit),
   hidden: [service.store.layout.dossier, ...otherWorktrees(service, worktree.case_id)],
 });
+
+// The main checkout, too: it may lie in the home directory, of which else nothing is shown.
+const seenOf = (worktree: WorktreeRecord, mayCommit: boolean) => {
+  const { writable, kept } = mayCommit
+    ? sharedPlaces(worktree)
+    : { writable: [], kept: [worktree.common_dir] };
+  return { writable, kept: [worktree.repository, ...kept] };
+};

@@ -1,0 +1,94 @@
+/**
+ * What programs need of a home directory and holds no secret: tool chains, what they keep to build with, and the
+ * settings of git. Below the home directory; facts of the tools, like the list that follows.
+ */
+export const SHOWN_AT_HOME: readonly string[] = [
+  ...['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'],
+  ...['.gitignore', '.gitignore_global', '.gitattributes'],
+  ...[
+    '.local/bin',
+    '.local/lib',
+    '.local/share/pipx',
+    '.local/share/uv',
+    '.local/share/virtualenv',
+  ],
+  ...['.nvm', '.fnm', '.local/share/fnm', '.volta', '.n', '.bun/bin', '.bun/install', '.deno/bin'],
+  ...['.npm/_cacache', '.cache/node', '.cache/node-gyp', '.cache/yarn', '.yarn/berry/cache'],
+  ...['.local/share/pnpm', '.cache/pnpm', '.cache/typescript', '.cache/ms-playwright'],
+  ...['.cache/puppeteer', '.cache/Cypress', '.cache/electron', '.cache/deno'],
+  ...[
+    '.local/share/mise',
+    '.local/share/rtx',
+    '.asdf',
+    '.tool-versions',
+    '.config/mise/config.toml',
+  ],
+  ...[
+    '.pyenv',
+    '.cache/pip',
+    '.cache/uv',
+    '.cache/pypoetry/artifacts',
+    '.cache/pre-commit',
+    '.rye',
+  ],
+  ...['.rustup', '.cargo/bin', '.cargo/env', '.cargo/registry', '.cargo/git'],
+  ...['go/bin', 'go/pkg', '.cache/go-build', '.cache/golangci-lint', 'sdk'],
+  ...['.m2/repository', '.m2/wrapper', '.gradle/caches', '.gradle/wrapper', '.gradle/native'],
+  ...['.gradle/jdks', '.sdkman', '.jenv', '.jabba', '.ivy2/cache', '.sbt/boot', '.cache/coursier'],
+  ...['.rbenv', '.rvm', '.gem/ruby', '.bundle/cache', '.cache/composer', '.composer/vendor'],
+  ...['.dotnet', '.nuget/packages', '.pub-cache', '.ghcup', '.cabal/bin', '.cabal/packages'],
+  ...['.cabal/store', '.opam', '.elan', '.juliaup', '.julia/packages', '.julia/artifacts'],
+  ...[
+    '.julia/compiled',
+    '.conan2/p',
+    '.ccache',
+    '.cache/ccache',
+    '.cache/sccache',
+    '.cache/bazelisk',
+  ],
+  ...['.terraform.d/plugin-cache', '.nix-profile', '.local/state/nix/profiles', '.pixi/bin'],
+];
+
+/**
+ * Keys, passwords and histories, below the home directory: not seen though what they lie in is shown, unless they are
+ * named themselves.
+ */
+export const SECRET_AT_HOME: readonly string[] = [
+  ...['.ssh', '.gnupg', '.netrc', '.git-credentials', '.config/git/credentials', '.config/gh'],
+  ...[
+    '.aws',
+    '.azure',
+    '.config/gcloud',
+    '.kube',
+    '.docker',
+    '.colima',
+    '.lima',
+    '.password-store',
+  ],
+  ...['.local/share/keyrings', '.local/share/containers', '.mozilla', '.config/google-chrome'],
+  ...['.config/chromium', '.config/BraveSoftware', 'snap', '.var/app', '.thunderbird'],
+  ...['.config/op', '.1password', '.config/1Password', '.config/Bitwarden', '.config/rclone'],
+  ...['.npmrc', '.yarnrc', '.yarnrc.yml', '.pypirc', '.pgpass', '.my.cnf', '.config/pip/pip.conf'],
+  ...['.config/pypoetry/auth.toml', '.cargo/credentials', '.cargo/credentials.toml'],
+  ...['.m2/settings.xml', '.m2/settings-security.xml', '.gradle/gradle.properties'],
+  ...['.gem/credentials', '.composer/auth.json', '.config/composer/auth.json'],
+  ...['.pub-cache/credentials.json', '.dotnet/corefx', '.nuget/NuGet/NuGet.Config'],
+  ...['.terraformrc', '.terraform.d/credentials.tfrc.json', '.vault-token', '.config/doctl'],
+  ...[
+    '.config/hub',
+    '.config/glab-cli',
+    '.config/heroku',
+    '.config/fly',
+    '.fly',
+    '.config/configstore',
+  ],
+  ...['.bash_history', '.zsh_history', '.zhistory', '.histfile', '.local/share/fish'],
+  ...[
+    '.python_history',
+    '.node_repl_history',
+    '.psql_history',
+    '.mysql_history',
+    '.sqlite_history',
+  ],
+  ...['.rediscli_history', '.lesshst', '.viminfo', '.irb_history', '.local/state/bash'],
+];

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { createSandbox, type SandboxView } from '../../lib/tools/sandbox.ts';
+import { atEnd } from '../helpers/at-end.ts';
+import { missing, runInside } from '../helpers/inside.ts';
+import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+
+const SECRETS = [
+  ...['.codex/auth.json', '.gemini/oauth_creds.json', '.npmrc', '.cargo/credentials.toml'],
+  ...['.vault-token', '.bash_history', '.zsh_history', '.config/rclone/rclone.conf', '.netrc'],
+  ...[
+    'snap/firefox/common/cookies.sqlite',
+    '.m2/settings.xml',
+    '.pypirc',
+    '.pgpass',
+    '.ssh/id_rsa',
+  ],
+  ...[
+    '.docker/config.json',
+    '.kube/config',
+    '.claude.json',
+    '.env',
+    'notes/private.txt',
+    '.bashrc',
+  ],
+];
+
+const home = (t: TestContext) => {
+  const root = temporaryDirectory(t);
+  const HOME = join(root, 'home');
+  writeFiles(HOME, Object.fromEntries(SECRETS.map((path) => [path, 'SECRET\n'])));
+  writeFiles(HOME, {
+    '.gitconfig': '[user]\n\tname = Me\n',
+    '.cargo/registry/index.txt': 'crates\n',
+    '.local/share/tool/versions/3/bin/run':
+      '#!/bin/sh\ncat "$(dirname "$(readlink -f "$0")")/../data.txt"\n',
+    '.local/share/tool/versions/3/data.txt': 'tool data\n',
+    '.nvm/versions/node/v9/bin/js': '#!/bin/sh\necho js\n',
+    'data/set.csv': '1,2\n',
+  });
+  mkdirSync(join(HOME, '.local/bin'));
+  chmodSync(join(HOME, '.local/share/tool/versions/3/bin/run'), 0o755);
+  chmodSync(join(HOME, '.nvm/versions/node/v9/bin/js'), 0o755);
+  symlinkSync('../share/tool/versions/3/bin/run', join(HOME, '.local/bin/tool'));
+  symlinkSync('versions/node/v9', join(HOME, '.nvm/current'));
+  const cwd = join(HOME, 'code/worktree');
+  writeFiles(cwd, { 'file.txt': 'mine\n' });
+  const path = ['.local/bin', '.nvm/current/bin'].map((name) => join(HOME, name));
+  const env = { HOME, PATH: [...path, process.env.PATH].join(':') };
+  const view: SandboxView = { cwd, phase: 'work', writable: [], hidden: [], network: 'host' };
+  return { HOME, env, view };
+};
+
+describe('the home directory in the sandbox', { skip: missing }, () => {
+  it('shows no login, key, history or file of another program (attack 10)', async (t) => {
+    const { HOME, env, view } = home(t);
+    const box = createSandbox('auto', env);
+    const paths = SECRETS.map((path) => join(HOME, path)).join(' ');
+
+    const { output } = await runInside(
+      view,
+      `cat ${paths}; grep -r SECRET ${HOME}; ls -A /home /root`,
+      {
+        ...{ box, env },
+      },
+    );
+
+    assert.doesNotMatch(output, /SECRET/);
+    assert.equal(output.match(/No such file/g)?.length, SECRETS.length);
+  });
+
+  it('shows what the PATH leads to, tool chains, git settings and the worktree, to be read alone', async (t) => {
+    const { HOME, env, view } = home(t);
+    const box = createSandbox('auto', env);
+
+    const { output } = await runInside(
+      view,
+      `tool; js; git config --global user.name; cat ${HOME}/.cargo/registry/*; cat file.txt; touch ${HOME}/new ${HOME}/.cargo/registry/new ${HOME}/.local/bin/new`,
+      { box, env },
+    );
+
+    assert.match(output, /^tool data\njs\nMe\ncrates\nmine\n/);
+    assert.equal(output.match(/Read-only file system/g)?.length, 3);
+  });
+
+  it('shows what sandbox_readable names besides, and no secret within it that it does not name', async (t) => {
+    const { HOME, env, view } = home(t);
+    const script = `cat ${HOME}/data/set.csv ${HOME}/.npmrc ${HOME}/notes/private.txt ${HOME}/.vault-token`;
+    const some = await runInside(view, script, {
+      ...{ box: createSandbox('auto', env, ['~/data', '~/.npmrc']), env },
+    });
+    const all = await runInside(view, script, { box: createSandbox('auto', env, ['~']), env });
+
+    assert.match(some.output, /^1,2\nSECRET\ncat: .*private.txt.*\ncat: .*vault-token/);
+    assert.match(
+      all.output,
+      /^1,2\nSECRET\ncat: .*npmrc: Permission denied\ncat: .*vault-token: Permission/,
+    );
+  });
+
+  it('names what is there and was not shown', (t) => {
+    const { HOME, env, view } = home(t);
+    const box = createSandbox('auto', env);
+    const text = `open ${HOME}/data/set.csv: ENOENT\n${HOME}/absent ${HOME}/.gitconfig ${view.cwd}/file.txt /etc/passwd`;
+    assert.deepEqual(box.unseen(text, view), [join(HOME, 'data/set.csv')]);
+  });
+
+  it('keeps sockets out of reach wherever they lie', async (t) => {
+    const { HOME, env, view } = home(t);
+    const place = mkdtempSync('/var/tmp/dossier-test-');
+    atEnd(t, () => rmSync(place, { recursive: true, force: true }));
+    const paths = [
+      join(HOME, '.1password.sock'),
+      join(HOME, 'data/agent.sock'),
+      join(place, 'door'),
+    ];
+    const doors = paths.map((path) => createServer((socket) => socket.end('in\n')).listen(path));
+    await Promise.all(doors.map((door) => once(door, 'listening')));
+    t.after(() => doors.map((door) => door.close()));
+    const box = createSandbox('auto', env, ['~/data']);
+
+    const { output } = await runInside(
+      view,
+      `for door in ${paths.join(' ')}; do ${process.execPath} -e "require('net').connect('$door').on('error', (e) => console.log(e.code)).pipe(process.stdout)"; done; ls -A /run`,
+      { box, env },
+    );
+
+    assert.match(output, /^ENOENT\nE(CONNREFUSED|ACCES)\nE(CONNREFUSED|ACCES)/);
+    assert.doesNotMatch(output, /\bin\b|user|dbus|docker|systemd/);
+  });
+
+  it('shows a worktree in a repository in a home that is a link', async (t) => {
+    const { HOME, env, view } = home(t);
+    const link = join(temporaryDirectory(t), 'me');
+    execFileSync('ln', ['-s', HOME, link]);
+    const there = { ...env, HOME: link };
+    const { output } = await runInside(
+      { ...view, cwd: join(link, 'code/worktree') },
+      `pwd; cat file.txt; cat ${link}/.gitconfig ${link}/.npmrc`,
+      { box: createSandbox('auto', there), env: there },
+    );
+    assert.match(output, /mine\n\[user\]\n\tname = Me\ncat: .*npmrc: No such file/);
+  });
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chownSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { createSandbox, type SandboxView } from '../../lib/tools/sandbox.ts';
+import { missing } from '../helpers/inside.ts';
+import { OTHER, runInsideAs } from '../helpers/inside-as.ts';
+import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+
+const me = process.getuid?.() ?? 0;
+// Root can be another user, too; another user is only itself.
+const USERS = me === 0 ? [0, OTHER] : [me];
+
+const place = (t: TestContext, uid: number, phase: 'plan' | 'work' = 'work'): SandboxView => {
+  const cwd = temporaryDirectory(t);
+  writeFiles(cwd, { 'file.txt': 'as it was\n' });
+  execFileSync('git', ['init', '-q', cwd]);
+  for (const path of [cwd, join(cwd, 'file.txt')]) chownSync(path, uid, uid);
+  execFileSync('chown', ['-R', `${uid}`, join(cwd, '.git')]);
+  return { cwd, phase, writable: [], hidden: [], network: 'host' };
+};
+
+for (const uid of USERS) {
+  describe(`the sandbox of user ${uid}`, { skip: missing }, () => {
+    it('leaves no capability, and the whole system cannot be mounted writable (attack 5)', async (t) => {
+      const view = place(t, uid, 'plan');
+      const { output } = await runInsideAs(
+        uid,
+        view,
+        'mount -o remount,rw,bind / ; mount -o remount,rw,bind . ; grep -E "Cap(Eff|Prm)" /proc/self/status; echo x > file.txt; echo x > /etc/dossier-was-here',
+      );
+      assert.deepEqual(output.match(/Cap.*/g), [
+        'CapPrm:\t0000000000000000',
+        'CapEff:\t0000000000000000',
+      ]);
+      assert.equal(output.match(/mount: .*(must be superuser|permission denied)/g)?.length, 2);
+      assert.equal(readFileSync(join(view.cwd, 'file.txt'), 'utf8'), 'as it was\n');
+      assert.throws(() => readFileSync('/etc/dossier-was-here'), /ENOENT/);
+    });
+
+    it('lets a namespace of its own mount nothing writable either', async (t) => {
+      const view = place(t, uid, 'plan');
+      const { output } = await runInsideAs(
+        uid,
+        view,
+        'unshare --user --map-root-user --mount sh -c "mount -o remount,rw,bind / ; umount /proc/sys; umount -l /tmp; echo core > /proc/sys/kernel/core_pattern; echo x > file.txt"',
+      );
+      assert.match(output, /mount: .*(permission denied|bad usage|not mount point|must be super)/);
+      assert.match(output, /core_pattern: (Permission denied|Read-only file system)/);
+      assert.equal(readFileSync(join(view.cwd, 'file.txt'), 'utf8'), 'as it was\n');
+    });
+
+    it('is nobody of privilege, has a name, and owns its worktree', async (t) => {
+      const view = place(t, uid);
+      const { output } = await runInsideAs(
+        uid,
+        view,
+        `id -u; echo new > file.txt; stat -c %u file.txt .; git status --short; ${process.execPath} -p 'os.userInfo().username'`,
+      );
+      const inside = uid === 0 ? '1000' : `${uid}`;
+      assert.match(output, new RegExp(`^${inside}\n${inside}\n${inside}\n\\?\\? file.txt`));
+      assert.doesNotMatch(output, /dubious/);
+      if (uid === 0) assert.match(output, /\nagent$/);
+      assert.equal(readFileSync(join(view.cwd, 'file.txt'), 'utf8'), 'new\n');
+    });
+
+    it('lets an agent have a sandbox of its own inside, as Codex and browsers do', async (t) => {
+      const view = place(t, uid);
+      const own = '--die-with-parent --new-session --ro-bind / / --dev /dev --bind $PWD $PWD';
+      const { output } = await runInsideAs(
+        uid,
+        view,
+        `bwrap ${own} --unshare-user --unshare-pid --unshare-net ${uid === 0 ? '' : '--proc /proc'} -- sh -c 'echo inner > file.txt; echo x > /etc/x || echo kept'; unshare --user --pid --net --fork sh -c 'echo browser'`,
+      );
+      assert.match(output, /^kept\nbrowser\n/);
+      assert.equal(readFileSync(join(view.cwd, 'file.txt'), 'utf8'), 'inner\n');
+    });
+
+    it('shares neither host name nor messages with the machine', async (t) => {
+      const ids = ['ipc', 'uts', 'pid', 'user', 'cgroup', 'mnt'].map(
+        (name) => `/proc/self/ns/${name}`,
+      );
+      const { output } = await runInsideAs(uid, place(t, uid), `readlink ${ids.join(' ')}`);
+      const inside = output.split('\n');
+      const outside = execFileSync('readlink', ids, { encoding: 'utf8' }).trim().split('\n');
+      assert.equal(inside.length, ids.length);
+      assert.deepEqual(
+        inside.filter((id) => outside.includes(id)),
+        [],
+      );
+    });
+  });
+}
+
+describe('createSandbox', { skip: missing }, () => {
+  it('tries out what a run is given, the network of its own too, and tells what failed', (t) => {
+    const bin = temporaryDirectory(t);
+    writeFiles(bin, {
+      bwrap:
+        '#!/bin/sh\ncase "$*" in *--cap-drop*ALL*--unshare-net*) echo "loopback: Failed RTM_NEWADDR" >&2; exit 1;; esac\n',
+    });
+    execFileSync('chmod', ['755', join(bin, 'bwrap')]);
+    const { kind, reason } = createSandbox('auto', { PATH: bin, HOME: userInfo().homedir });
+    assert.equal(kind, 'none');
+    assert.equal(reason, 'bubblewrap does not work here: loopback: Failed RTM_NEWADDR.');
+  });
+});
