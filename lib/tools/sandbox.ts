@@ -4,7 +4,7 @@ import { dirname, extname, isAbsolute } from 'node:path';
 import type { Environment } from './environment.ts';
 import { findProgram } from './find-program.ts';
 import { type Home, homeView, unseenIn } from './home.ts';
-import { bind, hide, isAtOrBelow, isDirectory, isInside, type Mount, real } from './mounts.ts';
+import { bind, hide, isAtOrBelow, isInside, type Mount, real } from './mounts.ts';
 import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './own-user.ts';
 import { socketPaths } from './sockets.ts';
 
@@ -130,12 +130,13 @@ const FLAGS = [
 
 const viewArguments = (ground: Ground, argv: readonly string[], view: SandboxView): string[] => {
   const home = homeFor(ground, argv, view);
+  const all = mounts(argv, view, home);
   return [
     ...[...FLAGS, ...networkOf(view)],
     ...['--ro-bind', '/', '/', '--proc', '/proc', ...kernelFiles()],
     ...['--dev', '/dev', '--tmpfs', '/dev/shm', ...OWN_NAME],
-    ...mounts(argv, view, home).flatMap((mount) => mount.arguments),
-    ...sealed(view, home).flatMap((path) => ['--remount-ro', path]),
+    ...all.flatMap((mount) => mount.arguments),
+    ...sealed(all, view, home).flatMap((path) => ['--remount-ro', path]),
     ...['--setenv', 'TMPDIR', TEMP, '--chdir', realpathSync(view.cwd), '--'],
   ];
 };
@@ -231,9 +232,9 @@ const doors = ({ hidden, shown }: Home): string[] =>
   });
 
 // A write into a hidden directory must fail, not vanish with the sandbox.
-const sealed = ({ hidden }: SandboxView, home: Home): string[] => [
-  ...home.hidden,
-  ...real(hidden).filter(isDirectory),
-];
+const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: Home): string[] => {
+  const last = new Map(all.map((mount) => [mount.path, mount.arguments[0]]));
+  return [...home.hidden, ...real(hidden)].filter((path) => last.get(path) === '--tmpfs');
+};
 
 const isInTemp = (argument: string): boolean => isAbsolute(argument) && isInside(argument, TEMP);

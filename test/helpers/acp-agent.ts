@@ -336,7 +336,7 @@ const attempt = (write: () => void): string => {
 };
 
 // Remembers nothing but the ids of its sessions, below HOME, as real agents do.
-const memory = join(process.env.HOME ?? '.', '.test-agent');
+const memory = process.env.CODEX_HOME ?? join(process.env.HOME ?? '.', '.test-agent');
 
 const remember = (id: string): void => {
   mkdirSync(memory, { recursive: true });
