@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import { visible } from '../store/text/visible.ts';
 import { UsageError } from './config.ts';
 
 /** The part of a pino logger that is used. */
@@ -34,7 +35,7 @@ export const logTo = (stream: DestinationStream, level: string): Logger =>
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: (error: unknown) => described(error) },
-      hooks: { streamWrite: withoutSecrets },
+      hooks: { streamWrite: (line) => visible(withoutControls(withoutSecrets(line))) },
     },
     stream,
   );
@@ -73,3 +74,16 @@ const SECRETS: readonly [RegExp, string][] = [
 /** The last gate of a line, whoever wrote it and wherever in it a secret stands. */
 const withoutSecrets = (line: string): string =>
   SECRETS.reduce((text, [secret, instead]) => text.replace(secret, instead), line);
+
+// A terminal is shown what pino escapes as it is: of controls only the ends of lines and tabs go through.
+const withoutControls = (line: string): string =>
+  line.includes('\\')
+    ? line.replace(/\\(?:u(00[01][\da-f]|007f)|r\\n|.)/g, (sequence, code?: string) => {
+        const char = code ?? CONTROLS[sequence];
+        return char === undefined
+          ? sequence
+          : visible(String.fromCharCode(Number.parseInt(char, 16)));
+      })
+    : line;
+
+const CONTROLS: Readonly<Record<string, string>> = { '\\b': '8', '\\f': 'c', '\\r': 'd' };

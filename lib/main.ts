@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+
+import { visible } from '../store/text/visible.ts';
 import { type Command, type Config, readConfig, UsageError } from './config.ts';
 import type { VersionInfo } from './service.ts';
 import { versionInfo } from './version.ts';
@@ -32,12 +34,14 @@ const main = async (): Promise<number> => {
 // What the operator can do something about is a sentence; a stack is for what nobody foresaw.
 const complain = (error: unknown): number => {
   if (error instanceof UsageError) {
-    process.stderr.write(`dossier: ${error.message}. dossier --help tells what there is.\n`);
+    process.stderr.write(
+      `dossier: ${visible(error.message)}. dossier --help tells what there is.\n`,
+    );
     return 2;
   }
   const foreseen = error instanceof Error && ['Refusal', 'ServiceError'].includes(error.name);
   const text = foreseen || !(error instanceof Error) ? error : error.stack;
-  process.stderr.write(`dossier: ${foreseen ? (error as Error).message : String(text)}\n`);
+  process.stderr.write(`dossier: ${visible(foreseen ? (error as Error).message : String(text))}\n`);
   return 1;
 };
 

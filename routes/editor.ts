@@ -10,7 +10,7 @@ import {
 import { listDirectory } from '../lib/editor/list.ts';
 import { projectFile } from '../lib/editor/project-files.ts';
 import { created, noContent, tagged } from '../lib/http/answer.ts';
-import { linkTo, tagOf } from '../lib/http/page.ts';
+import { jsonBody, linkTo, tagOf } from '../lib/http/page.ts';
 import { Answer, route } from '../lib/http/route.ts';
 import { EditorEntry, EditorFile, Encoding, WrittenFile } from '../store/records/editor.ts';
 import { CasePath } from './cases.ts';
@@ -111,7 +111,7 @@ export const editorRoutes = [
     handler: async ({ params, query }, service) => {
       const { path = '', limit = 1000, after } = query;
       const { entries, more } = await listDirectory(service, params.id, { path, limit, after });
-      const body = Buffer.from(JSON.stringify(entries));
+      const body = jsonBody(entries);
       const at = `/cases/${params.id}/editor/directories`;
       const next = more ? entries.at(-1)?.name : undefined;
       return new Answer<EditorEntry[]>(body, linkTo(at, query, next), tagOf(body));

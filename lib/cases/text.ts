@@ -1,5 +1,6 @@
 import { Problem } from '../../store/text/problem.ts';
 import { decodeText } from '../../store/text/text.ts';
+import { visible } from '../../store/text/visible.ts';
 import { type FieldError, ServiceError } from '../errors.ts';
 
 /** Throws `bad_request` for a title or a text that could not be read back from the file it is to be kept in. */
@@ -20,15 +21,17 @@ const faults = (name: string, text: string): FieldError[] => {
 const LINE_BREAKING = /[\p{Cc}\u2028\u2029]/u;
 const LINE_BREAKINGS = new RegExp(`${LINE_BREAKING.source}+`, 'gu');
 
-/** A title that somebody else wrote, as one line without control characters. */
-export const asOneLine = (title: string): string => title.replaceAll(LINE_BREAKINGS, ' ').trim();
+/** A title that somebody else wrote, as one line in which all is seen. */
+export const asOneLine = (title: string): string =>
+  visible(title.replaceAll(LINE_BREAKINGS, ' ').trim());
 const HALF_A_PAIR = /\p{Cs}/u;
 
 const titleFault = (title: string): string | undefined => {
   if (title.trim() === '') return 'must not be blank';
-  return LINE_BREAKING.test(title)
-    ? 'must be one line, without control characters such as tabs'
-    : undefined;
+  if (LINE_BREAKING.test(title)) return 'must be one line, without control characters such as tabs';
+  return visible(title) === title
+    ? undefined
+    : 'holds invisible characters, or ones that turn its direction round; take them out';
 };
 
 // The reader of records itself is asked.

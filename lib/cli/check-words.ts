@@ -1,5 +1,6 @@
 import type { Checked } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
+import { jsonText } from '../../store/text/json.ts';
 import { counted } from '../counted.ts';
 import { placeOf } from '../system/problem-log.ts';
 
@@ -37,7 +38,7 @@ export const jsonOf = ({ items, findings, mended, committed }: Told): string => 
     next: nextStep(finding, committed) ?? null,
   }));
   const { errors, warnings } = countsOf(findings);
-  return JSON.stringify({ work_items: items, errors, warnings, problems: told, mended }, null, 2);
+  return jsonText({ work_items: items, errors, warnings, problems: told, mended }, 2);
 };
 
 const nextStep = (

@@ -7,6 +7,7 @@ import { holdWorkspace } from '../../store/hold.ts';
 import { isThere } from '../../store/inspect.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { GRACE_MS } from '../../store/text/entry.ts';
+import { visible } from '../../store/text/visible.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { type Config, UsageError } from '../config.ts';
 import { committedIn } from './check-git.ts';
@@ -34,7 +35,7 @@ export const check = async (
   const committed = await git.known(checked.findings.map(({ file }) => file));
   const told = { ...checked, mended, committed };
   if (json) say(jsonOf(told));
-  else for (const line of linesOf(told)) say(line);
+  else for (const line of linesOf(told)) say(visible(line));
   return countsOf(checked.findings).errors === 0 ? 0 : 1;
 };
 

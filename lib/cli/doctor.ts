@@ -1,5 +1,6 @@
 import { readSettings } from '../../store/globals.ts';
 import { layoutOf } from '../../store/layout.ts';
+import { visible } from '../../store/text/visible.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { cleanEnvironment } from '../tools/environment.ts';
@@ -30,7 +31,7 @@ export const doctor = async (
   for (const examine of [machine, workspace, codeHost, providers]) {
     for await (const finding of examine(patient)) {
       findings.push(finding);
-      say(lineOf(finding));
+      say(visible(lineOf(finding)));
     }
   }
   const missing = findings.filter(({ verdict }) => verdict === 'missing').length;

@@ -8,6 +8,7 @@ import { hasCode } from '../../store/disk/durable.ts';
 import { StoreError } from '../../store/errors.ts';
 import { isThere } from '../../store/inspect.ts';
 import { Problem } from '../../store/text/problem.ts';
+import { visible } from '../../store/text/visible.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { type BroughtIn, type ImportOptions, isRefused } from '../import/bring-in.ts';
@@ -45,7 +46,7 @@ export const importInto = async (
   const { lines, code } = await bring(config, signal).catch((error: unknown) => {
     throw asRefusal(error, config);
   });
-  for (const line of lines) say(line);
+  for (const line of lines) say(visible(line));
   return code;
 };
 

@@ -1,5 +1,6 @@
 import type { Item } from '../../store/items/item.ts';
 import { caseOf, stateOf } from '../../store/items/item.ts';
+import { visible } from '../../store/text/visible.ts';
 import type { Changed } from '../tools/git/commit.ts';
 
 /** What a commit message is made of: a Work item when it was last committed, or now. */
@@ -11,7 +12,7 @@ export interface Picture {
 
 export const pictureOf = (item: Item): Picture => ({
   dir: item.dir,
-  title: caseOf(item).matter.title,
+  title: visible(caseOf(item).matter.title),
   state: stateOf(item),
 });
 

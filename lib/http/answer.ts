@@ -1,3 +1,4 @@
+import { visible } from '../../store/text/visible.ts';
 import { Answer } from './route.ts';
 
 /** 201 with `Location`. `body` is a value or the ready JSON bytes; `etag` goes unquoted. */
@@ -12,7 +13,10 @@ export const accepted = <T>(location: string, body: T): Answer<T> =>
 export const tagged = <T>(body: T | Buffer, etag: string): Answer<T> =>
   new Answer<T>(body, {}, etag);
 
-/** A text file as it is on disk, with an ETag of its hash. */
+/**
+ * A text file with all that is in it to be seen: what would be hidden is shown as `␛` or `⟦U+202E⟧`. The ETag is of the
+ * file's hash, as it is on disk.
+ */
 export const markdown = ({
   content,
   sha256,
@@ -21,7 +25,7 @@ export const markdown = ({
   sha256: string;
 }): Answer<string> =>
   new Answer<string>(
-    content,
+    visible(content),
     { 'content-type': 'text/markdown; charset=utf-8' },
     sha256.slice(0, 32),
   );

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
+import { jsonText } from '../../store/text/json.ts';
 import { linkTo } from './page.ts';
 import type { EventSource, StreamEvent } from './route.ts';
 
@@ -44,7 +45,7 @@ const jsonArray = async function* (
   let before = '[';
   for await (const events of source) {
     const page = events.filter(({ id }) => id <= last);
-    if (page.length > 0) yield before + page.map((event) => JSON.stringify(event)).join(',');
+    if (page.length > 0) yield before + page.map((event) => jsonText(event)).join(',');
     if (page.length > 0) before = ',';
     if (page.length < events.length) break;
   }

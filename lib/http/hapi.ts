@@ -1,4 +1,5 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import { jsonText } from '../../store/text/json.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { readBytes, UNREAD } from './bytes.ts';
@@ -105,6 +106,6 @@ const strong = (tag: string): string => tag.trim().replace(/^W\//, '');
 // A ready Buffer costs nothing more; a text that names its type is no JSON.
 const bytesOf = (body: unknown, headers: Record<string, string>): Buffer | undefined => {
   if (body === undefined || Buffer.isBuffer(body)) return body;
-  const text = typeof body === 'string' && 'content-type' in headers ? body : JSON.stringify(body);
+  const text = typeof body === 'string' && 'content-type' in headers ? body : jsonText(body);
   return Buffer.from(text);
 };

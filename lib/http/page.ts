@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
+import { jsonText } from '../../store/text/json.ts';
 import { ServiceError } from '../errors.ts';
 import { Answer } from './route.ts';
 
@@ -54,9 +55,12 @@ export const page = <T extends { id: string }>(
   path: string,
 ): Answer<T[]> => {
   const { items, next } = cut(all, query);
-  const body = Buffer.from(JSON.stringify(items));
+  const body = Buffer.from(jsonText(items));
   return new Answer<T[]>(body, linkTo(path, query, next), tagOf(body));
 };
+
+/** A value as the JSON of an answer, for who needs its bytes. */
+export const jsonBody = (value: unknown): Buffer => Buffer.from(jsonText(value));
 
 export const linkTo = (
   path: string,

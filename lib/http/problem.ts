@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
+import { jsonText } from '../../store/text/json.ts';
 import { ERRORS, type ErrorCode, ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 
@@ -29,7 +30,7 @@ export const problemOf = (thrown: unknown, log: ErrorLog): Problem => {
     code: error.code,
     ...(error.errors && { errors: error.errors }),
   };
-  return { status, headers: error.headers, body: Buffer.from(JSON.stringify(document)) };
+  return { status, headers: error.headers, body: Buffer.from(jsonText(document)) };
 };
 
 const recognised = (thrown: unknown): ServiceError | undefined => {

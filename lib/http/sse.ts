@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
+import { jsonText } from '../../store/text/json.ts';
 import { ServiceError } from '../errors.ts';
 import { sendSoFar } from './events-so-far.ts';
 import type { ErrorLog } from './problem.ts';
@@ -96,4 +97,4 @@ const encode = (events: readonly StreamEvent[]): Buffer => {
 };
 
 const frame = ({ id, event, data }: StreamEvent): string =>
-  `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data ?? null)}\n\n`;
+  `id: ${id}\nevent: ${event}\ndata: ${jsonText(data ?? null)}\n\n`;

@@ -1,5 +1,6 @@
 import type { IssueCopy } from '../../store/links/issue-copy.ts';
 import { storable } from '../../store/text/storable.ts';
+import { visible } from '../../store/text/visible.ts';
 import { asOneLine } from '../cases/text.ts';
 import type { Issue } from '../codehost/code-host.ts';
 import { ServiceError } from '../errors.ts';
@@ -10,7 +11,7 @@ const MAX_BODY_BYTES = 1_000_000;
 
 /** The issue as issue.md keeps it: whole, but for what no file can say. Throws `too_large` past the size of a record. */
 export const copyOf = (issue: Issue): IssueCopy => {
-  const body = storable(issue.body);
+  const body = seen(issue.body);
   const bytes = Buffer.byteLength(body);
   if (bytes > MAX_BODY_BYTES)
     throw new ServiceError(
@@ -19,7 +20,7 @@ export const copyOf = (issue: Issue): IssueCopy => {
     );
   const { state, state_reason, author, created_at, updated_at, closed_at } = issue;
   return {
-    title: storable(issue.title),
+    title: seen(issue.title),
     state,
     state_reason,
     labels: issue.labels.map(storable),
@@ -29,6 +30,9 @@ export const copyOf = (issue: Issue): IssueCopy => {
     body,
   };
 };
+
+// Strangers write issues: nothing in their words is hidden from whoever reads them here.
+const seen = (text: string): string => visible(storable(text));
 
 /** What of an issue a Work item holds. */
 export interface Fields {

@@ -2,6 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { readCase } from '../../store/cases.ts';
 import { STATES } from '../../store/records/case.ts';
 import { Id } from '../../store/records/id.ts';
+import { visible } from '../../store/text/visible.ts';
 import { listCases } from '../cases/read.ts';
 import { notFound } from '../errors.ts';
 import { getMemory, listMemory } from '../memory/case-memory.ts';
@@ -58,13 +59,14 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
     name: 'read_memory',
     description: 'One memory or planning file of a Work item, as Markdown.',
     input: Type.Object({ case_id: Id, filename: Type.String() }),
-    call: async (service, { case_id, filename }) => getMemory(service, case_id, filename).content,
+    call: async (service, { case_id, filename }) =>
+      visible(getMemory(service, case_id, filename).content),
   }),
   reading({
     name: 'read_plan',
     description: 'The plan of a session: proposed, edited or approved.',
     input: Type.Object({ case_id: Id, session_id: Id }),
     call: async (service, { case_id, session_id }) =>
-      (await getPlan(service, case_id, session_id)).content,
+      visible((await getPlan(service, case_id, session_id)).content),
   }),
 ];

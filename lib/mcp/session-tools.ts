@@ -1,5 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { readCase } from '../../store/cases.ts';
+import { visible, visibleOutput } from '../../store/text/visible.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { getMemory, listMemory, putMemory } from '../memory/case-memory.ts';
 import { attachProof } from '../proof/attach.ts';
@@ -73,7 +74,8 @@ export const SESSION_TOOLS: readonly Tool[] = [
     reads: false,
     call: async ({ service, caseId }, { filename, content, sha256 }) => {
       const ifMatch = sha256?.slice(0, 32);
-      const { sha256: written } = await putMemory(service, caseId, { filename, content }, ifMatch);
+      const file = { filename, content: visible(content) };
+      const { sha256: written } = await putMemory(service, caseId, file, ifMatch);
       return asText({ filename, sha256: written });
     },
   }),
@@ -98,7 +100,8 @@ export const SESSION_TOOLS: readonly Tool[] = [
     }),
     reads: false,
     call: async ({ service, caseId, sessionId }, proof) => {
-      const own = { ...proof, session_id: sessionId };
+      const content = visibleOutput(proof.content);
+      const own = { ...proof, content, session_id: sessionId };
       const { id, type } = (await attachProof(service, caseId, own)).proof;
       return asText({ id, type, verified: false });
     },

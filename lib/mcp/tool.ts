@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox';
+import { jsonText } from '../../store/text/json.ts';
 import type { Service } from '../service.ts';
 import type { LiveRun } from '../sessions/engine.ts';
 
@@ -19,4 +20,4 @@ export interface Tool {
   call: (caller: Caller, given: Record<string, unknown>) => Promise<string>;
 }
 
-export const asText = (value: unknown): string => JSON.stringify(value, null, 2);
+export const asText = (value: unknown): string => jsonText(value, 2);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { LockMatter } from '../../store/records/lock.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { acquireLock, releaseLock } from '../../store/sessions/locks.ts';
+import { visible } from '../../store/text/visible.ts';
 import { refuseSession } from '../conflicts/under-way.ts';
 import { ServiceError } from '../errors.ts';
 import { openRunDoor } from '../mcp/run-door.ts';
@@ -164,10 +165,10 @@ const specOf = (
 });
 
 const answerOf = ({ outcome, error, plan = '' }: RunResult): string => {
-  if (outcome === 'completed') return plan;
+  if (outcome === 'completed') return visible(plan);
   if (outcome === 'cancelled') throw new ServiceError('unavailable', STOPPED);
   throw new ServiceError(
     'provider_failed',
-    `${error ?? 'The agent stopped without an answer.'} Nothing was written.`,
+    `${visible(error ?? 'The agent stopped without an answer.')} Nothing was written.`,
   );
 };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { inScratch } from '../../store/disk/scratch.ts';
+import { visible } from '../../store/text/visible.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { needProvider } from '../trust/need.ts';
@@ -43,7 +44,14 @@ export const tryPrompt = async (service: Service, id: string, prompt: string): P
     usage = null,
   } = await answer(service, provider, prompt);
   const duration_ms = Math.round(performance.now() - since);
-  return { provider: id, outcome, output: plan, error, usage, duration_ms };
+  return {
+    provider: id,
+    outcome,
+    output: visible(plan),
+    error: error && visible(error),
+    usage,
+    duration_ms,
+  };
 };
 
 const answer = ({ store }: Service, provider: Provider, prompt: string): Promise<RunResult> =>

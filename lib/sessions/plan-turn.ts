@@ -2,6 +2,7 @@ import type { Baseline } from '../../store/records/baseline.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { readPlan, writePlan } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, updateSession, whereIs } from '../../store/sessions/sessions.ts';
+import { visible } from '../../store/text/visible.ts';
 import type { PromptParts, RunResult } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { headCommit } from '../tools/git/repository.ts';
@@ -71,13 +72,16 @@ const revisionOf = (
 const keepPlan = async (service: Service, kept: KeptSession, result: RunResult): Promise<void> => {
   const { store } = service;
   const { case_id, id } = kept.session;
-  const { plan = '' } = result;
-  // The manual provider's plan is the operator's own file: it is not written again.
+  // The manual provider's plan is the operator's own file: it is not written again. What an agent says is written so that
+  // all of it is seen.
   const dir = whereIs(store, kept);
-  if (readPlan(store, dir)?.content !== plan) await writePlan(store, dir, plan);
+  const own = readPlan(store, dir)?.content === result.plan;
+  const plan = own ? (result.plan ?? '') : visible(result.plan ?? '');
+  if (!own) await writePlan(store, dir, plan);
   const ready = await decide(service, case_id, id, planReady(result));
   if (ready?.session.status !== 'plan_ready') return;
   noteStatus(service, ready);
-  const { plan_sha256 } = ready.session;
-  service.engine.transcript(ready).append('plan_ready', { plan, plan_sha256 });
+  const { plan_sha256, warnings } = ready.session;
+  const told = { plan, plan_sha256, ...(warnings && { warnings }) };
+  service.engine.transcript(ready).append('plan_ready', told);
 };

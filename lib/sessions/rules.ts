@@ -6,8 +6,10 @@ import {
   type Usage,
 } from '../../store/records/session.ts';
 import type { SessionChange, SessionRule } from '../../store/sessions/sessions.ts';
+import { visible } from '../../store/text/visible.ts';
 import { ServiceError } from '../errors.ts';
 import type { RunResult } from '../providers/provider.ts';
+import { hiddenBlock } from '../providers/runbook/hidden-blocks.ts';
 import { addUsage } from '../providers/usage.ts';
 
 /** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
@@ -80,7 +82,15 @@ export const startWork =
 const checkPlan = (plan: { sha256: string; content: string }, seen = plan.sha256): void => {
   if (plan.content.trim() === '') throw planEmpty();
   if (seen !== plan.sha256) throw planChanged(plan.sha256);
+  const hidden = hiddenBlock(plan.content);
+  if (hidden !== undefined) throw planHidesText(hidden);
 };
+
+const planHidesText = (hidden: string): ServiceError =>
+  new ServiceError(
+    'plan_hides_text',
+    `${hidden} What is seen has to be what runs: take it out of plan.md, then approve. Nothing was run.`,
+  );
 
 const planEmpty = (): ServiceError =>
   new ServiceError(
@@ -133,7 +143,13 @@ export const fail =
   (session, matter) =>
     isEnded(session.status)
       ? undefined
-      : { status: 'failed', ended_at: at, error, summary, ...turnTold(session, matter, turn) };
+      : {
+          status: 'failed',
+          ended_at: at,
+          error: visible(error),
+          summary,
+          ...turnTold(session, matter, turn),
+        };
 
 export const abort =
   ({ at, summary, turn }: Ending): SessionRule =>
@@ -161,7 +177,7 @@ export const interrupt =
     isRunning(session.status)
       ? {
           status: 'paused',
-          error,
+          error: visible(error),
           ...(summary !== undefined && { summary }),
           ...turnTold(session, matter, turn),
         }

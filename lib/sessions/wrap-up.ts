@@ -1,6 +1,7 @@
 import { readCase } from '../../store/cases.ts';
 import { readPlan, writeSessionFile } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
+import { visible } from '../../store/text/visible.ts';
 import type { Service } from '../service.ts';
 import { type WorktreeDiff, worktreeDiff } from '../worktrees/look/diff.ts';
 import { checkState } from '../worktrees/look/state.ts';
@@ -59,7 +60,7 @@ const sumUp = async (
     told: await toldBy(service, kept),
     usage: isRunning(session.status) ? usedSoFar(session.usage, turn?.usage) : session.usage,
   });
-  return { at, summary, turn };
+  return { at, summary: visible(summary), turn };
 };
 
 // Also of work that was stopped: what was done so far is in the worktree, and nobody should have to look for it.

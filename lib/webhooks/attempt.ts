@@ -3,6 +3,7 @@ import { idOfText } from '../../store/names.ts';
 import type { DeliveryLine } from '../../store/records/delivery.ts';
 import { secretOf } from '../../store/secrets.ts';
 import type { Store } from '../../store/store.ts';
+import { jsonText } from '../../store/text/json.ts';
 import { disableRegistration, type Registration } from '../../store/webhooks.ts';
 import type { Log } from '../log.ts';
 import type { Answer, Sender } from './deliver.ts';
@@ -70,7 +71,7 @@ const send = async (
   const at = desk.clock();
   const secret = await secretFor(desk, id);
   if (secret === undefined) return { ...NOT_SENT, at: at.toISOString() };
-  const body = JSON.stringify(task.body);
+  const body = jsonText(task.body);
   const headers = {
     'content-type': 'application/json',
     'user-agent': desk.userAgent,

@@ -7,6 +7,7 @@ import { type Entry, isNewDoubt, type Parse, readEntry } from '../text/entry.ts'
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { placeOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, type Place, Problem } from '../text/problem.ts';
+import { warningsIn } from '../text/visible.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
 import { type ProofFile, parseChecklist, parseProof } from './read-proofs.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
@@ -149,11 +150,20 @@ const sameEntries = <T>(a: Map<string, Entry<T>>, b: Map<string, Entry<T>>): boo
 /** What is wrong with the files of a Work item, as they were last read. */
 export const problemsIn = (dir: string, files: ItemFiles): FileProblem[] => [
   ...problemOf(`${dir}/case.md`, files.case),
+  ...problemOfTitle(`${dir}/case.md`, files.case.value),
   ...[...files.faults].map(([name, fault]) => fileProblem(`${dir}/${name}`, fault)),
   ...problemOf(`${dir}/proof/checklist.md`, files.checklist),
   ...problemsOfFolder(`${dir}/proof`, files.proofs),
   ...problemsOfFolder(`${dir}/webhooks`, files.webhooks),
 ];
+
+// Shown as `␛` or `⟦U+202E⟧` wherever it is served.
+const problemOfTitle = (file: string, read: CaseFile | undefined): FileProblem[] => {
+  const [hidden] = read === undefined ? [] : warningsIn(read.matter.title);
+  if (hidden === undefined) return [];
+  const message = `The title holds what cannot be seen (${hidden.text}). Take it out`;
+  return [{ file, code: 'hidden_characters', message }];
+};
 
 export const problemOf = (file: string, entry: Entry<unknown> | undefined): FileProblem[] =>
   entry?.problem === undefined ? [] : [fileProblem(file, entry.problem)];

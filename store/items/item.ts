@@ -2,6 +2,8 @@ import type { Seen } from '../journal/journal.ts';
 import { etagOf, sha256 } from '../names.ts';
 import type { Case, State } from '../records/case.ts';
 import type { Entry } from '../text/entry.ts';
+import { jsonText } from '../text/json.ts';
+import { visible } from '../text/visible.ts';
 import { type ItemFiles, NO_FAULTS, problemsIn } from './item-files.ts';
 import type { CaseFile } from './read-case.ts';
 import type { ProofFile } from './read-proofs.ts';
@@ -50,7 +52,7 @@ export const recordOf = (item: Item): Case => {
   const problems = problemsIn(item.dir, item.files);
   return {
     id: item.id,
-    title: matter.title,
+    title: visible(matter.title),
     type: matter.type,
     description,
     state: plainState(matter.state),
@@ -71,7 +73,7 @@ export const answerOf = (item: Item): { body: Buffer; etag: string } => {
 // With problems the answer says more than the file: its tag has to change when they do.
 const makeAnswer = (item: Item): { body: Buffer; etag: string } => {
   const record = recordOf(item);
-  const body = Buffer.from(JSON.stringify(record));
+  const body = Buffer.from(jsonText(record));
   return { body, etag: etagOf(record.problems === undefined ? item.files.case.sha : sha256(body)) };
 };
 

@@ -3,6 +3,7 @@ import { assertOwn, changing } from '../items/changing.ts';
 import { pullTimelineFile } from '../layout.ts';
 import type { PullTransition } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
+import { jsonText } from '../text/json.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { editText } from '../text/text-file.ts';
 import { parseTransition } from './read-pulls.ts';
@@ -36,7 +37,7 @@ export const appendTimeline = (
     await editText(store.layout, { ...place, assertMeant }, (bytes) => {
       const text = whole(bytes?.toString('utf8') ?? '');
       added = numbered(transitionsIn(text), rule);
-      return text + added.map((each) => `${JSON.stringify(each)}\n`).join('');
+      return text + added.map((each) => `${jsonText(each)}\n`).join('');
     });
     return added;
   });

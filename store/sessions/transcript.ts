@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lastLine } from '../disk/lines.ts';
 import { eventsFile } from '../layout.ts';
+import { jsonText } from '../text/json.ts';
+import { visibleOutput, visibleWithin } from '../text/visible.ts';
 import { openEventLog } from './event-log.ts';
 import { LOG_LIMIT, logIsFull, withoutWords } from './log-limit.ts';
 import { createPieces, eventsAfter, type Pieces, placeAfter } from './pieces.ts';
@@ -91,10 +93,16 @@ const linesOf = (events: readonly Untold[], seq: number, at: Date): string =>
     .map(([event, data], index) => ({
       id: seq + 1 + index,
       event,
-      data: { ...data, at: at.toISOString() },
+      data: { ...shown(data), at: at.toISOString() },
     }))
-    .map((event) => `${JSON.stringify(event)}\n`)
+    .map((event) => `${jsonText(event)}\n`)
     .join('');
+
+// Whoever reads along sees all there is. What a program wrote has colours, which say nothing.
+const shown = ({ output, ...data }: Untold[1]): Untold[1] => ({
+  ...visibleWithin(data),
+  ...(output !== undefined && { output: visibleWithin(output, visibleOutput) }),
+});
 
 interface Source {
   path: () => string;

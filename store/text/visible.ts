@@ -9,6 +9,10 @@ const JOINED = ['Arab', 'Syrc', 'Nkoo', 'Mong', 'Deva', 'Beng', 'Guru', 'Gujr', 
   .map((script) => `\\p{scx=${script}}`)
   .join('');
 
+// A mark of direction beside letters that run from right to left says where their punctuation belongs.
+const RIGHT_TO_LEFT = '[\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Syrc}\\p{scx=Thaa}]';
+const MARK = '[\\u200E\\u200F\\u061C]';
+
 // Where an invisible character belongs to what is seen: emoji, flags, joined letters, the mark at a file's beginning.
 const FITTING = [
   '\\u{1F3F4}[\\u{E0030}-\\u{E0039}\\u{E0061}-\\u{E007A}]{3,6}\\u{E007F}',
@@ -18,6 +22,8 @@ const FITTING = [
   `(?<=[${JOINED}])\\u200C`,
   `(?<=[${JOINED}])\\u200D`,
   '(?<=\\p{Script=Mongolian})[\\u180B-\\u180D\\u180F]',
+  `(?<=${RIGHT_TO_LEFT}[ \\p{P}]{0,3})${MARK}`,
+  `${MARK}(?=[ \\p{P}]{0,3}${RIGHT_TO_LEFT})`,
   '^\\uFEFF',
 ].join('|');
 

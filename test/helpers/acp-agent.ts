@@ -118,6 +118,23 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await say(turn, 'The plan.');
     return END;
   },
+  // What it says, does and asks for holds sequences that hide it on a terminal.
+  terminal: async (turn) => {
+    if (turn.prompt.includes('The approved plan')) {
+      const command = 'ls\u001b[8m; rm -rf ~';
+      await turn.ask({ toolCallId: 'x', title: command, kind: 'execute', rawInput: { command } });
+      await say(turn, 'Done.');
+      return END;
+    }
+    const rawOutput = '\u001b[31mred\u001b[0m\u001b[2J';
+    await call(turn, 'c', { title: 'cat \u001b[1A', kind: 'read', status: 'completed', rawOutput });
+    const hidden = 'ls\u001b[8m; rm -rf ~\u001b[0m\r\u202e';
+    await say(turn, `# Plan\n\nRun ${hidden} and${' '.repeat(3000)}more.\n`);
+    return END;
+  },
+  'terminal-error': async () => {
+    throw RequestError.internalError({ details: 'the model is on holiday\u001b[8m' });
+  },
   permission: async (turn) => {
     const command = { rawInput: { command: 'npm test' } };
     await say(

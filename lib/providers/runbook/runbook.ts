@@ -4,6 +4,7 @@ import type { Launch, ProviderDeps } from '../launch.ts';
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
 import { lastWords, runScript } from '../script.ts';
+import { hiddenBlock } from './hidden-blocks.ts';
 import { proposePlan } from './plan.ts';
 import { firstLine, type ShellBlock, shellBlocks } from './shell-blocks.ts';
 
@@ -23,11 +24,21 @@ export const createRunbookProvider = (deps: ProviderDeps): Provider => ({
 });
 
 const plan = (spec: RunSpec): Run => ({
-  done: Promise.resolve<RunResult>({ outcome: 'completed', plan: proposePlan(spec.prompt) }),
+  done: Promise.resolve(proposed(proposePlan(spec.prompt))),
   cancel: async () => {},
   kill: async () => {},
   answer: () => false,
   finish: () => false,
+});
+
+const proposed = (plan: string): RunResult => {
+  const hidden = hiddenBlock(plan);
+  return hidden === undefined ? { outcome: 'completed', plan } : refused(hidden);
+};
+
+const refused = (hidden: string): RunResult => ({
+  outcome: 'failed',
+  error: `${hidden} What is seen has to be what runs: take it out of where it came from (tasks.md, the description), then begin another session. Nothing was run.`,
 });
 
 interface Work {
@@ -56,7 +67,10 @@ const work = (spec: RunSpec, tell: Tell, deps: ProviderDeps): Run => {
 
 // Only the approved text counts: neither tasks.md nor the description is looked at again.
 const runBlocks = async (state: Work): Promise<RunResult> => {
-  const blocks = shellBlocks(state.spec.prompt.plan ?? '');
+  const { plan = '' } = state.spec.prompt;
+  const hidden = hiddenBlock(plan);
+  if (hidden !== undefined) return refused(hidden);
+  const blocks = shellBlocks(plan);
   if (blocks.length === 0) {
     const text = 'The approved plan holds no shell block, so nothing was run.';
     state.tell({ type: 'message', data: { text } });

@@ -1,0 +1,28 @@
+import { visible, warningsIn } from '../../../store/text/visible.ts';
+import { firstLine, shellBlocks } from './shell-blocks.ts';
+
+/**
+ * Where a shell block of the plan holds what nobody sees when reading it, in a sentence that names the block; undefined
+ * where each is what it looks like. What is seen has to be what runs.
+ */
+export const hiddenBlock = (plan: string): string | undefined => {
+  const blocks = shellBlocks(plan);
+  if (blocks.length === 0) return undefined;
+  for (const [at, { script }] of blocks.entries()) {
+    const [found] = warningsIn(script);
+    if (found === undefined) continue;
+    const { kind, text, line, column } = found;
+    const what = kind === 'long_blank' ? `blanks that push “${text}” out of sight` : text;
+    const name = `Block ${at + 1} of ${blocks.length} (${nameOf(script)})`;
+    return `${name} has ${what} in its line ${line}, column ${column}.`;
+  }
+  return returns(plan);
+};
+
+const nameOf = (script: string): string => [...visible(firstLine(script))].slice(0, 60).join('');
+
+// A terminal begins the line anew there, and a reader of Markdown begins another.
+const returns = (plan: string): string | undefined => {
+  const found = warningsIn(plan).find(({ text }) => text.includes('␍'));
+  return found && `A carriage return (␍) stands alone in line ${found.line} of the plan.`;
+};
