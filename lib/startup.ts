@@ -8,6 +8,7 @@ import { createNetworkDoor, type NetworkDeps, type NetworkDoor } from './egress/
 import { sweepSocketDirs } from './egress/socket-dir.ts';
 import { createWorld } from './egress/world.ts';
 import { createExporter } from './export/exporter.ts';
+import { endFormerRuns, followRuns, formerRuns, gateAtRest } from './gate/file-gate.ts';
 import { createAutocommit } from './history/autocommit.ts';
 import {
   closeLanguageServers,
@@ -73,13 +74,7 @@ export const startService = async (
   };
   service.dispatcher.start();
   autocommit.start();
-  await sweepSocketDirs();
-  await sweepLanguageServers(service);
-  await endInterruptedSetups(service);
-  await recoverPlanning(service);
-  await recoverConflicts(service);
-  await recoverSessions(service);
-  await pauseImports(service);
+  await takeUp(service);
   attendSessions(service);
   const attention = open.watch(() => {
     changed();
@@ -95,11 +90,25 @@ export const startService = async (
       await service.exporter.close();
       await closeLanguageServers(service.languageServers);
       await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
+      await gateAtRest(service);
       await service.dispatcher.close();
       await autocommit.close();
       await open.close();
     },
   };
+};
+
+// What a former life of the daemon left.
+const takeUp = async (service: Service): Promise<void> => {
+  const former = formerRuns(service);
+  await sweepSocketDirs();
+  await sweepLanguageServers(service);
+  await endInterruptedSetups(service);
+  await recoverPlanning(service);
+  await recoverConflicts(service);
+  await recoverSessions(service);
+  await pauseImports(service);
+  await endFormerRuns(service, former);
 };
 
 const compose = (
@@ -111,6 +120,7 @@ const compose = (
   const setups = createSetups();
   const languageServers = createLanguageServers();
   const runs = createRuns();
+  followRuns(given, runs);
   const sandbox = sandboxOf(config, settings);
   const github = createGitHub({
     env: config.env,

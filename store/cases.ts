@@ -3,6 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { createDirectory, removeDirectory } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import { changing, movedAway, untilDone } from './items/changing.ts';
+import { grant, standingAfter } from './items/granting.ts';
+import type { Granted } from './items/held.ts';
 import { answerOf, caseOf, type Item, newItem, recordOf } from './items/item.ts';
 import { readItem } from './items/item-files.ts';
 import { type Filter, inOrder, matches, putItem } from './items/items.ts';
@@ -120,11 +122,16 @@ const edit = async (
   if (problem !== undefined) throw unreadable(`${item.dir}/${CASE_FILE}`, problem);
   if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince();
   let isKnown = false;
+  let granted: Granted | undefined;
   const path = caseFile(join(store.layout.root, item.dir));
   const isThere = await editRecord(store.layout, path, (current) => {
     isKnown = current.sha === known;
-    return isKnown ? editOf(rule(ruledRecord(item)), current.source.eol) : undefined;
+    const change = isKnown ? rule(ruledRecord(item)) : undefined;
+    const after = change && standingAfter(item, change);
+    granted = after?.grants;
+    return editOf(after === undefined ? change : (after.changes as CaseChange), current.source.eol);
   });
+  if (isThere && isKnown && granted !== undefined) grant(store, item, granted);
   return isThere && isKnown;
 };
 

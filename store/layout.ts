@@ -29,6 +29,10 @@ export interface Layout {
   readonly repositories: string;
   /** Which language servers run. */
   readonly languageServers: string;
+  /** Which programs run that no sandbox holds: a file each, until nothing of it is alive. */
+  readonly unsandboxed: string;
+  /** What of sessions and planning held before they ran. */
+  readonly held: string;
   readonly tmp: string;
   readonly trash: string;
   readonly undo: string;
@@ -59,6 +63,8 @@ export const layoutOf = (root: string): Layout => {
     baselines: join(dossier, 'baselines'),
     repositories: join(dossier, 'repositories'),
     languageServers: join(dossier, 'language-servers'),
+    unsandboxed: join(dossier, 'unsandboxed'),
+    held: join(dossier, 'held.json'),
     tmp: join(dossier, 'tmp'),
     trash: join(dossier, 'trash'),
     undo: join(dossier, 'undo'),

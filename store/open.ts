@@ -1,6 +1,8 @@
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { clearLeftovers, makeDirectories } from './disk/directories.ts';
 import { pruneUndo } from './disk/undo.ts';
+import { loadGate } from './gate/gate-files.ts';
+import { lookAtWaiting } from './gate/waiting.ts';
 import { gitIsDone } from './git/git-work.ts';
 import { createGlobals } from './globals.ts';
 import type { Item } from './items/item.ts';
@@ -70,7 +72,7 @@ export const openStore = async (
   const globals = createGlobals(createProblems(), createBook(trust));
   const store = emptyStore({ layout, machine, journal, clock, follow, report, globals });
   await gitIsDone(layout);
-  await sweep(store);
+  await firstSweep(store);
   store.formerly.clear();
   await reviveAbsent(store);
   let attention: Attention | undefined;
@@ -90,11 +92,22 @@ export const openStore = async (
   };
 };
 
+// Without a journal nobody knows what held: what is found does.
+const firstSweep = async (store: Store): Promise<void> => {
+  const { gate, journal } = store;
+  const runs = [...gate.runs];
+  if (journal.fresh) gate.runs.clear();
+  await sweep(store);
+  for (const [marker, run] of runs) gate.runs.set(marker, run);
+  lookAtWaiting(store);
+};
+
 // Called after each sweep: then there is time to look at what no comparison needs.
 const andCloser = (store: Store, globalsChanged: () => void): (() => void) => {
   const look = shared(() => lookCloser(store));
   return () => {
     globalsChanged();
+    lookAtWaiting(store);
     look().catch((error) => store.report(error, 'looking at sessions'));
   };
 };
@@ -119,6 +132,7 @@ const emptyStore = (
     links: createLinkIndex(),
     pulls: createPullIndex(),
     arrivals: { days: undefined },
+    gate: loadGate(given.layout),
     readOnly: false,
     listeners: new Set(),
   };

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createFile } from './disk/durable.ts';
+import { approvedOf, noteApproved } from './gate/planning-gate.ts';
 import { assertOwn, changing, untilDone } from './items/changing.ts';
 import type { Item } from './items/item.ts';
 import { memoryDir, planningFile } from './layout.ts';
@@ -71,6 +72,7 @@ const keepMatter = async (store: Store, item: Item, changes: PlanningMatter): Pr
       (await editRecord(layout, path, () => ({ changes }))) ||
       (await createFile(layout, path, renderFrontMatter({ ...changes }, NOTE), { assertMeant })),
   );
+  if (changes.approved !== undefined) noteApproved(store, item.id, changes.approved);
 };
 
 const NOTE = '\nWhat was generated for planning, and what of it the operator approved.\n';
@@ -82,8 +84,10 @@ const planningOf = (store: Store, item: Item): Planning => ({
   ),
 });
 
-const matterOf = ({ layout: { root } }: Store, { dir }: Item): PlanningMatter => {
-  return readRecord(root, planningFile(join(root, dir)), checkPlanning)?.matter ?? {};
+const matterOf = (store: Store, { id, dir }: Item): PlanningMatter => {
+  const { root } = store.layout;
+  const found = readRecord(root, planningFile(join(root, dir)), checkPlanning)?.matter ?? {};
+  return { ...found, ...approvedOf(store, id, found.approved) };
 };
 
 const folderOf = ({ layout }: Store, { dir }: Item): string => memoryDir(join(layout.root, dir));

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { createFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import { assertOwn, changing, untilDone } from './items/changing.ts';
-import { type Item, proofsOf } from './items/item.ts';
+import { grant } from './items/granting.ts';
+import { checklistOf, type Item, proofsOf } from './items/item.ts';
 import { checklistIn } from './items/read-proofs.ts';
 import { reconcile, reconcileInTurn } from './items/reconcile.ts';
 import { checklistFile, proofDir } from './layout.ts';
@@ -138,20 +139,25 @@ const keptProof = (item: Item, id: string): Kept | undefined =>
 
 // False when the file is no longer the one that was read: what is verified has to be what was looked at.
 const edit = async (
-  { layout }: Store,
-  { dir, files }: Item,
+  store: Store,
+  item: Item,
   { name, file, sha }: Kept,
   rule: ProofRule,
 ): Promise<boolean> => {
+  const { layout } = store;
+  const { dir, files } = item;
   const problem = files.proofs.get(name)?.problem;
   if (problem !== undefined) throw unreadable(`${dir}/proof/${name}`, problem);
   let isKnown = false;
+  let changes: Partial<ProofMatter> | undefined;
   const path = join(proofDir(join(layout.root, dir)), name);
   const isThere = await editRecord(layout, path, (current) => {
     isKnown = current.sha === sha;
-    const changes = isKnown ? rule(file.matter, file.content_sha256) : undefined;
+    changes = isKnown ? rule(file.matter, file.content_sha256) : undefined;
     return changes === undefined ? undefined : { changes };
   });
+  if (isThere && isKnown && changes !== undefined)
+    grant(store, item, { proofs: { [file.matter.id]: { ...file.matter, ...changes } } });
   return isThere && isKnown;
 };
 
@@ -182,6 +188,7 @@ export const addToChecklist = (
         explained(`${item.dir}/proof/checklist.md`, () => checklistIn(source));
         return { yaml: appendToList(source, 'items', entry) };
       });
+    grant(store, item, { checklist: [...checklistOf(item), entry] });
     await reconcileInTurn(store, item);
     return item;
   });

@@ -1,6 +1,7 @@
 import type { Arrivals } from './arrivals.ts';
 import { remakeDirectories } from './disk/directories.ts';
 import { StoreError } from './errors.ts';
+import type { FileGate } from './gate/gate.ts';
 import type { Globals } from './globals.ts';
 import type { Item } from './items/item.ts';
 import type { ItemFiles } from './items/item-files.ts';
@@ -48,6 +49,8 @@ export interface Store {
   /** A place to be watched from now on. Does nothing until somebody watches. */
   watch: (dir: string, kind: PlaceKind) => void;
   readonly globals: Globals;
+  /** What in files waits for the operator. */
+  readonly gate: FileGate;
   /** Another process took the workspace's lock: nothing is written until it is ours again. */
   readOnly: boolean;
   /** Called after a Work item changed in any way, or when it is gone. */

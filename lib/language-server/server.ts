@@ -17,6 +17,8 @@ export interface ServerSpec {
   runs: Runs;
   /** Whether it has the machine's loopback. */
   loopback: boolean;
+  /** Whether a sandbox keeps it from the workspace's files. */
+  sandboxed: boolean;
   /** How long `initialize` may take. */
   ready_ms: number;
   /** How long a client may leave unread what is for it. */
@@ -41,8 +43,9 @@ export interface LanguageServer {
 
 /** Starts a language server and initialises it; clients share it, each with its own ids and its own open files. */
 export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
-  const { argv, root, env, marker, runs, loopback, ready_ms, slow_ms } = spec;
-  const program = startProgram({ argv, cwd: root, env, marker, runs, loopback });
+  const { argv, root, env, marker, runs, ready_ms, slow_ms } = spec;
+  const { loopback, sandboxed } = spec;
+  const program = startProgram({ argv, cwd: root, env, marker, runs, loopback, sandboxed });
   const exchange = createExchange(writerTo(program), createDelivery(program.stdout, slow_ms));
   let ending: Ending | undefined;
   const end = async (why: Ending): Promise<void> => {

@@ -163,6 +163,7 @@ const start = async (
   const server = startLanguageServer({
     ...shutIn(service, argv, tree, network),
     ...{ root: tree.root, marker, ready_ms, slow_ms, runs: service.runs },
+    sandboxed: service.sandbox().kind === 'bubblewrap',
   });
   place.server = server;
   void server.exited.then((exit) => {

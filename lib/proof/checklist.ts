@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { checklistOf } from '../../store/items/item.ts';
 import { addToChecklist as keepEntry } from '../../store/proofs.ts';
 import type { ChecklistEntry, ChecklistItem, Gate } from '../../store/records/proof.ts';
 import { checkTexts } from '../cases/text.ts';
@@ -6,7 +7,7 @@ import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { headOf } from '../worktrees/look/head.ts';
 import { itemOf } from './attach.ts';
-import { checklistOf, evidenceOf, gateOf, isSatisfied } from './gate.ts';
+import { evidenceOf, gateOf, isSatisfied } from './gate.ts';
 
 export const addToChecklist = async (
   service: Service,

@@ -1,4 +1,4 @@
-import { caseOf, type Item, proofsOf, stateOf } from '../../store/items/item.ts';
+import { caseOf, checklistOf, type Item, proofsOf, stateOf } from '../../store/items/item.ts';
 import type { ChecklistEntry, Gate } from '../../store/records/proof.ts';
 import type { Changes } from '../../store/text/splice.ts';
 import { moveTo } from '../cases/moves.ts';
@@ -48,9 +48,6 @@ export const evidenceOf = (item: Item): Evidence[] =>
     verified: matter.verified,
     commit: matter.commit ?? null,
   }));
-
-export const checklistOf = ({ files }: Item): readonly ChecklistEntry[] =>
-  files.checklist?.value ?? [];
 
 /** The gate of a Work item as its files are. A checklist that cannot be read opens no gate: it is what is missing. */
 export const gateOf = (item: Item, head?: string): Gate => {

@@ -105,6 +105,7 @@ const start = (
     own_dir: cwd,
     runs: deps.runs,
     loopback: open.view === 'host',
+    sandboxed: deps.sandbox.kind === 'bubblewrap',
     idle_ms: limits.idle_ms,
     wall_ms: limits.wall_ms,
     output_bytes: limits.output_bytes,

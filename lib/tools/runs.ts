@@ -6,6 +6,8 @@ export interface NewRun {
   dir?: string;
   /** Whether it has the machine's loopback, and with it the way to the API. */
   loopback: boolean;
+  /** Whether a sandbox keeps it from the workspace's files. */
+  sandboxed: boolean;
 }
 
 export interface LiveRun extends NewRun {
@@ -19,7 +21,10 @@ export interface Runs {
   readonly live: ReadonlySet<LiveRun>;
   /** Puts a program in before it is started. What it answers takes it out: once nothing of it is alive. */
   enter(run: NewRun): () => void;
-  /** Calls `heard` whenever one was put in, before it is started, and whenever one was taken out. */
+  /**
+   * Calls `heard` whenever one was put in, before it is started, and whenever one was taken out. Where it throws of one
+   * that was put in, that one does not start.
+   */
   follow(heard: () => void): void;
 }
 
@@ -34,11 +39,17 @@ export const createRuns = (): Runs => {
     live,
     enter: (run) => {
       const entry = { ...run, started_at: Date.now() };
-      live.add(entry);
-      changed();
-      return () => {
+      const leave = (): void => {
         if (live.delete(entry)) changed();
       };
+      live.add(entry);
+      try {
+        changed();
+      } catch (error) {
+        leave();
+        throw error;
+      }
+      return leave;
     },
     follow: (heard) => {
       followers.push(heard);

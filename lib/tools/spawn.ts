@@ -26,6 +26,8 @@ export interface ProgramSpec {
   runs: Runs;
   /** Whether it has the machine's loopback: only a sandbox with a network of its own takes that away. */
   loopback: boolean;
+  /** Whether a sandbox keeps it from the workspace's files; false where nobody says so. */
+  sandboxed?: boolean;
   /** The program is ended when it writes nothing for so long. */
   idle_ms?: number;
   /** The program is ended when it goes on for so long, the time not counted in which it may be silent for ever. */
@@ -109,8 +111,8 @@ export const startProgram = (spec: ProgramSpec): Program => {
   return { pid: child.pid, stdin: child.stdin, stdout, exited, idle: limits.idle, end };
 };
 
-const enter = ({ runs, marker, own_dir, loopback }: ProgramSpec): (() => void) =>
-  runs.enter({ marker, loopback, ...(own_dir !== undefined && { dir: own_dir }) });
+const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: ProgramSpec): (() => void) =>
+  runs.enter({ marker, loopback, sandboxed, ...(own_dir !== undefined && { dir: own_dir }) });
 
 interface Departure {
   code: number | null;

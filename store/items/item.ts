@@ -1,9 +1,12 @@
 import type { Seen } from '../journal/journal.ts';
 import { etagOf, sha256 } from '../names.ts';
 import type { Case, State } from '../records/case.ts';
+import type { ChecklistEntry } from '../records/proof.ts';
 import type { Entry } from '../text/entry.ts';
 import { jsonText } from '../text/json.ts';
+import type { FileProblem } from '../text/problem.ts';
 import { visible } from '../text/visible.ts';
+import { type Granted, type Held, heldMessage } from './held.ts';
 import { type ItemFiles, NO_FAULTS, problemsIn } from './item-files.ts';
 import type { CaseFile } from './read-case.ts';
 import type { ProofFile } from './read-proofs.ts';
@@ -18,6 +21,9 @@ export interface Item {
   seen: Seen | undefined;
   /** The files as they were when nothing was left to tell. */
   told: ItemFiles | undefined;
+  /** What its files say that does not hold yet. Everybody but who reads and writes files sees what holds. */
+  held?: Held | undefined;
+  granted?: Granted | undefined;
   /** The answer to GET, ready to send; made when first asked for. */
   answer: { body: Buffer; etag: string } | undefined;
 }
@@ -38,8 +44,23 @@ export const newItem = (id: string, dir: string, entry: Entry<CaseFile>): Item =
   answer: undefined,
 });
 
-/** The last good case.md. An item is only ever made from a file that could be read. */
-export const caseOf = ({ files }: Item): CaseFile => files.case.value as CaseFile;
+/** The last good case.md, as far as it holds. An item is only ever made from a file that could be read. */
+export const caseOf = ({ files, held }: Item): CaseFile =>
+  held?.case ?? (files.case.value as CaseFile);
+
+/** The checklist as far as it holds: empty where there is none, the last good one where it cannot be read. */
+export const checklistOf = ({ files, held }: Item): readonly ChecklistEntry[] =>
+  held?.checklist ?? files.checklist?.value ?? [];
+
+/** What is wrong with its files, and what in them waits for the operator. */
+export const problemsOf = ({ dir, files, held }: Item): FileProblem[] => [
+  ...problemsIn(dir, files),
+  ...(held?.waiting ?? []).map((one) => ({
+    file: `${dir}/${one.file}`,
+    code: 'held',
+    message: heldMessage(one),
+  })),
+];
 
 export const stateOf = (item: Item): State => plainState(caseOf(item).matter.state);
 
@@ -49,7 +70,7 @@ export const plainState = (state: State | 'PLANNING'): State =>
 /** The record the API serves. */
 export const recordOf = (item: Item): Case => {
   const { matter, description } = caseOf(item);
-  const problems = problemsIn(item.dir, item.files);
+  const problems = problemsOf(item);
   return {
     id: item.id,
     title: visible(matter.title),
@@ -77,10 +98,14 @@ const makeAnswer = (item: Item): { body: Buffer; etag: string } => {
   return { body, etag: etagOf(record.problems === undefined ? item.files.case.sha : sha256(body)) };
 };
 
-/** The proofs that can be read, the first of each id. */
-export const proofsOf = ({ files }: Item): { name: string; file: ProofFile; sha: string }[] => {
+/** The proofs that can be read, the first of each id, as far as they hold. */
+export const proofsOf = ({
+  files,
+  held,
+}: Item): { name: string; file: ProofFile; sha: string }[] => {
   const found = new Map<string, { name: string; file: ProofFile; sha: string }>();
-  for (const [name, { value: file, sha }] of files.proofs) {
+  for (const [name, { value, sha }] of files.proofs) {
+    const file = held?.proofs.get(name) ?? value;
     if (file !== undefined && !found.has(file.matter.id))
       found.set(file.matter.id, { name, file, sha });
   }
@@ -95,16 +120,30 @@ export const seenOf = (item: Item): Seen => {
     file.matter.id,
     { sha, matter: file.matter, content: file.content_sha256 },
   ]);
+  const checklist = checklistSeen(item);
+  const marks = item.held?.waiting.map(({ key, sha, since, base }) => [
+    key,
+    { sha, since, ...(base && { base }) },
+  ]);
   return {
     dir: item.dir,
     case: {
-      // What the file itself does not say yet is no reason not to parse it at the next start.
-      sha: adopt === undefined ? item.files.case.sha : '',
+      // What the file itself does not say, or what does not hold, is no reason not to parse it at the next start.
+      sha: adopt === undefined && item.held?.case === undefined ? item.files.case.sha : '',
       matter,
       description: description_sha256 ?? sha256(description),
     },
     proofs: { ...unreadable(item), ...Object.fromEntries(proofs) },
+    ...(checklist.length > 0 && { checklist }),
+    ...(marks && { held: Object.fromEntries(marks) }),
   };
+};
+
+// Of one that cannot be read what was last told.
+const checklistSeen = (item: Item): readonly ChecklistEntry[] => {
+  const { checklist } = item.files;
+  const isUnread = checklist !== undefined && checklist.value === undefined;
+  return isUnread ? (item.seen?.checklist ?? []) : checklistOf(item);
 };
 
 // A proof that cannot be read is none that is gone: mended, it would be told as a new one.

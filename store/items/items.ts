@@ -1,7 +1,6 @@
 import type { State } from '../records/case.ts';
 import type { FileProblem } from '../text/problem.ts';
-import { type Item, stateOf } from './item.ts';
-import { problemsIn } from './item-files.ts';
+import { caseOf, type Item, problemsOf, stateOf } from './item.ts';
 import type { Problems } from './problems.ts';
 
 /**
@@ -37,7 +36,7 @@ export const createItems = (problems: Problems): Items => ({
 /** The item changed: ready answers are thrown away. */
 export const touch = (items: Items, item: Item): void => {
   item.answer = undefined;
-  items.problems.set(item.id, problemsIn(item.dir, item.files));
+  items.problems.set(item.id, problemsOf(item));
   items.version = newVersion();
 };
 
@@ -96,4 +95,4 @@ export interface Filter {
 
 export const matches = (item: Item, { state, outcome }: Filter): boolean =>
   (state === undefined || stateOf(item) === state) &&
-  (outcome === undefined || item.files.case.value?.matter.outcome === outcome);
+  (outcome === undefined || caseOf(item).matter.outcome === outcome);

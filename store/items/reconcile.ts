@@ -2,15 +2,18 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { hasCode } from '../disk/durable.ts';
 import { standing, statsAt } from '../disk/plain-path.ts';
+import { isClosed } from '../gate/gate.ts';
 import { isGitReplaying } from '../git/git-work.ts';
 import type { Seen } from '../journal/journal.ts';
 import { caseFile, proofDir, sessionLockFile, webhooksDir } from '../layout.ts';
 import { announce, type Store } from '../store.ts';
 import { type Entry, inDoubt, isSame, isSound, withProblem } from '../text/entry.ts';
 import { Problem } from '../text/problem.ts';
-import { amendRecord } from '../text/record-file.ts';
+import { editRecord } from '../text/record-file.ts';
 import type { Changes } from '../text/splice.ts';
 import { compare } from './compare.ts';
+import { grant, standingAfter } from './granting.ts';
+import { type Granted, judge } from './held.ts';
 import { caseOf, type Item, seenOf } from './item.ts';
 import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './item-files.ts';
 import { touch } from './items.ts';
@@ -35,12 +38,24 @@ const ROUNDS = 5;
 export const reconcileInTurn = async (store: Store, item: Item, patient = false): Promise<void> => {
   for (let round = 0; round < ROUNDS; round += 1) {
     if (!readAgain(store, item, patient)) return expectBack(store, item);
+    judgeAgain(store, item);
     // The journal and the files are another process's now. What changes meanwhile is told when they are ours again.
     if (store.readOnly) return;
     await tell(store, item);
     if (!(await settle(store, item)))
       return hasVanished(item) ? expectBack(store, item) : undefined;
   }
+};
+
+/** Sees what of an item's files holds, and what waits for the operator. */
+const judgeAgain = (store: Store, item: Item): void => {
+  const closed = isClosed(store.gate);
+  if (!closed && item.held === undefined && item.seen?.held === undefined) return;
+  const held = judge(item, { closed, at: store.clock() });
+  if (isDeepStrictEqual(held, item.held)) return;
+  item.held = held;
+  touch(store.items, item);
+  announce(store, item.id);
 };
 
 const hasVanished = ({ files: { proofs, webhooks } }: Item): boolean =>
@@ -128,6 +143,7 @@ export const tell = async (store: Store, item: Item): Promise<void> => {
   const now = seenOf(item);
   if (!isDeepStrictEqual(item.seen, now)) await append(store, item, now);
   item.told = files;
+  item.granted = undefined;
 };
 
 const append = async (store: Store, item: Item, now: Seen): Promise<void> => {
@@ -142,6 +158,7 @@ interface Fix {
   /** Of the file that they were worked out from. */
   sha: string;
   changes: Changes;
+  grants?: Granted;
 }
 
 /**
@@ -155,13 +172,27 @@ const settle = async (store: Store, item: Item): Promise<boolean> => {
     item.told = undefined;
     return false;
   }
-  for (const { path, ...fix } of fixes) {
-    await amendRecord(store.layout, path, fix).catch((error) => {
+  for (const fix of fixes) {
+    await mend(store, item, fix).catch((error) => {
       // One that was moved meanwhile is mended where it is now.
-      if (standing(root, join(root, item.dir)) === 'there') store.report(error, `mending ${path}`);
+      if (standing(root, join(root, item.dir)) === 'there')
+        store.report(error, `mending ${fix.path}`);
     });
   }
   return fixes.length > 0;
+};
+
+const mend = async (
+  store: Store,
+  item: Item,
+  { path, sha, changes, grants }: Fix,
+): Promise<void> => {
+  let isKnown = false;
+  await editRecord(store.layout, path, (current) => {
+    isKnown = current.sha === sha;
+    return isKnown ? { changes } : undefined;
+  });
+  if (isKnown && grants !== undefined) grant(store, item, grants);
 };
 
 const adoptions = ({ layout }: Store, item: Item): Fix[] => {
@@ -169,7 +200,10 @@ const adoptions = ({ layout }: Store, item: Item): Fix[] => {
   return [
     ...adoption(caseFile(path), item.files.case),
     ...[...item.files.proofs].flatMap(([name, entry]) =>
-      adoption(join(proofDir(path), name), entry),
+      adoption(join(proofDir(path), name), {
+        ...entry,
+        value: item.held?.proofs.get(name) ?? entry.value,
+      }),
     ),
     ...[...item.files.webhooks].flatMap(([name, entry]) =>
       adoption(join(webhooksDir(path), name), entry),
@@ -188,7 +222,7 @@ const followUps = (store: Store, item: Item): Fix[] => {
   // A checklist that is half saved asks for more than can be read of it.
   if (checklist?.doubted_at !== undefined) return [];
   const changes = store.follow(item);
-  return changes === undefined
-    ? []
-    : [{ path: caseFile(join(store.layout.root, item.dir)), sha: item.files.case.sha, changes }];
+  if (changes === undefined) return [];
+  const path = caseFile(join(store.layout.root, item.dir));
+  return [{ path, sha: entry.sha, changes, ...standingAfter(item, changes) }];
 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { CaseMatter } from '../records/case.ts';
 import type { EventBody, EventRecord } from '../records/event.ts';
-import type { ProofMatter } from '../records/proof.ts';
+import type { ChecklistEntry, ProofMatter } from '../records/proof.ts';
 import { groupCommit, RESERVE } from './group-commit.ts';
 import { type Backlog, createBacklog } from './journal-backlog.ts';
 import { type JournalFile, openJournalFile } from './journal-file.ts';
@@ -40,6 +40,17 @@ export interface Seen {
   case: { sha: string; matter: CaseMatter; description: string };
   /** By proof id; `content` is the hash of the content. */
   proofs: Record<string, { sha: string; matter: ProofMatter; content: string }>;
+  checklist?: readonly ChecklistEntry[];
+  /** Values in its files that do not hold until the operator says so, by where they stand. */
+  held?: Record<string, Mark>;
+}
+
+/** Which value waits, and since when. */
+export interface Mark {
+  sha: string;
+  since: string;
+  /** The verification that held of a proof before. */
+  base?: Pick<ProofMatter, 'type' | 'verified' | 'verified_sha256'>;
 }
 
 export interface RunSeen {

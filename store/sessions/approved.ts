@@ -7,6 +7,7 @@ import { Problem } from '../text/problem.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { editText, readText, type TextFile } from '../text/text-file.ts';
 import { warningsIn } from '../text/visible.ts';
+import { planBytes } from './session-texts.ts';
 
 const APPROVED = 'approved.md';
 
@@ -14,12 +15,10 @@ const APPROVED = 'approved.md';
 export const readApproved = ({ layout }: Store, dir: string): TextFile | undefined =>
   readText(layout, dir, APPROVED);
 
-/** Keeps what is approved, byte for byte as plan.md has it. It is on disk when this resolves. */
-export const keepApproved = async (
-  { layout }: Store,
-  dir: string,
-): Promise<TextFile | undefined> => {
-  const bytes = readRegularFile(layout.root, planFile(dir));
+/** Keeps what is approved, byte for byte as plan.md has it as far as it holds. It is on disk when this resolves. */
+export const keepApproved = async (store: Store, dir: string): Promise<TextFile | undefined> => {
+  const { layout } = store;
+  const bytes = planBytes(store, dir);
   if (bytes === undefined) return undefined;
   await editText(layout, { dir, filename: APPROVED }, () => bytes);
   return readText(layout, dir, APPROVED);
@@ -27,16 +26,17 @@ export const keepApproved = async (
 
 /** What a session's files say of its plan: before the approval plan.md, after it also whether that was edited since. */
 export const planSeen = (
-  root: string,
+  store: Store,
   dir: string,
   { status, approved_sha256 }: SessionMatter,
 ): Pick<Session, 'plan_edited' | 'warnings'> & { plan_sha256?: string } => {
+  const { root } = store.layout;
   if (typeof approved_sha256 === 'string') {
     const edited = hashOf(root, planFile(dir)) !== approved_sha256;
     return { ...(edited && { plan_edited: true }), ...warned(bytesOf(root, approvedFile(dir))) };
   }
   if (status !== 'plan_ready') return {};
-  const plan = readRegularFile(root, planFile(dir));
+  const plan = planBytes(store, dir);
   return plan === undefined ? {} : { plan_sha256: sha256(plan), ...warned(plan) };
 };
 

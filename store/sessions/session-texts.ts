@@ -3,25 +3,49 @@ import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
-import { diffFile, planFile } from '../layout.ts';
+import { notePlan, planOf } from '../gate/session-gate.ts';
+import { diffFile } from '../layout.ts';
+import { etagOf, sha256 } from '../names.ts';
 import type { Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { readText, type TextFile, writeText } from '../text/text-file.ts';
 
 const PLAN = 'plan.md';
 
-export const readPlan = ({ layout }: Store, dir: string): TextFile | undefined =>
-  readText(layout, dir, PLAN);
+/** plan.md as far as it holds: what was written into it while a program ran that no sandbox held waits. */
+export const readPlan = (store: Store, dir: string): TextFile | undefined =>
+  planOf(store, dir, readText(store.layout, dir, PLAN));
+
+/** The same, byte for byte. */
+export const planBytes = (store: Store, dir: string): Buffer | undefined => {
+  const bytes = readRegularFile(store.layout.root, join(dir, PLAN));
+  const text = bytes && { filename: PLAN, ...textOf(bytes) };
+  const plan = planOf(store, dir, text);
+  return plan === text ? bytes : plan && Buffer.from(plan.content);
+};
+
+const textOf = (bytes: Buffer): Omit<TextFile, 'filename'> => ({
+  content: bytes.toString('utf8'),
+  size: bytes.length,
+  sha256: sha256(bytes),
+});
 
 /** Writes plan.md; with `ifMatch` only over the plan that was read. */
 export const writePlan = async (
-  { layout }: Store,
+  store: Store,
   dir: string,
   content: string,
   ifMatch?: string,
 ): Promise<void> => {
+  const { layout } = store;
   checkThere(dir);
-  await writeText(layout, { dir, filename: PLAN }, content, ifMatch);
+  const found = readText(layout, dir, PLAN);
+  const read = planOf(store, dir, found);
+  // Who read what holds need not know what waits.
+  const isRead = read !== found && read !== undefined && etagOf(read.sha256) === ifMatch;
+  const match = isRead && found !== undefined ? etagOf(found.sha256) : ifMatch;
+  await writeText(layout, { dir, filename: PLAN }, content, match);
+  notePlan(store, dir, content);
 };
 
 // Nothing is written where nobody would find it.
@@ -37,12 +61,12 @@ const LOOK_AGAIN_MS = 200;
 
 /** Resolves with plan.md once somebody has written something into it. Rejects when aborted. */
 export const awaitPlan = async (
-  { layout }: Store,
+  store: Store,
   where: () => string,
   signal: AbortSignal,
 ): Promise<string> => {
   for (let before = ''; ; ) {
-    const text = readRegularFile(layout.root, planFile(where()))?.toString('utf8') ?? '';
+    const text = readPlan(store, where())?.content ?? '';
     // Twice the same: an editor that writes in pieces has finished.
     if (text.trim() !== '' && text === before) return text;
     before = text;

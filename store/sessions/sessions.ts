@@ -2,6 +2,9 @@ import { basename, join } from 'node:path';
 import { createDirectory, removeDirectory } from '../disk/durable.ts';
 import { listDirectory } from '../disk/folder.ts';
 import { StoreError } from '../errors.ts';
+import { isClosed } from '../gate/gate.ts';
+import { keyOf } from '../gate/kept.ts';
+import { matterOf, noteMatter } from '../gate/session-gate.ts';
 import { milestones, runStateOf } from '../journal/milestones.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { shortId, timeName } from '../names.ts';
@@ -70,6 +73,7 @@ export const createSession = (
     });
     const kept = readIn(store, caseId, dir);
     if (kept !== undefined) await noteNew(store, kept);
+    if (isClosed(store.gate)) noteMatter(store, caseId, matter);
     return kept;
   });
 
@@ -84,7 +88,9 @@ const noteNew = async (store: Store, { session, dir }: KeptSession): Promise<voi
 
 /** Makes a session this machine's own, and remembers how it is: as silently as a start that finds no journal. */
 export const claimSession = async (store: Store, { session }: KeptSession): Promise<void> => {
-  const { machine, journal } = store;
+  const { machine, journal, gate } = store;
+  // A lock and a session that were made by file are nobody's while somebody may have made them who is not the operator.
+  if (isClosed(gate) && !journal.fresh) return;
   await updateSession(store, session.case_id, session.id, ({ elsewhere }) =>
     elsewhere === true ? { machine } : undefined,
   );
@@ -113,13 +119,16 @@ export const updateSession = (
     const dir = dirOf(store, caseId, id);
     if (dir === undefined) return undefined;
     await readyToWrite(store);
+    let holds: SessionMatter | undefined;
     await editRecord(store.layout, sessionFile(dir), () => {
       const kept = readIn(store, caseId, dir);
       const change = kept === undefined ? undefined : rule(kept.session, kept.matter);
-      if (change === undefined) return undefined;
+      if (kept === undefined || change === undefined) return undefined;
       const { summary, ...changes } = change;
+      holds = { ...kept.matter, ...changes };
       return summary === undefined ? { changes } : { changes, body: `\n${summary}\n` };
     });
+    if (holds !== undefined) noteMatter(store, caseId, holds);
     return readIn(store, caseId, dir);
   });
 
@@ -145,6 +154,12 @@ export const isUntold = ({ journal }: Store, { id, status }: Session): boolean =
 export const forgetRun = async (store: Store, id: string): Promise<void> => {
   await store.journal.append({ run: { id, state: null } });
 };
+
+// Forged while the journal knows of no such session: nobody goes on with it.
+const isUnknown = ({ gate, journal }: Store, dir: string): boolean =>
+  isClosed(gate) &&
+  !gate.sessions.has(keyOf(dir)) &&
+  ![...journal.runs.keys()].some((id) => shortId(id) === keyOf(dir));
 
 const folderOf = ({ layout, items }: Store, caseId: string): string | undefined => {
   const item = items.byId.get(caseId);
@@ -181,7 +196,7 @@ const readIn = (store: Store, case_id: string, dir: string): KeptSession | undef
   if (bytes === undefined) return undefined;
   const source = readable(root, sessionFile(dir), bytes);
   try {
-    const matter = checkSession(source.data, source);
+    const matter = matterOf(store, dir, checkSession(source.data, source));
     return { dir, matter, session: sessionOf(store, case_id, { dir, matter }) };
   } catch (error) {
     if (error instanceof Problem) throw unreadable(sessionFile(dir).slice(root.length + 1), error);
@@ -190,10 +205,11 @@ const readIn = (store: Store, case_id: string, dir: string): KeptSession | undef
 };
 
 const sessionOf = (
-  { layout, machine }: Store,
+  store: Store,
   case_id: string,
   { dir, matter }: Pick<KeptSession, 'dir' | 'matter'>,
 ): Session => {
+  const { machine } = store;
   const {
     branch = null,
     base_commit = null,
@@ -204,6 +220,7 @@ const sessionOf = (
   } = matter;
   const { id, type, mode, status, provider, created_at } = matter;
   const { approved_at = null, approved_by = null, approved_sha256 = null } = matter;
+  const isOthers = (matter.machine ?? machine) !== machine || isUnknown(store, dir);
   return {
     id,
     case_id,
@@ -222,7 +239,7 @@ const sessionOf = (
     ended_at,
     usage,
     error,
-    ...planSeen(layout.root, dir, matter),
-    ...(!isEnded(status) && (matter.machine ?? machine) !== machine && { elsewhere: true }),
+    ...planSeen(store, dir, matter),
+    ...(!isEnded(status) && isOthers && { elsewhere: true }),
   };
 };

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Layout } from '../layout.ts';
+import { createGate, type FileGate, type UnsandboxedRun } from './gate.ts';
+
+/** The gate as a former life of the daemon left it: its programs may still be alive. */
+export const loadGate = (layout: Layout): FileGate => {
+  const gate = createGate();
+  for (const marker of namesIn(layout.unsandboxed))
+    gate.runs.set(marker, {
+      started_at: new Date(0).toISOString(),
+      ...readJson<Partial<UnsandboxedRun>>(join(layout.unsandboxed, marker)),
+    });
+  const { sessions = [], planning = [] } = readJson<Partial<KeptOnDisk>>(layout.held) ?? {};
+  for (const [id, session] of sessions) gate.sessions.set(id, session);
+  for (const [id, part] of planning) gate.planning.set(id, part);
+  return gate;
+};
+
+interface KeptOnDisk {
+  sessions: [string, NonNullable<ReturnType<FileGate['sessions']['get']>>][];
+  planning: [string, NonNullable<ReturnType<FileGate['planning']['get']>>][];
+}
+
+/** Returns when it is on disk what holds: before the program starts that could write something else. */
+export const saveGate = (layout: Layout, { sessions, planning }: FileGate): void => {
+  const kept: KeptOnDisk = { sessions: [...sessions], planning: [...planning] };
+  if (sessions.size + planning.size === 0) rmSync(layout.held, { force: true });
+  else writeNow(layout, layout.held, JSON.stringify(kept));
+};
+
+/** Notes a program before it starts, so that a restarted daemon knows that it may live. */
+export const noteRun = (layout: Layout, marker: string, run: UnsandboxedRun): void => {
+  mkdirSync(layout.unsandboxed, { recursive: true, mode: 0o700 });
+  writeNow(layout, join(layout.unsandboxed, marker), `${JSON.stringify(run)}\n`);
+};
+
+/** Nothing of it is alive. */
+export const removeRunNote = ({ unsandboxed }: Layout, marker: string): void =>
+  rmSync(join(unsandboxed, marker), { force: true });
+
+const namesIn = (dir: string): string[] => {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+};
+
+// Damaged, it says nothing: what stands in the files then is what holds.
+const readJson = <T>(path: string): T | undefined => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as T;
+  } catch {
+    return undefined;
+  }
+};
+
+// At once: the program starts in the same turn of the loop.
+const writeNow = ({ tmp }: Layout, path: string, text: string): void => {
+  const temporary = join(tmp, randomUUID());
+  const descriptor = openSync(temporary, 'wx', 0o600);
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, path);
+};

@@ -1,0 +1,90 @@
+import { sha256 } from '../names.ts';
+import type { PlanningMatter } from '../records/planning.ts';
+import type { SessionMatter } from '../records/session.ts';
+
+/** A value that the operator's word stands behind, and which one in the file waits for that word. */
+export interface Part<T> {
+  holds: T;
+  /** The hash of what the file says, and when it was first seen to. */
+  waits?: { sha: string; since: string };
+}
+
+/** What of a session holds: as the daemon wrote it last. */
+export interface KeptParts {
+  id: string;
+  case_id: string;
+  matter: Part<SessionMatter>;
+  /** Of plan.md; null where there is none. */
+  plan: Part<string | null>;
+}
+
+export type Approved = NonNullable<PlanningMatter['approved']> | null;
+
+export interface UnsandboxedRun {
+  /** A directory that is this run's alone. */
+  dir?: string;
+  started_at: string;
+}
+
+/**
+ * While a program lives that no sandbox holds, what a file says in the operator's place waits for the operator. What the
+ * journal remembers of Work items holds of those; what holds of sessions and planning is kept here from the moment on
+ * at which the first such program starts.
+ */
+export interface FileGate {
+  /** The programs, by the marks of their runs; those of a former life until they are seen to be gone. */
+  readonly runs: Map<string, UnsandboxedRun>;
+  /** Sessions that have not ended, by the beginning of their ids. */
+  readonly sessions: Map<string, KeptParts>;
+  /** What is approved of the planning, by Work item. */
+  readonly planning: Map<string, Part<Approved>>;
+}
+
+export const createGate = (): FileGate => ({
+  runs: new Map(),
+  sessions: new Map(),
+  planning: new Map(),
+});
+
+/** Whether what files say in the operator's place waits now. */
+export const isClosed = ({ runs }: FileGate): boolean => runs.size > 0;
+
+/** What holds of a value that a file gives as `found`. */
+export const holding = <T>(gate: FileGate, part: Part<T> | undefined, found: T): T => {
+  if (part === undefined) return found;
+  return isClosed(gate) || part.waits?.sha === hashOf(found) ? part.holds : found;
+};
+
+/** Notes whether `found` waits, and answers it. Where nothing runs any more, only what has waited already does. */
+export const settled = <T>(
+  gate: FileGate,
+  { holds, waits }: Part<T>,
+  found: T,
+  at: Date,
+): Part<T> => {
+  const sha = hashOf(found);
+  const isOld = waits?.sha === sha;
+  if (sha === hashOf(holds)) return { holds };
+  if (isOld) return { holds, waits };
+  return isClosed(gate) ? { holds, waits: { sha, since: at.toISOString() } } : { holds: found };
+};
+
+/** What the daemon wrote itself holds; what others wrote into the same file before goes on waiting. */
+export const written = <T>(
+  gate: FileGate,
+  { waits }: Part<T>,
+  { holds, found }: { holds: T; found: T },
+  at: Date,
+): Part<T> => {
+  const sha = hashOf(found);
+  if (sha === hashOf(holds) || !(isClosed(gate) || waits !== undefined)) return { holds };
+  return { holds, waits: { sha, since: waits?.since ?? at.toISOString() } };
+};
+
+/** The same for values that say the same, in whatever order. */
+export const hashOf = (value: unknown): string => sha256(JSON.stringify(value, inOrder) ?? '');
+
+const inOrder = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : value;

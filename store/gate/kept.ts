@@ -1,0 +1,126 @@
+import { basename, join } from 'node:path';
+import { listDirectory } from '../disk/folder.ts';
+import { planFile, planningFile, sessionFile, sessionsDir } from '../layout.ts';
+import { shortId } from '../names.ts';
+import { checkPlanning } from '../read-planning.ts';
+import { SessionMatter } from '../records/session.ts';
+import { checkSession } from '../sessions/read-sessions.ts';
+import type { Store } from '../store.ts';
+import { readRecord, readRegularFile } from '../text/record-file.ts';
+import { type Approved, isClosed, settled } from './gate.ts';
+import { saveGate } from './gate-files.ts';
+
+/**
+ * Keeps what holds of the sessions that have not ended, and of approved planning, as the files say it this moment; what
+ * waits already goes on waiting. On disk when it returns.
+ */
+export const keepAll = (store: Store): void => {
+  const { gate, journal, items, layout } = store;
+  for (const [id, { case_id }] of journal.runs) keepSession(store, id, case_id);
+  for (const { id } of items.byId.values()) {
+    const known = gate.planning.get(id);
+    const holds = known?.waits === undefined ? approvedIn(store, id) : known.holds;
+    if (known?.waits === undefined && holds !== null) gate.planning.set(id, { holds });
+  }
+  saveGate(layout, gate);
+};
+
+const keepSession = (store: Store, id: string, case_id: string): void => {
+  const key = shortId(id);
+  const found = foundOf(store, case_id, key);
+  if (found === undefined) return;
+  const known = store.gate.sessions.get(key);
+  store.gate.sessions.set(key, {
+    id,
+    case_id,
+    matter: known?.matter.waits ? known.matter : { holds: found.matter },
+    plan: known?.plan.waits ? known.plan : { holds: found.plan },
+  });
+};
+
+/** Looks at what is kept beside what the files say now: notes what waits, and forgets what nothing waits of any more. */
+export const settleKept = (store: Store): void => {
+  const { gate, layout, clock } = store;
+  if (isClosed(gate)) keepForged(store);
+  if (gate.sessions.size + gate.planning.size === 0) return;
+  const at = clock();
+  for (const [key, kept] of gate.sessions) {
+    const found = foundOf(store, kept.case_id, key);
+    if (found === undefined) gate.sessions.delete(key);
+    else {
+      kept.matter = settled(gate, kept.matter, found.matter, at);
+      kept.plan = settled(gate, kept.plan, found.plan, at);
+    }
+  }
+  for (const [id, part] of gate.planning)
+    gate.planning.set(id, settled(gate, part, approvedIn(store, id), at));
+  if (!isClosed(gate)) forgetSettled(store);
+  saveGate(layout, gate);
+};
+
+// Approved where nothing was before.
+const keepForged = (store: Store): void => {
+  const { gate, items } = store;
+  for (const { id } of items.byId.values())
+    if (!gate.planning.has(id) && approvedIn(store, id) !== null)
+      gate.planning.set(id, { holds: null });
+};
+
+const forgetSettled = ({ gate: { sessions, planning } }: Store): void => {
+  for (const [key, { matter, plan }] of sessions)
+    if (matter.waits === undefined && plan.waits === undefined) sessions.delete(key);
+  for (const [id, { waits }] of planning) if (waits === undefined) planning.delete(id);
+};
+
+export interface FoundSession {
+  dir: string;
+  matter: SessionMatter;
+  plan: string | null;
+}
+
+/** A session as its files say this moment. Undefined where it is gone, or cannot be read: then nothing of it counts. */
+export const foundOf = (store: Store, caseId: string, key: string): FoundSession | undefined => {
+  const { items, layout } = store;
+  const item = items.byId.get(caseId);
+  if (item === undefined) return undefined;
+  const folder = sessionsDir(join(layout.root, item.dir));
+  const name = listDirectory(folder).find((one) => keyOf(one) === key);
+  const dir = join(folder, name ?? '');
+  return name === undefined ? undefined : read(() => foundIn(store, dir));
+};
+
+const foundIn = ({ layout: { root } }: Store, dir: string): FoundSession | undefined => {
+  const matter = readRecord(root, sessionFile(dir), checkSession)?.matter;
+  const plan = readRegularFile(root, planFile(dir))?.toString('utf8') ?? null;
+  return matter && { dir, matter: guardedOf(matter), plan };
+};
+
+/** By what a session's directory is known. */
+export const keyOf = (dir: string): string => basename(dir).slice(-shortId(LONG).length);
+
+const LONG = '00000000-0000';
+
+/** The fields that are ours: the operator may add others by hand. */
+export const guardedOf = (matter: SessionMatter): SessionMatter =>
+  Object.fromEntries(
+    Object.entries(matter).filter(([key, value]) => FIELDS.has(key) && value !== undefined),
+  ) as SessionMatter;
+
+const FIELDS = new Set(Object.keys(SessionMatter.properties));
+
+/** What planning.md says is approved. */
+export const approvedIn = ({ layout: { root }, items }: Store, caseId: string): Approved => {
+  const item = items.byId.get(caseId);
+  if (item === undefined) return null;
+  const path = planningFile(join(root, item.dir));
+  return read(() => readRecord(root, path, checkPlanning)?.matter.approved) ?? null;
+};
+
+// What cannot be read approves nothing, and is told elsewhere.
+const read = <T>(look: () => T): T | undefined => {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+};

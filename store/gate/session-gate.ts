@@ -1,0 +1,63 @@
+import { sha256, shortId } from '../names.ts';
+import type { SessionMatter } from '../records/session.ts';
+import type { Store } from '../store.ts';
+import type { TextFile } from '../text/text-file.ts';
+import { holding, isClosed, type KeptParts, written } from './gate.ts';
+import { saveGate } from './gate-files.ts';
+import { foundOf, guardedOf, keyOf } from './kept.ts';
+
+/** What holds of the session in `dir`, whose file says `found`. */
+export const matterOf = ({ gate }: Store, dir: string, found: SessionMatter): SessionMatter => {
+  const kept = gate.sessions.get(keyOf(dir));
+  if (kept === undefined) return found;
+  const guarded = guardedOf(found);
+  const holds = holding(gate, kept.matter, guarded);
+  return holds === guarded ? found : holds;
+};
+
+/** The plan that holds in a session whose plan.md is `found`. */
+export const planOf = (
+  { gate }: Store,
+  dir: string,
+  found: TextFile | undefined,
+): TextFile | undefined => {
+  const kept = gate.sessions.get(keyOf(dir));
+  if (kept === undefined) return found;
+  const content = found?.content ?? null;
+  const holds = holding(gate, kept.plan, content);
+  if (holds === content) return found;
+  if (holds === null) return undefined;
+  return {
+    filename: 'plan.md',
+    content: holds,
+    size: Buffer.byteLength(holds),
+    sha256: sha256(holds),
+  };
+};
+
+/** The daemon wrote this of a session: it holds. */
+export const noteMatter = (store: Store, caseId: string, matter: SessionMatter): void => {
+  const key = shortId(matter.id);
+  const { gate } = store;
+  const known = gate.sessions.get(key);
+  if (known === undefined && !isClosed(gate)) return;
+  const holds = guardedOf(matter);
+  const { id } = matter;
+  const kept = known ?? { id, case_id: caseId, matter: { holds }, plan: { holds: null } };
+  const found = foundOf(store, caseId, key)?.matter ?? holds;
+  keep(store, key, {
+    ...kept,
+    matter: written(gate, kept.matter, { holds, found }, store.clock()),
+  });
+};
+
+/** The same of its plan. */
+export const notePlan = (store: Store, dir: string, content: string): void => {
+  const kept = store.gate.sessions.get(keyOf(dir));
+  if (kept !== undefined) keep(store, keyOf(dir), { ...kept, plan: { holds: content } });
+};
+
+const keep = (store: Store, key: string, kept: KeptParts): void => {
+  store.gate.sessions.set(key, kept);
+  saveGate(store.layout, store.gate);
+};

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { listDirectory } from '../disk/folder.ts';
+import { statsAt } from '../disk/plain-path.ts';
+import { sweep } from '../items/sweep.ts';
+import { sessionFile, sessionsDir } from '../layout.ts';
+import { isEnded } from '../records/session.ts';
+import type { Store } from '../store.ts';
+import { isClosed } from './gate.ts';
+import { noteRun, removeRunNote } from './gate-files.ts';
+import { foundOf, keepAll, keyOf, settleKept } from './kept.ts';
+import { lookAtWaiting } from './waiting.ts';
+
+/** Whose turn it is to look at what one that ended has left. */
+export const UNSANDBOXED = 'unsandboxed';
+
+/**
+ * A program is about to start that no sandbox holds. From when this returns until it is known to be gone, over restarts
+ * too, what files say in the operator's place waits. Throws where that cannot be noted: then nothing may start.
+ */
+export const unsandboxedStarts = (store: Store, marker: string, dir?: string): void => {
+  const { gate, layout, clock } = store;
+  if (gate.runs.has(marker)) return;
+  const run = { started_at: clock().toISOString(), ...(dir !== undefined && { dir }) };
+  noteRun(layout, marker, run);
+  if (!isClosed(gate)) {
+    settleKept(store);
+    keepAll(store);
+  }
+  gate.runs.set(marker, run);
+};
+
+/** Nothing of it is alive. What it wrote last is looked at before anything by file holds again. */
+export const unsandboxedEnded = (store: Store, marker: string): Promise<void> =>
+  store.turns.take(UNSANDBOXED, async () => {
+    const { gate, layout } = store;
+    if (!gate.runs.has(marker)) return;
+    if (gate.runs.size === 1) await lookAtAll(store);
+    gate.runs.delete(marker);
+    removeRunNote(layout, marker);
+    lookAtWaiting(store);
+  });
+
+const lookAtAll = async (store: Store): Promise<void> => {
+  await sweep(store);
+  keepForgedSessions(store);
+  lookAtWaiting(store);
+};
+
+// A session that was made by file, and that the daemon never began, is over until the operator says otherwise.
+const keepForgedSessions = (store: Store): void => {
+  const { gate, items, layout } = store;
+  const since = Math.min(...[...gate.runs.values()].map((run) => Date.parse(run.started_at)));
+  for (const { id, dir } of items.byId.values()) {
+    const folder = sessionsDir(join(layout.root, dir));
+    for (const name of listDirectory(folder)) {
+      const isYoung = (statsAt(sessionFile(join(folder, name)))?.ctimeMs ?? 0) >= since;
+      if (isYoung && !gate.sessions.has(keyOf(name))) keepForged(store, id, keyOf(name));
+    }
+  }
+};
+
+const keepForged = ({ gate, ...store }: Store, case_id: string, key: string): void => {
+  const found = foundOf({ gate, ...store }, case_id, key);
+  if (found === undefined || isEnded(found.matter.status)) return;
+  if ((found.matter.machine ?? store.machine) !== store.machine) return;
+  const matter = { holds: { ...found.matter, status: 'aborted' as const } };
+  gate.sessions.set(key, { id: found.matter.id, case_id, matter, plan: { holds: found.plan } });
+};

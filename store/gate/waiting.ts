@@ -1,0 +1,171 @@
+import { relative } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { grant } from '../items/granting.ts';
+import { type Granted, type Held, waitsMessage } from '../items/held.ts';
+import type { Item } from '../items/item.ts';
+import { reconcileInTurn } from '../items/reconcile.ts';
+import type { SessionMatter } from '../records/session.ts';
+import type { Store } from '../store.ts';
+import { hashOf, type Part } from './gate.ts';
+import { saveGate } from './gate-files.ts';
+import { approvedIn, foundOf, settleKept } from './kept.ts';
+
+/** A change by file that waits for the operator. */
+export interface WaitingChange {
+  /** Of this change to this value: another value has another. */
+  id: string;
+  kind: 'state' | 'checklist' | 'verification' | 'planning' | 'session' | 'plan';
+  case_id: string;
+  /** Relative to the workspace. */
+  file: string;
+  field: string;
+  from: unknown;
+  to: unknown;
+  since: string;
+}
+
+/** Every change by file that waits, by Work item. */
+export const waitingChanges = (store: Store): WaitingChange[] => {
+  settleKept(store);
+  return [...[...store.items.byId.values()].flatMap(ofItem), ...keptWaiting(store)];
+};
+
+const keptWaiting = (store: Store): WaitingChange[] => [
+  ...[...store.gate.sessions.keys()].flatMap((key) => ofSession(store, key)),
+  ...[...store.gate.planning].flatMap(([id, part]) => ofPlanning(store, id, part)),
+];
+
+/** Sees what of sessions and planning waits, and tells it as problems; what waits of a Work item is told by the item. */
+export const lookAtWaiting = (store: Store): void => {
+  settleKept(store);
+  const problems = keptWaiting(store).map(({ file, field }) => ({
+    file,
+    code: 'held',
+    message: waitsMessage(field),
+  }));
+  store.problems.set('waiting', problems);
+};
+
+type OneWaiting = Held['waiting'][number];
+
+const ofItem = ({ id, dir, held }: Item): WaitingChange[] =>
+  (held?.waiting ?? []).map((one) => ({
+    id: idOf(id, one.key, one.sha),
+    kind: kindOf(one),
+    case_id: id,
+    file: `${dir}/${one.file}`,
+    field: one.field,
+    from: one.from,
+    to: one.to,
+    since: one.since,
+  }));
+
+const kindOf = ({ key }: OneWaiting): WaitingChange['kind'] =>
+  key === 'state' || key === 'checklist' ? key : 'verification';
+
+const idOf = (caseId: string, key: string, sha: string): string =>
+  `${caseId}/${key}@${sha.slice(0, 16)}`;
+
+const ofSession = (store: Store, key: string): WaitingChange[] => {
+  const kept = store.gate.sessions.get(key);
+  const found = kept && foundOf(store, kept.case_id, key);
+  if (kept === undefined || found === undefined) return [];
+  const { case_id, matter, plan } = kept;
+  const dir = relative(store.layout.root, found.dir);
+  const changed = differences(matter.holds, found.matter);
+  const place = { case_id, file: `${dir}/session.md`, field: Object.keys(changed.to).join(', ') };
+  const text = { case_id, file: `${dir}/plan.md`, field: 'plan', from: plan.holds, to: found.plan };
+  return [
+    ...told({ kind: 'session', ...place, ...changed }, `sessions/${key}`, matter),
+    ...told({ kind: 'plan', ...text }, `sessions/${key}/plan`, plan),
+  ];
+};
+
+const differences = (holds: SessionMatter, found: SessionMatter) => {
+  const [before, now] = [new Map(Object.entries(holds)), new Map(Object.entries(found))];
+  const keys = [...new Set([...before.keys(), ...now.keys()])].filter(
+    (key) => !isDeepStrictEqual(before.get(key), now.get(key)),
+  );
+  const of = (map: ReadonlyMap<string, unknown>) =>
+    Object.fromEntries(keys.map((key) => [key, map.get(key) ?? null]));
+  return { from: of(before), to: of(now) };
+};
+
+const told = (
+  change: Omit<WaitingChange, 'id' | 'since'>,
+  key: string,
+  { waits }: Part<unknown>,
+): WaitingChange[] =>
+  waits === undefined
+    ? []
+    : [{ id: idOf(change.case_id, key, waits.sha), ...change, since: waits.since }];
+
+const ofPlanning = (store: Store, case_id: string, part: Part<unknown>): WaitingChange[] => {
+  const dir = store.items.byId.get(case_id)?.dir ?? '';
+  const to = approvedIn(store, case_id);
+  const place = { case_id, file: `${dir}/planning.md`, field: 'approved' };
+  return told({ kind: 'planning', ...place, from: part.holds, to }, 'planning', part);
+};
+
+/**
+ * The operator takes changes that wait, by their ids: they hold as if they were made now, with their events. Answers
+ * those that were still as they were when the operator saw them.
+ */
+export const acceptWaiting = async (
+  store: Store,
+  ids: ReadonlySet<string>,
+): Promise<WaitingChange[]> => {
+  const wanted = waitingChanges(store).filter(({ id }) => ids.has(id));
+  const taken = new Set<string>();
+  for (const { id, kind, case_id } of wanted)
+    if (kind === 'planning' ? acceptPlanning(store, case_id, id) : acceptSession(store, id))
+      taken.add(id);
+  saveGate(store.layout, store.gate);
+  for (const id of new Set(wanted.map(({ case_id }) => case_id)))
+    await store.turns.take(id, () => acceptItem(store, id, { ids, taken }));
+  lookAtWaiting(store);
+  return wanted.filter(({ id }) => taken.has(id));
+};
+
+const acceptSession = (store: Store, id: string): boolean => {
+  for (const [key, kept] of store.gate.sessions) {
+    const found = foundOf(store, kept.case_id, key);
+    const isMatter = id === idOf(kept.case_id, `sessions/${key}`, hashOf(found?.matter));
+    const isPlan = id === idOf(kept.case_id, `sessions/${key}/plan`, hashOf(found?.plan));
+    if (found === undefined || !(isMatter || isPlan)) continue;
+    if (isMatter) kept.matter = { holds: found.matter };
+    if (isPlan) kept.plan = { holds: found.plan };
+    return true;
+  }
+  return false;
+};
+
+const acceptPlanning = ({ gate, ...store }: Store, caseId: string, id: string): boolean => {
+  const found = approvedIn({ gate, ...store }, caseId);
+  const isSame = id === idOf(caseId, 'planning', hashOf(found));
+  if (isSame) gate.planning.set(caseId, { holds: found });
+  return isSame;
+};
+
+const acceptItem = async (
+  store: Store,
+  id: string,
+  { ids, taken }: { ids: ReadonlySet<string>; taken: Set<string> },
+): Promise<void> => {
+  const item = store.items.byId.get(id);
+  if (item === undefined) return;
+  await reconcileInTurn(store, item);
+  const meant = (item.held?.waiting ?? []).filter(({ key, sha }) => ids.has(idOf(id, key, sha)));
+  for (const one of meant) {
+    taken.add(idOf(id, one.key, one.sha));
+    grant(store, item, grantOf(item, one));
+  }
+  if (meant.length > 0) await reconcileInTurn(store, item);
+};
+
+const grantOf = ({ files }: Item, { key, to }: OneWaiting): Granted => {
+  if (key === 'state') return { standing: to as NonNullable<Granted['standing']> };
+  if (key === 'checklist') return { checklist: to as NonNullable<Granted['checklist']> };
+  const value = files.proofs.get(key.slice('proof/'.length))?.value;
+  return value === undefined ? {} : { proofs: { [value.matter.id]: value.matter } };
+};

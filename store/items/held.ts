@@ -1,0 +1,187 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Mark, Seen } from '../journal/journal.ts';
+import { sha256 } from '../names.ts';
+import type { CaseMatter, State } from '../records/case.ts';
+import type { ChecklistEntry, ProofMatter } from '../records/proof.ts';
+import type { Entry } from '../text/entry.ts';
+import type { CaseFile } from './read-case.ts';
+import type { ProofFile } from './read-proofs.ts';
+
+/** What decides where a Work item stands: the operator's word, in one piece. */
+export interface Standing {
+  state: State;
+  outcome: string | null;
+  blocked_from: State | null;
+}
+
+/** What the daemon wrote itself, or was told to take, and has not read back and told yet. */
+export interface Granted {
+  standing?: Standing;
+  checklist?: readonly ChecklistEntry[];
+  proofs?: Record<string, Verified>;
+}
+
+/** A verification, and what it is of. */
+type Verified = Pick<ProofMatter, 'type' | 'verified' | 'verified_sha256'>;
+
+/** A value in a file that does not hold yet, by the place where it stands. */
+export interface Waiting {
+  /** `state`, `checklist`, or `proof/` and the name of the file. */
+  key: string;
+  /** Relative to the Work item. */
+  file: string;
+  field: string;
+  from: unknown;
+  to: unknown;
+  /** Of a proof: the verification that comes back when it is put back. */
+  base?: Verified;
+}
+
+/** What the files of a Work item say that does not hold yet, and what holds in its place. */
+export interface Held {
+  waiting: readonly (Waiting & Mark)[];
+  case?: CaseFile;
+  checklist?: readonly ChecklistEntry[];
+  /** By file name. */
+  proofs: ReadonlyMap<string, ProofFile>;
+}
+
+/** The files of a Work item, as far as guarded values are in them, and what holds of it. */
+export interface Guarded {
+  files: {
+    case: Entry<CaseFile>;
+    proofs: ReadonlyMap<string, Entry<ProofFile>>;
+    checklist: Entry<ChecklistEntry[]> | undefined;
+  };
+  seen: Seen | undefined;
+  granted?: Granted | undefined;
+}
+
+/**
+ * What of a Work item's files waits for the operator: every guarded value that is not what was last told, while `closed`;
+ * otherwise those that waited already and are still as they were. Undefined when all holds.
+ */
+export const judge = (
+  item: Guarded,
+  { closed, at }: { closed: boolean; at: Date },
+): Held | undefined => {
+  const marks = item.seen?.held ?? {};
+  const waiting = differing(item).flatMap((one) => {
+    const sha = sha256(JSON.stringify(one.to));
+    const known = marks[one.key];
+    if (!closed && known?.sha !== sha) return [];
+    return [{ ...one, sha, since: known?.sha === sha ? known.since : at.toISOString() }];
+  });
+  return waiting.length === 0 ? undefined : withheld(item, waiting);
+};
+
+const differing = (item: Guarded): Waiting[] => [
+  ...differingState(item),
+  ...differingChecklist(item),
+  ...differingProofs(item),
+];
+
+const differingState = ({ files, seen, granted }: Guarded): Waiting[] => {
+  const { value } = files.case;
+  if (value === undefined) return [];
+  const [from, to] = [granted?.standing ?? standingIn(seen?.case.matter), standingIn(value.matter)];
+  if (isDeepStrictEqual(from, to)) return [];
+  return [{ key: 'state', file: 'case.md', field: 'state', from, to }];
+};
+
+const NEW: Standing = { state: 'OPEN', outcome: null, blocked_from: null };
+
+/** Where a Work item stands; one that nobody knows has just been opened. */
+export const standingIn = (matter: CaseMatter | undefined): Standing => {
+  if (matter === undefined) return NEW;
+  const { state, outcome = null, blocked_from = null } = matter;
+  return { state: state === 'PLANNING' ? 'INVESTIGATING' : state, outcome, blocked_from };
+};
+
+const differingChecklist = ({ files: { checklist }, seen, granted }: Guarded): Waiting[] => {
+  // A new Work item's checklist can only ask for more; and what cannot be read opens no gate.
+  if (seen === undefined || (checklist !== undefined && checklist.value === undefined)) return [];
+  const from = granted?.checklist ?? seen.checklist ?? [];
+  const to = checklist?.value ?? [];
+  if (isDeepStrictEqual(from, to)) return [];
+  return [{ key: 'checklist', file: 'proof/checklist.md', field: 'items', from, to }];
+};
+
+const differingProofs = (item: Guarded): Waiting[] =>
+  [...item.files.proofs].flatMap(([name, { value }]): Waiting[] => {
+    if (value === undefined || !value.matter.verified || isVerified(item, name, value)) return [];
+    const { type, verified } = value.matter;
+    const to = { verified, type, content_sha256: value.content_sha256 };
+    const base = verificationOf(item, name, value);
+    const place = { key: `proof/${name}`, file: `proof/${name}`, field: 'verified' };
+    return [{ ...place, from: false, to, ...(base?.verified === true && { base }) }];
+  });
+
+// It binds to the content and to the type; taking it back needs nobody's word.
+const isVerified = (item: Guarded, name: string, file: ProofFile): boolean => {
+  const known = verificationOf(item, name, file);
+  const isSame = known?.verified_sha256 === file.content_sha256 && known.type === file.matter.type;
+  return known?.verified === true && isSame;
+};
+
+const verificationOf = (
+  { seen, granted }: Guarded,
+  name: string,
+  { matter: { id } }: ProofFile,
+): Verified | undefined => {
+  const known = granted?.proofs?.[id] ?? seen?.held?.[`proof/${name}`]?.base;
+  if (known !== undefined) return known;
+  const { type = '', verified = false, verified_sha256 } = seen?.proofs[id]?.matter ?? {};
+  return { type, verified, ...(verified_sha256 !== undefined && { verified_sha256 }) };
+};
+
+const withheld = (item: Guarded, waiting: Held['waiting']): Held => {
+  const { files } = item;
+  const held: Held = { waiting, proofs: new Map(waiting.flatMap((one) => unverified(files, one))) };
+  for (const { key, from } of waiting) {
+    if (key === 'state' && files.case.value) held.case = standingAs(files.case.value, from);
+    if (key === 'checklist') held.checklist = from as ChecklistEntry[];
+  }
+  return held;
+};
+
+const standingAs = (file: CaseFile, from: unknown): CaseFile => {
+  const { state, outcome, blocked_from } = from as Standing;
+  const { blocked_from: _, ...matter } = file.matter;
+  const standing = { state, outcome, ...(blocked_from !== null && { blocked_from }) };
+  return { ...file, matter: { ...matter, ...standing } };
+};
+
+// What it lacks besides is added as ever; that it was verified, and when, is not.
+const unverified = ({ proofs }: Guarded['files'], { key }: Waiting): [string, ProofFile][] => {
+  const name = key.slice('proof/'.length);
+  const file = key.startsWith('proof/') ? proofs.get(name)?.value : undefined;
+  if (file === undefined) return [];
+  const { verified_sha256: _, ...matter } = file.matter;
+  const { adopt = {}, content_sha256 } = file;
+  const lacking = Object.entries(adopt).filter(([field]) => !field.startsWith('verified'));
+  return [
+    [
+      name,
+      {
+        matter: { ...matter, verified: false, verified_at: null },
+        content_sha256,
+        ...(lacking.length > 0 && { adopt: Object.fromEntries(lacking) }),
+      },
+    ],
+  ];
+};
+
+/** What is told of a value that waits. */
+export const heldMessage = ({ key, from, to }: Waiting): string => {
+  if (key === 'state') return `${waitsMessage(inWords(to))} Until then it is ${inWords(from)}`;
+  return waitsMessage(key === 'checklist' ? 'this list' : 'verified: true');
+};
+
+const inWords = (standing: unknown): string => {
+  const { state, outcome } = standing as Standing;
+  return outcome === null ? state : `${state} (${outcome})`;
+};
+
+export const waitsMessage = (what: string): string =>
+  `${what} was written by file while a program ran that no sandbox held, and waits for the operator: dossier trust takes it, putting back what was there ends it.`;
