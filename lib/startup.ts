@@ -26,6 +26,7 @@ import type { Service, VersionInfo } from './service.ts';
 import { attendSessions } from './sessions/attend.ts';
 import { createEngine } from './sessions/engine.ts';
 import { wakeQueue } from './sessions/launch.ts';
+import { takeInInterrupted } from './sessions/own-repository.ts';
 import { recoverSessions } from './sessions/recover.ts';
 import { logProblems } from './system/problem-log.ts';
 import { comesFromRun } from './tools/caller.ts';
@@ -98,11 +99,12 @@ export const startService = async (
   };
 };
 
-// What a former life of the daemon left.
+// What a former life of the daemon left; first what turns did with git: what follows looks at worktrees and branches.
 const takeUp = async (service: Service): Promise<void> => {
   const former = formerRuns(service);
   await sweepSocketDirs();
   await sweepLanguageServers(service);
+  await takeInInterrupted(service);
   await endInterruptedSetups(service);
   await recoverPlanning(service);
   await recoverConflicts(service);

@@ -146,7 +146,9 @@ export const recoveredPatches = ({ layout }: Store, dir: string): string[] =>
 export const removeRecovered = ({ layout }: Store, path: string): Promise<boolean> =>
   removeFile(layout, join(layout.root, path));
 
-const recoveredDir = ({ root }: Layout, dir: string): string => join(root, dir, 'recovered');
+/** Where a Work item's records keep what would be lost. */
+export const recoveredDir = ({ root }: Pick<Layout, 'root'>, dir: string): string =>
+  join(root, dir, 'recovered');
 
 const recordFile = ({ worktrees }: Layout, caseId: string): string =>
   join(worktrees, `${caseId}.json`);

@@ -148,7 +148,7 @@ const specOf = (
   { asked, worktree, signed_as }: Start,
 ): RunSpec => ({
   session_id: live.session_id,
-  ...viewOf(service, worktree, { phase: 'plan', mayCommit: false }),
+  ...viewOf(service, worktree, { phase: 'plan' }),
   session_dir: worktree.path,
   prompt: {
     title: '',

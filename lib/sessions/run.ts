@@ -3,7 +3,7 @@ import { awaitPlan } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import { update } from '../cases/change.ts';
 import { moveTo, unblock } from '../cases/moves.ts';
-import { CONFLICT, rebaseUnderWay } from '../conflicts/under-way.ts';
+import { rebaseUnderWay } from '../conflicts/under-way.ts';
 import { ServiceError } from '../errors.ts';
 import { openRunDoor, type RunDoor } from '../mcp/run-door.ts';
 import { LIMITS } from '../providers/launch.ts';
@@ -17,7 +17,9 @@ import type {
 } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import { viewOf } from '../worktrees/look/view.ts';
+import type { OpenTurn } from '../worktrees/turn/open.ts';
 import type { LiveRun } from './engine.ts';
+import { inOwnRepository } from './own-repository.ts';
 
 export interface Turn {
   kept: KeptSession;
@@ -38,6 +40,18 @@ export const runTurn = async (service: Service, turn: Turn): Promise<RunResult> 
   const live = service.engine.live.get(session.id);
   if (live === undefined || hasToStop(service, live)) return { outcome: 'cancelled' };
   live.worktree = turn.worktree.path;
+  return inOwnRepository(service, { ...turn, live, isolation: provider.isolation }, (git) =>
+    drive(service, provider, { ...turn, live, git }),
+  );
+};
+
+type Driven = Turn & { live: LiveRun; git: OpenTurn['view'] | undefined };
+
+const drive = async (
+  service: Service,
+  provider: Provider,
+  { live, ...turn }: Driven,
+): Promise<RunResult> => {
   let lost: { error: unknown } | undefined;
   const door = await openRunDoor(service, provider, live.token);
   if (hasToStop(service, live)) {
@@ -71,15 +85,13 @@ const providerOf = (service: Service, name: string): Provider => {
   throw new ServiceError('provider_failed', `There is no provider ${name} in the settings.`);
 };
 
-const specOf = (service: Service, turn: Turn, { mcp }: RunDoor): RunSpec => {
-  const { kept, phase, worktree, prompt, signed_as } = turn;
+const specOf = (service: Service, turn: Omit<Driven, 'live'>, { mcp }: RunDoor): RunSpec => {
+  const { kept, phase, worktree, prompt, signed_as, git } = turn;
   const { store } = service;
   const { session, matter } = kept;
-  // Who resolves conflicts stages and commits nothing.
-  const mayCommit = phase === 'work' && session.type !== CONFLICT;
   return {
     session_id: session.id,
-    ...viewOf(service, worktree, { phase, mayCommit }),
+    ...viewOf(service, worktree, { phase, git }),
     session_dir: whereIs(store, kept),
     prompt,
     run_marker: matter.run_marker ?? session.id,

@@ -41,6 +41,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...commands(done.told.calls),
     ...network(done.told.network),
     ...leftAsTheyAre(done.told.refs),
+    ...keptBeside(done.told.git),
     ...lastWords(done.told.last_words),
     ...cost(done),
   ].join('\n\n');
@@ -147,6 +148,9 @@ const leftAsTheyAre = (refs: readonly LeftRef[]): string[] => {
 
 const LEFT =
   'Branches, tags or stashes changed while the agent planned, and nothing says that it was the agent, so they were left as they are. Where nobody is named, the command puts one back.';
+
+const keptBeside = (kept: readonly string[]): string[] =>
+  kept.length === 0 ? [] : ['## Git, besides the branch', fenceOff(kept.join('\n\n'), 'text')];
 
 const lastWords = (said: string): string[] =>
   said.trim() === '' ? [] : ['## Last words', fenceOff(shortened(said.trim()), 'markdown')];

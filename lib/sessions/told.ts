@@ -2,6 +2,7 @@ import type { Session, Usage } from '../../store/records/session.ts';
 import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { TranscriptEvent } from '../../store/sessions/transcript-event.ts';
 import type { Service } from '../service.ts';
+import { isTurnTold } from '../worktrees/turn/told.ts';
 import { type LeftRef, leftRefs } from './left-refs.ts';
 import { isRunning } from './rules.ts';
 
@@ -21,6 +22,8 @@ export interface Told {
   network: { reached: readonly string[]; refused: readonly string[] };
   /** What changed in Plan mode and was left as it is. */
   refs: readonly LeftRef[];
+  /** What the repositories of its Work turns came to besides the work, as it was told. */
+  git: readonly string[];
   /** What was said after the last of them, or the beginning of it. */
   last_words: string;
   /** Of the newest turn, if nothing ended it. */
@@ -34,6 +37,7 @@ interface Reading {
   reached: Set<string>;
   refused: Set<string>;
   refs: LeftRef[];
+  git: string[];
   said: string;
   usage: Usage | undefined;
 }
@@ -47,14 +51,15 @@ export const toldBy = async ({ engine }: Service, kept: KeptSession): Promise<To
     reached: new Set(),
     refused: new Set(),
     refs: [],
+    git: [],
     said: '',
     usage: undefined,
   };
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events) HEAR.get(event)?.(reading, data);
-  const { calls, reached, refused, refs, said, usage } = reading;
+  const { calls, reached, refused, refs, git, said, usage } = reading;
   const network = { reached: [...reached], refused: [...refused] };
-  return { calls: [...calls.values()], network, refs, last_words: said, usage };
+  return { calls: [...calls.values()], network, refs, git, last_words: said, usage };
 };
 
 type Hear = (reading: Reading, data: TranscriptEvent['data']) => void;
@@ -89,6 +94,8 @@ const HEAR = new Map<string, Hear>(
     },
     error: (reading, data) => {
       reading.refs.push(...leftRefs(data));
+      if (isTurnTold(data.code) && reading.git.length < MOST_KEPT)
+        reading.git.push(String(data.message));
     },
     message: (reading, { text }) => {
       if (reading.said.length <= LONGEST) reading.said += String(text).slice(0, LONGEST);
@@ -97,3 +104,4 @@ const HEAR = new Map<string, Hear>(
 );
 
 const LONGEST = 4096;
+const MOST_KEPT = 100;

@@ -51,6 +51,7 @@ export const worktreeOf = ({
   git_dir: _git,
   common_dir: _common,
   setup_marker: _marker,
+  turn_dir: _turn,
   ...worktree
 }: WorktreeRecord): Worktree => worktree;
 

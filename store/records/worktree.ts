@@ -62,5 +62,7 @@ export const WorktreeRecord = Type.Object({
   common_dir: Directory,
   /** In the environment of each process of the set-up. */
   setup_marker: Type.Optional(Id),
+  /** Where its `.git` file leads while a turn goes on that nothing shuts in. */
+  turn_dir: Type.Optional(Directory),
 });
 export type WorktreeRecord = Static<typeof WorktreeRecord>;

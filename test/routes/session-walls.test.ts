@@ -185,9 +185,11 @@ describe('what an agent without a sandbox plants for git', () => {
   it('is not run by the daemon, whatever it does next with the worktree', async (t) => {
     const traps = temporaryDirectory(t);
     const mark = join(traps, 'ran');
-    const options = withScript(t, { work: plant(traps, mark) });
+    const options = withScript(t, {});
     const test = await withCase(t, 'Plant.', options);
     const { running, item, at } = test;
+    const script = plant(traps, mark, join(running.repository.root, '.git'));
+    writeFiles(join(options.env?.HOME ?? '', '.test-agent'), { 'work.sh': script });
     const id = await work(test);
     const worktree = worktreeOf(running, item);
     assert.match(gitIn(worktree)('config', '--includes', 'core.fsmonitor'), /trap/);
@@ -211,7 +213,7 @@ describe('what an agent without a sandbox plants for git', () => {
 });
 
 // Everything by which a repository names a program: in its settings, in a file that they include, as hooks.
-const plant = (root: string, mark: string): string => {
+const plant = (root: string, mark: string, common: string): string => {
   const trap = join(root, 'trap');
   mkdirSync(join(root, 'hooks'));
   return `set -e
@@ -221,7 +223,7 @@ echo "$0 $*" >> ${mark}
 cat
 END
 chmod +x ${trap}
-common=$(git rev-parse --path-format=absolute --git-common-dir)
+common=${common}
 mkdir -p $common/hooks
 for hook in post-checkout post-index-change reference-transaction pre-commit post-commit post-rewrite; do
   cp ${trap} ${root}/hooks/$hook; cp ${trap} $common/hooks/$hook
@@ -247,7 +249,7 @@ cat > ${root}/more <<END
 [merge "evil"]
   driver = ${trap}
 END
-git config include.path ${root}/more
+git --git-dir=$common config include.path ${root}/more
 echo '* filter=evil diff=evil merge=evil' > .gitattributes
 echo planted >> a.txt
 rm -f ${mark}

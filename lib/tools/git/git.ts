@@ -17,6 +17,8 @@ export interface Checkout {
 /** A checkout with working files, as recorded when it was made. An agent can edit what lies in it. */
 export interface Worktree extends Checkout {
   path: string;
+  /** Where its `.git` file leads while a turn goes on in it that has a repository of its own. */
+  turn_dir?: string;
 }
 
 /** A checkout, or a directory from which git finds the repository itself: only where no agent has been. */

@@ -224,7 +224,7 @@ export const lastTouched = ({ git_dir }: Checkout): number =>
 
 /** Whether the worktree's `.git` file, or git's own record of the worktree, no longer says what it said at first. */
 export const isTampered = async (worktree: Worktree): Promise<boolean> => {
-  const { path, git_dir, common_dir } = worktree;
+  const { path, git_dir, common_dir, turn_dir } = worktree;
   const link = join(path, '.git');
   const found = await lstat(link).catch(() => undefined);
   if (git_dir === link) return found?.isDirectory() !== true;
@@ -233,12 +233,15 @@ export const isTampered = async (worktree: Worktree): Promise<boolean> => {
   const back = await readFile(join(git_dir, 'gitdir'), 'utf8').catch(() => '');
   const common = await readFile(join(git_dir, 'commondir'), 'utf8').catch(() => '.');
   const same = await Promise.all([
-    isSame(resolve(path, target ?? ''), git_dir),
+    isOneOf(resolve(path, target ?? ''), [git_dir, ...(turn_dir === undefined ? [] : [turn_dir])]),
     isSame(dirname(resolve(git_dir, back.trimEnd())), path),
     isSame(resolve(git_dir, common.trimEnd()), common_dir),
   ]);
   return same.includes(false);
 };
+
+const isOneOf = async (one: string, others: readonly string[]): Promise<boolean> =>
+  (await Promise.all(others.map((other) => isSame(one, other)))).includes(true);
 
 const isSame = async (one: string, other: string): Promise<boolean> => {
   const [a, b] = await Promise.all(

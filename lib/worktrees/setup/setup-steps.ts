@@ -9,6 +9,8 @@ import { type Brought, bringFiles } from '../../tools/git/bring-files.ts';
 import { worktreeConfig } from '../config.ts';
 import { viewOf } from '../look/view.ts';
 import { repositoryFor } from '../repository.ts';
+import { type OpenTurn, openTurn } from '../turn/open.ts';
+import type { TurnTold } from '../turn/told.ts';
 import { wrongGlob } from './glob.ts';
 
 /** Is told each step when it begins and when it has ended: as the tool calls of a session are. */
@@ -62,6 +64,31 @@ export const runCommands = async (
   run: Run,
 ): Promise<Pick<Setup, 'commands' | 'error'>> => {
   const { setup } = worktreeConfig(service);
+  if (setup.length === 0) return { commands: [], error: null };
+  const turn = await openTurn(service, record, { session_id: null, marker: run.marker });
+  try {
+    return await runEach(service, record, { ...run, setup, git: turn.view });
+  } finally {
+    await turn.close((told) => tellRefs(run.tell, told));
+  }
+};
+
+const tellRefs = (tell: Told, told: readonly TurnTold[]): void => {
+  const data = { tool_call_id: 'setup-git', title: 'git', kind: 'other' };
+  const output = told.map(({ message }) => message).join('\n');
+  if (output !== '') tell({ type: 'tool_call', data: { ...data, status: 'completed', output } });
+};
+
+interface Commands extends Run {
+  setup: readonly string[];
+  git: OpenTurn['view'];
+}
+
+const runEach = async (
+  service: Service,
+  record: WorktreeRecord,
+  { setup, ...run }: Commands,
+): Promise<Pick<Setup, 'commands' | 'error'>> => {
   const commands: Setup['commands'] = [];
   for (const [at, command] of setup.entries()) {
     if (run.signal.aborted) break;
@@ -75,7 +102,7 @@ export const runCommands = async (
   return { commands, error: null };
 };
 
-interface Command extends Run {
+interface Command extends Omit<Commands, 'setup'> {
   command: string;
   at: number;
 }
@@ -83,11 +110,11 @@ interface Command extends Run {
 const runCommand = async (
   service: Service,
   record: WorktreeRecord,
-  { command, at, marker, tell, signal }: Command,
+  { command, at, marker, tell, signal, git }: Command,
 ): Promise<Ran> => {
   const id = { tool_call_id: `setup-${at + 1}`, title: command, kind: 'execute' };
   tell({ type: 'tool_call', data: { ...id, status: 'in_progress' } });
-  const view = viewOf(service, record, { phase: 'work', mayCommit: true });
+  const view = viewOf(service, record, { phase: 'work', git });
   const spec = { ...view, run_marker: marker, limits: LIMITS };
   const deps = {
     env: service.config.env,

@@ -72,6 +72,7 @@ const SUMMARY = summaryOf({
     calls: [],
     network: { reached: [], refused: [] },
     refs: [],
+    git: [],
     last_words: SAID,
     usage: undefined,
   },

@@ -50,6 +50,7 @@ const done = (rest: Partial<WorkDone> = {}): WorkDone => ({
     ],
     network: { reached: ['a.example:443', 'b.example:80'], refused: ['127.0.0.1:4870'] },
     refs: [],
+    git: [],
     last_words: 'It greets now.\n',
     usage: undefined,
   },
@@ -123,7 +124,7 @@ describe('summaryOf', () => {
         session: { ...SESSION, started_at: null },
         asked: { title: 'Greet', description: ' ' },
         changes: { files: [], left_out: [] },
-        told: { calls: [], network: NONE, refs: [], last_words: '', usage: undefined },
+        told: { calls: [], network: NONE, refs: [], git: [], last_words: '', usage: undefined },
         usage: null,
       }),
     );
@@ -158,7 +159,7 @@ describe('summaryOf', () => {
       left('refs/heads/main', { after: 'b', by: 'An Operator <o@example.com>' }),
     ];
     const text = summaryOf(
-      done({ told: { calls: [], network: NONE, refs, last_words: '', usage: undefined } }),
+      done({ told: { calls: [], network: NONE, refs, git: [], last_words: '', usage: undefined } }),
     );
     for (const line of [
       `git update-ref --no-deref refs/heads/gone ${oid} ${none}`,

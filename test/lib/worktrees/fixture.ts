@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import type { Server } from '@hapi/hapi';
 import { createCase } from '../../../lib/cases/create.ts';
 import type { Config } from '../../../lib/config.ts';
+import { HOST_NETWORK } from '../../../lib/egress/networks.ts';
 import { createLanguageServers } from '../../../lib/language-server/servers.ts';
 import { createServer } from '../../../lib/server.ts';
 import type { Service } from '../../../lib/service.ts';
@@ -90,6 +91,7 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
     setups: createSetups(),
     languageServers: createLanguageServers(),
     runs: createRuns(),
+    network: () => HOST_NETWORK,
     comesFromAgent: async () => false,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   } as unknown as Service;

@@ -1,0 +1,66 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * The bytes of a regular file, a character each; undefined for what is not there, is no such file, or is larger than
+ * `most`. Follows no link, and waits for nobody at the other end of a pipe.
+ */
+export const plainText = (path: string, most: number): string | undefined => {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const found = fstatSync(file);
+      return found.isFile() && found.size <= most ? readFileSync(file, 'latin1') : undefined;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+};
+
+/** The names of the regular files below a directory, links not followed, read as latin1; `most` of them at most. */
+export const plainFilesBelow = (root: string, most: number): string[] => {
+  const found: string[] = [];
+  const open = [''];
+  for (let dir = open.pop(); dir !== undefined && found.length < most; dir = open.pop()) {
+    const below = dir === '' ? '' : `${dir}/`;
+    const entries = entriesOf(join(root, dir));
+    const named = (wanted: PlainEntry['kind']): string[] =>
+      entries.filter(({ kind }) => kind === wanted).map(({ name }) => `${below}${name}`);
+    open.push(...named('directory'));
+    found.push(...named('file'));
+  }
+  return found;
+};
+
+export interface PlainEntry {
+  name: string;
+  kind: 'file' | 'directory' | 'else';
+}
+
+/** What is in a directory; nothing where there is none, or a link in its place. */
+export const entriesOf = (path: string): PlainEntry[] => {
+  try {
+    if (!lstatSync(path).isDirectory()) return [];
+    return readdirSync(path, { withFileTypes: true }).map((entry) => ({
+      name: entry.name,
+      kind: kindOf(entry),
+    }));
+  } catch {
+    return [];
+  }
+};
+
+const kindOf = (entry: { isFile(): boolean; isDirectory(): boolean }): PlainEntry['kind'] => {
+  if (entry.isFile()) return 'file';
+  return entry.isDirectory() ? 'directory' : 'else';
+};

@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Worktree } from '../git.ts';
+import { plainText } from './plain-file.ts';
+
+/** What the `.git` file of a worktree says that leads to a directory. */
+export const pointerTo = (dir: string): string => `gitdir: ${dir}\n`;
+
+/**
+ * Has the worktree's `.git` file lead to another directory, by one rename. False where it is not what it is meant to be:
+ * somebody else changed it, and that is told where the worktree is looked at.
+ */
+export const point = ({ path }: Worktree, from: string, to: string): boolean => {
+  const link = join(path, '.git');
+  if (targetOf(link) !== from) return false;
+  const temporary = join(path, `.git-${randomUUID()}`);
+  writeFileSync(temporary, pointerTo(to), { flag: 'wx' });
+  renameSync(temporary, link);
+  return true;
+};
+
+/** The directory that a `.git` file names; undefined where it is none. */
+export const targetOf = (link: string): string | undefined => {
+  const text = plainText(link, 65_536);
+  const target = text === undefined ? undefined : /^gitdir: (.*?)\n*$/s.exec(text)?.[1];
+  return target === undefined ? undefined : Buffer.from(target, 'latin1').toString('utf8');
+};

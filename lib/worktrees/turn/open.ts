@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { TurnRecord } from '../../../store/records/turn.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { placeTurn, readTurn, saveTurn, turnPlaces } from '../../../store/turns.ts';
+import { inWorktreeTurn, replaceWorktree } from '../../../store/worktrees.ts';
+import type { Launchable } from '../../providers/launch.ts';
+import type { Service } from '../../service.ts';
+import { sharedPlaces } from '../../tools/git/shared-places.ts';
+import { makeRepository } from '../../tools/git/turn/make.ts';
+import { pinRefs } from '../../tools/git/turn/pins.ts';
+import { point } from '../../tools/git/turn/pointer.ts';
+import { listText } from '../../tools/git/turn/ref-list.ts';
+import { turnView } from '../../tools/git/turn/view.ts';
+import { findWorktree } from '../read.ts';
+import { closeTurn } from './close.ts';
+import { type Came, NOTHING, type Tell } from './told.ts';
+
+export interface Wanted {
+  marker: string;
+  /** Null for a set-up, whose commands are the operator's own. */
+  session_id: string | null;
+}
+
+export interface OpenTurn {
+  /** What whoever works in it sees and may write of git. */
+  view: Pick<Launchable, 'writable' | 'kept' | 'binds'>;
+  /** Takes in what was done: never rejects. To be called when nothing of the turn is alive any more. */
+  close(tell: Tell): Promise<Came>;
+}
+
+/**
+ * Gives a turn in a worktree a repository of its own. What is done in it reaches the operator's when it is closed, and
+ * no more of it than the worktree's branch. Without a sandbox the `.git` file of the worktree leads to it meanwhile.
+ */
+export const openTurn = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  wanted: Wanted,
+): Promise<OpenTurn> => {
+  const { layout } = service.store;
+  const { case_id, git_dir, common_dir } = worktree;
+  const isHeld = service.sandbox().kind !== 'none';
+  // A directory of the operator's own that nothing lies over: it is used as it is.
+  if (!isHeld && git_dir === common_dir)
+    return { view: sharedPlaces(worktree), close: async () => NOTHING };
+  if (readTurn(layout, case_id) !== undefined) await closeTurn(service, case_id, tellLog(service));
+  const places = turnPlaces(layout, case_id);
+  const made = join(layout.tmp, randomUUID());
+  const { refs, ...begun } = await makeRepository(service.git, worktree, {
+    made,
+    places,
+    guarded: wanted.session_id !== null,
+  });
+  const record: TurnRecord = {
+    ...{ case_id, ...wanted, ...begun },
+    worktree_created_at: worktree.created_at,
+    pointed: !isHeld,
+  };
+  await saveTurn(layout, record, listText(refs));
+  await pinRefs(service.git, worktree, case_id, refs);
+  await placeTurn(layout, case_id, made);
+  if (!isHeld) await lead(service, worktree, places.dir);
+  return { view: turnView(worktree, places), close: (tell) => closeTurn(service, case_id, tell) };
+};
+
+const tellLog =
+  ({ log }: Service): Tell =>
+  (told) => {
+    for (const each of told) log.warn({ ...each }, each.message);
+  };
+
+const lead = (service: Service, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
+  inWorktreeTurn(service.store, worktree.case_id, async () => {
+    const current = findWorktree(service, worktree.case_id) ?? worktree;
+    await replaceWorktree(service.store, { ...current, turn_dir });
+    point(worktree, worktree.git_dir, turn_dir);
+  });

@@ -1,0 +1,39 @@
+import { type Static, Type } from 'typebox';
+import { Oid } from './baseline.ts';
+import { Id, Sha256, Time } from './id.ts';
+
+const OidOrNull = Type.Union([Oid, Type.Null()]);
+
+/** By what a git directory can have programs run. */
+const Arms = Type.Object({ config: Type.String(), hooks: Type.Union([Sha256, Type.Null()]) });
+
+/**
+ * A turn that has a repository of its own, which is not taken in yet: of this machine only, there from before that
+ * repository until all of it is where it belongs.
+ */
+export const TurnRecord = Type.Object({
+  case_id: Id,
+  /** Null where it is a set-up. */
+  session_id: Type.Union([Id, Type.Null()]),
+  /** In the environment of each of its processes. */
+  marker: Type.String({ minLength: 1 }),
+  /** Of the worktree's record: into another one nothing is taken in. */
+  worktree_created_at: Time,
+  /** The worktree's `.git` file leads to it while the turn goes on: nothing shuts the agent in. */
+  pointed: Type.Boolean(),
+  /** The branch as a full ref; `HEAD` where the worktree is on none. */
+  ref: Type.String({ pattern: '^(HEAD|refs/heads/.+)$' }),
+  head: OidOrNull,
+  /** What is staged, and what merge is under way. */
+  index: Sha256,
+  operation: Type.Record(Type.String(), Sha256),
+  /** The repositories inside the worktree. Of a set-up none are noted. */
+  guarded: Type.Optional(
+    Type.Object({
+      ignores: Sha256,
+      repositories: Type.Record(Type.String(), Type.Union([Arms, Type.Null()])),
+      modules: Type.Record(Type.String(), Arms),
+    }),
+  ),
+});
+export type TurnRecord = Static<typeof TurnRecord>;
