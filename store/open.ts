@@ -96,6 +96,7 @@ export const openStore = async (
 const firstSweep = async (store: Store): Promise<void> => {
   const { gate, journal } = store;
   const runs = [...gate.runs];
+  store.globals.book.closed = runs.length > 0;
   if (journal.fresh) gate.runs.clear();
   await sweep(store);
   for (const [marker, run] of runs) gate.runs.set(marker, run);

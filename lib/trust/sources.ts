@@ -4,6 +4,7 @@ import { announce } from '../../store/store.ts';
 import { addToBook, trustLine } from '../../store/trust/book.ts';
 import { waitingSettingValues } from '../../store/trust/waiting.ts';
 import { waitingRegistrations } from '../../store/webhooks.ts';
+import { heldSource } from '../gate/held-source.ts';
 import type { Service } from '../service.ts';
 
 /** A kind of things that wait for the operator's word. */
@@ -49,4 +50,5 @@ const lineOf = ({ key, value }: WaitingValue) => trustLine(key, value ?? undefin
 export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {
   setting: settings,
   webhook: webhooks,
+  change: heldSource,
 };

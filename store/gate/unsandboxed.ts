@@ -27,6 +27,7 @@ export const unsandboxedStarts = (store: Store, marker: string, dir?: string): v
     keepAll(store);
   }
   gate.runs.set(marker, run);
+  store.globals.book.closed = true;
 };
 
 /** Nothing of it is alive. What it wrote last is looked at before anything by file holds again. */
@@ -36,6 +37,7 @@ export const unsandboxedEnded = (store: Store, marker: string): Promise<void> =>
     if (!gate.runs.has(marker)) return;
     if (gate.runs.size === 1) await lookAtAll(store);
     gate.runs.delete(marker);
+    store.globals.book.closed = isClosed(gate);
     removeRunNote(layout, marker);
     lookAtWaiting(store);
   });

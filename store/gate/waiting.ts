@@ -14,6 +14,8 @@ import { approvedIn, foundOf, settleKept } from './kept.ts';
 export interface WaitingChange {
   /** Of this change to this value: another value has another. */
   id: string;
+  /** Of the value alone. */
+  sha: string;
   kind: 'state' | 'checklist' | 'verification' | 'planning' | 'session' | 'plan';
   case_id: string;
   /** Relative to the workspace. */
@@ -51,6 +53,7 @@ type OneWaiting = Held['waiting'][number];
 const ofItem = ({ id, dir, held }: Item): WaitingChange[] =>
   (held?.waiting ?? []).map((one) => ({
     id: idOf(id, one.key, one.sha),
+    sha: one.sha,
     kind: kindOf(one),
     case_id: id,
     file: `${dir}/${one.file}`,
@@ -92,13 +95,11 @@ const differences = (holds: SessionMatter, found: SessionMatter) => {
 };
 
 const told = (
-  change: Omit<WaitingChange, 'id' | 'since'>,
+  change: Omit<WaitingChange, 'id' | 'sha' | 'since'>,
   key: string,
   { waits }: Part<unknown>,
 ): WaitingChange[] =>
-  waits === undefined
-    ? []
-    : [{ id: idOf(change.case_id, key, waits.sha), ...change, since: waits.since }];
+  waits === undefined ? [] : [{ id: idOf(change.case_id, key, waits.sha), ...change, ...waits }];
 
 const ofPlanning = (store: Store, case_id: string, part: Part<unknown>): WaitingChange[] => {
   const dir = store.items.byId.get(case_id)?.dir ?? '';

@@ -10,6 +10,10 @@ import { tightens } from './tightening.ts';
 export interface Book {
   /** Whatever stands in the files is the operator's word: `serve --trust`. */
   readonly all: boolean;
+  /** A program runs that no sandbox holds, and may be who writes: see FileGate. */
+  closed: boolean;
+  /** What came while one did: key and hash. All is trusted but these. */
+  readonly doubted: Set<string>;
   /** The last value of each key that held. */
   readonly held: Map<string, unknown>;
   /** The hashes of all values of each key that the operator ever trusted. */
@@ -30,7 +34,7 @@ export interface TrustLine {
 }
 
 export const createBook = (all = false): Book => ({
-  ...{ all, held: new Map(), hashes: new Map() },
+  ...{ all, closed: false, doubted: new Set(), held: new Map(), hashes: new Map() },
   ...{ version: 0, offset: 0, mark: '' },
 });
 
@@ -118,9 +122,16 @@ export interface Verdict {
 export const judge = (book: Book, key: string, value: unknown): Verdict => {
   const held = book.held.get(key);
   if (canonical(held) === canonical(value)) return { holds: true, in_force: value };
-  const by = book.all || isKnown(book, key, value) ? 'operator' : 'tightening';
+  const by = isTaken(book, key, value) || isKnown(book, key, value) ? 'operator' : 'tightening';
   if (by === 'tightening' && !tightens(key, held, value)) return { holds: false, in_force: held };
   return { holds: true, in_force: value, line: lineFor(key, value, by) };
+};
+
+// Where all is trusted: but what came while somebody could write who is not the operator waits like anywhere else.
+const isTaken = ({ all, closed, doubted }: Book, key: string, value: unknown): boolean => {
+  const one = `${key} ${hashOf(value)}`;
+  if (closed) doubted.add(one);
+  return all && !doubted.has(one);
 };
 
 const isKnown = ({ hashes }: Book, key: string, value: unknown): boolean =>

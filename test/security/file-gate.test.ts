@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { isClosed } from '../../store/gate/gate.ts';
 import { acceptWaiting, waitingChanges } from '../../store/gate/waiting.ts';
+import { settingsOf } from '../../store/globals.ts';
 import { sweep } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Gate, Proof } from '../../store/records/proof.ts';
@@ -160,6 +161,50 @@ describe('a file edit while a program runs that no sandbox holds', () => {
 });
 
 describe('what waits', () => {
+  it('is listed by GET /trust, and taken by POST /trust and by nothing less', async (t) => {
+    const test = await verifying(t);
+    unsandboxed(test);
+    close(test, 'RESOLVED', 'resolved');
+    await look(test);
+    const { body } = await test.call<{ key: string; hash: string; kind: string }[]>(
+      'GET',
+      '/trust',
+    );
+    const [one] = body;
+    assert.deepEqual([body.length, one?.kind], [1, 'change']);
+    const stale = { values: [{ key: one?.key, hash: 'f'.repeat(64) }] };
+    assert.equal((await test.call('POST', '/trust', stale)).status, 412);
+    assert.equal(await state(test), 'VERIFYING');
+    const taken = await test.call<{ waiting: unknown[] }>('POST', '/trust', {
+      values: [{ key: one?.key, hash: one?.hash }],
+    });
+    assert.deepEqual([taken.status, taken.body.waiting], [200, []]);
+    assert.equal(await state(test), 'RESOLVED');
+    assert.deepEqual(told(test.events), ['case_state_changed VERIFYING RESOLVED']);
+  });
+
+  it('is a setting or a receiver of events too, also where all is trusted', async (t) => {
+    const test = await verifying(t);
+    const end = unsandboxed(test);
+    const { workspace, service } = test.running;
+    writeFileSync(join(workspace, 'workspace.md'), '---\nsandbox: off\n---\n');
+    mkdirSync(join(workspace, 'webhooks'));
+    writeFileSync(
+      join(workspace, 'webhooks/x.md'),
+      '---\nurl: http://127.0.0.1:9/x\nevents: ["*"]\n---\n',
+    );
+    await look(test);
+    const kinds = async (): Promise<unknown[]> =>
+      (await test.call<{ kind: string }[]>('GET', '/trust')).body
+        .map(({ kind }) => kind)
+        .toSorted();
+    assert.deepEqual(await kinds(), ['setting', 'webhook']);
+    assert.notEqual(settingsOf(service.store.globals).sandbox, 'off');
+    await end();
+    await look(test);
+    assert.deepEqual(await kinds(), ['setting', 'webhook']);
+  });
+
   it('holds, with its events, once the operator says so: of the value that was seen', async (t) => {
     const test = await verifying(t);
     const end = unsandboxed(test);
