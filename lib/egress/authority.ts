@@ -12,9 +12,18 @@ export const readAuthority = (text: string, usual?: number): Authority | undefin
     /^([^:@/?#\\\s]+|\[[^\]@/?#\\\s]+\])(?::(\d{1,5}))?$/.exec(text) ?? [];
   const port = digits === undefined ? usual : Number(digits);
   const host = hostOf(name);
-  if (host === undefined || port === undefined || port < 1 || port > 65_535) return undefined;
+  if (
+    host === undefined ||
+    host.length > LONGEST_NAME ||
+    port === undefined ||
+    port < 1 ||
+    port > 65_535
+  )
+    return undefined;
   return { host, port };
 };
+
+const LONGEST_NAME = 253;
 
 /** As `readAuthority` would read it. */
 export const authorityText = ({ host, port }: Authority): string =>

@@ -35,6 +35,8 @@ export const createProxy = (options: ProxyOptions): Server => {
   const server = createServer(HEADERS, (request, response) => {
     void serve(request, response, options);
   });
+  // Who has nothing more to say is answered all the same.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());

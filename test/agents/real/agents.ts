@@ -82,7 +82,7 @@ const gemini = (model: string): RealAgent => ({
   },
 });
 
-const OPENCODE = { name: 'opencode-ai', version: '1.18.33' };
+const OPENCODE = { name: 'opencode-ai', version: '1.18.33', setup: 'postinstall.mjs' };
 
 const opencode = (model: string): RealAgent => ({
   id: 'opencode',

@@ -52,7 +52,7 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
   const PATH = installed(agent[wanted.kind]);
   const home = homeFor(t, agent, model.origin);
   const workspace = temporaryDirectory(t);
-  writeFileSync(join(workspace, 'workspace.md'), settingsFor(agent, wanted));
+  writeFileSync(join(workspace, 'workspace.md'), settingsFor(agent, wanted, model.origin));
   const repository = makeRepository(t, {
     files: { 'math.ts': 'export const add = (a: number, b: number) => a - b;\n' },
   });
@@ -119,8 +119,13 @@ const homeFor = (t: TestContext, agent: RealAgent, model: string): string => {
   return home;
 };
 
-const settingsFor = ({ id, settings }: RealAgent, { kind, sandbox }: Wanted): string => {
-  const providers = { [id]: { kind, env: settings } };
+// Codex has the address of its model in a file of its own, where nobody looks for it.
+const settingsFor = (
+  { id, settings }: RealAgent,
+  { kind, sandbox }: Wanted,
+  model: string,
+): string => {
+  const providers = { [id]: { kind, env: settings, allow_local: [new URL(model).host] } };
   return `---\nprovider: ${id}\nsandbox: ${sandbox}\npermissions: { execute: allow }\nproviders: ${JSON.stringify(providers)}\n---\n`;
 };
 

@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { localityOf } from '../../lib/egress/address.ts';
+import { createDaemonProbe } from '../../lib/egress/daemon-probe.ts';
+import { NO_MCP } from '../../lib/egress/mcp-door.ts';
+import type { Told } from '../../lib/egress/proxy.ts';
+import {
+  openRunNetwork,
+  type RunNetwork,
+  type RunNetworkOptions,
+} from '../../lib/egress/run-network.ts';
+import type { World } from '../../lib/egress/world.ts';
+import { atEnd } from './at-end.ts';
+
+export interface Egress extends RunNetwork {
+  told: Told[];
+  /** Sends this to a socket of the run, `out` if no other is named, and answers all that comes back. */
+  say(text: string | Buffer, socket?: string): Promise<string>;
+  /** The same, over one that stays open. */
+  open(socket?: string): Socket;
+}
+
+/** A machine that is not this one: names as given, and loopback as far as `here` says stands for the world outside. */
+export const worldWith = (
+  names: Record<string, string[]>,
+  { here = () => false, own = [] }: { here?: (address: string) => boolean; own?: string[] } = {},
+): World & { asked: string[] } => {
+  const asked: string[] = [];
+  return {
+    asked,
+    resolve: async (host) => {
+      asked.push(host);
+      const found = names[host];
+      if (found === undefined) throw new Error(`no address for ${host}`);
+      return found;
+    },
+    locality: (address) => (here(address) ? undefined : localityOf(address, own)),
+    isOwnName: (host) => host === 'this-machine',
+    cameBack: () => false,
+    probe: createDaemonProbe(() => undefined),
+  };
+};
+
+/** The way out of a run, closed at the end of the test. */
+export const openEgress = (t: TestContext, options: Partial<RunNetworkOptions> = {}): Egress => {
+  const told: Told[] = [];
+  const network = openRunNetwork({
+    ...{ rules: {}, env: {}, given: {}, world: worldWith({}), mcp: NO_MCP },
+    tell: (one) => told.push(one),
+    ...options,
+  });
+  atEnd(t, network.close);
+  const open = (socket = 'out'): Socket => {
+    const client = connect(join(network.own.dir, socket));
+    client.on('error', () => undefined);
+    atEnd(t, () => client.destroy());
+    return client;
+  };
+  const say = async (text: string | Buffer, socket?: string): Promise<string> => {
+    const client = open(socket);
+    let heard = '';
+    client.on('data', (chunk: Buffer) => {
+      heard += chunk.toString('latin1');
+    });
+    client.end(text);
+    await once(client, 'close');
+    return heard;
+  };
+  return { ...network, told, open, say };
+};
+
+/** A TCP server on loopback, until the end of the test. */
+export const listen = async (
+  t: TestContext,
+  serve: (socket: Socket) => void,
+  host = '127.0.0.1',
+  port = 0,
+): Promise<number> => onPort(t, createServer({ allowHalfOpen: true }, serve), host, port);
+
+export const onPort = async (
+  t: TestContext,
+  server: Server,
+  host = '127.0.0.1',
+  port = 0,
+): Promise<number> => {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => open.delete(socket));
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  atEnd(t, () => {
+    server.close();
+    for (const socket of open) socket.destroy();
+  });
+  return (server.address() as AddressInfo).port;
+};
+
+/** Sends back what it is sent. */
+export const echo = (socket: Socket): void => {
+  socket.pipe(socket);
+};
+
+export const CONNECT = (authority: string): string =>
+  `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`;
+
+export const GET = (url: string): string =>
+  `GET ${url} HTTP/1.1\r\nHost: whatever\r\nConnection: close\r\n\r\n`;
