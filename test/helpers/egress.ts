@@ -65,7 +65,7 @@ export const openEgress = (t: TestContext, options: Partial<RunNetworkOptions> =
       heard += chunk.toString('latin1');
     });
     client.end(text);
-    await once(client, 'close');
+    await new Promise((resolve) => client.once('close', resolve));
     return heard;
   };
   return { ...network, told, open, say };
