@@ -1,6 +1,6 @@
 /** A proxy of the operator's behind the way out of a run. */
 import assert from 'node:assert/strict';
-import { request as ask, createServer } from 'node:http';
+import { request as ask, createServer, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { CONNECT, echo, GET, listen, onPort, openEgress, worldWith } from '../helpers/egress.ts';
