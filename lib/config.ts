@@ -17,6 +17,8 @@ export interface Config {
   readonly log_level: string;
   /** Of the command import alone. */
   readonly import?: ImportWish;
+  /** What the command trust is to do. */
+  readonly trusting?: TrustingWish;
   /** What the command check is to do. */
   readonly check?: CheckWish;
   /** The environment the daemon was started in. Nobody else reads process.env. */
@@ -30,13 +32,28 @@ export interface ImportWish {
   keep_existing: boolean;
 }
 
+export interface TrustingWish {
+  /** Show what waits, and ask nothing. */
+  list: boolean;
+  /** Say yes without being asked. */
+  all: boolean;
+}
+
 export interface CheckWish {
   /** Mend what can be mended without a loss. */
   fix: boolean;
   json: boolean;
 }
 
-export type Command = 'serve' | 'init' | 'doctor' | 'check' | 'import' | 'help' | 'version';
+export type Command =
+  | 'serve'
+  | 'init'
+  | 'trust'
+  | 'doctor'
+  | 'check'
+  | 'import'
+  | 'help'
+  | 'version';
 
 export class UsageError extends Error {
   override readonly name = 'UsageError';
@@ -45,6 +62,7 @@ export class UsageError extends Error {
 const COMMANDS: readonly Command[] = [
   'serve',
   'init',
+  'trust',
   'doctor',
   'check',
   'import',
@@ -63,6 +81,9 @@ export const readConfig = (
   const config = {
     ...configOf(values, env),
     ...(command === 'import' && { import: importOf(values, positionals) }),
+    ...(command === 'trust' && {
+      trusting: { list: values.list === true, all: values.all === true },
+    }),
     ...(command === 'check' && { check: { fix: values.fix === true, json: values.json === true } }),
   };
   return { command, config: Object.freeze(config) };
@@ -80,6 +101,8 @@ const OPTIONS = {
   'keep-existing': { type: 'boolean' },
   fix: { type: 'boolean' },
   json: { type: 'boolean' },
+  list: { type: 'boolean' },
+  all: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
 } as const;
@@ -115,6 +138,8 @@ const FLAGS = [
   ['fix', 'check'],
   ['json', 'check'],
   ['trust', 'serve'],
+  ['list', 'trust'],
+  ['all', 'trust'],
 ] as const satisfies readonly (readonly [flag: keyof Values, owner: Command])[];
 
 const importOf = (values: Values, [, source, ...more]: string[]): ImportWish => {

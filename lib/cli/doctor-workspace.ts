@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import { holderOf } from '../../store/daemon-lock.ts';
 import { inspectWorkspace, isThere } from '../../store/inspect.ts';
 import { type FileProblem, fileProblem } from '../../store/text/problem.ts';
+import { lookForWaiting } from '../../store/trust/look.ts';
+import { plain } from '../../store/trust/told.ts';
 import { howToRaise, type Limit, watchLimit } from '../../store/watch/watch-limits.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { placeOf } from '../system/problem-log.ts';
@@ -20,6 +22,7 @@ export const workspace = async function* (patient: Patient): AsyncGenerator<Find
     yield ok('workspace', root);
     yield daemon(patient);
     yield settings(patient);
+    yield* trust(patient);
     yield* records(patient);
     yield await history(patient);
   }
@@ -39,6 +42,14 @@ const settings = ({ settings: entry }: Patient): Finding => {
   if (entry.problem === undefined) return ok('settings', 'workspace.md');
   const { line, message } = fileProblem('workspace.md', entry.problem);
   return missing('settings', `workspace.md${line === undefined ? '' : `:${line}`}: ${message}`);
+};
+
+const trust = function* ({ layout, config }: Patient): Generator<Finding> {
+  if (config.trust) return;
+  const waiting = lookForWaiting(layout).map(({ key }) => plain(key));
+  if (waiting.length === 0) return;
+  const what = waiting.slice(0, 8).join(', ') + (waiting.length > 8 ? ', …' : '');
+  yield note('trust', `${what}: nothing of it holds before you say so with dossier trust`);
 };
 
 const records = function* ({ layout }: Patient): Generator<Finding> {

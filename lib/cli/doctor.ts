@@ -1,5 +1,7 @@
-import { readSettings } from '../../store/globals.ts';
-import { layoutOf } from '../../store/layout.ts';
+import { readInForce, readSettings } from '../../store/globals.ts';
+import { type Layout, layoutOf } from '../../store/layout.ts';
+import type { Settings } from '../../store/records/settings.ts';
+import type { Entry } from '../../store/text/entry.ts';
 import { visible } from '../../store/text/visible.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
@@ -23,7 +25,7 @@ export const doctor = async (
   const env = cleanEnvironment(config.env);
   const layout = layoutOf(config.workspace);
   const readable = whyNoWorkspace(layout.root) === undefined;
-  const settings = readable ? readSettings(layout) : undefined;
+  const settings = readable ? trustedSettings(layout, config.trust) : undefined;
   const { sandbox: setting = 'auto', sandbox_readable } = settings?.value ?? {};
   const sandbox = createSandbox(setting, env, sandbox_readable);
   const patient: Patient = { config, env, layout, settings, sandbox, git: createGit({ env }) };
@@ -37,6 +39,13 @@ export const doctor = async (
   const missing = findings.filter(({ verdict }) => verdict === 'missing').length;
   say(missing === 0 ? 'Nothing that is needed is missing.' : `${missing} of these need your hand.`);
   return missing === 0 ? 0 : 1;
+};
+
+// What does not hold is not tried out either: a program that it names would be started.
+const trustedSettings = (layout: Layout, all: boolean): Entry<Settings> | undefined => {
+  const entry = readSettings(layout);
+  if (entry?.value === undefined) return entry;
+  return { ...entry, value: readInForce(layout, all).settings };
 };
 
 const lineOf = ({ verdict, about, detail }: Finding): string =>

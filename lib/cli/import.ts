@@ -7,13 +7,16 @@ import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
 import { hasCode } from '../../store/disk/durable.ts';
 import { StoreError } from '../../store/errors.ts';
 import { isThere } from '../../store/inspect.ts';
+import { layoutOf } from '../../store/layout.ts';
 import { Problem } from '../../store/text/problem.ts';
 import { visible } from '../../store/text/visible.ts';
+import { lookForWaiting } from '../../store/trust/look.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { type BroughtIn, type ImportOptions, isRefused } from '../import/bring-in.ts';
 import { importArchive } from '../import/import-archive.ts';
 import { importBacklog } from '../import/import-backlog.ts';
+import { shown } from '../trust/show.ts';
 import { aboutArchive, aboutBacklog, aboutConflicts } from './import-words.ts';
 import { checkWorkspace } from './places.ts';
 import { Refusal } from './refusal.ts';
@@ -47,7 +50,19 @@ export const importInto = async (
     throw asRefusal(error, config);
   });
   for (const line of lines) say(visible(line));
+  if (config.import?.dry_run !== true) for (const line of aboutTrust(config)) say(line);
   return code;
+};
+
+// What came in starts nothing and sends nothing before the operator has looked at it.
+const aboutTrust = ({ workspace }: Config): string[] => {
+  const waiting = lookForWaiting(layoutOf(workspace));
+  if (waiting.length === 0) return [];
+  return [
+    'Waits until you have looked at it and said yes, on this machine:',
+    ...shown(waiting),
+    `Next: dossier trust --workspace ${workspace}`,
+  ];
 };
 
 const bring = async (config: Config, signal: AbortSignal | undefined): Promise<Told> => {

@@ -15,6 +15,7 @@ import { within } from '../tools/within.ts';
 import { checkHost, checkRepository, checkWorkspace } from './places.ts';
 import { Refusal } from './refusal.ts';
 import { askedToStop, outliveLimits } from './signals.ts';
+import { askAboutTrust } from './trust-question.ts';
 
 const DRAIN_MS = 2000;
 const CRASH_MS = 5000;
@@ -37,7 +38,12 @@ export const serve = async (config: Config, version: VersionInfo): Promise<numbe
   running.service.address.url = url;
   running.open.lock.tell(url);
   process.stdout.write(`Dossier is ready: ${url} (workspace ${config.workspace})\n`);
+  const stopping = new AbortController();
+  askAboutTrust(running.service, stopping.signal).catch((error: unknown) =>
+    log.error({ err: error }, 'What waits to be trusted could not be asked about'),
+  );
   log.info({ signal: await asked }, 'Stopping');
+  stopping.abort();
   await server.stop({ timeout: DRAIN_MS });
   await running.close();
   return 0;

@@ -16,8 +16,10 @@ export interface TrustSource {
 }
 
 const settings: TrustSource = {
-  list: async ({ store: { layout, globals } }) => {
+  list: async ({ store: { layout, globals }, dispatcher }) => {
     await refreshGlobals(layout, globals);
+    // What was found changed here is found so by nobody else.
+    dispatcher.changed();
     return waitingSettingValues(layout, {
       waiting: waitingSettings(globals),
       written_at: globals.settings?.written_at ?? 0,

@@ -12,6 +12,7 @@ import { checkGlobals } from './globals.ts';
 import { checkItems, type FoundItem } from './items.ts';
 import { checkMachine } from './machine.ts';
 import { olderVersions } from './older.ts';
+import { checkTrust } from './trust.ts';
 
 export interface Checked {
   items: number;
@@ -45,6 +46,7 @@ export const checkWorkspace = async (
     ...findings,
     ...machine,
     ...checkGitignore(layout),
+    ...checkTrust(layout),
   ];
   return { items: items.length, findings: all.sort(byPlace) };
 };

@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { hasCode } from '../disk/durable.ts';
 import { addLines, openLines, readLines } from '../disk/lines.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
@@ -41,7 +42,12 @@ export const createBook = (all = false): Book => ({
 /** The book of a workspace that another process may have open. Writes nothing. */
 export const readBook = (layout: Layout, all = false): Book => {
   const book = createBook(all);
-  refreshBook(layout, book);
+  try {
+    refreshBook(layout, book);
+  } catch (error) {
+    // Who may not look knows of nothing that is trusted.
+    if (!hasCode(error, 'EACCES')) throw error;
+  }
   return book;
 };
 

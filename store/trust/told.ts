@@ -1,4 +1,5 @@
 import { type Place, Problem } from '../text/problem.ts';
+import { visible } from '../text/visible.ts';
 
 export const TRUST_NEEDED = 'trust_needed';
 
@@ -16,9 +17,6 @@ export const waitsForTrust = (keys: readonly string[], place?: Place): Problem =
   );
 };
 
-/** A name that came in a file, with what a terminal would obey, or show otherwise than it is, written out. */
+/** A name that came in a file, on one line, with what a terminal would obey, or show otherwise than it is, made visible. */
 export const plain = (name: string): string =>
-  name.replace(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
+  visible(name).replaceAll('\n', '␊').replaceAll('\t', '␉');

@@ -12,17 +12,32 @@ export interface Wanted {
 
 /**
  * Where the API of a host is asked, without a slash at its end. `GITHUB_API_URL`, else the setting `api_url`, is that of the
- * host in the settings alone. 422 `invalid_state` for one that would send the token unencrypted over the network.
+ * host in the settings alone. 422 `invalid_state` for one that would send the token unencrypted over the network, or to a
+ * server that it is not for: what a file names as github.com's API gets no token of github.com's.
  */
 export const apiOf = (host: string, { env, settings }: Wanted): string => {
   const isOwn = host === (settings.host?.toLowerCase() ?? GITHUB);
   const given = isOwn ? env.GITHUB_API_URL || settings.api_url : undefined;
   if (given === undefined) return usual(host);
-  const why = wrongApi(given);
+  const why = wrongApi(given) ?? (env.GITHUB_API_URL ? undefined : elsewhere(host, given, env));
   if (why === undefined) return given.replace(/\/+$/, '');
   const name = env.GITHUB_API_URL ? 'GITHUB_API_URL' : 'api_url in workspace.md';
   throw new ServiceError('invalid_state', `${name} ${why}. Change it, then try again.`);
 };
+
+const elsewhere = (host: string, api: string, env: Wanted['env']): string | undefined => {
+  const [name = ''] = host.split(':');
+  const { hostname } = new URL(api);
+  if (isGitHubCom(host)) {
+    if (hostname === `api.${name}`) return undefined;
+    return `is not on api.${host}, and a token for ${host} goes nowhere else. If that is wanted, start the daemon with GITHUB_API_URL=${api}`;
+  }
+  if (hostname === name || hostname.endsWith(`.${name}`) || hasOwnToken(env)) return undefined;
+  return `is not on ${host}, whose login of gh goes nowhere else. Start the daemon with GH_ENTERPRISE_TOKEN for it`;
+};
+
+const hasOwnToken = ({ GH_ENTERPRISE_TOKEN, GITHUB_ENTERPRISE_TOKEN }: Wanted['env']): boolean =>
+  Boolean(GH_ENTERPRISE_TOKEN || GITHUB_ENTERPRISE_TOKEN);
 
 const usual = (host: string): string => {
   if (isGitHubCom(host)) return `https://api.${host}`;

@@ -132,8 +132,12 @@ describe('dossier check', () => {
       said[0] ?? '',
       /^cases\/hand\/case.md warning incomplete id, type, state, created_at/,
     );
-    assert.match(said[1] ?? '', /^workspace.md:5:35 warning secret_in_settings A_API_KEY/);
-    assert.match(said[2] ?? '', /^workspace.md:5:47 warning secret_in_settings OTHER/);
+    assert.match(
+      said[1] ?? '',
+      /^workspace.md:3:1 warning trust_needed providers\.a waits .*dossier trust$/,
+    );
+    assert.match(said[2] ?? '', /^workspace.md:5:35 warning secret_in_settings A_API_KEY/);
+    assert.match(said[3] ?? '', /^workspace.md:5:47 warning secret_in_settings OTHER/);
     assert.doesNotMatch(said.join('\n'), /abc/);
   });
 

@@ -107,7 +107,10 @@ describe('doctor', () => {
     assert.equal(wrong.code, 1);
     assert.match(wrong.said, /^missing settings +workspace\.md:3: /m);
     writeFiles(workspace, { 'workspace.md': '---\nprovider: qwen\n---\n' });
-    const { code, said } = await run(onlyGit(t), '--workspace', workspace);
+    const untrusted = await run(onlyGit(t), '--workspace', workspace);
+    assert.match(untrusted.said, /^note {4}trust +provider: .* dossier trust$/m);
+    const trusting = { DOSSIER_TRUST: '1' };
+    const { code, said } = await run(onlyGit(t), trusting, '--workspace', workspace);
     assert.equal(code, 1);
     assert.match(said, /^missing provider +qwen: qwen is not installed/m);
   });

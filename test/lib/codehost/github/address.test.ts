@@ -40,6 +40,7 @@ const ROWS: Row[] = [
   },
   {
     host: 'ghe.example',
+    env: { GH_ENTERPRISE_TOKEN: 't' },
     settings: { host: 'GHE.example', api_url: OURS },
     api: 'https://api.example/x',
     graphql: 'https://api.example/x/graphql',
@@ -65,6 +66,25 @@ describe('apiOf', () => {
       assert.equal(apiOf(host, { env, settings }), api);
       assert.equal(graphqlUrl(api), graphql);
     });
+
+  it('is none of another server, which would get a token that is not for it', () => {
+    const wrong: [string, CodeHostSettings][] = [
+      ['github.com', { api_url: 'https://evil.example' }],
+      ['github.com', { api_url: 'https://api.github.com.evil.example' }],
+      ['github.com', { api_url: 'http://127.0.0.1:9' }],
+      ['octocorp.ghe.com', { host: 'octocorp.ghe.com', api_url: 'https://api.other.ghe.com' }],
+      ['ghe.example', { host: 'ghe.example', api_url: 'https://evilghe.example' }],
+    ];
+    for (const [host, settings] of wrong)
+      assert.throws(
+        () => apiOf(host, { env: { GH_TOKEN: 't' }, settings }),
+        (error) => error instanceof ServiceError && error.code === 'invalid_state',
+      );
+    const fine = { host: 'ghe.example', api_url: 'https://api.ghe.example/v3' };
+    assert.equal(apiOf('ghe.example', { env: {}, settings: fine }), 'https://api.ghe.example/v3');
+    const own = { api_url: 'https://api.github.com/' };
+    assert.equal(apiOf('github.com', { env: {}, settings: own }), 'https://api.github.com');
+  });
 
   it('is none that would show the token, or cannot be, and says which setting to change', () => {
     for (const wrong of [

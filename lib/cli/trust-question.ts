@@ -1,0 +1,20 @@
+import { counted } from '../counted.ts';
+import type { Service } from '../service.ts';
+import { shown } from '../trust/show.ts';
+import { listWaiting, trust } from '../trust/trust.ts';
+import { askYesNo, isTerminal } from './terminal.ts';
+
+/** Asks the operator, who started the daemon at a terminal, about what waits. The daemon serves meanwhile. */
+export const askAboutTrust = async (service: Service, signal: AbortSignal): Promise<void> => {
+  if (!isTerminal()) return;
+  const waiting = await listWaiting(service);
+  if (waiting.length === 0) return;
+  process.stdout.write(`\n${shown(waiting).join('\n')}\n`);
+  const yes = await askYesNo(`Trust ${counted(waiting.length, 'value')} on this machine?`, signal);
+  if (!yes) {
+    if (!signal.aborted) process.stdout.write('It waits: dossier trust asks again.\n');
+    return;
+  }
+  await trust(service, { values: waiting.map(({ key, hash }) => ({ key, hash })) });
+  process.stdout.write('Trusted.\n');
+};

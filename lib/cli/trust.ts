@@ -1,0 +1,95 @@
+import { holderOf } from '../../store/daemon-lock.ts';
+import { isThere } from '../../store/inspect.ts';
+import { type Layout, layoutOf } from '../../store/layout.ts';
+import type { WaitingValue } from '../../store/records/trust.ts';
+import { lookForWaiting, trustOnDisk } from '../../store/trust/look.ts';
+import type { Config } from '../config.ts';
+import { counted } from '../counted.ts';
+import { shown } from '../trust/show.ts';
+import { Refusal } from './refusal.ts';
+import { askYesNo, isTerminal } from './terminal.ts';
+
+type Say = (line: string) => void;
+
+/**
+ * Shows what stands in the workspace's files and does not hold on this machine, and makes it hold if the operator says
+ * so. With a daemon it holds at once. Throws a Refusal where nobody can be asked.
+ */
+export const trustCommand = async (
+  config: Config,
+  say: Say = (line) => process.stdout.write(`${line}\n`),
+): Promise<number> => {
+  const { all = false, list = false } = config.trusting ?? {};
+  const layout = layoutOf(config.workspace);
+  if (!isThere(layout.root))
+    throw new Refusal(`${layout.root} is not there. Name the workspace with --workspace.`);
+  const door = doorOf(layout);
+  const waiting = await door.list();
+  if (waiting.length === 0) {
+    say(`Nothing in ${layout.root} waits for you: all of it holds on this machine.`);
+    return 0;
+  }
+  for (const line of shown(waiting)) say(line);
+  if (list) return 0;
+  if (!all && !(await agreed(waiting))) {
+    say('Nothing was trusted.');
+    return 1;
+  }
+  await door.accept(waiting);
+  say(`${counted(waiting.length, 'value')} trusted: ${waiting.map(({ key }) => key).join(', ')}`);
+  return 0;
+};
+
+const agreed = (waiting: readonly WaitingValue[]): Promise<boolean> => {
+  if (!isTerminal())
+    throw new Refusal(
+      'Nobody can be asked here: this is no terminal. Read what is above, then run dossier trust --all.',
+    );
+  return askYesNo(`Trust ${counted(waiting.length, 'value')} on this machine?`);
+};
+
+/** Where what waits is asked for, and said yes to. */
+interface Door {
+  list(): Promise<WaitingValue[]>;
+  accept(waiting: readonly WaitingValue[]): Promise<void>;
+}
+
+const doorOf = (layout: Layout): Door => {
+  const holder = holderOf(layout);
+  if (holder?.url !== undefined) return daemonDoor(holder.url);
+  return {
+    list: async () => lookForWaiting(layout),
+    accept: async (waiting) => trustOnDisk(layout, withIds(waiting)),
+  };
+};
+
+const withIds = (waiting: readonly WaitingValue[]): readonly WaitingValue[] => {
+  const lacking = waiting.find(({ key, file }) => key === file);
+  if (lacking === undefined) return waiting;
+  throw new Refusal(
+    `${lacking.file} has no id yet. Start the daemon, which gives it one, then run dossier trust again; nothing was trusted.`,
+  );
+};
+
+const daemonDoor = (url: string): Door => ({
+  list: () => ask<WaitingValue[]>(`${url}/trust`),
+  accept: async (waiting) => {
+    const values = waiting.map(({ key, hash }) => ({ key, hash }));
+    await ask(`${url}/trust`, { values });
+  },
+});
+
+const ask = async <T>(url: string, body?: object): Promise<T> => {
+  const answer = await fetch(url, {
+    ...(body !== undefined && {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  }).catch(() => {
+    throw new Refusal(`The daemon at ${url} does not answer. Try again, or stop it first.`);
+  });
+  const said = (await answer.json()) as T & { detail?: string };
+  if (answer.ok) return said;
+  throw new Refusal(`The daemon refuses it: ${said.detail ?? answer.status}`);
+};

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { readFolder } from '../disk/folder.ts';
+import { readSettings } from '../globals.ts';
+import { readItem } from '../items/item-files.ts';
+import { parseWebhook, type WebhookFile } from '../items/read-webhooks.ts';
+import { walk } from '../items/walk.ts';
+import type { Layout } from '../layout.ts';
+import type { WaitingValue } from '../records/trust.ts';
+import type { Entry } from '../text/entry.ts';
+import { addToBook, type Book, readBook, trustLine } from './book.ts';
+import { effectiveOf } from './effective.ts';
+import { waitingSettingValues, waitingValue } from './waiting.ts';
+import { waitingWebhook } from './webhook.ts';
+
+/** What waits in a workspace, read by who is not its daemon: settings, and receivers of events. Writes nothing. */
+export const lookForWaiting = (layout: Layout): WaitingValue[] => {
+  const book = readBook(layout);
+  const { entries } = readFolder(layout.webhooks, new Map(), { parse: parseWebhook });
+  return [
+    ...waitingSettingsIn(layout, book),
+    ...waitingIn(book, { scope: undefined, folder: 'webhooks', entries }),
+    ...[...walk(layout.root)].flatMap(({ dir, kind }) =>
+      kind === 'item' ? waitingInItem(layout, book, dir) : [],
+    ),
+  ];
+};
+
+/** The same of the settings alone. */
+export const waitingSettingsIn = (layout: Layout, book = readBook(layout)): WaitingValue[] => {
+  const entry = readSettings(layout);
+  const { waiting } = effectiveOf(entry?.value ?? {}, book);
+  return waitingSettingValues(layout, { waiting, written_at: entry?.written_at ?? 0 });
+};
+
+/** Makes what was looked at hold, while no daemon runs. */
+export const trustOnDisk = (layout: Layout, values: readonly WaitingValue[]): void =>
+  addToBook(
+    layout,
+    readBook(layout),
+    values.map(({ key, value }) => trustLine(key, value ?? undefined)),
+  );
+
+const waitingInItem = (layout: Layout, book: Book, dir: string): WaitingValue[] => {
+  if (readFolder(join(layout.root, dir, 'webhooks'), new Map(), PARSING).entries.size === 0)
+    return [];
+  const files = readItem(layout.root, dir);
+  const scope = files?.case.value?.matter.id;
+  if (files === undefined || scope === undefined) return [];
+  return waitingIn(book, { scope, folder: `${dir}/webhooks`, entries: files.webhooks });
+};
+
+const PARSING = { parse: parseWebhook };
+
+interface Registrations {
+  scope: string | undefined;
+  folder: string;
+  entries: ReadonlyMap<string, Entry<WebhookFile>>;
+}
+
+// One that has no id yet gets it from the daemon, and is trusted by that.
+const waitingIn = (book: Book, { scope, folder, entries }: Registrations): WaitingValue[] =>
+  [...entries].flatMap(([name, { value, written_at }]) => {
+    const part = value && waitingWebhook(book, { scope, matter: value.matter });
+    const file = `${folder}/${name}`;
+    if (part === undefined) return [];
+    const key = value?.adopt?.id === undefined ? part.key : file;
+    return waitingValue({ ...part, key }, { kind: 'webhook', file, written_at });
+  });
