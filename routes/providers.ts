@@ -10,9 +10,9 @@ const Provider = Type.Object(
     available: Type.Boolean(),
     reason: Type.Optional(Type.String({ description: 'Why not, and what to do about it' })),
     version: Type.Optional(Type.String()),
-    isolation: Type.Enum(['enforced', 'checked', 'operator'], {
+    isolation: Type.Enum(['enforced', 'checked', 'untried', 'operator'], {
       description:
-        'How Plan mode is held read-only: by the operating system, by comparison afterwards, or by the operator',
+        'How Plan mode is held read-only: by the operating system, by comparison afterwards, by a sandbox that nobody has tried and by comparison, or by the operator',
     }),
   },
   { $id: 'Provider' },

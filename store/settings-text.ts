@@ -62,7 +62,7 @@ provider: runbook
 #language_servers:
 #  rust: { command: rust-analyzer, args: [] }
 
-# auto: agents are shut in with bubblewrap where it works. off: never.
+# auto: agents are shut in with bubblewrap where it works. off: never. seatbelt: on macOS, untried.
 #sandbox: auto
 
 # Of your home directory, programs in the sandbox see what the PATH leads to, tool chains and their caches, and git's

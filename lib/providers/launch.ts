@@ -122,8 +122,10 @@ const INSIDE: Environment = { npm_config_cache: '/tmp/npm' };
 export const isolationOf = ({
   sandbox,
   network,
-}: Pick<ProviderDeps, 'sandbox' | 'network'>): Isolation =>
-  sandbox.kind === 'none' || network.kind === 'host' ? 'checked' : 'enforced';
+}: Pick<ProviderDeps, 'sandbox' | 'network'>): Isolation => {
+  if (sandbox.untried === true) return 'untried';
+  return sandbox.kind === 'none' || network.kind === 'host' ? 'checked' : 'enforced';
+};
 
 // Every ref that a git of the run writes, tags too, is noted with this name. One variable, as `git -c` hands its
 // settings on: agents keep variables from their shells that have KEY in their names, as GIT_CONFIG_KEY_0 has.

@@ -17,7 +17,7 @@ export interface ProviderInfo {
 }
 
 /** How Plan mode is held read-only: by the operating system, by comparison afterwards, or by the operator. */
-export type Isolation = 'enforced' | 'checked' | 'operator';
+export type Isolation = 'enforced' | 'checked' | 'untried' | 'operator';
 
 export interface PromptParts {
   title: string;

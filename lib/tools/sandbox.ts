@@ -1,14 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, extname, isAbsolute } from 'node:path';
+import { ServiceError } from '../errors.ts';
 import type { Environment } from './environment.ts';
 import { findProgram } from './find-program.ts';
 import { type Home, homeView, unseenIn } from './home.ts';
 import { bind, hide, isAtOrBelow, isInside, type Mount, real } from './mounts.ts';
 import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './own-user.ts';
+import { seatbeltArguments } from './seatbelt.ts';
 import { socketPaths } from './sockets.ts';
 
-export type SandboxSetting = 'auto' | 'off';
+export type SandboxSetting = 'auto' | 'off' | 'seatbelt';
 
 /** A network namespace of its own: nothing of the machine's is reached but by the relay. */
 export interface OwnNetwork {
@@ -50,6 +52,8 @@ export interface Sandbox {
   readonly kind: 'bubblewrap' | 'none';
   /** Why there is none, and what to do about it. */
   readonly reason?: string;
+  /** Programs run under macOS' Seatbelt, which nobody has tried: nothing relies on it, and all that holds without a sandbox does. */
+  readonly untried?: true;
   /** The argument vector that runs `argv` inside; `argv` itself where there is no sandbox. */
   wrap(argv: readonly string[], view: SandboxView): string[];
   /** Paths in what a program wrote that are there outside and are not shown to it. */
@@ -71,6 +75,7 @@ export const createSandbox = (
   readable: readonly string[] = [],
 ): Sandbox => {
   if (setting === 'off') return none('The sandbox is switched off in the settings.');
+  if (setting === 'seatbelt') return seatbelt(env, readable);
   const bwrap = findProgram('bwrap', env);
   if (bwrap === undefined)
     return none('bubblewrap is not installed: install the package bubblewrap.');
@@ -90,6 +95,29 @@ const none = (reason: string): Sandbox => ({
   wrap: (argv) => [...argv],
   unseen: () => [],
 });
+
+/** `platform` is the system's; another for tests. */
+export const seatbelt = (
+  env: Environment,
+  readable: readonly string[],
+  platform: NodeJS.Platform = process.platform,
+): Sandbox =>
+  platform === 'darwin'
+    ? {
+        ...none('Seatbelt is untried: what holds without a sandbox is what is relied upon.'),
+        untried: true,
+        wrap: (argv, view) => seatbeltArguments(argv, view, { env, readable }),
+      }
+    : {
+        ...none(NOT_HERE),
+        // Who asked for a sandbox is not given none.
+        wrap: () => {
+          throw new ServiceError('provider_failed', NOT_HERE);
+        },
+      };
+
+const NOT_HERE =
+  'sandbox: seatbelt is for macOS alone, so nothing is started. Write sandbox: auto into workspace.md, and install bubblewrap.';
 
 const tryOut = (ground: Ground): string | undefined => {
   try {

@@ -102,7 +102,7 @@ export const Settings = Type.Object({
       javascript: Type.Optional(LanguageServerSettings),
     }),
   ),
-  sandbox: Type.Optional(Type.Enum(['auto', 'off'])),
+  sandbox: Type.Optional(Type.Enum(['auto', 'off', 'seatbelt'])),
   /** What of the home directory is shown in the sandbox besides: absolute, or beginning with `~/`. */
   sandbox_readable: Type.Optional(Type.Array(Type.String({ pattern: '^(/|~/|~$)' }))),
   network: Type.Optional(NetworkSetting),
