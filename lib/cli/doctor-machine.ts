@@ -1,10 +1,12 @@
+import { unheldOn } from '../system/unheld.ts';
+import { lookAtGround } from '../tools/ground.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
 
 /** The programs of this machine. */
 export const machine = async function* (patient: Patient): AsyncGenerator<Finding> {
   yield node(process.versions.node);
   yield await git(patient);
-  yield sandbox(patient);
+  yield* sandbox(patient);
 };
 
 export const node = (version: string): Finding =>
@@ -26,7 +28,9 @@ const isAtLeast = (version: string, [major, minor]: readonly [number, number]): 
   return first > major || (first === major && second >= minor);
 };
 
-const sandbox = ({ sandbox: { kind, reason } }: Patient): Finding =>
-  kind === 'bubblewrap'
-    ? ok('bubblewrap', 'works: in Plan mode the system itself keeps an agent from writing')
-    : note('bubblewrap', `${reason} Without it, what Plan mode changed is found and undone after.`);
+const sandbox = function* ({ sandbox: box }: Patient): Generator<Finding> {
+  if (box.kind === 'bubblewrap')
+    yield ok('bubblewrap', 'works: in Plan mode the system itself keeps an agent from writing');
+  for (const { about, sentence } of unheldOn({ ...lookAtGround(), sandbox: box }))
+    yield note(about, sentence);
+};

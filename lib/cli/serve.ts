@@ -11,6 +11,8 @@ import { keyCheck } from '../mcp/key-check.ts';
 import { createServer } from '../server.ts';
 import type { VersionInfo } from '../service.ts';
 import { type Running, startService } from '../startup.ts';
+import { unheldOn } from '../system/unheld.ts';
+import { lookAtGround } from '../tools/ground.ts';
 import { within } from '../tools/within.ts';
 import { checkHost, checkRepository, checkWorkspace } from './places.ts';
 import { Refusal } from './refusal.ts';
@@ -38,6 +40,7 @@ export const serve = async (config: Config, version: VersionInfo): Promise<numbe
   running.service.address.url = url;
   running.open.lock.tell(url);
   process.stdout.write(`Dossier is ready: ${url} (workspace ${config.workspace})\n`);
+  tellUnheld(running, log);
   const stopping = new AbortController();
   askAboutTrust(running.service, stopping.signal).catch((error: unknown) =>
     log.error({ err: error }, 'What waits to be trusted could not be asked about'),
@@ -47,6 +50,14 @@ export const serve = async (config: Config, version: VersionInfo): Promise<numbe
   await server.stop({ timeout: DRAIN_MS });
   await running.close();
   return 0;
+};
+
+// After it answers: what is tried out for this takes a moment.
+const tellUnheld = ({ service }: Running, log: Log): void => {
+  const sandbox = service.sandbox();
+  for (const { about, sentence } of unheldOn({ ...lookAtGround(), sandbox }))
+    if (sandbox.kind === 'none') log.warn({ about }, sentence);
+    else log.info({ about }, sentence);
 };
 
 const start = async (config: Config, log: Log, version: VersionInfo): Promise<Running> => {

@@ -1,0 +1,85 @@
+/** What the daemon stands on here. */
+export interface Ground {
+  platform: NodeJS.Platform;
+  /** Undefined where users have no numbers. */
+  uid: number | undefined;
+  /** There is a /proc that tells of processes and sockets. */
+  proc: boolean;
+  container: boolean;
+  /** User namespaces may be made; undefined where the system does not say. */
+  namespaces: boolean | undefined;
+  sandbox: { kind: 'bubblewrap' | 'none'; reason?: string; untried?: true };
+}
+
+/** What cannot be had here, and what follows from it. */
+export interface Unheld {
+  about: string;
+  sentence: string;
+}
+
+/** What of the boundary cannot be had on this ground, in a sentence each; none where all of it can. */
+export const unheldOn = (ground: Ground): Unheld[] =>
+  SENTENCES.flatMap(({ about, sayOf }) => {
+    const sentence = sayOf(ground);
+    return sentence === undefined ? [] : [{ about, sentence }];
+  });
+
+const NO_SANDBOX =
+  'an agent can read and write what you can, and reach this API: what it changes in Plan mode is found and undone after, what it writes into files in your place waits for dossier trust, and its calls are refused as far as they can be told from yours';
+
+type Sentence = (ground: Ground) => string | undefined;
+
+const SENTENCES: readonly { about: string; sayOf: Sentence }[] = [
+  {
+    about: 'bubblewrap',
+    sayOf: ({ sandbox: { kind, reason } }) =>
+      kind === 'none' ? `${reason ?? 'There is none.'} Without it ${NO_SANDBOX}.` : undefined,
+  },
+  {
+    about: 'namespaces',
+    sayOf: ({ sandbox, namespaces, container }) =>
+      sandbox.kind === 'none' && namespaces === false
+        ? `User namespaces are off here, and bubblewrap needs them: ${container ? ALLOW_IN_CONTAINER : ALLOW}.`
+        : undefined,
+  },
+  {
+    about: 'container',
+    sayOf: ({ sandbox, container }) =>
+      sandbox.kind === 'none' && container
+        ? 'This is a container in which no sandbox can be made: it is the only boundary, so give it nothing but the workspace, the repository and the one login that the agent needs.'
+        : undefined,
+  },
+  {
+    about: 'macOS',
+    sayOf: ({ platform, sandbox }) =>
+      platform === 'darwin'
+        ? `Here is neither bubblewrap nor /proc: no run has a network of its own, and the file rules of unsandboxed runs hold always. sandbox: seatbelt ${sandbox.untried === true ? 'is on, and untried' : 'can be tried'}.`
+        : undefined,
+  },
+  {
+    about: '/proc',
+    sayOf: ({ proc, platform }) =>
+      proc || platform === 'darwin'
+        ? undefined
+        : 'There is no /proc: who calls the API cannot be told, nor which processes a run left behind. While an agent runs that no sandbox holds, calls need a key.',
+  },
+  {
+    about: 'cgroup',
+    sayOf: ({ platform }) =>
+      platform === 'linux'
+        ? 'No run is given a cgroup: it has no limit of processes and memory of its own, and is ended by looking for what belongs to it.'
+        : undefined,
+  },
+  {
+    about: 'root',
+    sayOf: ({ uid }) =>
+      uid === 0
+        ? 'The daemon runs as root: in the sandbox an agent is another user without capabilities, but outside of it nothing of this machine is kept from it. A user of its own is better.'
+        : undefined,
+  },
+];
+
+const ALLOW =
+  'see kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns';
+const ALLOW_IN_CONTAINER =
+  'the container needs a seccomp profile that allows them (and /proc unmasked)';
