@@ -4,7 +4,8 @@
  */
 export const SETTINGS_TEXT = `---
 # The settings of this workspace, each at its default. Take the # away to change one; the daemon reads
-# this file again as soon as it is saved, and says so when something in it is wrong.
+# this file again as soon as it is saved, and says so when something in it is wrong. What starts programs, names places
+# or opens doors holds once you have said so on this machine: dossier trust.
 
 # Who plans and works: runbook runs the plan's fenced sh blocks, manual leaves both to you, and each agent
 # under providers, or known by name (claude, codex, gemini, opencode, qwen), has its own name.
