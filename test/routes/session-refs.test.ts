@@ -84,6 +84,23 @@ describe('an agent without a sandbox that changes refs in Plan mode', () => {
     assert.deepEqual(baselinesOf(test), []);
   });
 
+  it('has left no stash, were it none at all, and the operator has those of before', async (t) => {
+    for (const mine of [false, true]) {
+      const agent = 'git update-ref refs/stash HEAD; git branch sly';
+      const { test, git, refs, told } = await planned(t, { agent });
+      writeFiles(test.running.repository.root, { 'a.txt': 'mine\n' });
+      if (mine) git('stash', 'push', '--quiet', '-m', 'mine');
+      const [before, stashes] = [refs(), git('stash', 'list')];
+      const { id } = await test.start();
+      assert.match((await test.until(id, 'failed')).error ?? '', /^plan_mode_violation/);
+      assert.deepEqual([refs(), git('stash', 'list')], [before, stashes]);
+      assert.deepEqual(
+        (await told(id)).map(({ code }) => code),
+        ['plan_mode_violation'],
+      );
+    }
+  });
+
   it('fails with one sentence for its worktree and the refs', async (t) => {
     const { test, refs } = await planned(t, { agent: 'echo x > new.txt; git tag sly' });
     const before = refs();

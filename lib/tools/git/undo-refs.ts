@@ -82,14 +82,25 @@ const update = async (
   }
 };
 
-// git knows stashes by their place in the list, which a new one shifts: the wrong one would come back at once.
+// git knows stashes by their place in the list, which a new one shifts: the wrong one would come back at once. Dropped by
+// its log, for what an agent has put there may be no stash.
 const dropStash = async (git: Runner, worktree: Worktree, oid: string): Promise<boolean> => {
   const list = (await readRefLog(worktree, STASH)).toReversed();
   const at = list.findIndex(({ to }) => to === oid);
   if (at < 0) return false;
-  const { stdout } = await git.run(worktree, ['stash', 'drop', `${STASH}@{${at}}`]);
-  const dropped = /\(([0-9a-f]+)\)\s*$/.exec(stdout.toString('latin1'))?.[1];
-  if (dropped === oid || dropped === undefined) return true;
-  await git.run(worktree, ['stash', 'store', '-m', 'dossier: restored', dropped]);
-  return false;
+  if (list.length === 1) return update(git, worktree, [`delete ${STASH} ${oid}`]);
+  const args = ['reflog', 'delete', '--updateref', '--rewrite', `${STASH}@{${at}}`];
+  await git.run(worktree, args);
+  const left = await readRefLog(worktree, STASH);
+  const gone = list.filter(({ to }) => to !== oid && !left.some((line) => line.to === to));
+  for (const { to } of gone)
+    await git.run(worktree, [
+      'update-ref',
+      '-m',
+      'dossier: restored',
+      '--create-reflog',
+      STASH,
+      to ?? '',
+    ]);
+  return !left.some(({ to }) => to === oid);
 };

@@ -1,0 +1,170 @@
+/** What agents put past git: broken and false objects, repositories inside the worktree, and what else git would run. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Case } from '../../store/records/case.ts';
+import { gitScene, pictureOf, type Scene, skipOf } from '../helpers/git-scene.ts';
+import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
+
+const canary = (t: TestContext): { trap: string; mark: string } => {
+  const root = temporaryDirectory(t);
+  const [trap, mark] = [join(root, 'trap'), join(root, 'ran')];
+  writeFileSync(trap, `#!/bin/sh\necho "$0 $PWD" >> ${mark}\ncat\n`, { mode: 0o755 });
+  return { trap, mark };
+};
+
+const unchanged = (on: Scene, before: Record<string, string>): void => {
+  const now = pictureOf(on);
+  assert.deepEqual({ ...now, objects: '' }, { ...before, objects: '' });
+};
+
+const kept = ({ test }: Scene): string[] => {
+  const { repositories } = test.running.service.store.layout;
+  return readdirSync(repositories).filter((name) => !name.endsWith('.json'));
+};
+
+for (const sandbox of ['auto', 'off'] as const) {
+  describe(`objects (sandbox: ${sandbox})`, { skip: skipOf(sandbox) }, () => {
+    it('that were deleted are those of the turn alone, and what is left of it is kept and told', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const before = pictureOf(on);
+      const head = on.git('rev-parse', 'HEAD');
+      await on.work(
+        'git commit -q --allow-empty -m mine; rm -rf "$(git rev-parse --git-dir)"/objects/??; rm -rf $(git rev-parse --git-common-dir)/objects/pack/*',
+        'failed',
+      );
+      unchanged(on, before);
+      assert.equal(on.git('rev-parse', 'HEAD'), head);
+      const [place = ''] = kept(on);
+      assert.match(place, /^[0-9a-f-]{36}-2/);
+      const told = await on.told();
+      assert.ok(
+        told.some(
+          ({ code, message }) => code === 'repository_kept' && String(message).includes(place),
+        ),
+        JSON.stringify(told),
+      );
+      const { layout } = on.test.running.service.store;
+      assert.ok(existsSync(join(layout.repositories, place, 'git', 'HEAD')));
+    });
+
+    it('that are false under a known id reach nobody', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const blob = on.main('rev-parse', 'main:a.txt').trim();
+      const script = `id=${blob}
+dir="$(git rev-parse --git-dir)/objects/$(echo $id | cut -c1-2)"; mkdir -p "$dir"
+false=$(printf 'evil\\n' | git hash-object -w --stdin)
+cp "$(git rev-parse --git-dir)/objects/$(echo $false | cut -c1-2)/$(echo $false | cut -c3-)" "$dir/$(echo $id | cut -c3-)"
+echo b > b.txt; git add b.txt; git commit -qm mine`;
+      await on.work(script);
+      assert.equal(on.main('cat-file', 'blob', blob), 'one\n');
+      assert.equal(on.git('log', '-1', '--format=%s').trim(), 'mine');
+      const { body: other } = await on.test.running.call<Case>('POST', '/cases', {
+        title: 'B',
+        type: 'bug',
+      });
+      const made = await on.test.running.call<{ path: string }>('POST', '/api/worktrees', {
+        case_id: other.id,
+      });
+      assert.equal(readFileSync(join(made.body.path, 'a.txt'), 'utf8'), 'one\n');
+      on.main('fsck', '--full', '--strict');
+    });
+
+    it('and refs that are no such things, links and pipes, hold nobody up', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const before = pictureOf(on);
+      await on.work(
+        `git commit -q --allow-empty -m mine; cd "$(git rev-parse --git-dir)"
+ln -s /etc/passwd refs/heads/link; mkfifo refs/heads/pipe; ln -s / refs/tags/root; echo 'ref: refs/heads/main' > refs/heads/sym
+rm -rf logs; ln -s /etc logs; mkfifo MERGE_HEAD; printf 'x\\nupdate refs/heads/main HEAD\\n' > 'refs/heads/a b'; mkfifo objects/pack/pack-1.pack
+echo nonsense > index; mkdir -p commondir`,
+      );
+      unchanged(on, before);
+      assert.equal(on.git('log', '-1', '--format=%s').trim(), 'mine');
+      assert.equal(on.git('status', '--short'), '');
+      assert.ok(
+        (await on.told()).some(({ message }) => /staged cannot be read/.test(String(message))),
+      );
+    });
+  });
+
+  describe(`a repository inside the worktree (sandbox: ${sandbox})`, {
+    skip: skipOf(sandbox),
+  }, () => {
+    it('behind a gitlink holds up the session, and is none any more', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const { trap, mark } = canary(t);
+      const nest = `git init -q sub; git -C sub commit -q --allow-empty -m x; git -C sub config core.fsmonitor ${trap}`;
+      await on.work(
+        `${nest}; git add sub; echo '* filter=evil diff=evil' > .gitattributes; echo x >> a.txt`,
+        'failed',
+      );
+      assert.match(on.summary(), /Repositories were put into the worktree .*: sub \(/);
+      on.git('status', '--short');
+      on.git('diff');
+      gitIn(join(on.path, 'sub'))('status');
+      assert.equal(existsSync(mark), false, existsSync(mark) ? readFileSync(mark, 'utf8') : '');
+      assert.equal(on.git('ls-files', '--stage', 'sub'), '');
+      const recovered = join(on.test.running.workspace, on.test.item.path, 'recovered');
+      const [place = ''] = readdirSync(recovered);
+      assert.deepEqual(readdirSync(join(recovered, place)), ['sub.git-directory']);
+      assert.match(
+        readFileSync(join(recovered, place, 'sub.git-directory/config.disarmed'), 'utf8'),
+        /trap/,
+      );
+    });
+
+    it('that is committed, or only lies there, is found as well', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const nest = (name: string) =>
+        `git init -q ${name}; git -C ${name} commit -q --allow-empty -m x`;
+      await on.work(
+        `${nest('sub')}; git add sub; git commit -qm linked; ${nest('deep/er')}`,
+        'failed',
+      );
+      assert.match(on.summary(), /does not know: sub \(its .*, deep\/er \(its/);
+      assert.equal(
+        existsSync(join(on.path, 'sub/.git')) || existsSync(join(on.path, 'deep/er/.git')),
+        false,
+      );
+      assert.equal(on.git('log', '-1', '--format=%s').trim(), 'linked');
+    });
+
+    it('never blocks where the base ignores it, and one that was there keeps its settings', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const { trap } = canary(t);
+      writeFileSync(join(on.path, '.gitignore'), 'fixtures/\n');
+      on.git('add', '.gitignore');
+      on.git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'ignore');
+      mkdirSync(join(on.path, 'mine'));
+      gitIn(join(on.path, 'mine'))('init', '-q');
+      const settings = readFileSync(join(on.path, 'mine/.git/config'), 'utf8');
+      await on.work(
+        `git init -q fixtures/one; git -C mine config core.fsmonitor ${trap}; echo x >> a.txt`,
+      );
+      assert.ok(existsSync(join(on.path, 'fixtures/one/.git/HEAD')));
+      assert.equal(
+        readFileSync(join(on.path, 'mine/.git/config'), 'utf8').includes('fsmonitor'),
+        false,
+      );
+      assert.ok(settings.includes('[core]'));
+      assert.match(on.summary(), /Settings or hooks of repositories .*: mine/);
+    });
+  });
+}
+
+describe('settings of the turn', { skip: skipOf('auto') }, () => {
+  it("cannot be written, moved or replaced by a sandboxed agent, nor can the operator's", async (t) => {
+    const on = await gitScene(t, 'auto');
+    const before = pictureOf(on);
+    const output = await on.work(
+      `d=$(git rev-parse --git-dir)
+for f in $d/config $d/hooks/x $d/objects/info/alternates .git $main/.git/config $main/.git/refs/heads/main $main/.git/objects/x $main/.git/worktrees/x $main/.git/logs/HEAD $main/.git/config.worktree; do echo x >> $f && echo WROTE $f; done
+git config user.name x && echo WROTE; mv $d/config $d/c && echo WROTE; rm -f .git && echo WROTE; mv $d/hooks $d/h && echo WROTE; rm -rf $d/objects/info && echo WROTE
+echo x >> a.txt`,
+    );
+    assert.doesNotMatch(output, /WROTE/);
+    unchanged(on, before);
+  });
+});

@@ -1,0 +1,219 @@
+/** A turn's repository while the operator goes on: nothing of either is lost, whoever dies. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { stateOf } from '../../lib/worktrees/look/state.ts';
+import { getWorktree } from '../../lib/worktrees/read.ts';
+import { type OpenTurn, openTurn } from '../../lib/worktrees/turn/open.ts';
+import type { TurnTold } from '../../lib/worktrees/turn/told.ts';
+import type { Case } from '../../store/records/case.ts';
+import { turnPlaces } from '../../store/turns.ts';
+import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
+import { NOBODY } from '../helpers/nobody.ts';
+import { gitIn, makeRepository, writeFiles } from '../helpers/repository.ts';
+
+const ME = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
+
+interface Begun extends Scene {
+  turn: OpenTurn;
+  /** The turn's repository. */
+  dir: string;
+  /** Its git there, as an agent's. */
+  agent: (...args: string[]) => string;
+  /** Ends the turn, and answers what is told. */
+  end: () => Promise<TurnTold[]>;
+}
+
+// Without an agent: the test is it.
+const begun = async (t: TestContext, sandbox: 'auto' | 'off' = 'off'): Promise<Begun> => {
+  const on = await gitScene(t, sandbox);
+  const { service } = on.test.running;
+  const { dir } = turnPlaces(service.store.layout, on.test.item.id);
+  const turn = await openTurn(service, getWorktree(service, on.test.item.id), {
+    marker: NOBODY,
+    session_id: NOBODY,
+  });
+  const agent = (...args: string[]): string =>
+    gitIn(on.path)(...ME, `--git-dir=${dir}`, `--work-tree=${on.path}`, ...args);
+  const end = async (): Promise<TurnTold[]> => {
+    const all: TurnTold[] = [];
+    await turn.close((told) => all.push(...told));
+    return all;
+  };
+  return { ...on, turn, dir, agent, end };
+};
+
+describe('the repository of a turn without a sandbox', () => {
+  it('is where the .git file of the worktree leads meanwhile, and the daemon knows', async (t) => {
+    const on = await begun(t);
+    const { service } = on.test.running;
+    const record = () => getWorktree(service, on.test.item.id);
+    assert.equal(on.git('rev-parse', '--absolute-git-dir').trim(), on.dir);
+    assert.equal(await stateOf(record()), 'ok');
+    on.git(...ME, 'commit', '-q', '--allow-empty', '-m', 'by the operator, in the worktree');
+    assert.deepEqual(await on.end(), []);
+    assert.equal(on.git('rev-parse', '--absolute-git-dir').trim(), record().git_dir);
+    assert.deepEqual([await stateOf(record()), record().turn_dir], ['ok', undefined]);
+    assert.match(on.git('log', '-1', '--format=%s'), /by the operator/);
+  });
+
+  it('has no stash of another worktree to pop', async (t) => {
+    const on = await begun(t);
+    assert.equal(on.git('stash', 'list'), '');
+    assert.throws(() => on.git('stash', 'pop'));
+    await on.end();
+    assert.match(on.main('stash', 'list'), /mine/);
+  });
+
+  it('is taken in by the next daemon, where one is killed: once, with all that it says', async (t) => {
+    const on = await begun(t);
+    writeFiles(on.path, { 'b.txt': 'b\n', 'c.txt': 'c\n' });
+    on.git('add', 'b.txt');
+    on.git(...ME, 'commit', '-qm', 'before the end');
+    on.git('branch', 'aside');
+    on.git('add', 'c.txt');
+    const { running, item } = on.test;
+    await running.restart();
+    const { layout } = running.service.store;
+    assert.deepEqual(readdirSync(layout.repositories), []);
+    assert.equal(on.git('log', '-1', '--format=%s').trim(), 'before the end');
+    assert.equal(on.git('status', '--short'), 'A  c.txt\n');
+    assert.equal(await stateOf(getWorktree(running.service, item.id)), 'ok');
+    assert.match(
+      on.main('for-each-ref', '--format=%(refname)', 'refs/dossier/undone'),
+      /heads\/aside/,
+    );
+    await running.restart();
+    assert.equal(on.git('log', '-1', '--format=%s').trim(), 'before the end');
+  });
+});
+
+describe('a turn', () => {
+  it('keeps all that it began with from git gc, whatever the operator deletes', async (t) => {
+    const on = await begun(t, 'auto');
+    on.main('switch', '-q', '-c', 'gone');
+    on.main(...ME, 'commit', '-q', '--allow-empty', '-m', 'gone');
+    await on.end();
+    const { service } = on.test.running;
+    const again = await openTurn(service, getWorktree(service, on.test.item.id), {
+      marker: NOBODY,
+      session_id: NOBODY,
+    });
+    on.main('switch', '-q', 'main');
+    on.main('branch', '-q', '-D', 'gone', 'other');
+    on.main('tag', '-d', 'v1');
+    on.main('reflog', 'expire', '--expire=now', '--all');
+    on.main('gc', '--quiet', '--prune=now');
+    assert.equal(on.agent('log', '-1', '--format=%s', 'gone').trim(), 'gone');
+    assert.equal(on.agent('cat-file', '-t', 'v1').trim(), 'tag');
+    on.agent('fsck');
+    on.agent('commit', '-q', '--allow-empty', '-m', 'mine');
+    await again.close(() => undefined);
+    assert.equal(on.git('log', '-1', '--format=%s').trim(), 'mine');
+    assert.throws(() => on.main('rev-parse', '--verify', '--quiet', 'refs/heads/gone'));
+    assert.equal(on.main('for-each-ref', 'refs/dossier/pins'), '');
+  });
+
+  it('moves no branch that the operator moved meanwhile: both have what they did', {
+    skip: skipOf('auto'),
+  }, async (t) => {
+    const on = await begun(t, 'auto');
+    on.git(...ME, 'commit', '-q', '--allow-empty', '-m', 'the operator');
+    const mine = on.git('rev-parse', 'HEAD');
+    on.agent('commit', '-q', '--allow-empty', '-m', 'the agent');
+    const its = on.agent('rev-parse', 'HEAD').trim();
+    const told = await on.end();
+    assert.deepEqual(
+      told.map(({ code }) => code),
+      ['branch_held', 'refs_kept'],
+    );
+    assert.equal(on.git('rev-parse', 'HEAD'), mine);
+    assert.equal(on.main('rev-parse', told[1]?.refs?.[0]?.kept_ref ?? '').trim(), its);
+  });
+
+  it('moves no branch that is checked out elsewhere, too', { skip: skipOf('auto') }, async (t) => {
+    const on = await begun(t, 'auto');
+    const before = on.git('rev-parse', 'HEAD');
+    on.main(
+      'checkout',
+      '-q',
+      '--ignore-other-worktrees',
+      on.git('branch', '--show-current').trim(),
+    );
+    on.agent('commit', '-q', '--allow-empty', '-m', 'the agent');
+    const [held] = await on.end();
+    assert.match(held?.message ?? '', /checked out at/);
+    assert.deepEqual([on.git('rev-parse', 'HEAD'), on.main('status', '--short')], [before, '']);
+  });
+
+  it('keeps commits that were made on no branch', {
+    skip: skipOf('auto'),
+  }, async (t) => {
+    const on = await begun(t, 'auto');
+    on.agent('checkout', '-q', '--detach');
+    on.agent('commit', '-q', '--allow-empty', '-m', 'on no branch');
+    const detached = on.agent('rev-parse', 'HEAD').trim();
+    on.agent('checkout', '-q', '-');
+    on.agent('checkout', '-q', '--detach', detached);
+    const told = await on.end();
+    assert.deepEqual(
+      told.map(({ code, refs }) => [code, refs?.map(({ ref }) => ref)]),
+      [['refs_kept', ['refs/HEAD']]],
+    );
+    assert.equal(on.main('rev-parse', told[0]?.refs?.[0]?.kept_ref ?? '').trim(), detached);
+    assert.match(on.git('symbolic-ref', 'HEAD'), /refs\/heads\/work/);
+  });
+
+  it('takes in what git-lfs stored, if it is what its name says', async (t) => {
+    const on = await begun(t);
+    const text = 'a large file\n';
+    const oid = createHash('sha256').update(text).digest('hex');
+    const place = (id: string) => join('lfs/objects', id.slice(0, 2), id.slice(2, 4));
+    const lie = 'f'.repeat(64);
+    for (const id of [oid, lie]) {
+      mkdirSync(join(on.dir, place(id)), { recursive: true });
+      writeFileSync(join(on.dir, place(id), id), text);
+    }
+    await on.end();
+    const common = join(on.test.running.repository.root, '.git');
+    assert.equal(readFileSync(join(common, place(oid), oid), 'utf8'), text);
+    assert.equal(existsSync(join(common, place(lie), lie)), false);
+  });
+});
+
+describe('an attached clone', { skip: skipOf('auto') }, () => {
+  it('is worked in by a repository that lies over its own, and comes to no other harm', async (t) => {
+    const on = await gitScene(t, 'auto');
+    const clone = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+    clone.git('switch', '-q', '-c', 'work');
+    clone.git('tag', '-a', 'v1', '-m', 'v1');
+    writeFiles(clone.root, { 'a.txt': 'stashed\n' });
+    clone.git('stash', 'push', '-q');
+    const { running, item } = on.test;
+    await running.call('DELETE', `/api/cases/${item.id}/worktree`);
+    const attached = await running.call<Case>('POST', `/api/worktrees/${item.id}/attach`, {
+      path: clone.root,
+    });
+    assert.equal(attached.status, 201, attached.text);
+    const before = [
+      clone.git('rev-parse', 'refs/heads/main', 'v1', 'refs/stash'),
+      readFileSync(join(clone.root, '.git/config'), 'utf8'),
+    ];
+    const output = await on.work(
+      'git log --oneline -1; git cat-file -t v1; echo evil > .git/commondir; git config core.fsmonitor x; echo x >> a.txt; rm .git/commondir; git commit -qam mine && echo committed; git update-ref refs/heads/main HEAD; git stash list; echo evil > .git/commondir; rm -rf .git/objects/info .git/refs/tags; echo y > b.txt',
+    );
+    assert.match(output, /start\ntag\n[\s\S]*committed/);
+    assert.deepEqual(
+      [
+        clone.git('rev-parse', 'refs/heads/main', 'v1', 'refs/stash'),
+        readFileSync(join(clone.root, '.git/config'), 'utf8'),
+      ],
+      before,
+    );
+    assert.equal(existsSync(join(clone.root, '.git/commondir')), false);
+    assert.equal(clone.git('log', '-1', '--format=%s').trim(), 'mine');
+    assert.equal(clone.git('status', '--short'), '?? b.txt\n');
+  });
+});
