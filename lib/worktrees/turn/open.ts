@@ -6,7 +6,6 @@ import { placeTurn, readTurn, saveTurn, turnPlaces } from '../../../store/turns.
 import { inWorktreeTurn, replaceWorktree } from '../../../store/worktrees.ts';
 import type { Launchable } from '../../providers/launch.ts';
 import type { Service } from '../../service.ts';
-import { sharedPlaces } from '../../tools/git/shared-places.ts';
 import { makeRepository } from '../../tools/git/turn/make.ts';
 import { pinRefs } from '../../tools/git/turn/pins.ts';
 import { point } from '../../tools/git/turn/pointer.ts';
@@ -43,7 +42,7 @@ export const openTurn = async (
   const isHeld = service.sandbox().kind !== 'none';
   // A directory of the operator's own that nothing lies over: it is used as it is.
   if (!isHeld && git_dir === common_dir)
-    return { view: sharedPlaces(worktree), close: async () => NOTHING };
+    return { view: { writable: [common_dir], kept: [] }, close: async () => NOTHING };
   if (readTurn(layout, case_id) !== undefined) await closeTurn(service, case_id, tellLog(service));
   const places = turnPlaces(layout, case_id);
   const made = join(layout.tmp, randomUUID());
