@@ -1,0 +1,105 @@
+/** The command as it ships: at a terminal and without one, beside a daemon and without one. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { WaitingValue } from '../../store/records/trust.ts';
+import { killAtEnd } from '../helpers/at-end.ts';
+import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+
+const HOSTILE = '---\nsandbox: off\nworktrees: { setup: ["\\e[2Jmake", x] }\n---\n';
+const ESC = String.fromCharCode(27);
+
+const dossier = (...args: string[]): { status: number | null; said: string } => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [DOSSIER, ...args], {
+    env: { ...process.env, DOSSIER_TRUST: '' },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return { status, said: stdout + stderr };
+};
+
+const workspaceWith = (t: TestContext, text: string): string => {
+  const dir = temporaryDirectory(t);
+  writeFiles(dir, { 'workspace.md': text });
+  return dir;
+};
+
+const waiting = async (url: string): Promise<string[]> => {
+  const values = (await (await fetch(`${url}/trust`)).json()) as WaitingValue[];
+  return values.map(({ key }) => key);
+};
+
+describe('dossier trust', () => {
+  it('shows a difference that moves no cursor, and trusts nothing where nobody can be asked', (t) => {
+    const dir = workspaceWith(t, HOSTILE);
+    const { status, said } = dossier('trust', '--workspace', dir);
+    assert.equal(status, 1);
+    assert.match(said, /^workspace\.md:2 {2}sandbox\n {2}\+ off$/m);
+    assert.match(said, /^ {2}\+ - .*2Jmake/m);
+    assert.equal(said.includes(ESC), false);
+    assert.match(said, /no terminal.*dossier trust --all/);
+    assert.match(dossier('trust', '--list', '--workspace', dir).said, /sandbox/);
+    assert.match(dossier('trust', '--list', '--workspace', dir).said, /worktrees\.setup/);
+  });
+
+  it('is believed by the daemon that starts afterwards, and by the command itself', async (t) => {
+    const dir = workspaceWith(t, HOSTILE);
+    const first = dossier('trust', '--all', '--workspace', dir);
+    assert.deepEqual([first.status, /2 values trusted/.test(first.said)], [0, true], first.said);
+    assert.match(dossier('trust', '--workspace', dir).said, /^Nothing in .* waits for you/);
+    const { url } = await startDaemon(t, ['--workspace', dir], { DOSSIER_TRUST: '' });
+    assert.deepEqual(await waiting(url), []);
+    writeFileSync(join(dir, 'workspace.md'), HOSTILE.replace(', x]', ', y]'));
+    assert.match(dossier('trust', '--list', '--workspace', dir).said, /^ {2}- - x\n {2}\+ - y$/m);
+  });
+
+  it('takes effect at once in the daemon that runs, which said once in its log what waits', async (t) => {
+    const dir = workspaceWith(t, HOSTILE);
+    const daemon = await startDaemon(t, ['--workspace', dir], { DOSSIER_TRUST: '' });
+    assert.deepEqual(await waiting(daemon.url), ['sandbox', 'worktrees.setup']);
+    assert.equal(daemon.errors().match(/run dossier trust","line"/g)?.length, 1, daemon.errors());
+    const { status, said } = dossier('trust', '--all', '--workspace', dir);
+    assert.equal(status, 0, said);
+    assert.deepEqual(await waiting(daemon.url), []);
+  });
+
+  it('is not needed beside serve --trust, also for what comes later', async (t) => {
+    const dir = workspaceWith(t, HOSTILE);
+    const { url } = await startDaemon(t, ['--trust', '--workspace', dir], { DOSSIER_TRUST: '' });
+    assert.deepEqual(await waiting(url), []);
+    appendFileSync(join(dir, 'workspace.md'), 'More.\n');
+    writeFileSync(join(dir, 'workspace.md'), HOSTILE.replace(', x]', ', y]'));
+    const config = async () => (await fetch(`${url}/api/worktrees/config`)).json();
+    await eventually(async () =>
+      assert.deepEqual(((await config()) as { setup: string[] }).setup.at(-1), 'y'),
+    );
+  });
+
+  const skip = process.platform === 'linux' ? false : 'script(1) is another program there';
+  it('is asked at a terminal by serve, which answers meanwhile', { skip }, async (t) => {
+    const dir = workspaceWith(t, HOSTILE);
+    const command = `${process.execPath} ${DOSSIER} serve --port 0 --workspace ${dir}`;
+    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+      env: { ...process.env, DOSSIER_TRUST: '' },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    killAtEnd(t, child);
+    let said = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    await eventually(() => assert.match(said, /Trust 2 values on this machine\? \[y\/N\]/));
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? '';
+    assert.deepEqual(await waiting(url), ['sandbox', 'worktrees.setup']);
+    child.stdin.write('y\r');
+    await eventually(async () => assert.deepEqual(await waiting(url), []));
+    child.stdin.write('\u0003');
+    child.stdin.end();
+    await once(child, 'exit');
+  });
+});
