@@ -8,7 +8,7 @@ import type { LinkWork } from './links/work.ts';
 import type { Log } from './log.ts';
 import type { Providers } from './providers/providers.ts';
 import type { Engine } from './sessions/engine.ts';
-import type { Connection } from './tools/caller.ts';
+import type { Callers } from './tools/caller.ts';
 import type { Git } from './tools/git/git.ts';
 import type { Runs } from './tools/runs.ts';
 import type { Sandbox } from './tools/sandbox.ts';
@@ -45,8 +45,8 @@ export interface Service {
   readonly links: LinkWork;
   readonly dispatcher: Dispatcher;
   readonly exporter: Exporter;
-  /** Whether a connection to the API is held by a process of a session, or of a set-up, that runs now. */
-  readonly comesFromAgent: (connection: Connection) => Promise<boolean>;
+  /** Who is at the other end of a connection to the API. */
+  readonly callers: Callers;
 }
 
 /** What is running. */

@@ -29,9 +29,11 @@ import { wakeQueue } from './sessions/launch.ts';
 import { takeInInterrupted } from './sessions/own-repository.ts';
 import { recoverSessions } from './sessions/recover.ts';
 import { logProblems } from './system/problem-log.ts';
-import { comesFromRun } from './tools/caller.ts';
+import { createCallers } from './tools/caller.ts';
 import { cleanEnvironment, loginEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git/git.ts';
+import { announceRuns } from './tools/keepers.ts';
+import { RUN_VARIABLE } from './tools/processes.ts';
 import { createRuns, type Runs } from './tools/runs.ts';
 import { createSandbox, type Sandbox } from './tools/sandbox.ts';
 import { needCodeHost } from './trust/need.ts';
@@ -123,6 +125,8 @@ const compose = (
   const languageServers = createLanguageServers();
   const runs = createRuns();
   followRuns(given, runs);
+  announceRuns(runs);
+  tellWhatIsLeft(runs, log);
   const sandbox = sandboxOf(config, settings);
   const github = createGitHub({
     env: config.env,
@@ -152,10 +156,20 @@ const compose = (
     exporter: createExporter(store),
     address,
     dispatcher: createDispatcher({ store, log, version: version.version }),
-    comesFromAgent: (connection) => comesFromRun(connection, [...runs.live]),
+    callers: createCallers(runs, config.env[RUN_VARIABLE]),
   };
   return service;
 };
+
+const tellWhatIsLeft = (runs: Runs, log: Log): void =>
+  runs.onLeft(({ run: { marker }, sure, processes }) =>
+    log.warn(
+      { run: marker, processes },
+      sure
+        ? 'Processes of a run could not be ended: end them by hand. Until then only callers that are surely not of it are let in'
+        : 'Processes outlived a run and may be of it: look at them. Until they have ended only callers that are surely not of it are let in',
+    ),
+  );
 
 const reportTo =
   (log: Log) =>

@@ -2,9 +2,9 @@ import type { Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { readBytes, UNREAD } from './bytes.ts';
+import { admitOperator } from './door.ts';
 import { checkForm, formKey } from './form-key.ts';
 import type { Html } from './html.ts';
-import { refuseAgents } from './operator-only.ts';
 
 /** What a page of the console is asked for. */
 export interface Asked {
@@ -49,7 +49,7 @@ const pageRoute = (page: Page, service: Service): ServerRoute => ({
   path: page.path,
   options: page.method === 'GET' ? {} : { payload: UNREAD },
   handler: async (request, h) => {
-    await refuseAgents(request.raw.req.socket, request.app.credential, service);
+    await admitOperator(request.raw.req.socket, request.app.credential, service);
     const { key, cookie } = formKey(
       request.raw.req.headers.cookie,
       Number(request.server.info.port),

@@ -3,10 +3,10 @@ import { jsonText } from '../../store/text/json.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { readBytes, UNREAD } from './bytes.ts';
+import { admitOperator } from './door.ts';
 import { sendDownload } from './download.ts';
 import { inputReader } from './input.ts';
 import type { Credential } from './local-only.ts';
-import { refuseAgents } from './operator-only.ts';
 import { type ErrorLog, problemOf } from './problem.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
 import { isDownload, isStream } from './schema.ts';
@@ -32,7 +32,7 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
     handler: async (request, h) => {
       if (route.devOnly === true && !service.config.dev) throw devOnly(route);
       const { credential } = request.app;
-      if (route.anyone !== true) await refuseAgents(request.raw.req.socket, credential, service);
+      if (route.anyone !== true) await admitOperator(request.raw.req.socket, credential, service);
       const { params, query, raw } = request;
       const payload = await bodyOf(route, request);
       const input = read({

@@ -3,9 +3,9 @@ import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { admitOperator } from './door.ts';
 import { inputReader } from './input.ts';
 import { type CheckKey, checkCredential, notLocal } from './local-only.ts';
-import { refuseAgents } from './operator-only.ts';
 import { type ErrorLog, problemOf } from './problem.ts';
 import type { Route, Speaker } from './route.ts';
 
@@ -88,7 +88,7 @@ const admit = async (
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   const credential = await checkCredential(headers.authorization, pathname, checkKey);
   const { route, params } = match(paths, pathname);
-  await refuseAgents(socket, credential, service);
+  await admitOperator(socket, credential, service);
   const query = Object.fromEntries(searchParams);
   const { key } = credential ?? {};
   const input = inputReader(route)({ params, query, headers, payload: undefined, key });

@@ -1,65 +1,139 @@
-import { readdir, readFile, readlink } from 'node:fs/promises';
-import { processesOf } from './process-tree.ts';
-
-/** The two ports of a connection on this machine, as its server sees them. */
-export interface Connection {
-  localPort: number;
-  remotePort: number;
-}
-
-/** A run, and the worktree that is its own: by both its processes are known. */
-export interface CallingRun {
-  marker: string;
-  dir?: string;
-}
+import { type Client, type Connection, clientOf } from './client-socket.ts';
+import { type Keeper, keeperOf, otherKeepers } from './keepers.ts';
+import { descendants, holds, type ProcessRow, readProcess, readProcesses } from './processes.ts';
+import { OWN_LIMIT } from './run-limit.ts';
+import type { Runs } from './runs.ts';
 
 /**
- * Whether the other end of a connection is held by a process of one of these runs. A sandbox leaves an agent the
- * network, and loopback with it. Who has let go of it already, and so awaits no answer, is taken for one of them: nobody
- * can tell any more. Always false where there is no /proc to ask.
+ * Who makes a call. `operator`: nothing speaks against it. `other_user`: somebody else's socket. `run`: a process of a
+ * run has it. `untold`: while a run has the machine's loopback, nobody was found who has it, or only who may be of a run.
+ * `gone`: nobody has it any more. `unseen`: as `untold`, where there is no /proc to ask.
  */
-export const comesFromRun = async (
-  connection: Connection,
-  runs: readonly CallingRun[],
-): Promise<boolean> => {
-  if (runs.length === 0) return false;
-  const inodes = await inodesOfOtherEnd(connection);
-  if (inodes === undefined) return false;
-  if (inodes.length === 0 || inodes.includes(NOBODY)) return true;
-  const sockets = inodes.map((inode) => `socket:[${inode}]`);
-  const pids = await Promise.all(runs.map(({ marker, ...traces }) => processesOf(marker, traces)));
-  const holding = await Promise.all(pids.flat().map((pid) => holds(pid, sockets)));
-  return holding.includes(true);
+export type Caller = 'operator' | 'other_user' | 'run' | 'untold' | 'gone' | 'unseen';
+
+export interface Callers {
+  /** Looks once at each connection, and again at one that was refused. */
+  callerOf(connection: Connection): Promise<Caller>;
+}
+
+/** By what runs are known. */
+export interface Suspicion {
+  /** The daemons whose runs have the machine's loopback, this one too: what descends from them is of a run. */
+  keepers: readonly Keeper[];
+  /** Directories that are a run's alone. */
+  dirs: readonly string[];
+  /** This daemon. What it descends from is no run of others to it, though another daemon started it. */
+  self: number;
+  /** The mark and the limit that it was started with: who has them is as much the operator as the daemon is. */
+  own_mark?: string | undefined;
+  own_limit: number;
+}
+
+/** Tells who calls. The user is looked up once for each connection, and /proc is read only while there is need. */
+export const createCallers = (runs: Runs, own_mark?: string): Callers => {
+  const clients = new WeakMap<Connection, Promise<Client>>();
+  const cleared = new WeakSet<Connection>();
+  return {
+    callerOf: async (connection) => {
+      if (cleared.has(connection)) return 'operator';
+      const client = clients.get(connection) ?? clientOf(connection);
+      clients.set(connection, client);
+      const caller = await attribute(await client, runs, own_mark);
+      // No run that starts later has made this connection.
+      if (caller === 'operator') cleared.add(connection);
+      return caller;
+    },
+  };
 };
 
-// How the table writes that no process has the socket open.
-const NOBODY = '0';
+const attribute = async (client: Client, runs: Runs, own_mark?: string): Promise<Caller> => {
+  if (client === 'gone') return 'gone';
+  if (client === 'unknown') return keeperOf(runs) === undefined ? 'operator' : 'unseen';
+  if (client.uid !== OWN_UID) return client.uid === ROOT ? 'operator' : 'other_user';
+  return judge(client.inode, await suspicionOf(runs, own_mark));
+};
 
-// In /proc/net the client's socket is a line of its own: its local port is our remote one.
-const inodesOfOtherEnd = async ({
-  localPort,
-  remotePort,
-}: Connection): Promise<string[] | undefined> => {
-  const tables = await Promise.all(
-    ['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'latin1').catch(() => '')),
+// Root can do all that the daemon can.
+const ROOT = 0;
+const OWN_UID = process.getuid?.();
+
+const suspicionOf = async (runs: Runs, own_mark?: string): Promise<Suspicion> => {
+  const others = await otherKeepers();
+  const own = keeperOf(runs) && keeperOf(runs, await runs.reaper());
+  const dirs = [...runs.live].flatMap(({ loopback, dir }) => (loopback && dir ? dir : []));
+  const keepers = own === undefined ? others : [own, ...others];
+  return { keepers, dirs, self: process.pid, own_mark, own_limit: OWN_LIMIT };
+};
+
+const judge = async (inode: string, suspicion: Suspicion): Promise<Caller> => {
+  if (suspicion.keepers.length === 0) return 'operator';
+  const target = `socket:[${inode}]`;
+  const rows = await readProcesses();
+  const suspected = withoutForebears(rows, suspicion);
+  if (suspected.keepers.length === 0) return 'operator';
+  const inside = insiders(rows, suspected);
+  for (const pid of inside) if (holds(pid, target, true)) return 'run';
+  const others = rows.filter(({ pid }) => !inside.has(pid)).toReversed();
+  const holder = others.find((row) => holds(row.pid, target, row.zombie));
+  if (holder === undefined || isUntold(holder, rows, suspected)) return 'untold';
+  // The number may be another process's by now.
+  const stays = readProcess(holder.pid)?.started === holder.started;
+  return stays && holds(holder.pid, target, holder.zombie) ? 'operator' : 'untold';
+};
+
+/** Without the daemons that this one was started by a run of: to it, such a run is the operator. */
+export const withoutForebears = (rows: readonly ProcessRow[], suspicion: Suspicion): Suspicion => {
+  const keepers = suspicion.keepers.filter(
+    ({ pid }) => pid === suspicion.self || !descendants(rows, [pid]).has(suspicion.self),
   );
-  if (tables.join('') === '') return undefined;
-  return tables
-    .join('\n')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(
-      ([, local = '', remote = '']) => portOf(local) === remotePort && portOf(remote) === localPort,
-    )
-    .map((fields) => fields[9] ?? NOBODY);
+  return { ...suspicion, keepers };
 };
 
-const portOf = (address: string): number =>
-  Number.parseInt(address.slice(address.lastIndexOf(':') + 1), 16);
-
-const holds = async (pid: number, sockets: readonly string[]): Promise<boolean> => {
-  const dir = `/proc/${pid}/fd`;
-  const names = await readdir(dir).catch(() => []);
-  const links = await Promise.all(names.map((name) => readlink(`${dir}/${name}`).catch(() => '')));
-  return links.some((link) => sockets.includes(link));
+/** The processes that are known to be of a run: by its limit or mark, by descent, by where they stand. */
+export const insiders = (
+  rows: readonly ProcessRow[],
+  { keepers, dirs, self, own_mark, own_limit }: Suspicion,
+): Set<number> => {
+  const daemons = new Set(keepers.map(({ pid }) => pid));
+  const roots = rows.filter(
+    ({ ppid, mark, limit, homeless_in }) =>
+      daemons.has(ppid) ||
+      limit < own_limit ||
+      (mark !== undefined && mark !== own_mark) ||
+      standsIn(homeless_in, dirs),
+  );
+  const found = descendants(
+    rows,
+    roots.map(({ pid }) => pid),
+  );
+  found.delete(self);
+  return found;
 };
+
+const standsIn = (place: string | undefined, dirs: readonly string[]): boolean =>
+  place !== undefined &&
+  dirs.some((dir) => `${place}/`.startsWith(`${dir}/`) || place === `${dir} (deleted)`);
+
+/**
+ * Whether nobody can say where a process comes from: it, or one that it descends from, is a child of who gets the orphans of
+ * runs, and was started after the first of them. So is one whose forebears are not all to be seen.
+ */
+export const isUntold = (
+  row: ProcessRow,
+  rows: readonly ProcessRow[],
+  { keepers }: Suspicion,
+): boolean => {
+  const byPid = new Map(rows.map((one) => [one.pid, one]));
+  let at = row;
+  while (at.ppid !== 0) {
+    if (isLost(at, keepers)) return true;
+    const parent = byPid.get(at.ppid);
+    // A parent is older; what is not has only got the number of one that is gone.
+    if (parent === undefined || parent.started > at.started) return true;
+    at = parent;
+  }
+  return false;
+};
+
+const isLost = ({ ppid, started }: ProcessRow, keepers: readonly Keeper[]): boolean =>
+  keepers.some(({ reaper, since }) => ppid === reaper && started >= since);

@@ -20,7 +20,8 @@ export const programStamp = (name: string, env: Environment): string => {
   return found === undefined ? '' : [path, found.ino, found.size, found.mtimeMs].join(' ');
 };
 
-const isProgram = (path: string): boolean => {
+/** Whether there is a file that may be started. */
+export const isProgram = (path: string): boolean => {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();

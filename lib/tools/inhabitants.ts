@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { sep } from 'node:path';
-import { RUN_VARIABLE } from './process-tree.ts';
+import { RUN_VARIABLE } from './processes.ts';
 
 export interface Inhabitant {
   pid: number;

@@ -1,3 +1,6 @@
+import { ticksNow } from './processes.ts';
+import { createReaper, type Reaper } from './reaper.ts';
+
 /** A program of the daemon's, by what its processes are known. */
 export interface NewRun {
   /** In the environment of each of its processes. */
@@ -6,53 +9,79 @@ export interface NewRun {
   dir?: string;
   /** Whether it has the machine's loopback, and with it the way to the API. */
   loopback: boolean;
-  /** Whether a sandbox keeps it from the workspace's files. */
+  /** Whether a sandbox keeps it from the workspace's files; nothing outlives it unseen then. */
   sandboxed: boolean;
 }
 
 export interface LiveRun extends NewRun {
   /** Milliseconds since the epoch. */
   readonly started_at: number;
+  /** The same in clock ticks since the machine started, as processes are stamped; 0 where there is no /proc. */
+  readonly ticks: number;
+}
+
+/** What is left of a run whose program has ended: known to be of it, or perhaps. */
+export interface Left {
+  run: LiveRun;
+  sure: boolean;
+  /** Number and name of each process. */
+  processes: string[];
 }
 
 /** Every program that the daemon started for a provider, a set-up, a language server, a probe or a try-out. */
 export interface Runs {
-  /** One entry a program, so one marker may be there twice. */
+  /** One entry a program, so one marker may be there twice. It stays while something that may be of it is alive. */
   readonly live: ReadonlySet<LiveRun>;
-  /** Puts a program in before it is started. What it answers takes it out: once nothing of it is alive. */
-  enter(run: NewRun): () => void;
+  /** Who gets the orphans of what is started. */
+  readonly reaper: Reaper;
+  /** Puts a program in, before it is started. */
+  enter(run: NewRun): LiveRun;
+  /** Takes it out, once nothing of it is alive. */
+  leave(run: LiveRun): void;
   /**
    * Calls `heard` whenever one was put in, before it is started, and whenever one was taken out. Where it throws of one
    * that was put in, that one does not start.
    */
   follow(heard: () => void): void;
+  /** Says that something outlived its program, to whoever asked with `onLeft`. */
+  tellLeft(left: Left): void;
+  onLeft(heard: (left: Left) => void): void;
 }
 
 /** The table of what runs. In memory: a restarted daemon begins with an empty one. */
 export const createRuns = (): Runs => {
   const live = new Set<LiveRun>();
   const followers: (() => void)[] = [];
+  const concerned: ((left: Left) => void)[] = [];
   const changed = (): void => {
     for (const heard of followers) heard();
   };
+  const leave = (run: LiveRun): void => {
+    if (live.delete(run)) changed();
+  };
   return {
     live,
+    reaper: createReaper(),
     enter: (run) => {
-      const entry = { ...run, started_at: Date.now() };
-      const leave = (): void => {
-        if (live.delete(entry)) changed();
-      };
+      const entry = { ...run, started_at: Date.now(), ticks: ticksNow() ?? 0 };
       live.add(entry);
       try {
         changed();
       } catch (error) {
-        leave();
+        leave(entry);
         throw error;
       }
-      return leave;
+      return entry;
     },
+    leave,
     follow: (heard) => {
       followers.push(heard);
+    },
+    tellLeft: (left) => {
+      for (const heard of concerned) heard(left);
+    },
+    onLeft: (heard) => {
+      concerned.push(heard);
     },
   };
 };

@@ -4,8 +4,11 @@ import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import type { Environment } from './environment.ts';
-import { type Family, familyOf, RUN_VARIABLE, sweep, type Traces } from './process-tree.ts';
-import type { Runs } from './runs.ts';
+import { leaveOnceGone } from './outlive.ts';
+import { type Family, familyOf, sweep, type Traces } from './process-tree.ts';
+import { RUN_VARIABLE } from './processes.ts';
+import { underLimit } from './run-limit.ts';
+import type { LiveRun, Runs } from './runs.ts';
 import { within } from './within.ts';
 
 const TERM_MS = 2000;
@@ -57,7 +60,7 @@ export interface Program {
   readonly stdin: Writable;
   /** For the caller to read when there is neither `onLine` nor `onBytes`. */
   readonly stdout: Readable;
-  /** Never rejects. When it has settled, no process of the run is alive. */
+  /** Never rejects. When it has settled, no process of the run is alive that can be found and ended. */
   readonly exited: Promise<Exit>;
   /** Starts the idle limit anew with another length; without one the program may be silent for ever. */
   idle(ms?: number): void;
@@ -69,9 +72,9 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Starts a program in its own process group with the run marker in its environment. */
 export const startProgram = (spec: ProgramSpec): Program => {
-  const [file = '', ...args] = spec.argv;
   const env = { ...spec.env, [RUN_VARIABLE]: spec.marker };
-  const leave = enter(spec);
+  const [file = '', ...args] = underLimit(spec.argv, spec.marker, env);
+  const run = enter(spec);
   const child: Child = spawn(file, args, {
     cwd: spec.cwd,
     env,
@@ -96,8 +99,9 @@ export const startProgram = (spec: ProgramSpec): Program => {
   const exited = gone.then(async (exit): Promise<Exit> => {
     limits.end();
     await within(drained, DRAIN_MS);
-    await sweep(spec.marker, tracesOf(spec, child, stop.family));
-    leave();
+    const traces = tracesOf(spec, child, stop.family);
+    await sweep(spec.marker, traces);
+    await leaveOnceGone(spec.runs, run, traces);
     const { code, signal, error } = exit;
     const ended_by = error === undefined ? stop.by : 'not_started';
     const unseen = code === 0 || ended_by !== 'itself' ? [] : (spec.unseen?.(tail()) ?? []);
@@ -111,7 +115,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
   return { pid: child.pid, stdin: child.stdin, stdout, exited, idle: limits.idle, end };
 };
 
-const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: ProgramSpec): (() => void) =>
+const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: ProgramSpec): LiveRun =>
   runs.enter({ marker, loopback, sandboxed, ...(own_dir !== undefined && { dir: own_dir }) });
 
 interface Departure {

@@ -78,7 +78,7 @@ const serviceOn = (store: Store): Service => {
     dispatcher: createDispatcher({ store, log, version: VERSION.version }),
     exporter: createExporter(store),
     runs: createRuns(),
-    comesFromAgent: async () => false,
+    callers: { callerOf: async () => 'operator' },
   };
 };
 

@@ -12,9 +12,9 @@ import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withCase, withScript } from '../helpers/sessions.ts';
 
 const unsandboxed = ({ service }: SessionTest): (() => Promise<void>) => {
-  const leave = service.runs.enter({ marker: randomUUID(), loopback: true, sandboxed: false });
+  const run = service.runs.enter({ marker: randomUUID(), loopback: true, sandboxed: false });
   return async () => {
-    leave();
+    service.runs.leave(run);
     await eventually(() => assert.equal(isClosed(service.store.gate), false));
   };
 };

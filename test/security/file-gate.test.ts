@@ -15,9 +15,9 @@ import { told, type WithCase, withCase } from '../helpers/work-item.ts';
 /** A program that no sandbox holds, as the table of runs knows it. */
 const unsandboxed = ({ running }: WithCase): (() => Promise<void>) => {
   const { runs, store } = running.service;
-  const leave = runs.enter({ marker: randomUUID(), loopback: true, sandboxed: false });
+  const run = runs.enter({ marker: randomUUID(), loopback: true, sandboxed: false });
   return async () => {
-    leave();
+    runs.leave(run);
     await eventually(() => assert.equal(isClosed(store.gate), false));
   };
 };

@@ -17,7 +17,7 @@ const SERVICE = {
     commit: null,
     built_at: null,
   },
-  comesFromAgent: async () => false,
+  callers: { callerOf: async () => 'operator' },
 } as unknown as Service;
 
 export interface Logged {

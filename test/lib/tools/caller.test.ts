@@ -1,101 +1,86 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { describe, it, type TestContext } from 'node:test';
-import { type Connection, comesFromRun } from '../../../lib/tools/caller.ts';
-import { cleanEnvironment } from '../../../lib/tools/environment.ts';
-import { RUN_VARIABLE } from '../../../lib/tools/process-tree.ts';
-import { createSandbox } from '../../../lib/tools/sandbox.ts';
-import { atEnd, killAtEnd } from '../../helpers/at-end.ts';
-import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
+import { describe, it } from 'node:test';
+import { insiders, isUntold, type Suspicion, withoutForebears } from '../../../lib/tools/caller.ts';
+import type { ProcessRow } from '../../../lib/tools/processes.ts';
 
-const skip = existsSync('/proc/net/tcp') ? false : 'this host has no /proc';
-const sandbox = createSandbox('auto', cleanEnvironment({ PATH: process.env.PATH }));
+const UNLIMITED = Number.POSITIVE_INFINITY;
 
-const listen = async (t: TestContext) => {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  const called = once(server, 'connection').then(([socket]) => socket as Socket);
-  atEnd(t, () => {
-    server.close();
-    void called.then((socket) => socket.destroy());
-  });
-  return { port, called };
-};
-
-const connectionOf = ({ localPort = 0, remotePort = 0 }: Socket): Connection => ({
-  localPort,
-  remotePort,
+const row = (pid: number, ppid: number, more: Partial<ProcessRow> = {}): ProcessRow => ({
+  ...{ pid, ppid, pgid: pid, sid: pid, started: pid * 10, zombie: false, limit: UNLIMITED },
+  ...more,
 });
 
-// A client that says nothing and stays until its other end goes away.
-const client = (t: TestContext, port: number): string => {
-  const root = temporaryDirectory(t);
-  const script = `require('net').connect(${port}, '127.0.0.1').on('error', () => {})`;
-  writeFiles(root, { 'client.cjs': script });
-  return `${process.execPath} ${root}/client.cjs`;
+// 1 is who gets orphans; 20 the operator's shell, 30 the daemon, 40 its run, begun at tick 390.
+const INIT = row(1, 0);
+const SHELL = row(20, 1);
+const DAEMON = row(30, 20);
+const AGENT = row(40, 30, { mark: 'run', limit: 7 });
+const USUAL = [INIT, SHELL, DAEMON, AGENT];
+
+const SUSPICION: Suspicion = {
+  keepers: [{ pid: 30, reaper: 1, since: 390 }],
+  dirs: ['/tree'],
+  self: 30,
+  own_limit: UNLIMITED,
 };
 
-const runShell = (t: TestContext, argv: string[], marker: string, cwd = '/'): void => {
-  const [file = '', ...args] = argv;
-  const env = { PATH: process.env.PATH, HOME: '/', [RUN_VARIABLE]: marker };
-  const child = spawn(file, args, { cwd, env, stdio: 'ignore', detached: true });
-  killAtEnd(t, child);
-};
+const CALLERS: [string, ProcessRow[], 'inside' | 'untold' | 'outside'][] = [
+  ['a child of the operator’s shell', [row(50, 20)], 'outside'],
+  ['a program of the operator’s that was there before the run', [row(21, 1)], 'outside'],
+  ['its new child', [row(50, 21), row(21, 1)], 'outside'],
+  ['a login from another machine, whose parents are root’s', [row(50, 22), row(22, 1)], 'outside'],
+  ['who entered from outside of these processes', [row(50, 0)], 'outside'],
+  ['a shell of the operator’s in the worktree', [row(50, 20)], 'outside'],
+  ['a child of the run', [row(50, 40)], 'inside'],
+  ['a child of the run that cleared its environment', [row(51, 50), row(50, 40)], 'inside'],
+  ['an orphan with the mark', [row(50, 1, { mark: 'run' })], 'inside'],
+  ['the mark of a run of another daemon', [row(50, 20, { mark: 'other' })], 'inside'],
+  ['an orphan with the limit alone', [row(50, 1, { limit: 7 })], 'inside'],
+  ['one that lowered its limit further', [row(50, 1, { limit: 3 })], 'inside'],
+  ['a child of who has the limit', [row(51, 50), row(50, 1, { limit: 7 })], 'inside'],
+  [
+    'one that stands in the worktree without a HOME',
+    [row(50, 20, { homeless_in: '/tree/a' })],
+    'inside',
+  ],
+  [
+    'one in a worktree that was removed',
+    [row(50, 20, { homeless_in: '/tree (deleted)' })],
+    'inside',
+  ],
+  ['one that stands beside it', [row(50, 20, { homeless_in: '/tree-2' })], 'outside'],
+  ['an orphan that began after the run', [row(50, 1)], 'untold'],
+  ['one in the same moment as the run', [row(50, 1, { started: 390 })], 'untold'],
+  ['a child of such an orphan', [row(51, 50), row(50, 1)], 'untold'],
+  ['one whose parent cannot be seen', [row(50, 49)], 'untold'],
+  ['one whose parent is younger than itself', [row(50, 60), row(60, 20)], 'untold'],
+];
 
-describe('comesFromRun', { skip }, () => {
-  it('knows a process of the run, and takes nobody else for one', async (t) => {
-    const { port, called } = await listen(t);
-    const marker = randomUUID();
-    runShell(t, ['/bin/sh', '-c', client(t, port)], marker);
-    const connection = connectionOf(await called);
-    assert.equal(await comesFromRun(connection, [{ marker }]), true);
-    assert.equal(await comesFromRun(connection, [{ marker: randomUUID(), dir: '/tmp' }]), false);
-    assert.equal(await comesFromRun(connection, []), false);
+describe('who calls', () => {
+  for (const [name, [caller, ...others], expected] of CALLERS)
+    it(`takes ${name} for ${expected}`, () => {
+      assert.ok(caller);
+      const rows = [...USUAL, ...others, caller];
+      const inside = insiders(rows, SUSPICION).has(caller.pid);
+      const outside = isUntold(caller, rows, SUSPICION) ? 'untold' : 'outside';
+      assert.equal(inside ? 'inside' : outside, expected);
+    });
+
+  it('takes the daemon for no run, nor who has the mark and the limit that it was started with', () => {
+    const nested = { ...SUSPICION, own_mark: 'outer', own_limit: 9 };
+    const of = { mark: 'outer', limit: 9 };
+    const rows = [INIT, row(20, 1, of), row(30, 20, of), AGENT, row(50, 20, of)];
+    assert.deepEqual([...insiders(rows, nested)], [40]);
   });
 
-  it('knows one that cleared its environment and was forked twice, by where it stands', async (t) => {
-    const { port, called } = await listen(t);
-    const dir = temporaryDirectory(t);
-    const marker = randomUUID();
-    const script = `env -i /usr/bin/setsid /bin/sh -c '${client(t, port)} &'`;
-    runShell(t, ['/bin/sh', '-c', script], marker, dir);
-    assert.equal(await comesFromRun(connectionOf(await called), [{ marker, dir }]), true);
-  });
-
-  it('knows one behind the wall of a sandbox, whatever it did to its parents', {
-    skip: sandbox.kind === 'none' && sandbox.reason,
-  }, async (t) => {
-    const { port, called } = await listen(t);
-    const marker = randomUUID();
-    const view = {
-      cwd: temporaryDirectory(t),
-      phase: 'work',
-      writable: [],
-      hidden: [],
-      network: 'host',
-    } as const;
-    const program = client(t, port);
-    const script = `cd /; (env -i /usr/bin/setsid ${program} &); sleep 600`;
-    const seen = { ...view, readable: [program.split(' ')[1] ?? ''] };
-    runShell(t, sandbox.wrap(['/bin/sh', '-c', script], seen), marker);
-    assert.equal(await comesFromRun(connectionOf(await called), [{ marker }]), true);
-  });
-
-  it('takes for one whoever has let go already, and only while a run is there', async (t) => {
-    const { port, called } = await listen(t);
-    const socket = connect(port, '127.0.0.1');
-    const other = await called;
-    const connection = connectionOf(other);
-    const run = { marker: randomUUID() };
-    assert.equal(await comesFromRun(connection, [run]), false);
-    socket.destroy();
-    await once(other.resume(), 'end');
-    assert.equal(await comesFromRun(connection, [run]), true);
-    assert.equal(await comesFromRun(connection, []), false);
+  it('takes a run of another daemon for one, but not the one that started this daemon', () => {
+    const rows = [...USUAL, row(25, 20), row(26, 25)];
+    const other = { pid: 25, reaper: 1, since: 240 };
+    const both = { ...SUSPICION, keepers: [...SUSPICION.keepers, other] };
+    assert.deepEqual([...insiders(rows, both)].toSorted(), [26, 40]);
+    assert.deepEqual(withoutForebears(rows, both).keepers, both.keepers);
+    const outer = { pid: 20, reaper: 1, since: 200 };
+    const above = { ...SUSPICION, keepers: [...SUSPICION.keepers, outer] };
+    assert.deepEqual(withoutForebears(rows, above).keepers, SUSPICION.keepers);
   });
 });

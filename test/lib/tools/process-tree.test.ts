@@ -11,9 +11,9 @@ import {
   familyOf,
   groupsBelow,
   processTable,
-  RUN_VARIABLE,
   sweep,
 } from '../../../lib/tools/process-tree.ts';
+import { RUN_VARIABLE } from '../../../lib/tools/processes.ts';
 import { atEnd, killAtEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
@@ -104,7 +104,7 @@ describe('sweep', { skip }, () => {
     await eventually(async () => assert.equal(await alive(marker), false));
     assert.equal(exists(bare), true);
     assert.equal(await sweep(marker, { family }), 1);
-    const reused = { ...family, members: [{ pid: process.ppid, started: '1' }] };
+    const reused = { ...family, members: [{ pid: process.ppid, started: 1 }] };
     assert.equal(await sweep(marker, { family: reused }), 0);
   });
 

@@ -92,7 +92,7 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
     languageServers: createLanguageServers(),
     runs: createRuns(),
     network: () => HOST_NETWORK,
-    comesFromAgent: async () => false,
+    callers: { callerOf: async () => 'operator' },
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   } as unknown as Service;
   const hapi = createServer({

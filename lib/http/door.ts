@@ -1,0 +1,37 @@
+import { Socket } from 'node:net';
+import { ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import type { Caller } from '../tools/caller.ts';
+import type { Credential } from './local-only.ts';
+
+/**
+ * Lets the operator in, and nobody else. Throws `not_operator`: for another user of the machine always, for a process of a
+ * run or who cannot be told from one unless it shows an API key.
+ */
+export const admitOperator = async (
+  socket: unknown,
+  credential: Credential | undefined,
+  service: Pick<Service, 'callers'>,
+): Promise<void> => {
+  // Asked for from within, there is no connection.
+  if (!(socket instanceof Socket)) return;
+  const caller = await service.callers.callerOf(socket);
+  const why = REFUSED[caller];
+  const isOpened = credential !== undefined && OPENED_BY_KEY.includes(caller);
+  if (why !== undefined && !isOpened) throw new ServiceError('not_operator', why);
+};
+
+const OPENED_BY_KEY: readonly Caller[] = ['run', 'untold', 'unseen'];
+
+const WITH_A_KEY =
+  'If you make it yourself, send an API key: dossier key makes one, and Authorization: Bearer dossier_… shows it. Callers by ssh -L, and programs that changed their user, need one, too.';
+
+const REFUSED: Readonly<Record<Caller, string | undefined>> = {
+  operator: undefined,
+  other_user:
+    'This call comes from another user of this machine. Only the user who runs the daemon may call it; a key changes nothing.',
+  gone: 'Nobody has the other end of this connection any more, so nobody can tell whose call it is. Make it again, and wait for the answer.',
+  run: 'This call comes from a process of a session that is running. Make it from a shell of your own: an agent decides nothing.',
+  untold: `A session without a sandbox is running, and it cannot be told that this call is not its own. ${WITH_A_KEY}`,
+  unseen: `A session without a sandbox is running, and this system does not tell whose call this is. ${WITH_A_KEY}`,
+};

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { isIPv4, type Socket } from 'node:net';
+import { endianness } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The two ends of a connection on this machine, as its server sees them. */
+export type Connection = Pick<
+  Socket,
+  'localAddress' | 'localPort' | 'remoteAddress' | 'remotePort'
+>;
+
+/** The other end: whose it is and which socket. `gone`: nobody has it any more. `unknown`: no table tells. */
+export type Client = { uid: number; inode: string } | 'gone' | 'unknown';
+
+/** Looks the client's socket up in the tables of the kernel, where it is a row of its own. */
+export const clientOf = async (connection: Connection): Promise<Client> => {
+  const wanted = rowsOf(connection);
+  let found = await lookUp(wanted);
+  // The tables are read in pieces while they change: a row may be missed once.
+  for (let left = ATTEMPTS; left > 0 && found === undefined; left -= 1) {
+    await delay(AGAIN_MS);
+    found = await lookUp(wanted);
+  }
+  return found ?? 'gone';
+};
+
+const ATTEMPTS = 2;
+const AGAIN_MS = 5;
+
+const lookUp = async (wanted: readonly Row[]): Promise<Client | undefined> => {
+  let tables = 0;
+  for (const { name, addresses } of wanted) {
+    const table = await readFile(`/proc/net/${name}`, 'latin1').catch(() => '');
+    if (table !== '') tables += 1;
+    const client = findIn(table, addresses);
+    if (client !== undefined) return client;
+  }
+  return tables === 0 && wanted.length > 0 ? 'unknown' : undefined;
+};
+
+const findIn = (table: string, addresses: string): Client | undefined => {
+  const at = table.indexOf(addresses);
+  if (at < 0) return undefined;
+  const line = table.slice(at + addresses.length, table.indexOf('\n', at)).trim();
+  const [state = '', , , , uid, , inode = NOBODY] = line.split(/\s+/);
+  // A socket that was let go of is shown as root's.
+  if (!OPEN.has(state) || inode === NOBODY) return 'gone';
+  return { uid: Number(uid), inode };
+};
+
+const NOBODY = '0';
+// Established, and both stages of having sent all there is to send.
+const OPEN = new Set(['01', '04', '05']);
+
+interface Row {
+  name: 'tcp' | 'tcp6';
+  addresses: string;
+}
+
+// None of a connection that is closed already.
+const rowsOf = ({ localAddress, localPort, remoteAddress, remotePort }: Connection): Row[] => {
+  if (!localAddress || !remoteAddress || !localPort || !remotePort) return [];
+  const row = (kind: (address: string) => string): string =>
+    ` ${kind(remoteAddress)}:${port(remotePort)} ${kind(localAddress)}:${port(localPort)} `;
+  if (!isIPv4(plain(remoteAddress))) return [{ name: 'tcp6', addresses: row(v6) }];
+  return [
+    { name: 'tcp', addresses: row(v4) },
+    { name: 'tcp6', addresses: row((address) => `${words([0, 0, 0xffff])}${v4(address)}`) },
+  ];
+};
+
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '');
+
+const v4 = (address: string): string => {
+  const [a = 0, b = 0, c = 0, d = 0] = plain(address).split('.').map(Number);
+  return words([((a << 24) | (b << 16) | (c << 8) | d) >>> 0]);
+};
+
+const v6 = (address: string): string => {
+  const [head = '', tail] = address.split('::');
+  const first = head.split(':').filter(Boolean);
+  const last = (tail ?? '').split(':').filter(Boolean);
+  const gap = Array<string>(8 - first.length - last.length).fill('0');
+  const parts = [...first, ...gap, ...last].map((part) => Number.parseInt(part, 16));
+  const pairs = [0, 2, 4, 6].map((at) => ((parts[at] ?? 0) * 65_536 + (parts[at + 1] ?? 0)) >>> 0);
+  return words(pairs);
+};
+
+// As the machine keeps a word of the network's order.
+const words = (values: number[]): string =>
+  values
+    .map((value) => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32BE(value);
+      return hex(endianness() === 'LE' ? bytes.readUInt32LE() : value, 8);
+    })
+    .join('');
+
+const port = (value: number): string => hex(value, 4);
+
+const hex = (value: number, width: number): string =>
+  value.toString(16).toUpperCase().padStart(width, '0');

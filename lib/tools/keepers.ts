@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { holds } from './processes.ts';
+import type { Runs } from './runs.ts';
+
+/** A daemon of this user that has a run with the machine's loopback. */
+export interface Keeper {
+  pid: number;
+  /** Who gets the orphans of its runs; 0 where that is not known. */
+  reaper: number;
+  /** When the first of them that leaves orphans was started, in clock ticks since the machine was; else `NEVER`. */
+  since: number;
+}
+
+/**
+ * While a run has the machine's loopback, this process has an abstract socket whose name says so to every other daemon of
+ * the machine: nobody can remove it, and it ends with the process. Nothing where there are no such sockets.
+ */
+export const announceRuns = (runs: Runs): void => {
+  let told: { name: string; server: Server } | undefined;
+  const tell = (keeper: Keeper | undefined): void => {
+    const name = keeper && nameOf(keeper);
+    if (name === told?.name) return;
+    const former = told;
+    told = name === undefined ? undefined : { name, server: bind(name) };
+    former?.server.close();
+  };
+  const update = (): void => {
+    const keeper = keeperOf(runs);
+    tell(keeper);
+    if (keeper === undefined) return;
+    void runs.reaper().then((pid = 0) => tell(keeperOf(runs, pid)));
+  };
+  if (process.platform === 'linux') runs.follow(update);
+};
+
+/** What this process would say of itself; undefined while no run of its has the machine's loopback. */
+export const keeperOf = (runs: Runs, reaper = 0): Keeper | undefined => {
+  const open = [...runs.live].filter(({ loopback }) => loopback);
+  const starts = open.map(({ ticks, sandboxed }) => (sandboxed ? NEVER : ticks));
+  return open.length === 0 ? undefined : { pid: process.pid, reaper, since: Math.min(...starts) };
+};
+
+/** Later than any process. */
+const NEVER = 2 ** 52;
+
+/** The other daemons of this user that have such runs now. A name that its process does not hold counts for nothing. */
+export const otherKeepers = async (): Promise<Keeper[]> => {
+  const table = await readFile('/proc/net/unix', 'latin1').catch(() => '');
+  return [...table.matchAll(NAME)].flatMap(([, inode, ...numbers]) => {
+    const [pid = 0, reaper = 0, since = 0] = numbers.map(Number);
+    const theirs = pid !== process.pid && holds(pid, `socket:[${inode}]`, false);
+    return theirs ? { pid, reaper, since } : [];
+  });
+};
+
+const NAME = / (\d+) @dossier-runs\/(\d+)\/(\d+)\/(\d+)/g;
+
+const nameOf = ({ pid, reaper, since }: Keeper): string =>
+  `\0dossier-runs/${pid}/${reaper}/${since}`;
+
+// Taken at once, so that it is there before the program is. Nobody is ever answered.
+const bind = (name: string): Server => {
+  const server = createServer((socket) => socket.destroy());
+  server.on('error', () => undefined);
+  server.listen(name);
+  server.unref();
+  return server;
+};

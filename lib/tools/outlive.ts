@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { processesOf, type Traces } from './process-tree.ts';
+import { descendants, hasEnded, readProcesses } from './processes.ts';
+import { OWN_LIMIT, runLimit } from './run-limit.ts';
+import type { LiveRun, Runs } from './runs.ts';
+
+/**
+ * Takes a run whose program has ended out of the table: at once if nothing of it is left, else when the last of it has gone,
+ * and tells of that. What has the limit of a run that nobody knows counts as left of this one.
+ */
+export const leaveOnceGone = async (runs: Runs, run: LiveRun, traces: Traces): Promise<void> => {
+  const sure = await processesOf(run.marker, traces);
+  const left = sure.length > 0 ? sure : await strangers(runs, run);
+  if (left.length === 0) {
+    runs.leave(run);
+    return;
+  }
+  runs.tellLeft({ run, sure: sure.length > 0, processes: left.map(nameOf) });
+  void (async () => {
+    do await delay(LOOK_AGAIN_MS, undefined, { ref: false });
+    while ((await remaining(runs, run, traces)) > 0);
+    runs.leave(run);
+  })();
+};
+
+const LOOK_AGAIN_MS = 1000;
+
+const remaining = async (runs: Runs, run: LiveRun, traces: Traces): Promise<number> =>
+  (await processesOf(run.marker, traces)).length + (await strangers(runs, run)).length;
+
+// Who lowered the limit of a run further has one that is no run's.
+const strangers = async (runs: Runs, run: LiveRun): Promise<number[]> => {
+  if (run.sandboxed || !run.loopback) return [];
+  const rows = await readProcesses();
+  const known = new Set([...runs.live].map(({ marker }) => runLimit(marker)));
+  const ours = descendants(rows, [process.pid]);
+  return rows
+    .filter((row) => row.limit < OWN_LIMIT && row.started >= run.ticks)
+    .filter((row) => !known.has(row.limit) && !ours.has(row.pid) && row.mark === undefined)
+    .flatMap((row) => (hasEnded(row) ? [] : row.pid));
+};
+
+const nameOf = (pid: number): string => {
+  try {
+    return `${pid} (${readFileSync(`/proc/${pid}/comm`, 'utf8').trimEnd()})`;
+  } catch {
+    return String(pid);
+  }
+};

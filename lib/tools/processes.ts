@@ -1,0 +1,138 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { lockLimitOf } from './run-limit.ts';
+
+/** The variable that every process of a run inherits, whatever group or session it moves to. */
+export const RUN_VARIABLE = 'DOSSIER_RUN';
+
+/** What /proc says of a process. */
+export interface ProcessRow {
+  pid: number;
+  ppid: number;
+  pgid: number;
+  /** The process that began its session; it may be gone. */
+  sid: number;
+  /** Clock ticks since the machine started: with its number, the process for as long as it lives. */
+  started: number;
+  /** Its first thread has ended; others may live. */
+  zombie: boolean;
+  /** Its limit on file locks, by which runs are known; see `runLimit`. */
+  limit: number;
+  /** The mark of a run in its environment; undefined where it has none, or may not be read. */
+  mark?: string;
+  /** Where it stands, of one that was left no HOME. */
+  homeless_in?: string;
+}
+
+/** Every process of this machine, read one after the other; empty where there is no /proc. */
+export const readProcesses = async (): Promise<ProcessRow[]> => {
+  const rows: ProcessRow[] = [];
+  let since = performance.now();
+  for (const pid of numbersIn('/proc')) {
+    const row = readProcess(pid);
+    if (row !== undefined) rows.push(row);
+    if (performance.now() - since < LONGEST_STEP_MS) continue;
+    await breathe();
+    since = performance.now();
+  }
+  return rows;
+};
+
+const LONGEST_STEP_MS = 5;
+
+/** One process; undefined when it is gone. */
+export const readProcess = (pid: number): ProcessRow | undefined => {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  // The name in brackets may itself hold brackets and spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, ...numbers] = fields;
+  const [ppid, pgid, sid] = numbers.map(Number);
+  if (state === undefined || ppid === undefined || pgid === undefined || sid === undefined) return;
+  const zombie = state === 'Z';
+  const limit = lockLimitOf(pid) ?? Number.POSITIVE_INFINITY;
+  const row = { pid, ppid, pgid, sid, started: Number(fields[STARTED]), zombie, limit };
+  return { ...row, ...traitsOf(pid, zombie) };
+};
+
+const STARTED = 19;
+
+// The environment of a process whose first thread has ended is read by another of its threads.
+const traitsOf = (pid: number, zombie: boolean): Pick<ProcessRow, 'mark' | 'homeless_in'> => {
+  const place = zombie ? `/proc/${pid}/task/${threadsOf(pid).at(-1) ?? pid}` : `/proc/${pid}`;
+  const environ = tryTo(() => readFileSync(`${place}/environ`, 'latin1'));
+  // Not ours to read, or a thread of the kernel, which stands nowhere.
+  if (environ === undefined) return {};
+  const entries = environ.split('\0');
+  const mark = entries.find((entry) => entry.startsWith(MARK))?.slice(MARK.length);
+  const homeless = !entries.some((entry) => entry.startsWith('HOME='));
+  return {
+    ...(mark !== undefined && { mark }),
+    ...(homeless && { homeless_in: attempt(() => readlinkSync(`${place}/cwd`)) }),
+  };
+};
+
+const MARK = `${RUN_VARIABLE}=`;
+
+/** Whether the process has a descriptor that leads there. Threads may have tables of their own: `every` looks at all. */
+export const holds = (pid: number, target: string, every: boolean): boolean => {
+  const places = every
+    ? threadsOf(pid).map((tid) => `/proc/${pid}/task/${tid}/fd`)
+    : [`/proc/${pid}/fd`];
+  return places.some((place) =>
+    namesIn(place).some((name) => attempt(() => readlinkSync(`${place}/${name}`)) === target),
+  );
+};
+
+const threadsOf = (pid: number): number[] => numbersIn(`/proc/${pid}/task`);
+
+const numbersIn = (place: string): number[] =>
+  namesIn(place)
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+
+const namesIn = (place: string): string[] => {
+  try {
+    return readdirSync(place);
+  } catch {
+    // It is gone, or not ours to read.
+    return [];
+  }
+};
+
+const attempt = (read: () => string): string => tryTo(read) ?? '';
+
+const tryTo = (read: () => string): string | undefined => {
+  try {
+    return read();
+  } catch {
+    // It is gone, or not ours to read.
+    return undefined;
+  }
+};
+
+/** Whether all of its threads have ended, and only its parent has not heard of it. */
+export const hasEnded = ({ pid, zombie }: Pick<ProcessRow, 'pid' | 'zombie'>): boolean =>
+  zombie && threadsOf(pid).every((tid) => tid === pid || threadHasEnded(pid, tid));
+
+const threadHasEnded = (pid: number, tid: number): boolean => {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/task/${tid}/stat`, 'latin1'));
+  return !/^ [^ZX]/.test(stat.slice(stat.lastIndexOf(')') + 1));
+};
+
+/** These processes and all that descend from them. */
+export const descendants = (
+  rows: readonly Pick<ProcessRow, 'pid' | 'ppid'>[],
+  roots: readonly number[],
+): Set<number> => {
+  const children = new Map<number, number[]>();
+  for (const { pid, ppid } of rows) children.set(ppid, [...(children.get(ppid) ?? []), pid]);
+  const found = new Set(roots);
+  for (const pid of found) for (const child of children.get(pid) ?? []) found.add(child);
+  return found;
+};
+
+/** This moment in clock ticks since the machine started, as processes are stamped; undefined where there is no /proc. */
+export const ticksNow = (): number | undefined => {
+  const [uptime] = attempt(() => readFileSync('/proc/uptime', 'latin1')).split(' ');
+  return uptime === undefined || uptime === '' ? undefined : Math.floor(Number(uptime) * 100);
+};
