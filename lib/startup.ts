@@ -147,7 +147,7 @@ const compose = (
       return github;
     },
     network,
-    providers: providersOf(config, settings, { sandbox, runs, network }),
+    providers: providersOf(given, settings, { sandbox, runs, network }),
     runs,
     engine,
     setups,
@@ -219,7 +219,7 @@ const portOf = (url: string): number => Number(new URL(url).port);
 
 // Made anew when the settings were edited; a session that runs keeps the provider it was started with.
 const providersOf = (
-  { env }: Config,
+  { config: { env }, store }: Pick<Service, 'config' | 'store'>,
   settings: Current,
   { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkDoor },
 ): (() => Providers) => {
@@ -228,7 +228,8 @@ const providersOf = (
     const from = settings();
     if (made?.from !== from) {
       const given = from as Parameters<typeof createProviders>[0];
-      const deps = { env, sandbox: sandbox(), network: network(), runs, isInside };
+      const { states } = store.layout;
+      const deps = { env, sandbox: sandbox(), states, network: network(), runs, isInside };
       made = { from, providers: createProviders(given, deps) };
     }
     return made.providers;

@@ -33,6 +33,8 @@ export interface Layout {
   readonly unsandboxed: string;
   /** What of sessions and planning held before they ran. */
   readonly held: string;
+  /** Copies of what agents keep at home, a directory for each session. */
+  readonly states: string;
   readonly tmp: string;
   readonly trash: string;
   readonly undo: string;
@@ -65,6 +67,7 @@ export const layoutOf = (root: string): Layout => {
     languageServers: join(dossier, 'language-servers'),
     unsandboxed: join(dossier, 'unsandboxed'),
     held: join(dossier, 'held.json'),
+    states: join(dossier, 'agent-state'),
     tmp: join(dossier, 'tmp'),
     trash: join(dossier, 'trash'),
     undo: join(dossier, 'undo'),

@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isInside } from '../../store/disk/inside.ts';
 import { NO_MCP } from '../egress/mcp-door.ts';
 import { createNetworkDoor } from '../egress/networks.ts';
@@ -5,11 +8,13 @@ import { createWorld } from '../egress/world.ts';
 import type { ProviderInfo } from '../providers/provider.ts';
 import { createProviders } from '../providers/providers.ts';
 import { createRuns } from '../tools/runs.ts';
+import { forgetState } from '../tools/state/open.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
 
 /** Who could plan and work. Only the one that the settings name has to be there. */
 export const providers = async function* (patient: Patient): AsyncGenerator<Finding> {
   const { config, settings, sandbox } = patient;
+  const states = `dossier-doctor-${randomUUID()}`;
   const known = createProviders((settings?.value ?? {}) as Parameters<typeof createProviders>[0], {
     env: config.env,
     sandbox,
@@ -18,11 +23,13 @@ export const providers = async function* (patient: Patient): AsyncGenerator<Find
       ...{ sandboxed: sandbox.kind !== 'none', mcp: () => NO_MCP },
     }),
     runs: createRuns(),
+    states: join(tmpdir(), states),
     isInside,
   });
   if (known.get(known.chosen) === undefined)
     yield missing('provider', `the settings name ${known.chosen}, and there is none of that name`);
-  for (const info of await known.list()) yield finding(info, info.id === known.chosen);
+  const infos = await known.list().finally(() => forgetState(tmpdir(), states));
+  for (const info of infos) yield finding(info, info.id === known.chosen);
 };
 
 const finding = (

@@ -14,6 +14,7 @@ import { type LiveRun, newRun, START } from '../sessions/engine.ts';
 import { wakeQueue } from '../sessions/launch.ts';
 import { noPlaceLeft } from '../sessions/places.ts';
 import type { ReadingTurn } from '../sessions/reading-turn.ts';
+import { forgetState } from '../tools/state/open.ts';
 import { viewOf } from '../worktrees/look/view.ts';
 import { ensureWorktree } from '../worktrees/make/create.ts';
 import { refuseHeld } from '../worktrees/read.ts';
@@ -139,7 +140,10 @@ const run = async (service: Service, live: LiveRun, start: Start): Promise<RunRe
   }
   const spec = { ...specOf(service, live, start), mcp: door.mcp };
   live.run = provider.start(spec, () => undefined);
-  return live.run.done.finally(door.close);
+  return live.run.done.finally(() => {
+    door.close();
+    return forgetState(service.store.layout.states, spec.session_id);
+  });
 };
 
 const specOf = (

@@ -11,6 +11,8 @@ export interface ProviderDeps {
   /** The daemon's own environment; programs get the allow-listed part of it and what their settings add. */
   env: Readonly<Record<string, string | undefined>>;
   sandbox: Sandbox;
+  /** Where runs have their copies of what agents keep at home: a directory that is made when it is needed. */
+  states: string;
   /** How its programs reach the network. */
   network: NetworkDoor;
   /** Where every program is entered from before its start until nothing of it is alive. */
@@ -22,8 +24,6 @@ export interface ProviderDeps {
 export interface Launch {
   argv: readonly string[];
   env?: Environment;
-  /** Absolute paths, writable in both phases: where an agent keeps its sessions and its login. */
-  state?: readonly string[];
   onBytes?: (chunk: Buffer) => void;
   /** Whole lines of standard output alone. */
   onLine?: (line: string) => void;
@@ -85,9 +85,9 @@ const start = (
   { open, ...deps }: LaunchDeps & { open: OpenNetwork },
 ): Program => {
   const { cwd, phase, writable, kept, binds, hidden, run_marker, limits, signed_as } = spec;
-  const { state = [], onBytes, onLine } = program;
+  const { onBytes, onLine } = program;
   const view = {
-    ...{ cwd, phase, writable, readable: kept, hidden, state },
+    ...{ cwd, phase, writable, readable: kept, hidden },
     network: open.view,
     ...(binds && { binds }),
   };

@@ -1,4 +1,5 @@
 import type { Environment } from '../tools/environment.ts';
+import type { StatePlace } from '../tools/state/place.ts';
 import type { Phase } from './provider.ts';
 
 /** An agent that is known by name: how it is started, what its modes are called, where it keeps its own files. */
@@ -35,7 +36,7 @@ export interface AcpAgent {
   id: string;
   argv: readonly string[];
   env: Environment;
-  state: readonly string[];
+  state: readonly StatePlace[];
   modes: Record<Phase, readonly string[]>;
   authenticate?: string;
   sums_turn: boolean;

@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import type { NetworkRules } from '../egress/rules.ts';
 import type { Environment } from '../tools/environment.ts';
+import type { StatePlace } from '../tools/state/place.ts';
 import { createAcpProvider } from './acp/acp.ts';
 import { createCommandProvider } from './command/command.ts';
 import type { Format } from './command/formats.ts';
@@ -11,6 +13,7 @@ import { type AcpAgent, PRESETS, type Preset } from './presets.ts';
 import type { Provider, ProviderInfo } from './provider.ts';
 import { failedRun } from './run-end.ts';
 import { createRunbookProvider } from './runbook/runbook.ts';
+import { STATE_RULES } from './state-rules.ts';
 
 /** An entry of `providers` in the settings. Each field given overrides the preset's. */
 export interface AcpSettings {
@@ -21,8 +24,10 @@ export interface AcpSettings {
   args?: string[];
   env?: Record<string, string>;
   modes?: { plan?: string; work?: string };
-  /** Paths the agent may write besides the worktree, absolute or beginning with `~/`. */
+  /** Where the agent keeps its own, absolute or beginning with `~/`: a run has a private copy. */
   state_dirs?: string[];
+  /** Globs of files in them that return from that copy. */
+  state_returns?: string[];
   network?: NetworkRules['network'];
   allow_local?: string[];
 }
@@ -37,6 +42,7 @@ export interface CommandSettings {
   output?: Format;
   env?: Record<string, string>;
   state_dirs?: string[];
+  state_returns?: string[];
   network?: NetworkRules['network'];
   allow_local?: string[];
 }
@@ -207,15 +213,25 @@ const acpAgent = (
 
 // What a program is given of its own: its variables, and where it keeps its sessions and its login.
 const ownPlaces = (
-  entry: Pick<AcpSettings, 'env' | 'state_dirs'>,
+  entry: Pick<AcpSettings, 'env' | 'state_dirs' | 'state_returns'>,
   preset: Preset,
   { env }: ProviderDeps,
-): { env: Environment; state: string[] } => {
+): { env: Environment; state: StatePlace[] } => {
   const given: Environment = { ...inherited(preset, env), ...preset.env, ...entry.env };
-  const dirs = entry.state_dirs ?? usualPlaces(preset, given);
   const home = given.HOME ?? env.HOME ?? '/';
-  return { env: given, state: dirs.map((dir) => dir.replace(/^~(?=\/)/, home)) };
+  const usual = usualPlaces(preset, given).map((path) => atHome(path, home));
+  const { state_dirs, state_returns } = entry;
+  const returns = state_returns && { returns: state_returns };
+  const places = state_dirs?.map((dir) => atHome(dir, home)) ?? usual;
+  const state = places.map((path): StatePlace => {
+    const known = STATE_RULES[preset.state_dirs[usual.indexOf(path)] ?? ''];
+    const rules = known ?? returns;
+    return { path, ...(rules && { rules: { ...known, ...returns } }) };
+  });
+  return { env: given, state };
 };
+
+const atHome = (path: string, home: string): string => resolve(path.replace(/^~(?=\/)/, home));
 
 const usualPlaces = ({ state_dirs, state_moved_by = '' }: Preset, env: Environment): string[] => {
   const moved = env[state_moved_by];

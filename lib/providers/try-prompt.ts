@@ -3,6 +3,7 @@ import { inScratch } from '../../store/disk/scratch.ts';
 import { visible } from '../../store/text/visible.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { forgetState } from '../tools/state/open.ts';
 import { needProvider } from '../trust/need.ts';
 import { ANSWER_LIMITS } from './launch.ts';
 import type { Provider, ProviderInfo, RunResult, Usage } from './provider.ts';
@@ -56,9 +57,10 @@ export const tryPrompt = async (service: Service, id: string, prompt: string): P
 
 const answer = ({ store }: Service, provider: Provider, prompt: string): Promise<RunResult> =>
   inScratch(store.layout, (dir) => {
+    const session_id = randomUUID();
     const run = provider.start(
       {
-        session_id: randomUUID(),
+        session_id,
         phase: 'plan',
         cwd: dir,
         session_dir: dir,
@@ -79,5 +81,5 @@ const answer = ({ store }: Service, provider: Provider, prompt: string): Promise
       },
       () => undefined,
     );
-    return run.done;
+    return run.done.finally(() => forgetState(store.layout.states, session_id));
   });

@@ -9,6 +9,7 @@ import { CONFLICT } from '../conflicts/under-way.ts';
 import { unstage } from '../conflicts/unstage.ts';
 import type { Service } from '../service.ts';
 import { sweep } from '../tools/process-tree.ts';
+import { sweepStates } from '../tools/state/open.ts';
 import { findWorktree } from '../worktrees/read.ts';
 import { undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';
@@ -29,6 +30,8 @@ import { wrapUp } from './wrap-up.ts';
  */
 export const recoverSessions = async (service: Service): Promise<void> => {
   await takeUpLocked(service);
+  const { layout, journal } = service.store;
+  await sweepStates(layout.states, new Set(journal.runs.keys()));
   for (const [id, { case_id }] of [...service.store.journal.runs]) {
     await recover(service, case_id, id).catch((error: unknown) => {
       service.log.error(

@@ -7,6 +7,7 @@ import { update } from '../cases/change.ts';
 import { isClosed, moveTo } from '../cases/moves.ts';
 import { CONFLICT } from '../conflicts/under-way.ts';
 import type { Service } from '../service.ts';
+import { forgetState } from '../tools/state/open.ts';
 import { endStream, noteApproved } from './stream.ts';
 
 /**
@@ -27,6 +28,7 @@ export const settle = async (service: Service, kept: KeptSession): Promise<void>
   if (isEnded(session.status)) {
     await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
     endStream(service, kept);
+    await forgetState(store.layout.states, session.id);
   }
   await tellSession(store, session);
 };

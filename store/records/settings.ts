@@ -41,6 +41,7 @@ export const ProviderSettings = Type.Object({
     Type.Object({ plan: Type.Optional(Type.String()), work: Type.Optional(Type.String()) }),
   ),
   state_dirs: Type.Optional(Words),
+  state_returns: Type.Optional(Words),
   network: Type.Optional(NetworkSetting),
   allow_local: Type.Optional(LocalAddresses),
 });

@@ -2,9 +2,10 @@ import { cleanEnvironment } from '../../tools/environment.ts';
 import { programStamp } from '../../tools/find-program.ts';
 import { isolationOf } from '../launch.ts';
 import { whyNotThere } from '../not-there.ts';
+import { withOwnState } from '../own-state.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Provider, ProviderInfo } from '../provider.ts';
-import { failedRun, lateRun } from '../run-end.ts';
+import { failedRun } from '../run-end.ts';
 import type { AcpDeps } from './run.ts';
 
 const UNAVAILABLE_MS = 30_000;
@@ -35,7 +36,9 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
       const missing = whyNotThere(agent, deps);
       if (missing !== undefined) return failedRun(missing);
       const loading = import('./run.ts');
-      return lateRun(loading.then(({ startAcpRun }) => startAcpRun(agent, spec, tell, deps)));
+      return withOwnState({ state: agent.state, spec, tell, deps }, (own) =>
+        loading.then(({ startAcpRun }) => startAcpRun(agent, own, tell, deps)),
+      );
     },
   };
 };

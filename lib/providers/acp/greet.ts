@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { cleanEnvironment } from '../../tools/environment.ts';
-import { startProgram } from '../../tools/spawn.ts';
+import { inScratch } from '../../tools/scratch.ts';
+import { openRunState } from '../../tools/state/open.ts';
 import { within } from '../../tools/within.ts';
-import { UNATTENDED } from '../launch.ts';
+import { ANSWER_LIMITS, type Launchable, launch } from '../launch.ts';
 import type { AcpAgent } from '../presets.ts';
 import { connectAgent } from './connection.ts';
 import { describeFailure } from './failure.ts';
@@ -16,16 +16,35 @@ const PROBE_MS = 30_000;
  * Starts the agent only to shake hands: no prompt, no session, nothing of the workspace. Answers what it is, or why it
  * cannot be used.
  */
-export const greet = async (
-  agent: AcpAgent,
-  { env, runs }: AcpDeps,
-): Promise<AgentHello | string> => {
-  const clean = cleanEnvironment(env, { ...UNATTENDED, ...agent.env });
-  const marker = randomUUID();
-  const program = startProgram({
-    ...{ argv: agent.argv, cwd: clean.HOME ?? '/', env: clean },
-    ...{ marker, runs, loopback: true },
+export const greet = (agent: AcpAgent, deps: AcpDeps): Promise<AgentHello | string> =>
+  inScratch(deps.states, async (cwd, name) => {
+    const own =
+      deps.sandbox.kind === 'none' ? undefined : await copyFor(agent, deps, { cwd, name });
+    try {
+      return await shakeHands(agent, { cwd, binds: own?.binds ?? [] }, deps);
+    } finally {
+      // A login that was renewed would be lost otherwise, and the old one may hold no more.
+      await own?.close();
+    }
   });
+
+const copyFor = (
+  { state }: AcpAgent,
+  { states }: AcpDeps,
+  { cwd, name }: Record<'cwd' | 'name', string>,
+) => openRunState(state, { within: states, name }, { cwd });
+
+const shakeHands = async (
+  agent: AcpAgent,
+  { cwd, binds }: Pick<Launchable, 'cwd' | 'binds'>,
+  deps: AcpDeps,
+): Promise<AgentHello | string> => {
+  const view = { cwd, phase: 'plan' as const, writable: [], kept: [], hidden: [deps.states] };
+  const program = launch(
+    { ...view, binds: binds ?? [], run_marker: randomUUID(), limits: ANSWER_LIMITS },
+    { argv: agent.argv, env: agent.env },
+    deps,
+  );
   const connection = connectAgent(program, {
     onNotification: () => undefined,
     onPermission: async () => ({ outcome: { outcome: 'cancelled' } }),

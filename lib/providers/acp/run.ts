@@ -55,11 +55,11 @@ const startTurn = (
   tell: (event: RunEvent) => void,
   deps: AcpDeps,
 ): Turn => {
-  const { argv, state, token_by_env } = preset;
+  const { argv, token_by_env } = preset;
   const token = token_by_env ? spec.mcp?.token : undefined;
   const env = { ...preset.env, ...(token !== undefined && { [TOKEN_VARIABLE]: token }) };
   const onNetwork = onceEach((data) => tell({ type: 'network', data }));
-  const program = launch(spec, { argv, env, state, onNetwork }, deps);
+  const program = launch(spec, { argv, env, onNetwork }, deps);
   const transcript = createTranscript(tell, TOLD_OUTPUT);
   const meter = createUsageMeter(preset.sums_turn);
   const inside = (path: string): boolean => deps.isInside(spec.cwd, path);

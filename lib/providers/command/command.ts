@@ -1,7 +1,9 @@
 import type { Environment } from '../../tools/environment.ts';
+import type { StatePlace } from '../../tools/state/place.ts';
 import { isolationOf, type ProviderDeps } from '../launch.ts';
 import { createManualProvider } from '../manual.ts';
 import { whyNotThere } from '../not-there.ts';
+import { withOwnState } from '../own-state.ts';
 import type { Phase, Provider, ProviderInfo } from '../provider.ts';
 import { failedRun } from '../run-end.ts';
 import type { Format } from './formats.ts';
@@ -14,7 +16,7 @@ export interface CommandProgram {
   argv: Readonly<Partial<Record<Phase, readonly string[]>>>;
   output: Format;
   env: Environment;
-  state: readonly string[];
+  state: readonly StatePlace[];
   hint: string;
 }
 
@@ -43,6 +45,8 @@ export const createCommandProvider = (program: CommandProgram, deps: ProviderDep
       );
     const reason = whyNotThere({ ...program, argv }, deps);
     if (reason !== undefined) return failedRun(reason);
-    return startCommandRun({ ...program, argv }, spec, { tell, deps });
+    return withOwnState({ state: program.state, spec, tell, deps }, (own) =>
+      startCommandRun({ ...program, argv }, own, { tell, deps }),
+    );
   },
 });

@@ -14,7 +14,6 @@ interface Started {
   argv: readonly string[];
   output: Format;
   env: Environment;
-  state: readonly string[];
 }
 
 interface Surroundings {
@@ -24,7 +23,7 @@ interface Surroundings {
 
 /** Runs a program for one turn. The prompt goes to its standard input, or where `{prompt}` stands in its arguments. */
 export const startCommandRun = (
-  { argv, output, env, state }: Started,
+  { argv, output, env }: Started,
   spec: RunSpec,
   { tell, deps }: Surroundings,
 ): Run => {
@@ -37,7 +36,7 @@ export const startCommandRun = (
   const onNetwork = onceEach((data) => joined.tell({ type: 'network', data }));
   let stopped = false;
   const started = attempt(() =>
-    launch(spec, { argv: given, env, state, onNetwork, onLine: (line) => hear(told, line) }, deps),
+    launch(spec, { argv: given, env, onNetwork, onLine: (line) => hear(told, line) }, deps),
   );
   if (started instanceof Error) return failedRun(messageOf(started));
   started.stdin.end(argv.includes(PLACE) ? '' : prompt);

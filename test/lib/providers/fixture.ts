@@ -35,14 +35,15 @@ export const makePlace = (t: TestContext): Place => {
   return place;
 };
 
-export const depsFor = ({ home }: Place, setting: SandboxSetting = 'off'): ProviderDeps => {
+export const depsFor = ({ home, root }: Place, setting: SandboxSetting = 'off'): ProviderDeps => {
   const env = { PATH: process.env.PATH ?? '', HOME: home };
   const sandbox = createSandbox(setting, env);
   const network = createNetworkDoor({
     ...{ sandboxed: sandbox.kind !== 'none', rules: {}, env, world: createWorld(() => undefined) },
     mcp: () => NO_MCP,
   });
-  return { env, sandbox, runs: createRuns(), network, isInside };
+  const states = join(root, 'states');
+  return { env, sandbox, states, runs: createRuns(), network, isInside };
 };
 
 export const specFor = (

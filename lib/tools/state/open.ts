@@ -1,0 +1,34 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Mine, StatePlace } from './place.ts';
+import { type OpenState, openState } from './state.ts';
+
+interface Place {
+  /** The directory of all copies. */
+  within: string;
+  /** Of the session, whose turns share one. */
+  name: string;
+}
+
+/** Opens the copy of a session. Rejects when it cannot be made: an agent never gets the real one in its place. */
+export const openRunState = async (
+  places: readonly StatePlace[],
+  { within, name }: Place,
+  mine: Mine,
+): Promise<OpenState> => {
+  const into = join(within, name);
+  await mkdir(into, { recursive: true, mode: 0o700 });
+  return openState(places, into, mine);
+};
+
+/** Takes the copy of a session away that goes on no more. Never rejects. */
+export const forgetState = (within: string, name: string): Promise<void> =>
+  rm(join(within, name), { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+
+/** Takes away what a former life of the daemon left, but for the sessions that may go on. */
+export const sweepStates = async (within: string, keep: ReadonlySet<string>): Promise<void> => {
+  const names = await readdir(within).catch(() => []);
+  await Promise.all(
+    names.filter((name) => !keep.has(name)).map((name) => forgetState(within, name)),
+  );
+};
