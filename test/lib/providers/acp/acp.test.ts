@@ -527,7 +527,7 @@ describe('what is known of an agent', () => {
 });
 
 describe('the state of an agent in the sandbox', () => {
-  it('is where the operator moved it by its variable, and made there when it is missing', async (t) => {
+  it('is where the operator moved it by its variable, as a copy that leaves nothing there', async (t) => {
     const place = makePlace(t);
     const deps = depsFor(place, 'auto');
     if (deps.sandbox.kind === 'none') return t.skip(deps.sandbox.reason);
@@ -545,7 +545,7 @@ describe('the state of an agent in the sandbox', () => {
     const { outcome, error } = await run.done;
 
     assert.equal(outcome, 'completed', error);
-    assert.equal(existsSync(moved), true);
+    assert.equal(existsSync(moved), false);
     assert.equal(existsSync(join(place.home, '.codex')), false);
   });
 });
