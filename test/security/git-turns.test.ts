@@ -166,6 +166,27 @@ describe('a turn', () => {
     assert.match(on.git('symbolic-ref', 'HEAD'), /refs\/heads\/work/);
   });
 
+  it("keeps commits that were reset away, the operator's among them", async (t) => {
+    const on = await begun(t);
+    writeFiles(on.path, { 'b.txt': 'b\n' });
+    on.git('add', 'b.txt');
+    on.git(...ME, 'commit', '-qm', 'mine');
+    const mine = on.git('rev-parse', 'HEAD').trim();
+    on.agent('reset', '-q', '--hard', 'HEAD~1');
+    on.agent('commit', '-q', '--allow-empty', '-m', 'its own');
+    on.agent('commit', '-q', '--amend', '--allow-empty', '-m', 'better');
+    const [told, ...more] = await on.end();
+    assert.deepEqual([told?.refs?.length, more], [1, []]);
+    const ref = told?.refs?.[0]?.kept_ref ?? '';
+    assert.match(told?.message ?? '', /reset away/);
+    assert.match(
+      on.main('log', '--format=%s', ref),
+      /^its own$[\s\S]*^mine$|^mine$[\s\S]*^its own$/m,
+    );
+    assert.equal(on.main('show', `${mine}:b.txt`), 'b\n');
+    assert.equal(on.git('log', '-1', '--format=%s').trim(), 'better');
+  });
+
   it('takes in what git-lfs stored, if it is what its name says', async (t) => {
     const on = await begun(t);
     const text = 'a large file\n';

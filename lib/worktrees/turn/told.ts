@@ -43,6 +43,8 @@ const KEPT =
   'The turn changed refs in its own repository. Yours are as they were; what it made is kept, and was not applied:';
 
 const lineOf = ({ ref, before, after, kept_ref }: KeptRef): string => {
+  if (ref === 'refs/replaced-commits')
+    return `commits that it amended, rebased or reset away: the parents of ${kept_ref}`;
   if (after === null) return `${ref}: deleted there`;
   const what = before === null ? 'made' : `moved from ${before.slice(0, 12)}`;
   return `${ref}: ${what}, ${after.slice(0, 12)}${kept_ref === null ? '' : `, kept as ${kept_ref}`}`;

@@ -35,7 +35,7 @@ export const readLeft = (dir: string): Left => {
     head: valueIn(plainText(join(dir, 'HEAD'), REF_BYTES) ?? ''),
     refs,
     stashes,
-    former: logIn(dir, 'HEAD').slice(-MOST_FORMER),
+    former: [...new Set(logIn(dir, 'HEAD').slice(-MOST_FORMER))],
   };
 };
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DAEMON } from '../author.ts';
-import type { Checkout, Git } from '../git.ts';
+import type { Checkout, Git, Runner } from '../git.ts';
 import { isObject } from '../refs.ts';
 import { commitsOf } from '../repository.ts';
 import { kindsOf } from './objects.ts';
@@ -19,15 +19,25 @@ export const pinRefs = async (
   const oids = [...new Set(refs.values())].filter(isObject);
   const commits = (await commitsOf(git, place, oids)).filter((oid) => oid !== undefined);
   if (commits.length === 0) return;
+  const pin = await commitOver({ run: git.run }, place, commits, 'What a turn began with');
+  await git.run(place, ['update-ref', `${ROOM}${name}`, pin]);
+};
+
+/** Makes a commit that holds others, and nothing else. */
+export const commitOver = async (
+  git: Runner,
+  place: Checkout,
+  commits: readonly string[],
+  message: string,
+): Promise<string> => {
   const write = async (args: readonly string[], input: string): Promise<string> =>
     (await git.run(place, args, { read: true, input, env: DAEMON })).stdout
       .toString('latin1')
       .trim();
   const tree = await write(['mktree'], '');
   const parents = [...new Set(commits)].map((oid) => `parent ${oid}\n`).join('');
-  const text = `tree ${tree}\n${parents}author ${WHO}\ncommitter ${WHO}\n\nWhat a turn began with\n`;
-  const pin = await write(['hash-object', '-t', 'commit', '-w', '--stdin'], text);
-  await git.run(place, ['update-ref', `${ROOM}${name}`, pin]);
+  const text = `tree ${tree}\n${parents}author ${WHO}\ncommitter ${WHO}\n\n${message}\n`;
+  return write(['hash-object', '-t', 'commit', '-w', '--stdin'], text);
 };
 
 const WHO = 'Dossier <dossier@localhost> 0 +0000';

@@ -10,6 +10,7 @@ import { type Left, readLeft } from './left.ts';
 import { bringObjects } from './objects.ts';
 import { takeInOperation } from './operation.ts';
 import type { RefList } from './ref-list.ts';
+import { replacedCommits } from './replaced.ts';
 
 /** A turn that is over: where its repository is, and what it began with. */
 export interface Over {
@@ -64,7 +65,7 @@ export const takeIn = async (git: Runner, worktree: Worktree, over: Over): Promi
   const brought = await bringObjects(git, worktree, {
     from: join(over.dir, 'objects'),
     room: join(over.room, 'objects'),
-    tips: [...new Set(tips)],
+    tips: [...new Set([...tips, ...left.former])],
   });
   const branch = await moveBranch(git, worktree, { over, own, kind: brought.there.get(own ?? '') });
   const back: IndexBack = await takeInIndex(git, worktree, {
@@ -75,15 +76,23 @@ export const takeIn = async (git: Runner, worktree: Worktree, over: Over): Promi
   });
   if (branch.held === undefined) takeInOperation(worktree, over, brought.there);
   const wanted = branch.held === undefined ? changes : [changeOf(over, own), ...changes];
+  const kept = await keep(git, worktree, wanted);
+  const former = left.former.filter((oid) => brought.there.get(oid) === 'commit');
+  const replaced = await replacedCommits(git, worktree, former);
+  const over_them =
+    replaced === undefined ? [] : [{ ref: REPLACED, before: null, after: replaced }];
   return {
     moved: branch.moved,
     held: branch.held,
-    kept: await keep(git, worktree, wanted),
+    kept: [...kept, ...(await keep(git, worktree, over_them))],
     links: back.links,
     broken: missingOf(tips, brought.there, brought.broken),
     notes: back.notes,
   };
 };
+
+// What was amended, rebased or reset away is somebody's work, too.
+const REPLACED = 'refs/replaced-commits';
 
 interface Change {
   ref: string;
