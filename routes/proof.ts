@@ -63,8 +63,9 @@ export const proofRoutes = [
     response: Proof,
     conditional: true,
     errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
-    handler: async ({ params, ifMatch }, service) => {
-      const { proof, etag } = await verifyProof(service, params.id, params.pid, ifMatch);
+    handler: async ({ params, ifMatch, key }, service) => {
+      const yes = { ifMatch, key };
+      const { proof, etag } = await verifyProof(service, params.id, params.pid, yes);
       return tagged(proof, etag);
     },
   }),

@@ -52,16 +52,11 @@ export const readProof = (store: Store, item: Item, id: string): TaggedProof | u
 
 const plain = (
   case_id: string,
-  { id, type, verified, verified_at = null, commit = null, created_at }: ProofMatter,
-): Omit<Proof, 'content'> => ({
-  id,
-  case_id,
-  type,
-  verified,
-  verified_at,
-  commit,
-  created_at,
-});
+  { verified_at = null, verified_by = null, commit = null, ...matter }: ProofMatter,
+): Omit<Proof, 'content'> => {
+  const { id, type, verified, created_at } = matter;
+  return { id, case_id, type, verified, verified_at, verified_by, commit, created_at };
+};
 
 // Of a proof that can no longer be read, what stands there is shown as far as it can be; its fault is told by the item.
 const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {

@@ -9,6 +9,7 @@ import {
   updateProof,
 } from '../../store/proofs.ts';
 import type { Proof, ProofMatter } from '../../store/records/proof.ts';
+import { saidBy } from '../api-keys/said-by.ts';
 import { checkTexts } from '../cases/text.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
@@ -56,10 +57,11 @@ export const verifyProof = async (
   service: Service,
   caseId: string,
   id: string,
-  ifMatch?: string,
+  { ifMatch, key }: { ifMatch?: string | undefined; key?: { name: string } | undefined } = {},
 ): Promise<TaggedProof> => {
   const at = service.clock().toISOString();
-  const rule = (current: ProofMatter, content: string) => markVerified(current, content, at);
+  const said = { at, by: saidBy(key) };
+  const rule = (current: ProofMatter, content: string) => markVerified(current, content, said);
   const proof = await updateProof(service.store, caseId, id, { rule, ifMatch });
   if (proof === undefined) throw notFound('proof', id);
   return proof;
@@ -69,9 +71,11 @@ export const verifyProof = async (
 export const markVerified = (
   current: ProofMatter,
   content: string,
-  at: string,
+  { at, by }: { at: string; by: string },
 ): Partial<ProofMatter> | undefined =>
-  current.verified ? undefined : { verified: true, verified_at: at, verified_sha256: content };
+  current.verified
+    ? undefined
+    : { verified: true, verified_at: at, verified_by: by, verified_sha256: content };
 
 export const listProofs = async (service: Service, caseId: string): Promise<Proof[]> =>
   readProofs(service.store, await itemOf(service, caseId));

@@ -3,6 +3,7 @@ import type { Session } from '../../store/records/session.ts';
 import { keepApproved } from '../../store/sessions/approved.ts';
 import { readPlan } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, readSession, type SessionRule } from '../../store/sessions/sessions.ts';
+import { saidBy } from '../api-keys/said-by.ts';
 import { notFound } from '../errors.ts';
 import { refuseClosedGate } from '../planning/gate.ts';
 import type { Service } from '../service.ts';
@@ -28,8 +29,8 @@ export const approvePlan = async (
   { seen, key }: Yes = {},
 ): Promise<Session> => {
   const kept = await keptSession(service, caseId, id);
-  const by = key === undefined ? 'operator' : `operator (key ${key.name})`;
-  const yes = { seen, run_marker: randomUUID(), at: service.clock().toISOString(), by };
+  const at = service.clock().toISOString();
+  const yes = { seen, run_marker: randomUUID(), at, by: saidBy(key) };
   const approved = await holdingLock(service, kept, () =>
     decideWith(service, caseId, id, () => ruleFor(service, kept, yes)),
   );

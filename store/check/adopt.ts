@@ -15,7 +15,19 @@ export const lackingFindings = (
   ...lacking(layout, `${dir}/case.md`, withFormerId(files.case, former)),
   ...lackingIn(layout, `${dir}/proof`, files.proofs),
   ...lackingIn(layout, `${dir}/webhooks`, files.webhooks),
+  ...unverified(`${dir}/proof`, files.proofs),
 ];
+
+// The daemon takes it back, with the event that follows: it is told here for who looks before it does.
+const unverified = (folder: string, proofs: ItemFiles['proofs']): Finding[] =>
+  [...proofs].flatMap(([name, { value }]) =>
+    value?.adopt?.verified === false && 'verified_at' in value.adopt
+      ? [warning({ file: `${folder}/${name}`, code: 'verification_mismatch', message: EDITED })]
+      : [],
+  );
+
+const EDITED =
+  'The content is not what was verified (`verified_sha256`). The daemon takes the verification back; look at it, then verify it again';
 
 // An id that somebody removed is put back.
 const withFormerId = (

@@ -157,7 +157,7 @@ const unverified = ({ proofs }: Guarded['files'], { key }: Waiting): [string, Pr
   const name = key.slice('proof/'.length);
   const file = key.startsWith('proof/') ? proofs.get(name)?.value : undefined;
   if (file === undefined) return [];
-  const { verified_sha256: _, ...matter } = file.matter;
+  const { verified_sha256: _, verified_by: _by, ...matter } = file.matter;
   const { adopt = {}, content_sha256 } = file;
   const lacking = Object.entries(adopt).filter(([field]) => !field.startsWith('verified'));
   return [

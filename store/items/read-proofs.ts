@@ -44,15 +44,16 @@ export const verificationOf = (matter: ProofMatter, content: string): Changes =>
   if (!matter.verified)
     return matter.verified_sha256 === undefined
       ? {}
-      : { verified_at: null, verified_sha256: undefined };
+      : { verified_at: null, verified_by: undefined, verified_sha256: undefined };
   if (matter.verified_sha256 === undefined)
     return {
       verified_at: matter.verified_at ?? new Date().toISOString(),
+      verified_by: matter.verified_by ?? 'operator (by hand)',
       verified_sha256: content,
     };
   return matter.verified_sha256 === content
     ? {}
-    : { verified: false, verified_at: null, verified_sha256: undefined };
+    : { verified: false, verified_at: null, verified_by: undefined, verified_sha256: undefined };
 };
 
 export const parseChecklist = (text: string): ChecklistEntry[] =>

@@ -7,6 +7,7 @@ export const ProofMatter = Type.Object({
   type: Word,
   verified: Type.Boolean(),
   verified_at: Type.Optional(Type.Union([Type.Null(), Time])),
+  verified_by: Type.Optional(Type.Union([Type.Null(), Type.String()])),
   /** The content that was verified: when it changes, the verification no longer holds. */
   verified_sha256: Type.Optional(Sha256),
   commit: Type.Optional(Type.Union([Type.Null(), Type.String()])),
@@ -24,6 +25,10 @@ export const Proof = Type.Object(
     content: Type.String({ description: 'Free text' }),
     verified: Type.Boolean(),
     verified_at: Type.Union([Type.Null(), Time]),
+    verified_by: Type.Union([Type.Null(), Type.String()], {
+      description:
+        '`operator`, `operator (key NAME)` where an API key was shown, or `operator (by hand)` in the file',
+    }),
     commit: Type.Union([Type.Null(), Type.String()], {
       description: 'HEAD of the worktree when it was attached',
     }),

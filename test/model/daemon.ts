@@ -103,7 +103,7 @@ const performOther = async (store: Store, { call, id, proof, tag }: ActiveCall):
     found(await createProof(store, id, { matter, content: call.content }));
   } else if (call.do === 'verify') {
     const rule: Parameters<typeof updateProof>[3]['rule'] = (current, content) =>
-      markVerified(current, content, at(store));
+      markVerified(current, content, { at: at(store), by: 'operator' });
     found(await updateProof(store, id, proof, { rule, ifMatch: tag }));
   } else if (call.do === 'remember')
     found(await writeMemory(store, id, { filename: call.file, content: call.text }, tag));

@@ -208,7 +208,7 @@ const ownKeys = (call: ActiveCall, { before, after, keys }: Change): string[] =>
 const isOwnBody = (call: ActiveCall | undefined, { path, after }: Change): boolean =>
   call?.call.do === 'description' && CASE.test(path) && contentOf(after) === call.call.value;
 
-const VERIFICATION = new Set(['verified', 'verified_at', 'verified_sha256']);
+const VERIFICATION = new Set(['verified', 'verified_at', 'verified_by', 'verified_sha256']);
 const ADDED = {
   case: ['id', 'type', 'state', 'created_at'],
   proof: ['id', 'verified', 'created_at'],

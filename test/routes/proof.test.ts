@@ -46,6 +46,7 @@ describe('POST /cases/:id/proof', () => {
       content,
       verified: false,
       verified_at: null,
+      verified_by: null,
       commit: null,
     });
     const text = `---
@@ -197,7 +198,7 @@ describe('PUT /cases/:id/proof/:pid/verify', () => {
         .replace('verified: false', 'verified: true')
         .replace(
           '\r\n---\r\n\r\n',
-          `\r\nverified_at: ${verified_at}\r\nverified_sha256: ${sha256('ok 1')}\r\n---\r\n\r\n`,
+          `\r\nverified_at: ${verified_at}\r\nverified_by: operator\r\nverified_sha256: ${sha256('ok 1')}\r\n---\r\n\r\n`,
         ),
     );
     assert.equal(answer.headers.etag, tagFor(read(file)));
