@@ -78,7 +78,7 @@ export const sessionRoutes = [
     path: '/cases/{id}/sessions/{sid}/plan',
     summary: 'Read plan.md: the plan proposed, edited or approved',
     description:
-      'With `which=approved` the text that was approved, and runs, as approved.md keeps it. `plan_edited` of the session says whether plan.md is another one since.',
+      'With `which=approved` the text that was approved, and runs, as approved.md keeps it. `plan_edited` of the session says whether plan.md is another one since. What nobody would see is shown, as `␛` or `⟦U+202E⟧`; ETag and `plan_sha256` are of the file as it is.',
     params: SessionPath,
     query: Type.Object({ which: Type.Optional(Type.Enum(['current', 'approved'])) }),
     response: Type.String(),
@@ -130,8 +130,8 @@ export const sessionRoutes = [
       'plan_hides_text',
       'file_busy',
     ],
-    handler: ({ params, body }, service) =>
-      approvePlan(service, params.id, params.sid, { seen: body?.plan_sha256 }),
+    handler: ({ params, body, key }, service) =>
+      approvePlan(service, params.id, params.sid, { seen: body?.plan_sha256, key }),
   }),
   route({
     method: 'POST',
@@ -167,14 +167,19 @@ export const sessionRoutes = [
     method: 'POST',
     path: '/cases/{id}/sessions/{sid}/permissions/{request_id}',
     summary: 'Answer what the agent asks leave for',
+    description:
+      'With the option `allow_prefix`, which the daemon adds for a plain command, this command and all plain ones of the session that begin with `prefix` (default: the whole command) are allowed; one with an operator of the shell in it is asked for still.',
     params: Type.Object({ id: Id, sid: Id, request_id: Type.String({ minLength: 1 }) }),
-    body: Type.Object({ option_id: Type.String({ minLength: 1 }) }),
+    body: Type.Object({
+      option_id: Type.String({ minLength: 1 }),
+      prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
+    }),
     response: Session,
     errors: ['not_found', 'unreadable_record'],
     handler: ({ params, body }, service) =>
       answerPermission(service, params.id, params.sid, {
         request_id: params.request_id,
-        option_id: body.option_id,
+        ...body,
       }),
   }),
   route({

@@ -1,3 +1,4 @@
+import { visible } from '../../store/text/visible.ts';
 import type { PermissionOption, Phase } from './provider.ts';
 
 /** `permissions` of the settings: what an agent may do in Work mode without the operator being asked. */
@@ -21,12 +22,14 @@ export interface PermissionScope {
   policy: PermissionPolicy;
   /** Whether a path, links resolved, lies in the worktree. */
   inside: (path: string) => boolean;
+  /** What commands may begin with for this session, as the operator answered. */
+  prefixes?: readonly string[];
 }
 
 export type PermissionDecision =
   | { answer: 'ask' }
   /** `option_id` null: the agent offered no fitting option, so the request is answered `cancelled`. */
-  | { answer: 'allow' | 'refuse'; option_id: string | null };
+  | { answer: 'allow' | 'refuse'; option_id: string | null; prefix?: string };
 
 type Verdict = 'ask' | 'allow' | 'refuse';
 
@@ -42,6 +45,9 @@ export const decidePermission = (
   scope: PermissionScope,
 ): PermissionDecision => {
   const answer = judge(ask, scope);
+  const prefix = answer === 'ask' ? allowedPrefix(ask, scope.prefixes) : undefined;
+  if (prefix !== undefined)
+    return { answer: 'allow', option_id: optionOf(ask, 'allow_once'), prefix };
   if (answer === 'ask') return canBeAsked(ask) ? { answer } : { answer: 'refuse', option_id: null };
   const option_id = optionOf(ask, answer === 'allow' ? 'allow_once' : 'reject_once');
   return { answer, option_id };
@@ -50,6 +56,19 @@ export const decidePermission = (
 /** The options an operator is shown: those that hold for this one request. */
 export const onceOptions = (options: PermissionOption[]): PermissionOption[] =>
   options.filter(({ kind }) => kind === 'allow_once' || kind === 'reject_once');
+
+/** The prefix by which a command is allowed in this session; undefined where none does. */
+export const allowedPrefix = (
+  { kind, command }: Pick<PermissionAsk, 'kind' | 'command'>,
+  prefixes: readonly string[] = [],
+): string | undefined =>
+  kind === 'execute' && command !== undefined
+    ? prefixes.find((prefix) => isPlainCallOf(command, prefix))
+    : undefined;
+
+/** Whether a command can be allowed by its beginning: a plain one of which all is seen. */
+export const isPlain = ({ kind, command = '' }: PermissionAsk): boolean =>
+  allowedPrefix({ kind, command }, [command]) !== undefined && visible(command) === command;
 
 const judge = (ask: PermissionAsk, scope: PermissionScope): Verdict => {
   if (!ask.paths.every(scope.inside)) return 'refuse';

@@ -2,6 +2,22 @@ import type { Environment } from '../tools/environment.ts';
 import type { StatePlace } from '../tools/state/place.ts';
 import type { Phase } from './provider.ts';
 
+/** What an agent is to ask leave for in Work mode, each time. */
+export interface ToAsk {
+  execute: boolean;
+  fetch: boolean;
+}
+
+/** How an agent is made to ask. */
+export interface Asking {
+  /** `_meta` of the request that opens its session. */
+  meta?: Record<string, unknown>;
+  /** JSON objects for variables of its environment, into which what the operator has there is merged. */
+  env?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** The modes of Work mode, instead of its others. */
+  modes?: readonly string[];
+}
+
 /** An agent that is known by name: how it is started, what its modes are called, where it keeps its own files. */
 export interface Preset {
   argv: readonly string[];
@@ -14,6 +30,8 @@ export interface Preset {
   /** Variables of the daemon's environment that it is given: its key and where its model is. */
   inherits: readonly string[];
   env?: Environment;
+  /** Without it, it asks by itself. */
+  asks?: (wanted: ToAsk) => Asking;
   /** Sent before a session is opened, when the variable is set. */
   authenticate?: { method: string; when: string };
   /** False where the usage it answers with covers the last model call only. */
@@ -38,6 +56,8 @@ export interface AcpAgent {
   env: Environment;
   state: readonly StatePlace[];
   modes: Record<Phase, readonly string[]>;
+  /** Of the Work turn alone. */
+  asking: Asking;
   authenticate?: string;
   sums_turn: boolean;
   cost_restarts: boolean;
@@ -60,6 +80,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       ...['CLAUDE_CODE_OAUTH_TOKEN', 'CLAUDE_CONFIG_DIR'],
     ],
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+    // Of its own accord it asks for no command that it takes for harmless.
+    asks: ({ execute, fetch }) => {
+      const ask = [...(execute ? ['Bash'] : []), ...(fetch ? ['WebFetch', 'WebSearch'] : [])];
+      return { meta: { claudeCode: { options: { settings: { permissions: { ask } } } } } };
+    },
     cost_restarts: true,
     token_by_env: true,
     hint: 'Install the npm package @agentclientprotocol/claude-agent-acp so that claude-agent-acp is on the PATH.',
@@ -70,6 +95,8 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     state_dirs: ['.codex'],
     state_moved_by: 'CODEX_HOME',
     inherits: [...OPENAI, 'CODEX_API_KEY', 'CODEX_HOME', 'CODEX_CONFIG'],
+    // What its own sandbox lets a command do it never asks for: so that is reading alone.
+    asks: ({ execute }) => (execute ? { modes: ['read-only'] } : {}),
     hint: 'Install the npm package @agentclientprotocol/codex-acp so that codex-acp is on the PATH.',
     // With a key in its environment alone it still asks for a login.
     login:
@@ -99,6 +126,14 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ],
     inherits: [...OPENAI, 'ANTHROPIC_API_KEY', 'OPENCODE_CONFIG', 'OPENCODE_CONFIG_CONTENT'],
     env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_LSP_DOWNLOAD: '1' },
+    asks: ({ execute, fetch }) => ({
+      env: {
+        OPENCODE_PERMISSION: {
+          ...(execute && { bash: { '*': 'ask' } }),
+          ...(fetch && { webfetch: 'ask', websearch: 'ask', codesearch: 'ask' }),
+        },
+      },
+    }),
     sums_turn: false,
     hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
   },

@@ -79,6 +79,8 @@ export interface RunSpec {
   hidden: string[];
   /** The daemon's own MCP server, for this run alone. */
   mcp?: { url: string; token: string };
+  /** What commands may begin with, as the operator answered in this session; more are added. Empty where left out. */
+  prefixes?: string[];
   /**
    * A program has failed that is silent for `idle_ms`, that goes on for longer than `wall_ms` (the operator's time to
    * answer it not counted), or that writes more than `output_bytes` in all.
@@ -97,6 +99,13 @@ export interface Usage {
 export interface PermissionOption {
   option_id: string;
   kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
+  name: string;
+}
+
+/** The daemon's own option for a plain command: no agent knows of it. */
+export interface PrefixOption {
+  option_id: 'allow_prefix';
+  kind: 'allow_prefix';
   name: string;
 }
 
@@ -127,7 +136,7 @@ export type RunEvent =
         /** What would be run, and the files it is about, where the agent tells it as data. */
         command?: string;
         locations?: string[];
-        options: PermissionOption[];
+        options: (PermissionOption | PrefixOption)[];
       };
     }
   | {
@@ -139,6 +148,8 @@ export type RunEvent =
         kind: string;
         option_id: string | null;
         by: 'policy' | 'operator';
+        /** What the operator allowed for the session, and by which this one is. */
+        prefix?: string;
       };
     }
   | { type: 'usage'; data: Usage }
@@ -171,8 +182,11 @@ export interface Run {
   cancel(): Promise<void>;
   /** Ends the whole process tree, shells in their own sessions included. Resolves when nothing of it is alive. */
   kill(): Promise<void>;
-  /** The operator's answer to a permission request; false when there is no such open request. */
-  answer(requestId: string, optionId: string): boolean;
+  /**
+   * The operator's answer to a permission request; false when there is no such open request. Throws `bad_request` for a
+   * prefix that the command does not begin with.
+   */
+  answer(requestId: string, optionId: string, prefix?: string): boolean;
   /** Manual work only: the operator says that the work is done. False where that has no meaning. */
   finish(): boolean;
 }

@@ -3,6 +3,7 @@ import type { NetworkRules } from '../egress/rules.ts';
 import type { Environment } from '../tools/environment.ts';
 import type { StatePlace } from '../tools/state/place.ts';
 import { createAcpProvider } from './acp/acp.ts';
+import { askingOf } from './asking.ts';
 import { createCommandProvider } from './command/command.ts';
 import type { Format } from './command/formats.ts';
 import { COMMAND_PRESETS } from './command/presets.ts';
@@ -161,10 +162,12 @@ const acpProvider = (
     );
   }
   const policy = { execute: 'ask', fetch: 'ask', ...settings.permissions } as const;
-  return createAcpProvider(acpAgent(id, argv, { entry, preset: preset ?? BARE }, deps), {
-    ...deps,
-    policy,
-  });
+  const agent = acpAgent(id, argv, { entry, preset: preset ?? BARE }, deps);
+  const { modes, ...asking } = askingOf(preset ?? BARE, policy);
+  // A mode that the operator names is the one.
+  const named = entry.modes?.work !== undefined || modes === undefined;
+  const how = { ...asking, ...(!named && { modes }) };
+  return createAcpProvider({ ...agent, asking: how }, { ...deps, policy });
 };
 
 const presetOf = (name: string): Preset | undefined =>
@@ -189,7 +192,7 @@ const acpAgent = (
   argv: readonly string[],
   { entry, preset }: { entry: AcpSettings; preset: Preset },
   deps: ProviderDeps,
-): AcpAgent => {
+): Omit<AcpAgent, 'asking'> => {
   const { env, state } = ownPlaces(entry, preset, deps);
   const { plan, work } = entry.modes ?? {};
   const { authenticate } = preset;

@@ -45,7 +45,7 @@ export const lateRun = (starting: Promise<Run>): Run => {
     ),
     cancel: () => started.then(() => run?.cancel(), ignore),
     kill: () => started.then(() => run?.kill(), ignore),
-    answer: (requestId, optionId) => run?.answer(requestId, optionId) === true,
+    answer: (...answer) => run?.answer(...answer) === true,
     finish: () => run?.finish() === true,
   };
 };

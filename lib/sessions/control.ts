@@ -78,10 +78,11 @@ export const answerPermission = async (
   service: Service,
   caseId: string,
   id: string,
-  answer: { request_id: string; option_id: string },
+  answer: { request_id: string; option_id: string; prefix?: string },
 ): Promise<Session> => {
   const { session } = await keptSession(service, caseId, id);
-  const { request_id, option_id } = answer;
-  if (service.engine.live.get(id)?.run?.answer(request_id, option_id) === true) return session;
+  const { request_id, option_id, prefix } = answer;
+  if (service.engine.live.get(id)?.run?.answer(request_id, option_id, prefix) === true)
+    return session;
   throw notFound('open permission request', request_id);
 };

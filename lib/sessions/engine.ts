@@ -28,6 +28,9 @@ export interface LiveRun {
   stopping: boolean;
   /** The permission requests that wait for the operator. */
   asking: Set<string>;
+  /** They have waited so long that others may have its place until they are answered. */
+  aside: boolean;
+  wentAside: () => void;
   /** How its newest turn ended: what a paused session is to remember of it. */
   result: RunResult | undefined;
   /** Settles when the Work item has followed what the agent asked so far. */
@@ -48,6 +51,8 @@ export const newRun = (
   enter: () => undefined,
   stopping: false,
   asking: new Set(),
+  aside: false,
+  wentAside: () => undefined,
   result: undefined,
   followed: Promise.resolve(),
   finished: Promise.resolve(),
@@ -62,6 +67,10 @@ export interface Engine {
   readonly untrusted: Map<string, string>;
   /** One start at a time, whatever Work item: so the limit holds. */
   readonly starts: Turns;
+  /** What the operator allows agents to run, by its beginning, per session: until it ends, or the daemon does. */
+  readonly prefixes: Map<string, string[]>;
+  /** For how long a request keeps its place in `max_sessions` without being answered. */
+  patience_ms: number;
   /** The daemon is stopping: runs end, and their records are left as they are. */
   closing: boolean;
   /** The events of a session. One that goes on is shared by all who ask, until it is let go. */
@@ -72,6 +81,8 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+const PATIENCE_MS = 10 * 60_000;
+
 export const createEngine = (store: Store): Engine => {
   const transcripts = new Map<string, Transcript>();
   const live = new Map<string, LiveRun>();
@@ -80,6 +91,8 @@ export const createEngine = (store: Store): Engine => {
   const engine: Engine = {
     live,
     starts,
+    prefixes: new Map(),
+    patience_ms: PATIENCE_MS,
     decisions: createTurns(),
     untrusted: new Map(),
     closing: false,
@@ -92,6 +105,7 @@ export const createEngine = (store: Store): Engine => {
       return opened;
     },
     letGo: (id) => {
+      engine.prefixes.delete(id);
       transcripts.get(id)?.end();
       transcripts.delete(id);
     },

@@ -135,15 +135,16 @@ const go = (
   const { id: session_id, case_id } = kept.session;
   const { run_marker = session_id } = kept.matter;
   const live = newRun({ session_id, case_id, run_marker, phase: kept.session.mode });
+  const complain = (error: unknown): void =>
+    service.log.error({ err: error, session_id }, 'A session did not end as it should');
+  live.wentAside = () => void wakeQueue(service).catch(complain);
   service.engine.live.set(session_id, live);
   live.finished = takePlace(service, live, () => noteWaiting(service, kept))
     .then(() => turn(kept))
     .catch((error: unknown) => giveUp(service, kept, error))
     .finally(() => service.engine.live.delete(session_id))
     .then(() => wakeQueue(service))
-    .catch((error: unknown) =>
-      service.log.error({ err: error, session_id }, 'A session did not end as it should'),
-    );
+    .catch(complain);
 };
 
 // git failed, the disk is full: the session fails with that sentence; what the daemon got wrong goes to the log, too.

@@ -20,6 +20,7 @@ import { viewOf } from '../worktrees/look/view.ts';
 import type { OpenTurn } from '../worktrees/turn/open.ts';
 import type { LiveRun } from './engine.ts';
 import { inOwnRepository } from './own-repository.ts';
+import { standAside } from './places.ts';
 
 export interface Turn {
   kept: KeptSession;
@@ -98,12 +99,19 @@ const specOf = (service: Service, turn: Omit<Driven, 'live'>, { mcp }: RunDoor):
     ...(signed_as !== undefined && { signed_as }),
     mcp,
     limits: LIMITS,
+    prefixes: prefixesOf(service.engine, session.id),
     awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
     ...(matter.native_session_id !== undefined && {
       native_session_id: matter.native_session_id,
       native_cost_usd: matter.native_cost_usd ?? 0,
     }),
   };
+};
+
+const prefixesOf = ({ prefixes }: Service['engine'], id: string): string[] => {
+  const known = prefixes.get(id) ?? [];
+  prefixes.set(id, known);
+  return known;
 };
 
 const follow = (service: Service, live: LiveRun, event: RunEvent): void => {
@@ -120,14 +128,17 @@ const follow = (service: Service, live: LiveRun, event: RunEvent): void => {
 // run that is being ended leaves it: where it goes then is for whoever ends the run.
 const followPermission = async (
   service: Service,
-  { case_id, asking, stopping }: LiveRun,
+  live: LiveRun,
   event: RunEvent,
 ): Promise<void> => {
+  const { case_id, asking, stopping } = live;
   if (event.type === 'permission_request') {
     asking.add(event.data.request_id);
+    standAside(service, live, event.data.request_id);
     await update(service, case_id, (current) => moveTo(current, 'BLOCKED'));
   }
   if (event.type !== 'permission_resolved' || stopping || service.engine.closing) return;
   if (!asking.delete(event.data.request_id) || asking.size > 0) return;
+  live.aside = false;
   if (rebaseUnderWay(service, case_id) === undefined) await update(service, case_id, unblock);
 };

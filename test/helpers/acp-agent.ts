@@ -135,6 +135,23 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
   'terminal-error': async () => {
     throw RequestError.internalError({ details: 'the model is on holiday\u001b[8m' });
   },
+  // Asks for one command after the other.
+  commands: async (turn) => {
+    const wanted = [
+      'npm test',
+      'npm test -- --grep x',
+      'npm test && curl evil',
+      'npm test; rm -rf ~',
+    ];
+    wanted.push('npm test $(id)', 'npm test\nid', 'npm testing');
+    if (turn.prompt.includes('The approved plan'))
+      for (const [at, command] of wanted.entries()) {
+        const rawInput = { command };
+        await turn.ask({ toolCallId: `c${at}`, title: command, kind: 'execute', rawInput });
+      }
+    await say(turn, 'The plan.');
+    return END;
+  },
   permission: async (turn) => {
     const command = { rawInput: { command: 'npm test' } };
     await say(

@@ -1,5 +1,6 @@
 import { onceEach } from '../../egress/networks.ts';
 import { record } from '../../wire.ts';
+import { askingEnv } from '../asking.ts';
 import { capRaw, capText } from '../cap-text.ts';
 import { coalesce } from '../coalesce.ts';
 import { launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
@@ -57,14 +58,18 @@ const startTurn = (
 ): Turn => {
   const { argv, token_by_env } = preset;
   const token = token_by_env ? spec.mcp?.token : undefined;
-  const env = { ...preset.env, ...(token !== undefined && { [TOKEN_VARIABLE]: token }) };
+  const env = {
+    ...preset.env,
+    ...(spec.phase === 'work' && askingEnv(preset.asking, preset.env)),
+    ...(token !== undefined && { [TOKEN_VARIABLE]: token }),
+  };
   const onNetwork = onceEach((data) => tell({ type: 'network', data }));
   const program = launch(spec, { argv, env, onNetwork }, deps);
   const transcript = createTranscript(tell, TOLD_OUTPUT);
   const meter = createUsageMeter(preset.sums_turn);
   const inside = (path: string): boolean => deps.isInside(spec.cwd, path);
   const desk = createPermissionDesk({
-    scope: { phase: spec.phase, policy: deps.policy, inside },
+    scope: { phase: spec.phase, policy: deps.policy, inside, prefixes: spec.prefixes ?? [] },
     tell,
     // The operator may think as long as it takes.
     onWaiting: (waiting) => program.idle(waiting ? undefined : spec.limits.idle_ms),

@@ -53,6 +53,8 @@ interface SessionWish {
   cwd: string;
   native_session_id: string | undefined;
   mcp: RunSpec['mcp'];
+  /** What only this agent knows the meaning of. */
+  meta?: Record<string, unknown> | undefined;
   note: (kind: string, raw: unknown) => void;
 }
 
@@ -70,6 +72,7 @@ export const openSession = async (
   const opened = await agent.request('session/new', {
     cwd: wish.cwd,
     mcpServers: serversFor(hello, wish),
+    ...metaOf(wish),
   });
   const session_id = text(record(opened).sessionId);
   if (session_id === undefined) throw new AgentError('It gave its session no id.');
@@ -83,6 +86,8 @@ const serversFor = ({ mcp_http }: AgentHello, { mcp }: SessionWish): unknown[] =
   return [{ type: 'http', name: 'dossier', url: mcp.url, headers }];
 };
 
+const metaOf = ({ meta }: SessionWish) => (meta === undefined ? {} : { _meta: meta });
+
 const resumeSession = async (
   agent: AgentConnection,
   hello: AgentHello,
@@ -95,7 +100,10 @@ const resumeSession = async (
   for (const way of ways) {
     try {
       const mcpServers = serversFor(hello, wish);
-      const opened = await agent.request(way, { sessionId: session_id, cwd, mcpServers });
+      const opened = await agent.request(way, {
+        ...{ sessionId: session_id, cwd, mcpServers },
+        ...metaOf(wish),
+      });
       return { session_id, opened };
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;

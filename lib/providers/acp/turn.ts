@@ -2,7 +2,7 @@ import type { Program } from '../../tools/spawn.ts';
 import { within } from '../../tools/within.ts';
 import { record, text } from '../../wire.ts';
 import { capRaw } from '../cap-text.ts';
-import type { AcpAgent } from '../presets.ts';
+import type { AcpAgent, Asking } from '../presets.ts';
 import { renderPrompt } from '../prompt.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
@@ -83,9 +83,10 @@ const open = async (turn: Turn): Promise<void> => {
   }
   const { cwd, native_session_id } = spec;
   const mcp = preset.token_by_env ? byEnv(spec.mcp) : spec.mcp;
-  const session = await openSession(agent, hello, { cwd, native_session_id, mcp, note });
+  const { meta, modes = preset.modes.work }: Asking = spec.phase === 'work' ? preset.asking : {};
+  const session = await openSession(agent, hello, { cwd, native_session_id, mcp, meta, note });
   turn.session_id = session.session_id;
-  const wanted = preset.modes[spec.phase];
+  const wanted = spec.phase === 'work' ? modes : preset.modes.plan;
   const set = await setMode(agent, session, wanted).catch((error: unknown) => messageOf(error));
   if (set !== true) note('mode_not_set', { wanted, ...(set !== false && { reason: set }) });
 };

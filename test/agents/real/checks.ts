@@ -71,6 +71,7 @@ export const COLUMNS = {
   abort: 'Abort',
   usage: 'Usage',
   mcp: 'MCP server',
+  asks: 'Asks before it runs',
 } as const;
 
 const approve = async (session: RealSession): Promise<void> => {
@@ -198,3 +199,45 @@ export const abort = async (t: TestContext, tried: Tried): Promise<string> => {
 };
 
 const tails = (text: string): boolean => processesNaming(text).length > 0;
+
+// Of each kind one: what agents take for harmless, what they trust in their mode, what changes a file, what has effects.
+const COMMANDS = [
+  'echo harmless',
+  'cat math.ts',
+  'git log -1 --format=%s',
+  'mkdir made',
+  'touch by-shell.txt',
+  'env | sort',
+];
+
+/** With `execute: ask` each command is asked for before it runs, and one that is refused does not run. */
+export const asks = async (t: TestContext, tried: Tried): Promise<string> => {
+  if (tried.kind === 'command') return 'nobody to ask';
+  const steps: Part[][] = [...COMMANDS.map((shell) => [{ shell }]), [{ text: 'Done.' }]];
+  const rules = [planning, approved([[NOTE], ...steps])];
+  const session = await startSession(t, { ...tried, sandbox: 'off', rules, execute: 'ask' });
+  await approve(session);
+  await session.until('completed');
+  const events = await session.events();
+  const asked = events
+    .filter(({ event }) => event === 'permission_request')
+    .map(({ data }) => `${data.command ?? data.title}`);
+  // What failed without a question was refused by the agent itself, and did not run.
+  const ran = events
+    .filter(({ event, data }) => event === 'tool_call' && data.status === 'completed')
+    .map(({ data }) => `${data.title}`);
+  const unasked = COMMANDS.filter(
+    (command) =>
+      !asked.some((text) => text.includes(command)) &&
+      ran.some((title) => isCallOf(title, command)),
+  );
+  if (unasked.length === 0) return 'for every command';
+  assert.ok(!unasked.some((command) => WRITING.test(command)), `Ran unasked: ${unasked}`);
+  return `but for what only reads: ${unasked.map((each) => `\`${each}\``).join(', ')}`;
+};
+
+const WRITING = /^(mkdir|touch)/;
+
+// Codex tells a `cat` as the reading of a file.
+const isCallOf = (title: string, command: string): boolean =>
+  title.includes(command) || (title.startsWith('Read file') && command.startsWith('cat'));

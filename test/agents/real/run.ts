@@ -5,7 +5,7 @@
  */
 import { after, describe, it, type TestContext } from 'node:test';
 import { realAgents } from './agents.ts';
-import { abort, type Cells, COLUMNS, job, pause, planWrites } from './checks.ts';
+import { abort, asks, type Cells, COLUMNS, job, pause, planWrites } from './checks.ts';
 import { keepRow, tableOf } from './table.ts';
 
 const LIMIT_MS = 10 * 60_000;
@@ -44,6 +44,7 @@ for (const { id: agent, title, ...packages } of realAgents('')) {
         planWrites(t, tried, 'off'),
       );
       check('goes on after a pause', [COLUMNS.pause], (t) => pause(t, tried));
+      check('asks before it runs a command', [COLUMNS.asks], (t) => asks(t, tried));
       check('leaves no process behind', [COLUMNS.abort], (t) => abort(t, tried));
       after(() => {
         const date = new Date().toISOString().slice(0, 10);

@@ -21,6 +21,8 @@ export interface Wanted {
   kind: 'acp' | 'command';
   sandbox: 'auto' | 'off';
   rules: Rule[];
+  /** Instead of letting it run any command. */
+  execute?: 'ask' | 'allow';
 }
 
 export interface RealSession {
@@ -122,11 +124,11 @@ const homeFor = (t: TestContext, agent: RealAgent, model: string): string => {
 // Codex has the address of its model in a file of its own, where nobody looks for it.
 const settingsFor = (
   { id, settings }: RealAgent,
-  { kind, sandbox }: Wanted,
+  { kind, sandbox, execute = 'allow' }: Wanted,
   model: string,
 ): string => {
   const providers = { [id]: { kind, env: settings, allow_local: [new URL(model).host] } };
-  return `---\nprovider: ${id}\nsandbox: ${sandbox}\npermissions: { execute: allow }\nproviders: ${JSON.stringify(providers)}\n---\n`;
+  return `---\nprovider: ${id}\nsandbox: ${sandbox}\npermissions: { execute: ${execute} }\nproviders: ${JSON.stringify(providers)}\n---\n`;
 };
 
 const sayYes = async (

@@ -19,7 +19,12 @@ const openDesk = () => {
   const events: RunEvent[] = [];
   const waiting: boolean[] = [];
   const desk = createPermissionDesk({
-    scope: { phase: 'work', policy: { execute: 'ask', fetch: 'ask' }, inside: () => true },
+    scope: {
+      phase: 'work',
+      policy: { execute: 'ask', fetch: 'ask' },
+      inside: () => true,
+      prefixes: [],
+    },
     tell: (event) => events.push(event),
     onWaiting: (is) => waiting.push(is),
   });
