@@ -146,9 +146,8 @@ describe(`${RUNS} hostile runs in the sandbox`, { skip: missing }, () => {
       await running.call('POST', `/api/cases/${item.id}/session/abort`);
     }
     t.diagnostic(ends.join(', '));
-    assert.ok(
-      ends.some((end) => end === 'work completed' || end === 'work failed'),
-      ends.join(),
-    );
+    // Else none of them ran.
+    for (const end of RUNS < 12 ? [] : ['plan plan_ready', 'work completed'])
+      assert.ok(ends.includes(end), ends.join());
   });
 });
