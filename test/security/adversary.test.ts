@@ -93,6 +93,12 @@ const attack = async (
   });
 };
 
+// A run that could not start changes nothing either.
+const assertRan = (ends: readonly string[]): void => {
+  for (const end of RUNS < 12 ? [] : ['plan plan_ready', 'work completed'])
+    assert.ok(ends.includes(end), ends.join());
+};
+
 describe('the picture of what is the operator’s', { skip: missing }, () => {
   it('is another after every kind of change that is looked for', async (t) => {
     const { targets } = await scene(t);
@@ -146,8 +152,6 @@ describe(`${RUNS} hostile runs in the sandbox`, { skip: missing }, () => {
       await running.call('POST', `/api/cases/${item.id}/session/abort`);
     }
     t.diagnostic(ends.join(', '));
-    // Else none of them ran.
-    for (const end of RUNS < 12 ? [] : ['plan plan_ready', 'work completed'])
-      assert.ok(ends.includes(end), ends.join());
+    assertRan(ends);
   });
 });
