@@ -159,15 +159,15 @@ const start = async (
   await noteServer(store.layout, marker);
   const { ready_ms, slow_ms } = languageServers.limits;
   const began = performance.now();
-  const network = service.network().open(NOTHING);
-  const server = startLanguageServer({
-    ...shutIn(service, argv, tree, network),
-    ...{ root: tree.root, marker, ready_ms, slow_ms, runs: service.runs },
-    sandboxed: service.sandbox().kind === 'bubblewrap',
-  });
+  const server = withNetwork(service, (network) =>
+    startLanguageServer({
+      ...shutIn(service, argv, tree, network),
+      ...{ root: tree.root, marker, ready_ms, slow_ms, runs: service.runs },
+      sandboxed: service.sandbox().kind === 'bubblewrap',
+    }),
+  );
   place.server = server;
   void server.exited.then((exit) => {
-    network.close();
     forgetServer(store.layout, marker);
     clearTimeout(place.idle);
     place.server = undefined;
@@ -180,6 +180,21 @@ const start = async (
   await server.ready;
   if (languageServers.closed) await server.end(daemonEnds('The daemon ends'));
   return server;
+};
+
+const withNetwork = (
+  service: Service,
+  begin: (network: OpenNetwork) => LanguageServer,
+): LanguageServer => {
+  const network = service.network().open(NOTHING);
+  try {
+    const server = begin(network);
+    void server.exited.then(network.close);
+    return server;
+  } catch (error) {
+    network.close();
+    throw error;
+  }
 };
 
 const NOTHING = { given: {}, token: undefined, tell: () => undefined };
