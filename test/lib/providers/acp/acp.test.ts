@@ -203,7 +203,7 @@ describe('an acp run in Work mode', () => {
 
     assert.deepEqual(
       request.options.map(({ option_id }) => option_id),
-      ['yes', 'no'],
+      ['yes', 'no', 'allow_prefix'],
     );
     assert.equal(request.title, 'npm test');
     assert.equal(run.answer('unknown', 'yes'), false);
