@@ -8,6 +8,7 @@ export interface Ground {
   container: boolean;
   /** User namespaces may be made; undefined where the system does not say. */
   namespaces: boolean | undefined;
+  cgroups: { cgroup: boolean; limits: boolean };
   sandbox: { kind: 'bubblewrap' | 'none'; reason?: string; untried?: true };
 }
 
@@ -65,10 +66,12 @@ const SENTENCES: readonly { about: string; sayOf: Sentence }[] = [
   },
   {
     about: 'cgroup',
-    sayOf: ({ platform }) =>
-      platform === 'linux'
-        ? 'No run is given a cgroup: it has no limit of processes and memory of its own, and is ended by looking for what belongs to it.'
-        : undefined,
+    sayOf: ({ platform, cgroups: { cgroup, limits } }) => {
+      if (platform !== 'linux' || limits) return undefined;
+      return cgroup
+        ? 'A run has a cgroup that it is ended by, but no limit of processes and memory: the system hands on no controllers.'
+        : 'No run is given a cgroup: it has no limit of processes and memory of its own, and is ended by looking for what belongs to it.';
+    },
   },
   {
     about: 'root',

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { lookAtCgroups } from './cgroups.ts';
 
 /** What of the system the boundary is built on, as it is here. Never throws. */
 export const lookAtGround = () => ({
@@ -7,6 +8,7 @@ export const lookAtGround = () => ({
   proc: existsSync('/proc/self/fd'),
   container: isContainer(),
   namespaces: mayMakeNamespaces(),
+  cgroups: lookAtCgroups(),
 });
 
 const isContainer = (): boolean =>

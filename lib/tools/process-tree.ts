@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { killCgroup, membersOf } from './cgroups.ts';
 import { descendants, hasEnded, type ProcessRow, readProcess, readProcesses } from './processes.ts';
 import { runLimit } from './run-limit.ts';
 
@@ -38,7 +39,8 @@ interface Member {
  */
 export const sweep = async (marker: string, traces: Traces = {}): Promise<number> => {
   if (!hasProc()) return killGroups(traces.family);
-  const killed = new Set<number>();
+  const killed = new Set(membersOf(marker));
+  killCgroup(marker);
   const untouchable = new Set<number>();
   const started = performance.now();
   let quiet = started;
@@ -66,10 +68,12 @@ const ofRun = (rows: readonly ProcessRow[], marker: string, traces: Traces): num
   const { members = [] } = traces.family ?? {};
   const ours = descendants(rows, [process.pid]);
   const limit = runLimit(marker);
+  const inside = new Set(membersOf(marker));
   const roots = rows.filter(
     (row) =>
       row.mark === marker ||
       row.limit === limit ||
+      inside.has(row.pid) ||
       members.some(({ pid, started }) => row.pid === pid && row.started === started) ||
       (!ours.has(row.pid) && standsIn(traces.dir, row.homeless_in)),
   );

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
+import { inCgroup, removeCgroup } from './cgroups.ts';
 import type { Environment } from './environment.ts';
 import { leaveOnceGone } from './outlive.ts';
 import { type Family, familyOf, sweep, type Traces } from './process-tree.ts';
@@ -73,7 +74,7 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 /** Starts a program in its own process group with the run marker in its environment. */
 export const startProgram = (spec: ProgramSpec): Program => {
   const env = { ...spec.env, [RUN_VARIABLE]: spec.marker };
-  const [file = '', ...args] = underLimit(spec.argv, spec.marker, env);
+  const [file = '', ...args] = ofRun(spec, env);
   const run = enter(spec);
   const child: Child = spawn(file, args, {
     cwd: spec.cwd,
@@ -102,6 +103,7 @@ export const startProgram = (spec: ProgramSpec): Program => {
     const traces = tracesOf(spec, child, stop.family);
     await sweep(spec.marker, traces);
     await leaveOnceGone(spec.runs, run, traces);
+    await removeCgroup(spec.marker);
     const { code, signal, error } = exit;
     const ended_by = error === undefined ? stop.by : 'not_started';
     const unseen = code === 0 || ended_by !== 'itself' ? [] : (spec.unseen?.(tail()) ?? []);
@@ -113,6 +115,12 @@ export const startProgram = (spec: ProgramSpec): Program => {
     return exited;
   };
   return { pid: child.pid, stdin: child.stdin, stdout, exited, idle: limits.idle, end };
+};
+
+// Not for a program that is not there: whoever starts it says so.
+const ofRun = ({ argv, marker }: ProgramSpec, env: Environment): readonly string[] => {
+  const limited = underLimit(argv, marker, env);
+  return limited === argv ? argv : inCgroup(marker, limited);
 };
 
 const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: ProgramSpec): LiveRun =>

@@ -5,6 +5,7 @@ import { lookAtGround } from '../../lib/tools/ground.ts';
 
 const WHOLE: Ground = {
   ...{ platform: 'linux', uid: 1000, proc: true, container: false, namespaces: true },
+  cgroups: { cgroup: false, limits: false },
   sandbox: { kind: 'bubblewrap' },
 };
 const NONE = {
