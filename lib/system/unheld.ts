@@ -47,7 +47,7 @@ const SENTENCES: readonly { about: string; sayOf: Sentence }[] = [
     about: 'container',
     sayOf: ({ sandbox, container }) =>
       sandbox.kind === 'none' && container
-        ? 'This is a container in which no sandbox can be made: it is the only boundary, so give it nothing but the workspace, the repository and the one login that the agent needs.'
+        ? 'This is a container, and without a sandbox in it the only boundary, so give it nothing but the workspace, the repository and the one login that the agent needs.'
         : undefined,
   },
   {
