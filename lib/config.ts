@@ -17,6 +17,8 @@ export interface Config {
   readonly log_level: string;
   /** Of the command import alone. */
   readonly import?: ImportWish;
+  /** What the command key is to do. */
+  readonly key?: KeyWish;
   /** What the command trust is to do. */
   readonly trusting?: TrustingWish;
   /** What the command check is to do. */
@@ -39,6 +41,14 @@ export interface TrustingWish {
   all: boolean;
 }
 
+export interface KeyWish {
+  /** Of a new key. */
+  name?: string;
+  list: boolean;
+  /** The id of a key. */
+  revoke?: string;
+}
+
 export interface CheckWish {
   /** Mend what can be mended without a loss. */
   fix: boolean;
@@ -49,6 +59,7 @@ export type Command =
   | 'serve'
   | 'init'
   | 'trust'
+  | 'key'
   | 'doctor'
   | 'check'
   | 'import'
@@ -63,6 +74,7 @@ const COMMANDS: readonly Command[] = [
   'serve',
   'init',
   'trust',
+  'key',
   'doctor',
   'check',
   'import',
@@ -84,6 +96,7 @@ export const readConfig = (
     ...(command === 'trust' && {
       trusting: { list: values.list === true, all: values.all === true },
     }),
+    ...(command === 'key' && { key: keyOf(values, positionals) }),
     ...(command === 'check' && { check: { fix: values.fix === true, json: values.json === true } }),
   };
   return { command, config: Object.freeze(config) };
@@ -102,6 +115,7 @@ const OPTIONS = {
   fix: { type: 'boolean' },
   json: { type: 'boolean' },
   list: { type: 'boolean' },
+  revoke: { type: 'string' },
   all: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },
@@ -123,24 +137,36 @@ const commandOf = (values: Values, [name = 'serve', ...more]: string[]): Command
   const command = COMMANDS.find((known) => known === name);
   if (command === undefined)
     throw new UsageError(`There is no command ${name}; there are ${COMMANDS.join(', ')}`);
-  const strange = FLAGS.find(([flag, owner]) => values[flag] !== undefined && owner !== command);
+  const strange = FLAGS.find(
+    ([flag, ...owners]) => values[flag] !== undefined && !owners.includes(command),
+  );
   if (strange !== undefined)
     throw new UsageError(`--${strange[0]} belongs to the command ${strange[1]}`);
-  if (more.length > 0 && command !== 'import')
+  if (more.length > 0 && command !== 'import' && command !== 'key')
     throw new UsageError(`${command} takes no further words, and was given ${more.join(' ')}`);
   return command;
 };
 
 /** Of one command alone. */
-const FLAGS = [
+const FLAGS: readonly (readonly [flag: keyof Values, ...owners: Command[]])[] = [
   ['dry-run', 'import'],
   ['keep-existing', 'import'],
   ['fix', 'check'],
   ['json', 'check'],
   ['trust', 'serve'],
-  ['list', 'trust'],
+  ['list', 'trust', 'key'],
+  ['revoke', 'key'],
   ['all', 'trust'],
-] as const satisfies readonly (readonly [flag: keyof Values, owner: Command])[];
+];
+
+const keyOf = ({ list = false, revoke }: Values, [, name, ...more]: string[]): KeyWish => {
+  if (more.length > 0) throw new UsageError('key takes one name: dossier key "editor plug-in"');
+  return {
+    list,
+    ...(name !== undefined && { name }),
+    ...(revoke !== undefined && { revoke }),
+  };
+};
 
 const importOf = (values: Values, [, source, ...more]: string[]): ImportWish => {
   if (source === undefined || more.length > 0)

@@ -9,6 +9,7 @@ import { versionInfo } from './version.ts';
 const COMMANDS: Record<Command, (config: Config, version: VersionInfo) => Promise<number>> = {
   serve: async (config, version) => (await import('./cli/serve.ts')).serve(config, version),
   init: async (config) => (await import('./cli/init.ts')).init(config),
+  key: async (config) => (await import('./cli/key.ts')).key(config),
   trust: async (config) => (await import('./cli/trust.ts')).trustCommand(config),
   doctor: async (config) => (await import('./cli/doctor.ts')).doctor(config),
   check: async (config) => (await import('./cli/check.ts')).check(config),

@@ -12,11 +12,12 @@ import { ServiceError } from './errors.ts';
 import { tagged } from './http/answer.ts';
 import { type Console, consoleRoutes } from './http/console-page.ts';
 import { answerProblems, hapiRoute } from './http/hapi.ts';
-import { type CheckKey, checkCredential, isLoopbackAddress, notLocal } from './http/local-only.ts';
+import { type CheckKey, isLoopbackAddress, notLocal } from './http/local-only.ts';
 import { openApi } from './http/openapi.ts';
 import type { EventDoc } from './http/openapi-events.ts';
 import type { ErrorLog } from './http/problem.ts';
 import { route, type Section } from './http/route.ts';
+import { shown } from './http/shown.ts';
 import type { Streams } from './http/sse.ts';
 import { serveUpgrades } from './http/websocket.ts';
 import { addWhenAsked } from './http/when-asked.ts';
@@ -48,7 +49,7 @@ export const createServer = (options: ServerOptions): Server => {
   }
   const hapi = server({ ...SETTINGS, host, port });
   const streams: Streams = { open: new Set(), heartbeatMs: options.heartbeatMs ?? 15_000, log };
-  guard(hapi, options.checkKey);
+  guard(hapi, options);
   takeUpgrades(hapi, options);
   hapi.ext('onPreResponse', answerProblems(log));
   hapi.ext('onPreStop', () => {
@@ -77,7 +78,7 @@ const SETTINGS = {
   routes: { state: { parse: false, failAction: 'ignore' } },
 } as const;
 
-const guard = (hapi: Server, checkKey: CheckKey): void => {
+const guard = (hapi: Server, { checkKey, service }: ServerOptions): void => {
   hapi.ext('onRequest', async ({ raw, path, app }, h) => {
     raw.res.setHeader('x-content-type-options', 'nosniff');
     raw.res.setHeader('x-frame-options', 'DENY');
@@ -85,8 +86,12 @@ const guard = (hapi: Server, checkKey: CheckKey): void => {
     const { headers } = raw.req;
     const refusal = notLocal(headers, Number(hapi.info.port));
     if (refusal !== undefined) throw refusal;
-    if (headers.authorization !== undefined)
-      app.credential = await checkCredential(headers.authorization, path, checkKey);
+    app.credential = await shown(headers, {
+      path,
+      port: Number(hapi.info.port),
+      checkKey,
+      service,
+    });
     return h.continue;
   });
 };

@@ -1,4 +1,6 @@
 import type { Store } from '../store/store.ts';
+import type { ConsoleSessions } from './api-keys/console-sessions.ts';
+import type { Keyring } from './api-keys/keyring.ts';
 import type { CodeHost } from './codehost/code-host.ts';
 import type { Config } from './config.ts';
 import type { NetworkDoor } from './egress/networks.ts';
@@ -45,6 +47,12 @@ export interface Service {
   readonly links: LinkWork;
   readonly dispatcher: Dispatcher;
   readonly exporter: Exporter;
+  /** Whether every call has to show an API key, as the settings want it now. */
+  readonly requiresKey: () => boolean;
+  /** Which keys count. */
+  readonly keyring: Keyring;
+  /** The browsers that have shown one. */
+  readonly consoleSessions: ConsoleSessions;
   /** Who is at the other end of a connection to the API. */
   readonly callers: Callers;
 }

@@ -1,6 +1,8 @@
 import { isInside } from '../store/disk/inside.ts';
 import { settingsOf } from '../store/globals.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
+import { createConsoleSessions } from './api-keys/console-sessions.ts';
+import { createKeyring } from './api-keys/keyring.ts';
 import { createGitHub } from './codehost/github/github.ts';
 import type { Config } from './config.ts';
 import { recoverConflicts } from './conflicts/recover.ts';
@@ -156,6 +158,9 @@ const compose = (
     exporter: createExporter(store),
     address,
     dispatcher: createDispatcher({ store, log, version: version.version }),
+    requiresKey: () => settings().require_key === true,
+    keyring: createKeyring(store, runs),
+    consoleSessions: createConsoleSessions(store),
     callers: createCallers(runs, config.env[RUN_VARIABLE]),
   };
   return service;

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
+import { makeDirectories } from './disk/directories.ts';
 import { createFile, removeFile, replaceFile } from './disk/durable.ts';
 import { listDirectory } from './disk/folder.ts';
 import { checkedBy, readJson } from './disk/json-file.ts';
@@ -16,14 +17,18 @@ import { readRegularFile } from './text/record-file.ts';
  * is gone is good for nothing from that moment. To look one up takes the same time whatever it has in common with one
  * that is there, but for its hash.
  */
-export const keyOf = ({ layout }: Store, text: string): ApiKey | undefined =>
-  readable(layout, keyFile(layout, sha256(text)));
+export const keyOf = (store: Store, text: string): ApiKey | undefined =>
+  keyWithHash(store, sha256(text));
+
+/** The same by the hash of its text. */
+export const keyWithHash = ({ layout }: Pick<Store, 'layout'>, hash: string): ApiKey | undefined =>
+  readable(layout, keyFile(layout, hash));
 
 const readKey = (layout: Layout, hash: string): ApiKey | undefined =>
   readJson(layout, keyFile(layout, hash), (value) => check(value, hash));
 
 /** Every key that can be read, oldest first. */
-export const apiKeys = ({ layout }: Store): ApiKey[] =>
+export const apiKeys = ({ layout }: Pick<Store, 'layout'>): ApiKey[] =>
   keyFiles(layout)
     .flatMap((path) => readable(layout, path) ?? [])
     .toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
@@ -55,7 +60,12 @@ export const inKeyTurn = <T>({ turns }: Store, work: () => Promise<T>): Promise<
 
 export const saveKey = async (store: Store, key: ApiKey): Promise<void> => {
   await readyToWrite(store);
-  const { layout } = store;
+  await saveKeyIn(store.layout, key);
+};
+
+/** The same without a daemon, or beside one: it asks for the file each time. */
+export const saveKeyIn = async (layout: Layout, key: ApiKey): Promise<void> => {
+  makeDirectories(layout);
   await createFile(layout, keyFile(layout, key.sha256), textOf(key), { mode: 0o600 });
 };
 
@@ -70,8 +80,12 @@ export const touchKey = async (store: Store, key: ApiKey): Promise<void> => {
 /** False when it is gone already. */
 export const removeKey = async (store: Store, key: ApiKey): Promise<boolean> => {
   await readyToWrite(store);
-  return removeFile(store.layout, keyFile(store.layout, key.sha256));
+  return removeKeyIn(store.layout, key);
 };
+
+/** The same without a daemon, or beside one. */
+export const removeKeyIn = (layout: Layout, key: ApiKey): Promise<boolean> =>
+  removeFile(layout, keyFile(layout, key.sha256));
 
 const keyFile = ({ apiKeys: dir }: Layout, hash: string): string => join(dir, `${hash}.json`);
 

@@ -78,6 +78,9 @@ provider: runbook
 # may stand under a provider as well.
 #allow_local: []
 
+# Whether every call has to show an API key (dossier key makes one), and a browser logs in at /dashboard/login.
+#require_key: false
+
 # Commit each change of a Work item, of these settings and of webhooks to the workspace's git repository.
 #autocommit: false
 ---

@@ -18,7 +18,7 @@ const MOST = 100;
  * that a key has, 422 when there are a hundred.
  */
 export const createKey = (
-  { store, clock }: Service,
+  { store, clock, keyring }: Service,
   wanted: string,
 ): Promise<{ key: ListedKey; text: string }> =>
   inKeyTurn(store, async () => {
@@ -29,6 +29,7 @@ export const createKey = (
     const text = `dossier_${randomBytes(32).toString('base64url')}`;
     const created_at = clock().toISOString();
     const key = { id: randomUUID(), name, created_at, last_used_at: null };
+    keyring.add(sha256(text));
     await saveKey(store, { ...key, sha256: sha256(text) });
     return { key, text };
   });
@@ -60,10 +61,10 @@ export const revokeKey = ({ store }: Service, id: string): Promise<void> =>
 
 const STALE_MS = 300_000;
 
-/** The key with this text; undefined for none. Notes that it was used, once in five minutes at most. */
+/** The key with this text; undefined for none, and for one that does not count yet. Notes that it was used, once in five minutes at most. */
 export const validKey = async (service: Service, text: string): Promise<ApiKey | undefined> => {
   const key = keyOf(service.store, text);
-  if (key === undefined) return undefined;
+  if (key === undefined || !service.keyring.counts(key)) return undefined;
   const now = service.clock();
   const before = key.last_used_at === null ? 0 : Date.parse(key.last_used_at);
   if (now.getTime() - before > STALE_MS)

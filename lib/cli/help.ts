@@ -6,6 +6,7 @@ Commands:
   serve     Run the daemon (the default)
   init      Make a workspace: its settings file, its .gitignore, its git repository
   trust     Show what stands in the workspace's files and does not hold on this machine yet, and ask
+  key       Make an API key, of this name if one is given, and show it once
   doctor    Say what is there, what is missing, and what to install
   check     Read every file of the workspace and say what is wrong, and where
   import    Bring in an export, FILE.zip or where it was unpacked, or the tasks of a Backlog.md project
@@ -19,7 +20,8 @@ Options:
   --dev               Also serve the provider endpoints (DOSSIER_DEV=1)
   --trust             serve: what stands in the workspace's files holds as it stands, now and later (DOSSIER_TRUST=1)
   --log-level LEVEL   trace, debug, info, warn, error, fatal or silent (DOSSIER_LOG_LEVEL; default: info)
-  --list              trust: show what waits, and ask nothing
+  --list              trust: show what waits, and ask nothing; key: list the keys
+  --revoke ID         key: revoke one
   --all               trust: say yes to all that is shown, where nobody can be asked
   --fix               check: mend what can be mended without a loss, while no daemon runs
   --json              check: say it for programs

@@ -5,6 +5,7 @@ import { readBytes, UNREAD } from './bytes.ts';
 import { admitOperator } from './door.ts';
 import { checkForm, formKey } from './form-key.ts';
 import type { Html } from './html.ts';
+import { sessionCookie } from './session-cookie.ts';
 
 /** What a page of the console is asked for. */
 export interface Asked {
@@ -21,13 +22,23 @@ export interface Shown {
   status?: number;
 }
 
+/** Where the browser goes on, known by this from now on. */
+export interface LoggedIn {
+  session: string;
+  location: string;
+}
+
+type Went = Shown | LoggedIn | string;
+
 /** A page of the operator's console, or what one of its forms is sent to: no part of the API. */
 export interface Page {
   method: 'GET' | 'POST';
   /** In hapi's form, below /dashboard. */
   path: string;
+  /** It is there for who has no key yet, though the settings ask for one. */
+  keyless?: boolean;
   /** Shows something, or says where to go on. */
-  handler: (asked: Asked, service: Service) => Shown | string | Promise<Shown | string>;
+  handler: (asked: Asked, service: Service) => Went | Promise<Went>;
   /** Shows why it was refused. */
   refused: (error: ServiceError, asked: Asked, service: Service) => Shown;
 }
@@ -49,16 +60,19 @@ const pageRoute = (page: Page, service: Service): ServerRoute => ({
   path: page.path,
   options: page.method === 'GET' ? {} : { payload: UNREAD },
   handler: async (request, h) => {
-    await admitOperator(request.raw.req.socket, request.app.credential, service);
-    const { key, cookie } = formKey(
-      request.raw.req.headers.cookie,
-      Number(request.server.info.port),
-    );
+    const { app, raw } = request;
+    const port = Number(request.server.info.port);
+    const keyless = page.keyless === true;
+    if (!keyless && service.requiresKey() && app.credential?.key === undefined)
+      return h.redirect(LOGIN).code(303);
+    await admitOperator(raw.req.socket, app.credential, service, keyless);
+    const { key, cookie } = formKey(raw.req.headers.cookie, port);
     const asked = { params: request.params, form: new URLSearchParams(), form_key: key };
     const shown = await answerOf(page, request, { asked, service });
-    const answer =
-      typeof shown === 'string' ? h.response().redirect(shown).code(303) : send(shown, h);
-    if (cookie !== undefined) answer.header('set-cookie', cookie);
+    const answer = send(shown, h);
+    if (cookie !== undefined) answer.header('set-cookie', cookie, { append: true });
+    if (isLogIn(shown))
+      answer.header('set-cookie', sessionCookie(shown.session, port), { append: true });
     for (const [name, value] of Object.entries(HEADERS)) answer.header(name, value);
     return answer;
   },
@@ -79,14 +93,22 @@ const HEADERS = {
   'cache-control': 'no-store',
 };
 
-const send = ({ html, status = 200 }: Shown, h: ResponseToolkit) =>
-  h.response(html.text).code(status).type('text/html; charset=utf-8');
+const LOGIN = '/dashboard/login';
+
+const isLogIn = (went: Went): went is LoggedIn => typeof went === 'object' && 'session' in went;
+
+const send = (went: Went, h: ResponseToolkit) => {
+  if (typeof went === 'string') return h.response().redirect(went).code(303);
+  if (isLogIn(went)) return h.response().redirect(went.location).code(303);
+  const { html, status = 200 } = went;
+  return h.response(html.text).code(status).type('text/html; charset=utf-8');
+};
 
 const answerOf = async (
   page: Page,
   request: Request,
   { asked, service }: { asked: Asked; service: Service },
-): Promise<Shown | string> => {
+): Promise<Went> => {
   try {
     const form = page.method === 'GET' ? asked.form : await formOf(request);
     if (page.method === 'POST') checkForm(form, request.raw.req.headers.cookie, asked.form_key);

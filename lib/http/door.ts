@@ -5,14 +5,17 @@ import type { Caller } from '../tools/caller.ts';
 import type { Credential } from './local-only.ts';
 
 /**
- * Lets the operator in, and nobody else. Throws `not_operator`: for another user of the machine always, for a process of a
+ * Lets the operator in, and nobody else. Throws `unauthorized` without the API key that the settings ask for unless it is
+ * `keyless`, and `not_operator`: for another user of the machine always, for a process of a
  * run or who cannot be told from one unless it shows an API key.
  */
 export const admitOperator = async (
   socket: unknown,
   credential: Credential | undefined,
-  service: Pick<Service, 'callers'>,
+  service: Pick<Service, 'callers' | 'requiresKey'>,
+  keyless = false,
 ): Promise<void> => {
+  if (!keyless && credential?.key === undefined && service.requiresKey()) throw keyNeeded();
   // Asked for from within, there is no connection.
   if (!(socket instanceof Socket)) return;
   const caller = await service.callers.callerOf(socket);
@@ -20,6 +23,13 @@ export const admitOperator = async (
   const isOpened = credential !== undefined && OPENED_BY_KEY.includes(caller);
   if (why !== undefined && !isOpened) throw new ServiceError('not_operator', why);
 };
+
+const keyNeeded = (): ServiceError =>
+  new ServiceError(
+    'unauthorized',
+    'The settings ask for an API key with every call (require_key). dossier key makes one; send it as Authorization: Bearer dossier_…, or open /dashboard/login in a browser.',
+    { headers: { 'www-authenticate': 'Bearer' } },
+  );
 
 const OPENED_BY_KEY: readonly Caller[] = ['run', 'untold', 'unseen'];
 

@@ -43,7 +43,7 @@ export const checkCredential = async (
   if (credential !== undefined) return credential;
   throw new ServiceError(
     'unauthorized',
-    'The API key is unknown or revoked. Calls from this machine need none: leave Authorization out.',
+    'The API key is unknown or revoked, or was made by hand while a session without a sandbox runs, and counts once that has ended. Calls from this machine need none unless the settings say so: leave Authorization out.',
     { headers: { 'www-authenticate': 'Bearer' } },
   );
 };

@@ -5,9 +5,10 @@ import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { admitOperator } from './door.ts';
 import { inputReader } from './input.ts';
-import { type CheckKey, checkCredential, notLocal } from './local-only.ts';
+import { type CheckKey, notLocal } from './local-only.ts';
 import { type ErrorLog, problemOf } from './problem.ts';
 import type { Route, Speaker } from './route.ts';
+import { shown } from './shown.ts';
 
 interface Deps {
   service: Service;
@@ -86,7 +87,8 @@ const admit = async (
   const refusal = notLocal(headers, port());
   if (refusal !== undefined) throw refusal;
   const { pathname, searchParams } = new URL(url, 'http://localhost');
-  const credential = await checkCredential(headers.authorization, pathname, checkKey);
+  const at = { path: pathname, port: port(), checkKey, service };
+  const credential = await shown(headers, at);
   const { route, params } = match(paths, pathname);
   await admitOperator(socket, credential, service);
   const query = Object.fromEntries(searchParams);

@@ -103,6 +103,7 @@ export const Settings = Type.Object({
       javascript: Type.Optional(LanguageServerSettings),
     }),
   ),
+  require_key: Type.Optional(Type.Boolean()),
   sandbox: Type.Optional(Type.Enum(['auto', 'off', 'seatbelt'])),
   /** What of the home directory is shown in the sandbox besides: absolute, or beginning with `~/`. */
   sandbox_readable: Type.Optional(Type.Array(Type.String({ pattern: '^(/|~/|~$)' }))),

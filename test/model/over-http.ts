@@ -78,6 +78,9 @@ const serviceOn = (store: Store): Service => {
     dispatcher: createDispatcher({ store, log, version: VERSION.version }),
     exporter: createExporter(store),
     runs: createRuns(),
+    keyring: { counts: () => true, add: () => undefined },
+    requiresKey: () => false,
+    consoleSessions: { open: () => '', keyOf: () => undefined },
     callers: { callerOf: async () => 'operator' },
   };
 };

@@ -17,6 +17,8 @@ const SERVICE = {
     commit: null,
     built_at: null,
   },
+  requiresKey: () => false,
+  consoleSessions: { open: () => '', keyOf: () => undefined },
   callers: { callerOf: async () => 'operator' },
 } as unknown as Service;
 

@@ -92,6 +92,8 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
     languageServers: createLanguageServers(),
     runs: createRuns(),
     network: () => HOST_NETWORK,
+    requiresKey: () => false,
+    consoleSessions: { open: () => '', keyOf: () => undefined },
     callers: { callerOf: async () => 'operator' },
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   } as unknown as Service;

@@ -1,0 +1,51 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/api-keys.ts';
+import { layoutOf } from '../../store/layout.ts';
+import { sha256 } from '../../store/names.ts';
+import type { Config } from '../config.ts';
+import { checkWorkspace } from './places.ts';
+import { Refusal } from './refusal.ts';
+
+type Say = (line: string) => void;
+
+/** Makes an API key and shows it once, or lists or revokes them, whether a daemon runs or not. */
+export const key = async (
+  config: Config,
+  say: Say = (line) => process.stdout.write(`${line}\n`),
+): Promise<number> => {
+  checkWorkspace(config);
+  const layout = layoutOf(config.workspace);
+  const { name = 'shell', list = false, revoke } = config.key ?? {};
+  const known = apiKeys({ layout });
+  if (list) for (const each of known) say(`${each.id}  ${each.created_at}  ${each.name}`);
+  else if (revoke !== undefined) {
+    const found = known.find(({ id }) => id === revoke);
+    if (found === undefined || !(await removeKeyIn(layout, found)))
+      throw new Refusal(`There is no API key ${revoke}; dossier key --list shows them`);
+    say(`Revoked ${found.name}`);
+  } else say(await make(layout, name, known));
+  return 0;
+};
+
+const make = async (
+  layout: ReturnType<typeof layoutOf>,
+  wanted: string,
+  known: ReturnType<typeof apiKeys>,
+): Promise<string> => {
+  const name = freeName(wanted, known);
+  const text = `dossier_${randomBytes(32).toString('base64url')}`;
+  const created_at = new Date().toISOString();
+  const key = { id: randomUUID(), name, created_at, last_used_at: null };
+  await saveKeyIn(layout, { ...key, sha256: sha256(text) });
+  return text;
+};
+
+const freeName = (wanted: string, known: ReturnType<typeof apiKeys>): string => {
+  const name = wanted.trim();
+  if (name === '' || name.length > 90 || /[\p{Cc}\p{Cs}]/u.test(name))
+    throw new Refusal('A name has 1 to 90 characters, on one line');
+  const names = new Set(known.map((each) => each.name));
+  if (!names.has(name)) return name;
+  if (wanted !== 'shell') throw new Refusal(`There is a key called ${name}: name another`);
+  return `${name} ${new Date().toISOString().slice(0, 19)}`;
+};

@@ -1,0 +1,30 @@
+import { logIn } from '../../lib/api-keys/log-in.ts';
+import type { Page } from '../../lib/http/console-page.ts';
+import { KEYS } from './keys-html.ts';
+import { LOGIN, loginPage } from './login-html.ts';
+
+const refused: Page['refused'] = (error, { form_key }) => ({
+  status: error.status,
+  html: loginPage({ form_key, error: error.message }),
+});
+
+/** Where a browser shows a key, once, and is known by a cookie from then on. */
+export const loginPages: readonly Page[] = [
+  {
+    method: 'GET',
+    path: LOGIN,
+    keyless: true,
+    handler: ({ form_key }) => ({ html: loginPage({ form_key }) }),
+    refused,
+  },
+  {
+    method: 'POST',
+    path: LOGIN,
+    keyless: true,
+    handler: async ({ form }, service) => ({
+      session: await logIn(service, form.get('key') ?? ''),
+      location: KEYS,
+    }),
+    refused,
+  },
+];

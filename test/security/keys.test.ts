@@ -1,0 +1,95 @@
+/** `require_key`, the keys of a shell, and the cookie of a browser. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { DOSSIER } from '../helpers/daemon.ts';
+import { type Running, startForTest } from '../helpers/service.ts';
+
+const CASES = '/cases';
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+const newKey = (workspace: string, ...words: string[]): string =>
+  execFileSync(process.execPath, [DOSSIER, 'key', ...words, '--workspace', workspace], {
+    encoding: 'utf8',
+  }).trim();
+
+const strict = (t: TestContext): Promise<Running> =>
+  startForTest(t, { settings: 'require_key: true' });
+
+describe('require_key', () => {
+  it('refuses every call without a key, and takes the same with one made in a shell', async (t) => {
+    const { call, workspace } = await strict(t);
+    const refused = await call<{ code: string; detail: string }>('GET', CASES);
+    assert.deepEqual([refused.status, refused.body.code], [401, 'unauthorized']);
+    assert.match(refused.body.detail, /dossier key/);
+    assert.equal((await call('GET', '/openapi.json')).status, 401);
+    assert.equal((await call('GET', '/health')).status, 200);
+    assert.equal((await call('GET', '/version')).status, 200);
+    const key = newKey(workspace, 'my shell');
+    assert.equal((await call('GET', CASES, undefined, bearer(key))).status, 200);
+    assert.equal((await call('GET', CASES, undefined, bearer(`${key}x`))).status, 401);
+  });
+
+  it('lets a browser in by a cookie, without a script, until the key is revoked', async (t) => {
+    const { call, workspace } = await strict(t);
+    const key = newKey(workspace);
+    const away = await call('GET', '/dashboard/keys');
+    assert.deepEqual([away.status, away.headers.location], [303, '/dashboard/login']);
+    const page = await call('GET', '/dashboard/login');
+    assert.equal(page.status, 200);
+    const formKey = /name="form_key" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const form = String(page.headers['set-cookie']).split(';')[0] ?? '';
+    const post = (text: string, form_key = formKey) =>
+      call('POST', '/dashboard/login', new URLSearchParams({ form_key, key: text }).toString(), {
+        'content-type': 'application/x-www-form-urlencoded',
+        cookie: form,
+      });
+    assert.equal((await post('dossier_wrong')).status, 401);
+    assert.equal((await post(key, 'of another page')).status, 403);
+    const done = await post(key);
+    assert.deepEqual([done.status, done.headers.location], [303, '/dashboard/keys']);
+    const set = String(done.headers['set-cookie']);
+    assert.match(set, /^dossier_session_\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+    const cookie = set.split(';')[0] ?? '';
+    assert.equal((await call('GET', CASES, undefined, { cookie })).status, 200);
+    assert.equal((await call('GET', '/dashboard/keys', undefined, { cookie })).status, 200);
+    const foreign = { cookie, origin: 'http://example.com' };
+    assert.equal((await call('GET', CASES, undefined, foreign)).status, 403);
+    const [id = ''] = newKey(workspace, '--list').split(' ');
+    newKey(workspace, '--revoke', id);
+    assert.equal((await call('GET', CASES, undefined, { cookie })).status, 401);
+    assert.equal((await call('GET', CASES, undefined, bearer(key))).status, 401);
+  });
+});
+
+describe('a key whose file is written while a program without a sandbox runs', () => {
+  it('counts once that has ended; one that was there before counts all the time', async (t) => {
+    const { call, workspace, service } = await strict(t);
+    const before = newKey(workspace, 'before');
+    const run = service.runs.enter({ marker: randomUUID(), loopback: true, sandboxed: false });
+    const meanwhile = newKey(workspace, 'meanwhile');
+    const status = async (key: string) => (await call('GET', CASES, undefined, bearer(key))).status;
+    assert.deepEqual([await status(before), await status(meanwhile)], [200, 401]);
+    service.runs.leave(run);
+    assert.deepEqual([await status(before), await status(meanwhile)], [200, 200]);
+  });
+});
+
+describe('dossier key', () => {
+  it('refuses a name that a key has, and an id that none has', async (t) => {
+    const { workspace } = await strict(t);
+    const run = (...words: string[]) =>
+      spawnSync(process.execPath, [DOSSIER, 'key', ...words, '--workspace', workspace], {
+        encoding: 'utf8',
+      });
+    assert.match(run('one').stdout, /^dossier_[\w-]{43}\n$/);
+    assert.match(run('one').stderr, /There is a key called one/);
+    assert.match(run('--revoke', randomUUID()).stderr, /There is no API key/);
+    assert.match(run('--list').stdout, /^[\w-]{36} {2}\S+ {2}one\n$/);
+    writeFileSync(join(workspace, '.dossier', 'api-keys', 'odd.json'), '{}');
+    assert.match(run('--list').stdout, / one\n$/);
+  });
+});
