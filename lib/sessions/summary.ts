@@ -2,6 +2,7 @@ import type { Session, Usage } from '../../store/records/session.ts';
 import { counted } from '../counted.ts';
 import { fenceOff } from '../providers/fence-off.ts';
 import type { ChangedFile } from '../tools/git/diff.ts';
+import { settingsTouched } from './agent-settings.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
 import type { Told, ToldCall } from './told.ts';
 
@@ -38,6 +39,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...asked(done.asked),
     ...plan(done),
     ...changed(done.changes),
+    ...settingsTouched(done.changes),
     ...commands(done.told.calls),
     ...network(done.told.network),
     ...leftAsTheyAre(done.told.refs),
