@@ -7,6 +7,8 @@ export interface Part<T> {
   holds: T;
   /** The hash of what the file says, and when it was first seen to. */
   waits?: { sha: string; since: string };
+  /** The hash of what the daemon is about to write: found after a crash, it is the daemon's own word. */
+  next?: string;
 }
 
 /** What of a session holds: as the daemon wrote it last. */
@@ -51,20 +53,22 @@ export const isClosed = ({ runs }: FileGate): boolean => runs.size > 0;
 
 /** What holds of a value that a file gives as `found`. */
 export const holding = <T>(gate: FileGate, part: Part<T> | undefined, found: T): T => {
-  if (part === undefined) return found;
+  if (part === undefined || part.next === hashOf(found)) return found;
   return isClosed(gate) || part.waits?.sha === hashOf(found) ? part.holds : found;
 };
 
 /** Notes whether `found` waits, and answers it. Where nothing runs any more, only what has waited already does. */
 export const settled = <T>(
   gate: FileGate,
-  { holds, waits }: Part<T>,
+  { holds, waits, next }: Part<T>,
   found: T,
   at: Date,
 ): Part<T> => {
   const sha = hashOf(found);
   const isOld = waits?.sha === sha;
-  if (sha === hashOf(holds)) return { holds };
+  if (sha === next) return { holds: found };
+  // What is about to be written is not written yet.
+  if (sha === hashOf(holds)) return { holds, ...(next !== undefined && { next }) };
   if (isOld) return { holds, waits };
   return isClosed(gate) ? { holds, waits: { sha, since: at.toISOString() } } : { holds: found };
 };

@@ -2,7 +2,7 @@ import { sha256, shortId } from '../names.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import type { TextFile } from '../text/text-file.ts';
-import { holding, isClosed, type KeptParts, written } from './gate.ts';
+import { hashOf, holding, isClosed, type KeptParts, written } from './gate.ts';
 import { saveGate } from './gate-files.ts';
 import { foundOf, guardedOf, keyOf } from './kept.ts';
 
@@ -33,6 +33,15 @@ export const planOf = (
     size: Buffer.byteLength(holds),
     sha256: sha256(holds),
   };
+};
+
+/** The daemon is about to write this of a session: should it die before `noteMatter`, it holds all the same. */
+export const intendMatter = (store: Store, matter: SessionMatter): void => {
+  const key = shortId(matter.id);
+  const kept = store.gate.sessions.get(key);
+  if (kept === undefined) return;
+  const next = hashOf(guardedOf(matter));
+  keep(store, key, { ...kept, matter: { ...kept.matter, next } });
 };
 
 /** The daemon wrote this of a session: it holds. */

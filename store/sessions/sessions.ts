@@ -4,7 +4,7 @@ import { listDirectory } from '../disk/folder.ts';
 import { StoreError } from '../errors.ts';
 import { isClosed } from '../gate/gate.ts';
 import { keyOf } from '../gate/kept.ts';
-import { matterOf, noteMatter } from '../gate/session-gate.ts';
+import { intendMatter, matterOf, noteMatter } from '../gate/session-gate.ts';
 import { milestones, runStateOf } from '../journal/milestones.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { shortId, timeName } from '../names.ts';
@@ -126,6 +126,7 @@ export const updateSession = (
       if (kept === undefined || change === undefined) return undefined;
       const { summary, ...changes } = change;
       holds = { ...kept.matter, ...changes };
+      intendMatter(store, holds);
       return summary === undefined ? { changes } : { changes, body: `\n${summary}\n` };
     });
     if (holds !== undefined) noteMatter(store, caseId, holds);

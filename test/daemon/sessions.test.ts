@@ -1,6 +1,6 @@
 /** A real process with a session in Work mode, killed or stopped, and started again on the same files. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
@@ -21,6 +21,8 @@ interface Place {
   caseId: string;
   at: string;
   sessionFile: () => string;
+  /** Takes away the note of what ran when the daemon was killed. */
+  nothingLeft: () => void;
 }
 
 const working = async (t: TestContext): Promise<Place> => {
@@ -56,6 +58,7 @@ const working = async (t: TestContext): Promise<Place> => {
       client = clientOf(daemon.url);
     },
     ...{ sign, caseId, at },
+    nothingLeft: () => rmSync(join(workspace, '.dossier/unsandboxed'), { recursive: true }),
     sessionFile: () => {
       const name = readdirSync(sessions).find((each) => /^\d{4}-/.test(each)) ?? '';
       return join(sessions, name, 'session.md');
@@ -122,6 +125,8 @@ describe('a session in Work mode when its daemon ends', () => {
     const place = await working(t);
     await place.daemon().end('SIGKILL');
     const file = place.sessionFile();
+    // A hand edit holds only where no program may live that no sandbox holds.
+    place.nothingLeft();
     writeFileSync(file, readFileSync(file, 'utf8').replace('status: working', 'status: completed'));
     for (const _ of [1, 2]) {
       await place.again();

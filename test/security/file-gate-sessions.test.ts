@@ -4,9 +4,11 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isClosed } from '../../store/gate/gate.ts';
+import { intendMatter } from '../../store/gate/session-gate.ts';
 import { acceptWaiting, waitingChanges } from '../../store/gate/waiting.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
+import { readSession } from '../../store/sessions/sessions.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withCase, withScript } from '../helpers/sessions.ts';
@@ -134,6 +136,34 @@ describe('session.md and planning.md, written by file while such a program runs'
       waiting(test).map(({ kind, from }) => [kind, from]),
       [['planning', null]],
     );
+  });
+});
+
+describe('what the daemon itself writes of a session while such a program runs', () => {
+  it('holds, also when the daemon dies before it has noted that it is written', async (t) => {
+    const test = await withCase(t);
+    const { id, dir, at } = await planned(test);
+    unsandboxed(test);
+    const { store } = test.service;
+    const { matter } = readSession(store, test.item.id, id) ?? assert.fail();
+    intendMatter(store, { ...matter, status: 'paused' });
+    assert.equal((await test.call<Session>('GET', at)).body.status, 'plan_ready');
+    const file = join(dir, 'session.md');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('status: plan_ready', 'status: paused'));
+    await test.restart();
+    assert.equal((await test.call<Session>('GET', at)).body.status, 'paused');
+    assert.deepEqual(waiting(test), []);
+  });
+
+  it('waits for nobody when a plan is sent back and comes again', async (t) => {
+    const test = await withCase(t);
+    const { id } = await planned(test);
+    unsandboxed(test);
+    const revised = await test.post(`/sessions/${id}/revise`, { comment: 'Again.' });
+    assert.equal(revised.status, 200, revised.text);
+    await test.until(id, 'plan_ready');
+    assert.deepEqual(waiting(test), []);
   });
 });
 
