@@ -57,12 +57,22 @@ describe('a process that outlives its run', { skip: noAttacker }, () => {
     const runs = createRuns();
     const told: Left[] = [];
     runs.onLeft((left) => told.push(left));
-    const lowered = `import resource, time; resource.setrlimit(10, (5, 5)); open("${out}", "w").write("up"); time.sleep(3)`;
+    // Out of the cgroup of its run, where it has one, and under a limit that is no run's.
+    const lowered = [
+      'import os, re, resource, time',
+      'own = re.search("^0::(.*)/dossier-[^/]*$", open("/proc/self/cgroup").read(), re.M)',
+      'mount = re.search(r"(\\S+) \\S+(?: \\S+:\\d+)* - cgroup2 ", open("/proc/self/mountinfo").read())',
+      'place = mount.group(1) + own.group(1) + "/cgroup.procs" if own and mount else "/dev/null"',
+      'open(place, "w").write(str(os.getpid()))',
+      'resource.setrlimit(10, (5, 5))',
+      `open("${out}", "w").write("up")`,
+      'time.sleep(3)',
+    ].join('\n');
     const program = startProgram({
       argv: [
         '/bin/sh',
         '-c',
-        `env -i setsid python3 -c '${lowered}' & while [ ! -s ${out} ]; do sleep 0.1; done`,
+        `env -i setsid python3 -c '${lowered}' & while [ ! -s ${out} ] && kill -0 $!; do sleep 0.1; done`,
       ],
       ...{ cwd: '/', env, marker: randomUUID(), runs, loopback: true },
     });
