@@ -21,27 +21,38 @@ const info = {
   built_at: new Date().toISOString(),
 };
 
-await build({
-  // The file of a thread, or of a process, has to lie beside the chunk that starts it.
-  entryPoints: {
-    dossier: 'lib/main.ts',
-    'chunks/watch-worker': 'store/watch/watch-worker.ts',
-    'chunks/export-worker': 'store/archive/export-worker.ts',
-    'chunks/relay': 'lib/egress/relay.ts',
-  },
-  outdir: 'dist',
-  chunkNames: 'chunks/[name]-[hash]',
+const common = {
   bundle: true,
-  splitting: true,
   platform: 'node',
   target: 'node20',
   format: 'esm',
   sourcemap: true,
   logLevel: 'warning',
+};
+
+await build({
+  ...common,
+  // The file of a thread, or of a process, has to lie beside the chunk that starts it.
+  entryPoints: {
+    dossier: 'lib/main.ts',
+    'chunks/watch-worker': 'store/watch/watch-worker.ts',
+    'chunks/export-worker': 'store/archive/export-worker.ts',
+  },
+  outdir: 'dist',
+  chunkNames: 'chunks/[name]-[hash]',
+  splitting: true,
   alias: { 'js-yaml': './.ci/no-js-yaml.cjs' },
   define: { DOSSIER_BUILD: JSON.stringify(info) },
   banner: {
     // Some packages are CommonJS and require what Node brings.
     js: 'import { createRequire as dossierRequire } from "node:module"; const require = dossierRequire(import.meta.url);',
   },
+});
+
+// By itself: where it runs, nothing beside it may be seen, and so no package.json that tells what it is.
+await build({
+  ...common,
+  entryPoints: { 'chunks/relay': 'lib/egress/relay.mts' },
+  outdir: 'dist',
+  outExtension: { '.js': '.mjs' },
 });

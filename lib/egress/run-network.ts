@@ -59,7 +59,7 @@ export const openRunNetwork = (options: RunNetworkOptions): RunNetwork => {
   return { own: { dir, relay }, env: proxyEnvironment(RELAY_PORT), close };
 };
 
-const RELAY = fileURLToPath(new URL('./relay.js', import.meta.url));
+const RELAY = fileURLToPath(new URL('./relay.mjs', import.meta.url));
 
 // Two addresses with one port are one port inside; the proxy tells them apart.
 const onePerPort = (targets: readonly Authority[]): Authority[] => [

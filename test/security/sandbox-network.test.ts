@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { copyFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { NET_DIR } from '../../lib/tools/sandbox.ts';
+import { DOSSIER } from '../helpers/daemon.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 
@@ -36,5 +38,20 @@ describe('a network of its own', { skip: missing }, () => {
 
     assert.match(output, /^--here\nECONNREFUSED\nfrom outside\nout\n/);
     assert.match(output, /touch: .*Read-only file system/);
+  });
+
+  it('is had by a daemon that is installed in /tmp, of which only the relay is seen', async (t) => {
+    const cwd = temporaryDirectory(t);
+    const dir = temporaryDirectory(t);
+    const relay = join(temporaryDirectory(t), 'relay.mjs');
+    copyFileSync(join(dirname(DOSSIER), 'chunks/relay.mjs'), relay);
+    const network = { dir, relay: [process.execPath, relay, NET_DIR, '--'] };
+
+    const { output } = await runInside(
+      { cwd, phase: 'work', writable: [], hidden: [], network },
+      'echo started',
+    );
+
+    assert.equal(output, 'started');
   });
 });

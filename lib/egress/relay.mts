@@ -1,5 +1,5 @@
 /**
- * Runs inside of a run's network namespace, by itself: `relay.js DIRECTORY PORT=SOCKET… -- PROGRAM ARGUMENTS…`. Each port
+ * Runs inside of a run's network namespace, by itself: `relay.mjs DIRECTORY PORT=SOCKET… -- PROGRAM ARGUMENTS…`. Each port
  * is listened on at loopback, and leads to that Unix socket; what goes through is for the daemon to decide. The program
  * is started once they are listened on, and this process ends as it does.
  */
