@@ -198,7 +198,8 @@ const mounts = (argv: readonly string[], view: SandboxView, home: Home): Mount[]
   const { cwd, phase, writable, state = [], readable = [], hidden, binds = [] } = view;
   const own = phase === 'work' ? '--bind' : '--ro-bind';
   const outside = phase === 'work' ? state : state.filter((path) => !isInside(path, cwd));
-  makeMissing(state.filter((path) => !wouldLieIn(cwd, path)));
+  const laid = binds.map(({ to }) => to).filter((path) => !isCovered(path, home));
+  makeMissing([...state.filter((path) => !wouldLieIn(cwd, path)), ...laid]);
   return [
     { path: TEMP, arguments: ['--tmpfs', TEMP] },
     ...home.mounts,
@@ -254,10 +255,13 @@ const holds = (path: string, hidden: readonly string[]): boolean =>
 
 // Sockets that are seen otherwise; what lies in a hidden directory is out of sight already.
 const doors = ({ hidden, shown }: Home): string[] =>
-  socketPaths().filter((path) => {
-    const covered = [TEMP, ...hidden].some((place) => isAtOrBelow(path, place));
-    return !covered || shown.some((place) => isAtOrBelow(path, place));
-  });
+  socketPaths().filter(
+    (path) => !isCovered(path, { hidden }) || shown.some((place) => isAtOrBelow(path, place)),
+  );
+
+// In an empty directory of the sandbox's own, where it can make what is missing.
+const isCovered = (path: string, { hidden }: Pick<Home, 'hidden'>): boolean =>
+  [TEMP, ...hidden].some((place) => isAtOrBelow(path, place));
 
 // A write into a hidden directory must fail, not vanish with the sandbox.
 const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: Home): string[] => {

@@ -3,6 +3,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
@@ -14,6 +15,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { STATE_RULES } from '../../lib/providers/state-rules.ts';
 import { openRunState } from '../../lib/tools/state/open.ts';
 import type { StateRules } from '../../lib/tools/state/place.ts';
+import { atEnd } from '../helpers/at-end.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 
@@ -83,6 +85,23 @@ describe('what an agent keeps at home (attack 9)', () => {
     assert.equal(it.read(OWN), 'one\ntwo\nthree\n');
     assert.equal(it.read('projects/-work-one-two/new.jsonl'), 'n\n');
     assert.equal(it.read('projects/-other/other.jsonl'), 'theirs\n');
+  });
+
+  for (const name of ['.claude', '.codex', '.gemini', '.qwen', '.local/share/opencode'])
+    it(`is given a copy of ~/${name} though the agent was never run`, async (t) => {
+      const it = place(t, {}, name);
+      rmSync(it.path, { recursive: true });
+      const state = await it.open();
+      assert.deepEqual(state.binds, [{ from: it.copy, to: it.path, write: true }]);
+      assert.equal(lstatSync(it.copy).isDirectory(), true);
+      assert.deepEqual(await state.close(), []);
+    });
+
+  it('makes no file of its own where ~/.claude.json is not there', async (t) => {
+    const it = place(t, {}, '.claude.json');
+    rmSync(it.path, { recursive: true });
+    assert.deepEqual((await it.open()).binds, []);
+    assert.equal(existsSync(it.path), false);
   });
 
   it('returns a login that was renewed, value by value, with its mode, and no new key', async (t) => {
@@ -206,5 +225,18 @@ describe('what an agent keeps at home (attack 9)', () => {
     );
     assert.equal(output, 'mineevil');
     assert.equal(it.read('settings.json'), 'mine');
+  });
+
+  it('may be moved to where nothing is yet, outside of the home directory', {
+    skip: missing,
+  }, async (t) => {
+    const root = mkdtempSync('/var/tmp/dossier-test-');
+    atEnd(t, () => rmSync(root, { recursive: true }));
+    const cwd = temporaryDirectory(t);
+    const binds = [{ from: temporaryDirectory(t), to: join(root, 'moved'), write: true }];
+    const view = { cwd, phase: 'plan', writable: [], hidden: [], network: 'host', binds } as const;
+    const { output } = await runInside(view, `echo kept > ${root}/moved/file && echo done`);
+    assert.equal(output, 'done');
+    assert.equal(readFileSync(join(binds[0]?.from ?? '', 'file'), 'utf8'), 'kept\n');
   });
 });

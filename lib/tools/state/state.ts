@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { isAtOrBelow } from '../mounts.ts';
 import type { Bind } from '../sandbox.ts';
 import { copyIn, filesIn, type Refused, stampOf } from './copy.ts';
@@ -53,7 +53,7 @@ const openPlace = async (place: StatePlace, copy: string, mine: Mine): Promise<O
   const { path, rules = {} } = place;
   const found = await lstat(path).catch(() => undefined);
   // What belongs into a file that is not there only the agent knows; in its place it makes none.
-  if (found === undefined && /\.[a-z]+$/.test(path)) return NOTHING;
+  if (found === undefined && isForFile(place)) return NOTHING;
   const isFile = found !== undefined && (await isFileAt(path));
   const refused = isFile ? await copyFileIn(path, copy) : await fill(place, copy, mine);
   const before = await pictureOf(path, isFile, { rules, mine });
@@ -69,6 +69,10 @@ const openPlace = async (place: StatePlace, copy: string, mine: Mine): Promise<O
 };
 
 const NOTHING: OpenPlace = { binds: [], refused: [], giveBack: async () => [] };
+
+// The name of a directory may begin with a dot, and a known agent's may be moved to any name.
+const isForFile = ({ path, rules }: StatePlace): boolean =>
+  rules?.keys === undefined ? extname(path) !== '' : Object.hasOwn(rules.keys, '');
 
 const isFileAt = async (path: string): Promise<boolean> => {
   const handle = await open(path, constants.O_RDONLY).catch(() => undefined);
