@@ -37,6 +37,14 @@ export const readTurn = (layout: Layout, caseId: string): TurnRecord | undefined
 export const turnOwners = ({ repositories }: Layout): string[] =>
   listDirectory(repositories).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
 
+/** Removes what is left of a turn that never began. */
+export const dropHalfTurns = ({ repositories }: Layout): void => {
+  const names = new Set(listDirectory(repositories));
+  for (const name of names)
+    if (name.endsWith('.refs') && !names.has(name.replace(/refs$/, 'json')))
+      rmSync(join(repositories, name), { force: true });
+};
+
 /** Resolves when record and refs are on disk: only then may there be a repository, and only then may the turn begin. */
 export const saveTurn = async (layout: Layout, turn: TurnRecord, refs: string): Promise<void> => {
   rmSync(refsOf(layout, turn.case_id), { force: true });

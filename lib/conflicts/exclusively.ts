@@ -7,6 +7,7 @@ import type { Service } from '../service.ts';
 import { wakeQueue } from '../sessions/launch.ts';
 import { checkState } from '../worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../worktrees/read.ts';
+import { settleWithin } from '../worktrees/turn/settle.ts';
 
 /**
  * Runs one step of a rebase: alone in the worktree, and holding the session lock, so that no session starts meanwhile.
@@ -24,7 +25,9 @@ export const exclusively = async <T>(
     await readyToWrite(store);
     await checkState(worktree);
     await takeLock(service, caseId, operation);
-    return work(worktree).finally(() => freeOperation(service, caseId));
+    return settleWithin(service, caseId)
+      .then(() => work(worktree))
+      .finally(() => freeOperation(service, caseId));
   });
   return done.finally(() => wakeQueue(service));
 };

@@ -19,6 +19,8 @@ export const TurnRecord = Type.Object({
   marker: Type.String({ minLength: 1 }),
   /** Of the worktree's record: into another one nothing is taken in. */
   worktree_created_at: Time,
+  /** The operator's repository, where it is pinned what the turn began with. */
+  common_dir: Type.Optional(Type.String({ minLength: 1 })),
   /** The worktree's `.git` file leads to it while the turn goes on: nothing shuts the agent in. */
   pointed: Type.Boolean(),
   /** The branch as a full ref; `HEAD` where the worktree is on none. */

@@ -5,6 +5,8 @@
 import { after, describe, it, type TestContext } from 'node:test';
 import { killOnce, killStartOnce } from '../helpers/kill-points.ts';
 import { START, STEPS } from '../helpers/steps.ts';
+import { killedAt } from '../helpers/strace.ts';
+import { killTurn } from '../helpers/turn-kill.ts';
 
 const CALLS = [
   'rename',
@@ -49,3 +51,13 @@ if (START.name.includes(wanted))
     for (const each of calls.filter((name) => !LOADING.includes(name)))
       it(`at each ${each}`, (t) => killAtEach(t, (nth) => killStartOnce(t, START, each, nth)));
   });
+
+if ('a work turn'.includes(wanted))
+  for (const sandbox of ['auto', 'off'] as const)
+    describe(`a kill during a work turn (sandbox: ${sandbox})`, () => {
+      for (const each of call === undefined
+        ? ['clone', 'rename', 'link', 'unlink', 'mkdir']
+        : calls)
+        it(`at each ${each}`, (t) =>
+          killAtEach(t, (nth) => killTurn(t, sandbox, killedAt(each, nth))));
+    });

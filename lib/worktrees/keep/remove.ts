@@ -9,6 +9,7 @@ import { inhabitantsOf } from '../../tools/inhabitants.ts';
 import { adviceFor, stateOf } from '../look/state.ts';
 import { reasonFor } from '../make/name.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
+import { settleWithin } from '../turn/settle.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
 import { keepCommits, keepPatch, keepState } from './recover.ts';
 
@@ -55,6 +56,8 @@ const takeAway = async (
 ): Promise<void> => {
   const { store, git } = service;
   await readyToWrite(store);
+  refuseHeld(service, record.case_id);
+  await settleWithin(service, record.case_id);
   const { has, loss } = await checkRemovable(service, record, force);
   if (loss !== undefined && !isNothing(loss)) {
     if (has === 'directory') {

@@ -4,11 +4,16 @@ import { readCase } from '../../../store/cases.ts';
 import type { TurnRecord } from '../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { keepTurn, readTurn, readTurnRefs, removeTurn, turnPlaces } from '../../../store/turns.ts';
-import { inWorktreeTurn, recoveredDir, replaceWorktree } from '../../../store/worktrees.ts';
+import {
+  inWorktreeTurn,
+  recoveredDir,
+  replaceWorktree,
+  whatIsAt,
+} from '../../../store/worktrees.ts';
 import { messageOf } from '../../providers/run-end.ts';
 import type { Service } from '../../service.ts';
 import { unpin } from '../../tools/git/turn/pins.ts';
-import { point } from '../../tools/git/turn/pointer.ts';
+import { dropHalfPointers, point } from '../../tools/git/turn/pointer.ts';
 import { readList } from '../../tools/git/turn/ref-list.ts';
 import { type AllTaken, takeInAll } from '../../tools/git/turn/take-in-all.ts';
 import { findWorktree } from '../read.ts';
@@ -18,9 +23,13 @@ import { type Came, NOTHING, refsTold, type Tell, type TurnTold } from './told.t
  * Takes in what a turn left in its repository, and has the worktree's `.git` lead to its own again. Never rejects: what
  * cannot be taken in stays where it is told. To be called when nothing of the turn is alive; twice is no harm.
  */
-export const closeTurn = async (service: Service, caseId: string, tell: Tell): Promise<Came> => {
+export const closeTurn = (service: Service, caseId: string, tell: Tell): Promise<Came> =>
+  inWorktreeTurn(service.store, caseId, () => closeWithin(service, caseId, tell));
+
+/** The same for whoever has the worktree's turn. */
+export const closeWithin = async (service: Service, caseId: string, tell: Tell): Promise<Came> => {
   try {
-    return await inWorktreeTurn(service.store, caseId, () => close(service, caseId, tell));
+    return await close(service, caseId, tell);
   } catch (error) {
     service.log.error({ err: error, case_id: caseId }, NOT_TAKEN);
     const { home } = turnPlaces(service.store.layout, caseId);
@@ -37,7 +46,10 @@ const close = async (service: Service, caseId: string, tell: Tell): Promise<Came
   const turn = readTurn(layout, caseId);
   if (turn === undefined) return NOTHING;
   const worktree = await comeBack(service, turn);
-  if (worktree === undefined) return keepAside(service, turn, { why: GONE, tell });
+  if (worktree === undefined || whatIsAt(worktree.path) === 'nothing') {
+    await unpinGone(service, turn);
+    return keepAside(service, turn, { why: GONE, tell });
+  }
   const { item_dir, taken } = await take(service, turn, worktree);
   const told = toldOf(service, { taken, item_dir });
   // Before anything is forgotten: who dies now takes it in, and tells it, once more.
@@ -51,6 +63,12 @@ const close = async (service: Service, caseId: string, tell: Tell): Promise<Came
 
 const GONE = 'its worktree is gone';
 
+const unpinGone = async ({ git }: Service, turn: TurnRecord): Promise<void> => {
+  const { common_dir, case_id } = turn;
+  if (common_dir !== undefined && whatIsAt(common_dir) === 'directory')
+    await unpin(git, { git_dir: common_dir, common_dir }, case_id);
+};
+
 // First of all: from then on nobody's git works in the turn's repository any more.
 const comeBack = async (
   service: Service,
@@ -60,6 +78,7 @@ const comeBack = async (
   if (worktree?.created_at !== turn.worktree_created_at) return undefined;
   const { turn_dir, ...own } = worktree;
   if (turn.pointed) {
+    dropHalfPointers(own);
     point(own, turnPlaces(service.store.layout, turn.case_id).dir, own.git_dir);
     if (turn_dir !== undefined) await replaceWorktree(service.store, own);
   }

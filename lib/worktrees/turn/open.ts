@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { TurnRecord } from '../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { placeTurn, readTurn, saveTurn, turnPlaces } from '../../../store/turns.ts';
+import { placeTurn, saveTurn, turnPlaces } from '../../../store/turns.ts';
 import { inWorktreeTurn, replaceWorktree } from '../../../store/worktrees.ts';
 import type { Launchable } from '../../providers/launch.ts';
 import type { Service } from '../../service.ts';
@@ -13,6 +13,7 @@ import { listText } from '../../tools/git/turn/ref-list.ts';
 import { turnView } from '../../tools/git/turn/view.ts';
 import { findWorktree } from '../read.ts';
 import { closeTurn } from './close.ts';
+import { settleTurn } from './settle.ts';
 import { type Came, NOTHING, type Tell } from './told.ts';
 
 export interface Wanted {
@@ -43,7 +44,7 @@ export const openTurn = async (
   // A directory of the operator's own that nothing lies over: it is used as it is.
   if (!isHeld && git_dir === common_dir)
     return { view: { writable: [common_dir], kept: [] }, close: async () => NOTHING };
-  if (readTurn(layout, case_id) !== undefined) await closeTurn(service, case_id, tellLog(service));
+  await settleTurn(service, case_id);
   const places = turnPlaces(layout, case_id);
   const made = join(layout.tmp, randomUUID());
   const { refs, ...begun } = await makeRepository(service.git, worktree, {
@@ -54,6 +55,7 @@ export const openTurn = async (
   const record: TurnRecord = {
     ...{ case_id, ...wanted, ...begun },
     worktree_created_at: worktree.created_at,
+    common_dir,
     pointed: !isHeld,
   };
   await saveTurn(layout, record, listText(refs));
@@ -62,12 +64,6 @@ export const openTurn = async (
   if (!isHeld) await lead(service, worktree, places.dir);
   return { view: turnView(worktree, places), close: (tell) => closeTurn(service, case_id, tell) };
 };
-
-const tellLog =
-  ({ log }: Service): Tell =>
-  (told) => {
-    for (const each of told) log.warn({ ...each }, each.message);
-  };
 
 const lead = (service: Service, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
   inWorktreeTurn(service.store, worktree.case_id, async () => {

@@ -1,4 +1,4 @@
-import { readTurn, turnOwners } from '../../../store/turns.ts';
+import { dropHalfTurns, readTurn, turnOwners } from '../../../store/turns.ts';
 import type { Service } from '../../service.ts';
 import { sweep } from '../../tools/process-tree.ts';
 import { findWorktree } from '../read.ts';
@@ -13,6 +13,7 @@ export const recoverTurns = async (
   service: Service,
   tell: (caseId: string, sessionId: string, told: readonly TurnTold[]) => void,
 ): Promise<void> => {
+  dropHalfTurns(service.store.layout);
   for (const caseId of turnOwners(service.store.layout)) {
     try {
       const turn = readTurn(service.store.layout, caseId);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { renameSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worktree } from '../git.ts';
-import { plainText } from './plain-file.ts';
+import { entriesOf, plainText } from './plain-file.ts';
 
 /** What the `.git` file of a worktree says that leads to a directory. */
 export const pointerTo = (dir: string): string => `gitdir: ${dir}\n`;
@@ -19,6 +19,18 @@ export const point = ({ path }: Worktree, from: string, to: string): boolean => 
   renameSync(temporary, link);
   return true;
 };
+
+/** Takes away what a daemon left that died before the rename. */
+export const dropHalfPointers = ({ path }: Worktree): void => {
+  for (const { name, kind } of entriesOf(path))
+    if (kind === 'file' && HALF.test(name) && isPointer(join(path, name))) rmSync(join(path, name));
+};
+
+const HALF = /^\.git-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+// One that was cut off, too.
+const isPointer = (path: string): boolean =>
+  /^(?:gitdir: [^\n]*\n?)?$/.test(plainText(path, 65_536) ?? '\n');
 
 /** The directory that a `.git` file names; undefined where it is none. */
 export const targetOf = (link: string): string | undefined => {
