@@ -28,6 +28,7 @@ export const inOwnRepository = async (
   const { id, type } = kept.session;
   if (phase === 'plan' || type === CONFLICT || isolation === 'operator') return run(undefined);
   const turn = await openTurn(service, worktree, { session_id: id, marker: live.run_marker });
+  if (turn.unheld.length > 0) tellIn(service, kept)(turn.unheld);
   const work = isOver(service, live) ? CANCELLED : run(turn.view);
   const settled = await work.then(
     (result) => ({ result }),

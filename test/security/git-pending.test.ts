@@ -10,7 +10,7 @@ import { turnPlaces } from '../../store/turns.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitScene, type Scene } from '../helpers/git-scene.ts';
 import { NOBODY } from '../helpers/nobody.ts';
-import { gitIn, writeFiles } from '../helpers/repository.ts';
+import { gitIn, makeRepository, writeFiles } from '../helpers/repository.ts';
 import type { Problem } from '../helpers/sessions.ts';
 
 interface Pending extends Scene {
@@ -123,5 +123,23 @@ describe('while a turn without a sandbox goes on', () => {
     writeFileSync(go, '');
     await ended;
     assert.equal(on.git('log', '-1', '--format=%s').trim(), 'mine');
+  });
+});
+
+describe('a turn in an attached clone without a sandbox', () => {
+  it('is told to be held by nothing', async (t) => {
+    const on = await gitScene(t, 'off');
+    const clone = makeRepository(t, { files: { 'a.txt': 'one\n' } });
+    clone.git('switch', '-q', '-c', 'work');
+    const { running, item } = on.test;
+    await running.call('DELETE', `/api/cases/${item.id}/worktree`);
+    const path = clone.root;
+    const attached = await running.call('POST', `/api/worktrees/${item.id}/attach`, { path });
+    assert.equal(attached.status, 201, attached.text);
+    await on.work('git commit -q --allow-empty -m mine');
+    assert.equal(clone.git('log', '-1', '--format=%s').trim(), 'mine');
+    const [told, ...more] = await on.told();
+    assert.deepEqual([told?.code, more], ['git_noted', []]);
+    assert.match(on.summary(), /No sandbox holds this turn.*repository of your own/);
   });
 });

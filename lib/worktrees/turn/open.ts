@@ -14,7 +14,7 @@ import { turnView } from '../../tools/git/turn/view.ts';
 import { findWorktree } from '../read.ts';
 import { closeTurn } from './close.ts';
 import { settleTurn } from './settle.ts';
-import { type Came, NOTHING, type Tell } from './told.ts';
+import { type Came, NOTHING, type Tell, type TurnTold } from './told.ts';
 
 export interface Wanted {
   marker: string;
@@ -25,6 +25,8 @@ export interface Wanted {
 export interface OpenTurn {
   /** What whoever works in it sees and may write of git. */
   view: Pick<Launchable, 'writable' | 'kept' | 'binds'>;
+  /** What nothing holds, to be told before it begins. */
+  unheld: TurnTold[];
   /** Takes in what was done: never rejects. To be called when nothing of the turn is alive any more. */
   close(tell: Tell): Promise<Came>;
 }
@@ -43,7 +45,11 @@ export const openTurn = async (
   const isHeld = service.sandbox().kind !== 'none';
   // A directory of the operator's own that nothing lies over: it is used as it is.
   if (!isHeld && git_dir === common_dir)
-    return { view: { writable: [common_dir], kept: [] }, close: async () => NOTHING };
+    return {
+      view: { writable: [common_dir], kept: [] },
+      unheld: [CLONE],
+      close: async () => NOTHING,
+    };
   await settleTurn(service, case_id);
   const places = turnPlaces(layout, case_id);
   const made = join(layout.tmp, randomUUID());
@@ -62,7 +68,14 @@ export const openTurn = async (
   await pinRefs(service.git, worktree, case_id, refs);
   await placeTurn(layout, case_id, made);
   if (!isHeld) await lead(service, worktree, places.dir);
-  return { view: turnView(worktree, places), close: (tell) => closeTurn(service, case_id, tell) };
+  const view = turnView(worktree, places);
+  return { view, unheld: [], close: (tell) => closeTurn(service, case_id, tell) };
+};
+
+const CLONE: TurnTold = {
+  code: 'git_noted',
+  message:
+    'No sandbox holds this turn, and the directory that it works in is a repository of your own: its branches, tags, stashes, settings and hooks can be changed, and nothing of that is undone or told.',
 };
 
 const lead = (service: Service, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
