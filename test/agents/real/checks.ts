@@ -9,7 +9,7 @@ import { processesNaming } from '../../helpers/processes.ts';
 import type { Part, Rule } from '../../helpers/scripted-model.ts';
 import { type RealSession, startSession, TITLE, type Wanted } from './session.ts';
 
-type Tried = Pick<Wanted, 'agent' | 'kind'>;
+export type Tried = Pick<Wanted, 'agent' | 'kind'>;
 
 /** By the heading of its column. */
 export type Cells = Record<string, string>;
@@ -33,7 +33,10 @@ const TOOL = 'read_work_item';
 const PATIENCE_MS = 120_000;
 
 const IN_PLAN_MODE = 'You are in Plan mode';
-const planning: Rule = { when: IN_PLAN_MODE, steps: [[{ read: 'math.ts' }], [{ text: PLAN }]] };
+export const planning: Rule = {
+  when: IN_PLAN_MODE,
+  steps: [[{ read: 'math.ts' }], [{ text: PLAN }]],
+};
 
 const approved = (steps: Part[][]): Rule => ({ when: 'the operator adds', steps });
 
@@ -68,6 +71,7 @@ export const COLUMNS = {
   sandboxed: 'Writes in Plan mode, with bubblewrap',
   checked: 'Writes in Plan mode, without',
   pause: 'Pause, resume',
+  commits: 'Commits in the sandbox',
   abort: 'Abort',
   usage: 'Usage',
   mcp: 'MCP server',
