@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { markdown } from '../lib/http/answer.ts';
+import { visibleMarkdown } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { getArtifact, listArtifacts, putArtifact } from '../lib/planning/artifacts.ts';
 import { approvePlanning, planningGate } from '../lib/planning/gate.ts';
@@ -125,13 +125,13 @@ export const planningRoutes = [
   route({
     method: 'GET',
     path: '/api/cases/{id}/planning-artifacts/{filename}',
-    summary: 'Read a planning file as it is on disk',
+    summary: 'Read a planning file, with control characters shown',
     params: FilePath,
     response: Type.String(),
     produces: 'text/markdown',
     errors: ['not_found'],
     handler: ({ params }, service) => {
-      return markdown(getArtifact(service, params.id, params.filename));
+      return visibleMarkdown(getArtifact(service, params.id, params.filename));
     },
   }),
   route({
@@ -149,7 +149,7 @@ export const planningRoutes = [
     handler: async ({ params, body, ifMatch }, service) => {
       const { filename } = params;
       const file = { filename, content: body };
-      return markdown(await putArtifact(service, params.id, file, ifMatch));
+      return visibleMarkdown(await putArtifact(service, params.id, file, ifMatch));
     },
   }),
 ];

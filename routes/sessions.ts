@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { created, diff, markdown } from '../lib/http/answer.ts';
+import { created, diff, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { approvePlan } from '../lib/sessions/approve.ts';
@@ -85,7 +85,7 @@ export const sessionRoutes = [
     produces: 'text/markdown',
     errors: ['not_found', 'unreadable_record'],
     handler: async ({ params, query }, service) => {
-      return markdown(await getPlan(service, params.id, params.sid, query.which));
+      return visibleMarkdown(await getPlan(service, params.id, params.sid, query.which));
     },
   }),
   route({
@@ -100,7 +100,7 @@ export const sessionRoutes = [
     conditional: true,
     errors: ['not_found', 'unreadable_record', 'invalid_state', 'precondition_failed', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) => {
-      return markdown(
+      return visibleMarkdown(
         await putPlan(service, params.id, params.sid, {
           content: body,
           ifMatch,

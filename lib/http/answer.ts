@@ -13,22 +13,25 @@ export const accepted = <T>(location: string, body: T): Answer<T> =>
 export const tagged = <T>(body: T | Buffer, etag: string): Answer<T> =>
   new Answer<T>(body, {}, etag);
 
-/**
- * A text file with all that is in it to be seen: what would be hidden is shown as `␛` or `⟦U+202E⟧`. The ETag is of the
- * file's hash, as it is on disk.
- */
-export const markdown = ({
-  content,
-  sha256,
-}: {
+interface TextAnswered {
   content: string;
   sha256: string;
-}): Answer<string> =>
+}
+
+/** A text file byte for byte. */
+export const markdown = ({ content, sha256 }: TextAnswered): Answer<string> =>
   new Answer<string>(
-    visible(content),
+    content,
     { 'content-type': 'text/markdown; charset=utf-8' },
     sha256.slice(0, 32),
   );
+
+/**
+ * A text that is read before it is approved, with all that is in it to be seen: what would be hidden is shown as `␛` or
+ * `⟦U+202E⟧`. The ETag is of the file's hash, as it is on disk.
+ */
+export const visibleMarkdown = ({ content, sha256 }: TextAnswered): Answer<string> =>
+  markdown({ content: visible(content), sha256 });
 
 /** Bytes: the lines of a patch are written as the files are that it changes. */
 export const diff = (patch: Buffer): Answer<string> =>
