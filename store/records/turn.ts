@@ -34,6 +34,10 @@ export const TurnRecord = Type.Object({
     Type.Object({
       ignores: Sha256,
       repositories: Type.Record(Type.String(), Type.Union([Arms, Type.Null()])),
+      /** Where a `.git` that is no directory leads. */
+      pointers: Type.Optional(Type.Record(Type.String(), Type.String())),
+      /** Git directories that are nobody's `.git`. */
+      bare: Type.Optional(Type.Record(Type.String(), Arms)),
       modules: Type.Record(Type.String(), Arms),
     }),
   ),

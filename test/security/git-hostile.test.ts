@@ -131,6 +131,83 @@ echo nonsense > index; mkdir -p commondir`,
       assert.equal(on.git('log', '-1', '--format=%s').trim(), 'linked');
     });
 
+    it('that has no .git of its own is found, too', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const { trap, mark } = canary(t);
+      await on.work(
+        `git init -q --bare deep/er; git -C deep/er config core.bare false; git -C deep/er config core.worktree .; git -C deep/er config core.fsmonitor ${trap}; cp -r deep/er two; git init -q two`,
+        'failed',
+      );
+      assert.match(on.summary(), /does not know: two \(its .*, deep\/er \(its/);
+      assert.equal(existsSync(join(on.path, 'two')), false);
+      mkdirSync(join(on.path, 'deep/er'), { recursive: true });
+      gitIn(join(on.path, 'deep/er'))('status');
+      assert.equal(existsSync(mark), false);
+    });
+
+    const SUB = `git init -q sub; git -C sub commit -q --allow-empty -m x; git -C sub config core.fsmonitor`;
+
+    // What is no repository of anybody, and a gitlink of the base where one may be put.
+    const linked = async (t: TestContext): Promise<Scene> => {
+      const on = await gitScene(t, sandbox);
+      const id = on.git('rev-parse', 'HEAD').trim();
+      on.git('update-index', '--add', '--cacheinfo', `160000,${id},sub`);
+      on.git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'linked');
+      mkdirSync(join(on.path, 'sub'), { recursive: true });
+      return on;
+    };
+
+    for (const [what, script, end] of [
+      ['beside one that cannot be moved', 'git init -q aa; chmod 555 aa aa/.git', 'failed'],
+      ['beside one with two names', 'git init -q aa; ln -s aa al; X', 'failed'],
+      ['beside one with a long name', `mkdir $L; git init -q $L/$L`, 'failed'],
+      ['in a directory that cannot be read', 'chmod 311 .', 'failed'],
+    ] as const)
+      it(`at a gitlink of the base is none any more, ${what}`, async (t) => {
+        const on = await linked(t);
+        const { trap, mark } = canary(t);
+        const stage = 'git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),';
+        await on.work(
+          `${SUB} ${trap}\nL=$(printf 'a%.0s' $(seq 150))\n${script.replace('X', `${stage}al; ${stage}aa`)}`,
+          end,
+        );
+        on.git('status', '--short');
+        assert.equal(existsSync(mark), false, on.summary());
+        assert.match(on.summary(), /does not know: .*\bsub \(its/);
+      });
+
+    for (const [what, script] of [
+      ['a file that leads elsewhere', `rm -rf mine/.git; echo 'gitdir: ../hid' > mine/.git`],
+      ['a link', 'rm -rf mine/.git; ln -s ../hid mine/.git'],
+    ] as const)
+      it(`that was there and is ${what} is none any more`, async (t) => {
+        const on = await gitScene(t, sandbox);
+        const { trap, mark } = canary(t);
+        mkdirSync(join(on.path, 'mine'));
+        gitIn(join(on.path, 'mine'))('init', '-q');
+        await on.work(
+          `git init -q --bare hid; git -C hid config core.bare false; git -C hid config core.worktree ../mine; git -C hid config core.fsmonitor ${trap}; ${script}`,
+          'failed',
+        );
+        assert.equal(existsSync(join(on.path, 'mine/.git')), false);
+        gitIn(join(on.path, 'mine'))('status');
+        assert.equal(existsSync(mark), false);
+      });
+
+    it('that was there has no settings or hooks by a link', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const { trap, mark } = canary(t);
+      mkdirSync(join(on.path, 'mine'));
+      gitIn(join(on.path, 'mine'))('init', '-q');
+      await on.work(
+        `mv mine/.git/config conf; git config -f conf core.fsmonitor ${trap}; ln -s ../../conf mine/.git/config; rm -rf mine/.git/hooks; mkdir hooks; cp ${trap} hooks/post-index-change; ln -s ../../hooks mine/.git/hooks`,
+      );
+      gitIn(join(on.path, 'mine'))('status');
+      gitIn(join(on.path, 'mine'))('add', '-A');
+      assert.equal(existsSync(mark), false);
+      assert.match(on.summary(), /Settings or hooks of repositories .*: mine/);
+    });
+
     it('never blocks where the base ignores it, and one that was there keeps its settings', async (t) => {
       const on = await gitScene(t, sandbox);
       const { trap } = canary(t);

@@ -45,16 +45,18 @@ export interface Suspect {
 export const mend = async (git: Runner, worktree: Worktree, suspect: Suspect): Promise<boolean> => {
   const { dir, name, before, aside } = suspect;
   const now = armsOf(dir);
+  const isPlain = plainText(join(dir, 'config'), MOST_BYTES) !== undefined;
   const safe =
     now.config === before?.config ? now.config : await safeSettings(git, worktree, suspect);
-  const odd = ['commondir', 'config.worktree', 'hooks'].filter(
-    (each) =>
-      lstatSync(join(dir, each), { throwIfNoEntry: false }) !== undefined &&
-      (each !== 'hooks' || now.hooks !== (before?.hooks ?? null)),
-  );
+  const odd = ['commondir', 'config.worktree', 'hooks'].filter((each) => {
+    const found = lstatSync(join(dir, each), { throwIfNoEntry: false });
+    if (found === undefined) return false;
+    return each !== 'hooks' || !found.isDirectory() || now.hooks !== (before?.hooks ?? null);
+  });
   for (const each of odd)
     await takeOut(join(dir, each), freeName(join(aside, `${name.replaceAll('/', '-')}.${each}`)));
-  if (safe === now.config) return odd.length > 0;
+  // A link, a pipe, or more than is read: git would read it all the same.
+  if (safe === now.config && isPlain) return odd.length > 0;
   await takeOut(join(dir, 'config'), freeName(join(aside, `${name.replaceAll('/', '-')}.config`)));
   writeFileSync(join(dir, 'config'), safe, { encoding: 'latin1', flag: 'wx' });
   return true;

@@ -1,9 +1,10 @@
-import { lstatSync, mkdirSync, realpathSync, renameSync, rmdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, readlinkSync, realpathSync, renameSync, rmdirSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { Runner, Worktree } from '../git.ts';
 import { type Arms, armsOf, freeName, mend } from './armed.ts';
-import { innerRepositories } from './inner.ts';
+import { innerRepositories, openUp } from './inner.ts';
 import { entriesOf, plainText } from './plain-file.ts';
 
 /** What is known of the repositories inside a worktree before a turn. Plain data. */
@@ -11,16 +12,26 @@ export interface Guarded {
   ignores: string;
   /** Each by its path; null where its `.git` is no directory. */
   repositories: Record<string, Arms | null>;
+  /** Where a `.git` that is no directory leads. */
+  pointers?: Record<string, string>;
+  /** Git directories that are nobody's `.git`. */
+  bare?: Record<string, Arms>;
   /** The submodules that git keeps for this worktree alone, by their names. */
   modules: Record<string, Arms>;
 }
 
 /** Notes which repositories are inside the worktree, and what they could have git run. */
 export const guard = async (git: Runner, worktree: Worktree): Promise<Guarded> => {
-  const { paths, ignores } = await innerRepositories(git, worktree);
+  const { paths, bare, ignores } = await innerRepositories(git, worktree);
   const dirs = paths.map((path) => [path, gitDirAt(worktree, path)] as const);
+  const pointers = paths.flatMap((path) => {
+    const pointer = pointerAt(worktree, path);
+    return pointer === undefined ? [] : [[path, pointer] as const];
+  });
   return {
     ignores,
+    pointers: Object.fromEntries(pointers),
+    bare: Object.fromEntries(bare.map((path) => [path, armsOf(join(worktree.path, path))])),
     repositories: Object.fromEntries(
       dirs.map(([path, dir]) => [path, dir === undefined ? null : armsOf(dir)]),
     ),
@@ -31,6 +42,22 @@ export const guard = async (git: Runner, worktree: Worktree): Promise<Guarded> =
 const gitDirAt = ({ path: root }: Worktree, path: string): string | undefined => {
   const dir = join(root, path, '.git');
   return lstatSync(dir, { throwIfNoEntry: false })?.isDirectory() === true ? dir : undefined;
+};
+
+const pointerAt = ({ path: root }: Worktree, path: string): string | undefined => {
+  const at = join(root, path, '.git');
+  const found = lstatSync(at, { throwIfNoEntry: false });
+  if (found === undefined || found.isDirectory()) return undefined;
+  return found.isSymbolicLink() ? `-> ${readlinkSync(at)}` : (plainText(at, 65_536) ?? '');
+};
+
+// It was there, and is of the same kind: a directory, whose settings are mended, or what leads where it led.
+const isKnown = (worktree: Worktree, before: Guarded, path: string): boolean => {
+  const arms = before.repositories[path];
+  if (arms === undefined) return false;
+  if (arms !== null) return gitDirAt(worktree, path) !== undefined;
+  const pointer = pointerAt(worktree, path);
+  return pointer !== undefined && pointer === before.pointers?.[path];
 };
 
 const modulesOf = ({ git_dir, common_dir }: Worktree): [name: string, dir: string][] => {
@@ -71,15 +98,28 @@ export const disarm = async (
   worktree: Worktree,
   { before, links, aside }: Watch,
 ): Promise<Disarmed> => {
-  const { paths } = await innerRepositories(git, worktree, before.ignores);
+  const { paths, bare } = await innerRepositories(git, worktree, before.ignores);
   const added = paths.filter(
-    (path) => !(path in before.repositories) && !isSubmodule(worktree, path),
+    (path) => !(isKnown(worktree, before, path) || isSubmodule(worktree, path)),
   );
-  const linked = links.filter((path) => liesInside(worktree.path, path));
+  const all = new Set([
+    ...added,
+    ...bare.filter((path) => !(path in (before.bare ?? {}))),
+    ...links,
+  ]);
   const taken: Disarmed['taken'] = [];
-  for (const path of new Set([...added, ...linked]))
-    taken.push({ path, to: await takeAside(worktree, path, aside) });
-  return { taken, mended: await mendAll(git, worktree, { before, aside }) };
+  const failed: unknown[] = [];
+  // One that cannot be taken leaves no other as it is.
+  for (const path of all)
+    try {
+      const to = await takeAside(worktree, path, { aside, isBare: bare.includes(path) });
+      if (to !== undefined) taken.push({ path, to });
+    } catch (error) {
+      failed.push(error);
+    }
+  const mended = await mendAll(git, worktree, { before, aside });
+  if (failed.length > 0) throw failed[0];
+  return { taken, mended };
 };
 
 const mendAll = async (
@@ -91,13 +131,17 @@ const mendAll = async (
     const dir = gitDirAt(worktree, name);
     return dir === undefined ? [] : [{ name, dir, before: before.repositories[name] ?? undefined }];
   });
+  const bare = Object.entries(before.bare ?? {}).flatMap(([name, arms]) => {
+    const dir = join(worktree.path, name);
+    return isThere(join(dir, 'HEAD')) ? [{ name, dir, before: arms }] : [];
+  });
   const modules = modulesOf(worktree).map(([name, dir]) => ({
     name,
     dir,
     before: before.modules[name],
   }));
   const mended: string[] = [];
-  for (const suspect of [...inner, ...modules])
+  for (const suspect of [...inner, ...bare, ...modules])
     if (await mend(git, worktree, { ...suspect, aside })) mended.push(suspect.name);
   return mended;
 };
@@ -106,7 +150,7 @@ const mendAll = async (
 const liesInside = (root: string, path: string): boolean => {
   try {
     const place = realpathSync(join(root, path));
-    return place.startsWith(`${realpathSync(root)}/`) && isThere(join(place, '.git'));
+    return place.startsWith(`${realpathSync(root)}/`);
   } catch {
     return false;
   }
@@ -131,25 +175,46 @@ const isSubmodule = (worktree: Worktree, path: string): boolean => {
 const takeAside = async (
   { path: root }: Worktree,
   path: string,
-  aside: string,
-): Promise<string> => {
+  { aside, isBare }: { aside: string; isBare: boolean },
+): Promise<string | undefined> => {
+  const from = isBare ? join(root, path) : join(root, path, '.git');
+  // Another name of it may have been first.
+  if (!(liesInside(root, path) && isThere(from))) return undefined;
   mkdirSync(aside, { recursive: true });
-  const to = freeName(join(aside, `${path.replaceAll('/', '-')}.git-directory`));
-  await move(join(root, path, '.git'), to);
+  // Nothing is taken out of a directory that is shut, and none that is shut itself.
+  openUp(dirname(from));
+  openUp(from);
+  const to = await move(from, freeName(join(aside, `${nameOf(path)}.git-directory`)));
   // Where it is now git must find none either.
   if (lstatSync(to).isDirectory())
-    for (const name of ['HEAD', 'config', 'hooks', 'commondir', 'config.worktree'])
+    for (const name of ['.git', 'HEAD', 'config', 'hooks', 'commondir', 'config.worktree'])
       if (isThere(join(to, name))) renameSync(join(to, name), join(to, `${name}.disarmed`));
   return to;
 };
 
-const move = async (from: string, to: string): Promise<void> => {
+const nameOf = (path: string): string => {
+  const name = path.replaceAll('/', '-');
+  if (Buffer.byteLength(name) <= 200) return name;
+  return `${name.slice(0, 40)}-${createHash('sha256').update(path).digest('hex').slice(0, 8)}`;
+};
+
+const move = async (from: string, to: string): Promise<string> => {
   try {
     await rename(from, to);
+    return to;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+  }
+  try {
     await cp(from, to, { recursive: true, verbatimSymlinks: true });
     await rm(from, { recursive: true, force: true });
+    return to;
+  } catch {
+    // What cannot be copied stays beside, whole.
+    await rm(to, { recursive: true, force: true });
+    const beside = freeName(`${from}.disarmed`);
+    await rename(from, beside);
+    return beside;
   }
 };
 

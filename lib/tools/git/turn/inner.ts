@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { chmodSync, type Dirent, lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Runner, Worktree } from '../git.ts';
@@ -7,21 +8,26 @@ import { plainText } from './plain-file.ts';
 /** The repositories inside a worktree, by the paths of their directories. */
 export interface Inner {
   paths: string[];
+  /** Those that are a git directory themselves, without a `.git`. */
+  bare: string[];
   /** SHA-256 of all `.gitignore` files. */
   ignores: string;
 }
 
 /**
  * The repositories inside a worktree, submodules among them. Where git ignores a directory nobody looks: but where the
- * rules are other ones than `known`, they are not believed.
+ * rules are other ones than `known`, they are not believed, and a directory that was shut to its owner is opened.
  */
 export const innerRepositories = async (
   git: Runner,
   worktree: Worktree,
   known?: string,
 ): Promise<Inner> => {
-  const found = await walk(worktree.path, await ignoredIn(git, worktree));
-  return known === undefined || known === found.ignores ? found : walk(worktree.path, new Set());
+  if (known !== undefined) openUp(worktree.path);
+  const found = await walk(worktree.path, await ignoredIn(git, worktree), known !== undefined);
+  return known === undefined || known === found.ignores
+    ? found
+    : walk(worktree.path, new Set(), true);
 };
 
 const ignoredIn = async (git: Runner, worktree: Worktree): Promise<Set<string>> => {
@@ -31,24 +37,57 @@ const ignoredIn = async (git: Runner, worktree: Worktree): Promise<Set<string>> 
   return new Set(listed.flatMap((path) => (path.endsWith('/') ? [path.slice(0, -1)] : [])));
 };
 
-const walk = async (root: string, ignored: ReadonlySet<string>): Promise<Inner> => {
+const walk = async (
+  root: string,
+  ignored: ReadonlySet<string>,
+  open_up: boolean,
+): Promise<Inner> => {
   const rules = createHash('sha256');
   const paths: string[] = [];
+  const bare: string[] = [];
   const open = [''];
   for (let dir = open.shift(); dir !== undefined; dir = open.shift()) {
-    const entries = await readdir(join(root, dir), { withFileTypes: true }).catch(() => []);
+    if (open_up) openUp(join(root, dir));
+    const entries = await entriesAt(join(root, dir));
     const names = new Set(entries.map(({ name }) => name));
-    if (dir !== '' && names.has('.git')) paths.push(dir);
-    if (names.has('.gitignore')) {
-      const text = plainText(join(root, dir, '.gitignore'), MOST_BYTES) ?? '';
-      rules.update(`${dir}\0${text}\0`);
-    }
-    const below = entries
-      .filter((entry) => entry.isDirectory() && entry.name !== '.git')
-      .map(({ name }) => (dir === '' ? name : `${dir}/${name}`));
-    open.push(...below.filter((path) => !ignored.has(path)).toSorted());
+    const is = kindsOf(dir, names);
+    if (is.inner) paths.push(dir);
+    if (names.has('.gitignore')) rules.update(`${dir}\0${rulesIn(join(root, dir))}\0`);
+    if (is.bare) bare.push(dir);
+    else open.push(...directoriesOf(dir, entries).filter((path) => !ignored.has(path)));
   }
-  return { paths, ignores: rules.digest('hex') };
+  return { paths, bare, ignores: rules.digest('hex') };
 };
+
+const entriesAt = (dir: string): Promise<Dirent[]> =>
+  readdir(dir, { withFileTypes: true }).catch(() => []);
+
+const rulesIn = (dir: string): string => plainText(join(dir, '.gitignore'), MOST_BYTES) ?? '';
+
+const directoriesOf = (dir: string, entries: readonly Dirent[]): string[] =>
+  entries
+    .filter((entry) => entry.isDirectory() && entry.name !== '.git')
+    .map(({ name }) => (dir === '' ? name : `${dir}/${name}`))
+    .toSorted();
+
+// What git takes for a repository where it stands in it.
+const kindsOf = (dir: string, names: ReadonlySet<string>): { inner: boolean; bare: boolean } => {
+  if (dir === '') return { inner: false, bare: false };
+  const isBare = names.has('commondir') || (names.has('objects') && names.has('refs'));
+  return { inner: names.has('.git'), bare: names.has('HEAD') && isBare };
+};
+
+/** Gives the owner of a directory leave to read, write and enter it. A link is none. */
+export const openUp = (dir: string): void => {
+  const found = lstatSync(dir, { throwIfNoEntry: false });
+  if (found?.isDirectory() !== true || (found.mode & OWNER) === OWNER) return;
+  try {
+    chmodSync(dir, (found.mode & 0o7777) | OWNER);
+  } catch {
+    // It is another user's: what follows says what it cannot do.
+  }
+};
+
+const OWNER = 0o700;
 
 const MOST_BYTES = 1_048_576;

@@ -18,18 +18,33 @@ export interface AllOver extends Over {
 export const takeInAll = async (git: Git, worktree: Worktree, over: AllOver): Promise<AllTaken> => {
   const { guarded: before, room, aside } = over;
   try {
-    // Where there is none the turn never began.
-    const taken = existsSync(over.dir) ? await takeIn(git, worktree, over) : NOTHING_TAKEN;
-    await takeInLfs(worktree, over);
-    const { links } = taken;
+    const { taken, failed } = await branchOf(git, worktree, over);
     const disarmed =
       before === undefined
         ? { taken: [], mended: [] }
-        : await disarm(git, worktree, { before, links, aside });
+        : await disarm(git, worktree, { before, links: taken.links, aside });
+    if (failed !== undefined) throw failed.error;
     dropEmptyModules(worktree);
     return { ...taken, disarmed };
   } finally {
     await rm(room, { recursive: true, force: true });
+  }
+};
+
+// What fails here leaves no repository in the worktree as the turn put it.
+const branchOf = async (
+  git: Git,
+  worktree: Worktree,
+  over: AllOver,
+): Promise<{ taken: TakenIn; failed?: { error: unknown } }> => {
+  let taken = NOTHING_TAKEN;
+  try {
+    // Where there is none the turn never began.
+    if (existsSync(over.dir)) taken = await takeIn(git, worktree, over);
+    await takeInLfs(worktree, over);
+    return { taken };
+  } catch (error) {
+    return { taken, failed: { error } };
   }
 };
 
