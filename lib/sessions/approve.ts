@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../store/records/session.ts';
 import { keepApproved } from '../../store/sessions/approved.ts';
-import { readPlan } from '../../store/sessions/session-texts.ts';
+import { planWaits, readPlan } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, readSession, type SessionRule } from '../../store/sessions/sessions.ts';
 import { saidBy } from '../api-keys/said-by.ts';
-import { notFound } from '../errors.ts';
+import { notFound, ServiceError } from '../errors.ts';
 import { refuseClosedGate } from '../planning/gate.ts';
 import type { Service } from '../service.ts';
 import { decideWith } from './decide.ts';
@@ -55,6 +55,18 @@ const ruleFor = async (
       return change;
     };
   const current = readSession(store, case_id, id);
+  if (yes.seen === undefined && current !== undefined) refuseWaiting(service, current);
   if (current !== undefined) rule(readPlan(store, current.dir))(current.session, current.matter);
   return rule(current && (await keepApproved(store, current.dir)));
+};
+
+// Who edited plan.md by hand means that text: the one before it runs only for who names it.
+const refuseWaiting = ({ store }: Service, { dir, session }: KeptSession): void => {
+  if (session.status !== 'plan_ready' || !planWaits(store, dir)) return;
+  const plan_sha256 = readPlan(store, dir)?.sha256;
+  throw new ServiceError(
+    'plan_changed',
+    'plan.md was written by file while a program ran that no sandbox held, and that waits for you: `dossier trust` takes it. To approve the plan before it, which GET …/plan shows, send its plan_sha256.',
+    { members: { plan_sha256 } },
+  );
 };

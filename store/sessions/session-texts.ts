@@ -24,6 +24,10 @@ export const planBytes = (store: Store, dir: string): Buffer | undefined => {
   return plan === text ? bytes : plan && Buffer.from(plan.content);
 };
 
+/** Whether plan.md says something else than what holds. */
+export const planWaits = (store: Store, dir: string): boolean =>
+  readText(store.layout, dir, PLAN)?.sha256 !== readPlan(store, dir)?.sha256;
+
 const textOf = (bytes: Buffer): Omit<TextFile, 'filename'> => ({
   content: bytes.toString('utf8'),
   size: bytes.length,

@@ -49,7 +49,10 @@ describe('plan.md, written by file while a program runs that no sandbox holds', 
       waiting(test).map(({ kind, to }) => [kind, to]),
       [['plan', EVIL]],
     );
-    const approved = await test.post(`/sessions/${id}/approve`);
+    const refused = await test.post(`/sessions/${id}/approve`);
+    assert.deepEqual([refused.status, refused.body.code], [409, 'plan_changed']);
+    const { plan_sha256 } = refused.body;
+    const approved = await test.post(`/sessions/${id}/approve`, { plan_sha256 });
     assert.equal(approved.status, 200, approved.text);
     await test.until(id, 'completed');
     const patch = readFileSync(join(dir, 'diff.patch'), 'utf8');
