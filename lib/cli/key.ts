@@ -2,8 +2,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/api-keys.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { sha256 } from '../../store/names.ts';
+import { whatIsAt } from '../../store/worktrees.ts';
 import type { Config } from '../config.ts';
-import { checkWorkspace } from './places.ts';
 import { Refusal } from './refusal.ts';
 
 type Say = (line: string) => void;
@@ -13,8 +13,11 @@ export const key = async (
   config: Config,
   say: Say = (line) => process.stdout.write(`${line}\n`),
 ): Promise<number> => {
-  checkWorkspace(config);
   const layout = layoutOf(config.workspace);
+  if (whatIsAt(layout.dossier) === 'nothing')
+    throw new Refusal(
+      `${config.workspace} is no workspace in use: name yours with --workspace, or start its daemon once`,
+    );
   const { name = 'shell', list = false, revoke } = config.key ?? {};
   const known = apiKeys({ layout });
   if (list) for (const each of known) say(`${each.id}  ${each.created_at}  ${each.name}`);

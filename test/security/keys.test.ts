@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { DOSSIER } from '../helpers/daemon.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
 
 const CASES = '/cases';
@@ -91,5 +92,17 @@ describe('dossier key', () => {
     assert.match(run('--list').stdout, /^[\w-]{36} {2}\S+ {2}one\n$/);
     writeFileSync(join(workspace, '.dossier', 'api-keys', 'odd.json'), '{}');
     assert.match(run('--list').stdout, / one\n$/);
+  });
+
+  it('makes no key where no daemon ever ran, and no workspace', (t) => {
+    const workspace = join(temporaryDirectory(t), 'none');
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [DOSSIER, 'key', '--workspace', workspace],
+      { encoding: 'utf8' },
+    );
+    assert.equal(status, 1);
+    assert.match(stderr, /is no workspace in use: name yours with --workspace/);
+    assert.equal(existsSync(workspace), false);
   });
 });
