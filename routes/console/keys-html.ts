@@ -1,6 +1,6 @@
 import type { ListedKey } from '../../lib/api-keys/keys.ts';
 import { type Html, html } from '../../lib/http/html.ts';
-import { STYLE_PATH } from './style.ts';
+import { framed } from './framed-html.ts';
 
 /** Where the page is. */
 export const KEYS = '/dashboard/keys';
@@ -13,19 +13,10 @@ export interface KeysPage {
   error?: string;
 }
 
-export const keysPage = ({ keys, form_key, made, error }: KeysPage): Html => html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>API keys · Dossier</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="${STYLE_PATH}">
-</head>
-<body>
-<main>
-<h1>API keys</h1>
+export const keysPage = ({ keys, form_key, made, error }: KeysPage): Html =>
+  framed(
+    'API keys',
+    html`<h1>API keys</h1>
 <p>Programs on this machine may call the API without a key. A program that is given one sends it as
 <code>Authorization: Bearer …</code>; from the moment you revoke it, its calls are refused.</p>
 ${error === undefined ? '' : html`<p class="box error" role="alert">${error}</p>`}
@@ -43,10 +34,8 @@ ${made === undefined ? '' : shownOnce(made)}
 <h2 id="keys">Keys</h2>
 ${keys.length === 0 ? html`<p class="quiet">There are none.</p>` : table(keys, form_key)}
 </section>
-</main>
-</body>
-</html>
-`;
+`,
+  );
 
 const shownOnce = ({ key, text }: NonNullable<KeysPage['made']>): Html => html`
 <div class="box" role="status">
