@@ -46,9 +46,13 @@ export const TextWarning = Type.Object(
   {
     line: Type.Integer({ description: 'From 1' }),
     column: Type.Integer({ description: 'From 1, in characters' }),
-    kind: Type.Enum(['control', 'bidi', 'invisible', 'line_separator', 'long_blank'], {
-      description: '`long_blank`: 80 columns or more of blanks, and then more text',
-    }),
+    kind: Type.Enum(
+      ['control', 'bidi', 'invisible', 'line_separator', 'long_blank', 'blank_lines'],
+      {
+        description:
+          '`long_blank`: 80 columns or more of blanks, `blank_lines`: 20 empty lines or more, and then more text',
+      },
+    ),
     text: Type.String({ description: 'What is there, made visible' }),
   },
   { $id: 'TextWarning' },

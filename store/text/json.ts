@@ -1,4 +1,6 @@
-const UNSEEN = /[\p{Cc}\p{DI}\p{Zl}\p{Zp}\uFFF9-\uFFFB]/u;
+import { UNSEEN_ONE } from './visible.ts';
+
+const UNSEEN = new RegExp(UNSEEN_ONE, 'u');
 const EVERY = new RegExp(`(?!\\n)${UNSEEN.source}`, 'gu');
 
 /**

@@ -1,7 +1,13 @@
 import type { TextWarning } from '../records/session.ts';
 
-// What nobody sees, and what moves, hides or turns round what is seen. A line's end is none, nor is a tab.
-const UNSEEN = '(?![\\t\\n]|\\r\\n)[\\p{Cc}\\p{DI}\\p{Zl}\\p{Zp}\\uFFF9-\\uFFFB]';
+// What is drawn as nothing, though Unicode calls it a sign: of Braille, Khitan, hieroglyphs, music.
+const EMPTY = '\\u2800\\u{16FE4}\\u{13441}\\u{13442}\\u{1D159}';
+
+/** For an expression: a character that nobody sees, or that moves, hides or turns round what is seen. */
+export const UNSEEN_ONE = `[\\p{Cc}\\p{DI}\\p{Zl}\\p{Zp}\\uFFF9-\\uFFFB${EMPTY}]`;
+
+// A line's end is none, nor is a tab.
+const UNSEEN = `(?![\\t\\n]|\\r\\n)${UNSEEN_ONE}`;
 
 // Scripts whose letters take another form where an invisible joiner stands.
 const JOINED = ['Arab', 'Syrc', 'Nkoo', 'Mong', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml']
@@ -71,7 +77,9 @@ export const visibleWithin = <T>(value: T, show = visible): T => {
 
 /** Where a text holds what a reader would not see, or has pushed out of sight, in order; the first hundred. */
 export const warningsIn = (text: string): TextWarning[] => {
-  const found = [...hiddenIn(text), ...blanksIn(text)].toSorted((a, b) => a.at - b.at);
+  const found = [...hiddenIn(text), ...blanksIn(text), ...emptyLinesIn(text)].toSorted(
+    (a, b) => a.at - b.at,
+  );
   let [line, start] = [1, 0];
   return found.slice(0, MOST).map(({ at, kind, shown }) => {
     for (let end = text.indexOf('\n', start); end >= 0 && end < at; ) {
@@ -120,3 +128,23 @@ const blanksIn = (text: string): Found[] =>
     if (columns < LONGEST || /^(?:\s|$)/.test(after)) return [];
     return [{ at: index, kind: 'long_blank', shown: visible(after.split('\n')[0] ?? '') }];
   });
+
+const FOLD = 20;
+
+// The lines are walked, not matched: an expression would look through each run of blanks from each of its places.
+const emptyLinesIn = (text: string): Found[] => {
+  const found: Found[] = [];
+  let [at, first, empty] = [0, 0, 0];
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') {
+      if (empty === 0) first = at;
+      empty += 1;
+    } else {
+      if (empty >= FOLD)
+        found.push({ at: first, kind: 'blank_lines', shown: visible(line.slice(0, LONGEST)) });
+      empty = 0;
+    }
+    at += line.length + 1;
+  }
+  return found;
+};

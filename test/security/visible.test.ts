@@ -25,6 +25,11 @@ const HOSTILE: Record<string, [text: string, shown: string, kind: string]> = {
   'tags that spell a message': ['a\u{e0041}', 'a⟦U+E0041⟧', 'invisible'],
   'a selector that carries bits': ['a\u{e0101}', 'a⟦U+E0101⟧', 'invisible'],
   'a filler of Hangul': ['a\u3164b', 'a⟦U+3164⟧b', 'invisible'],
+  'a blank of Braille': ['a\u2800b', 'a⟦U+2800⟧b', 'invisible'],
+  'fillers of Hangul that join': ['a\u115f\u1160b', 'a⟦U+115F⟧⟦U+1160⟧b', 'invisible'],
+  'a half-width filler of Hangul': ['a\uffa0b', 'a⟦U+FFA0⟧b', 'invisible'],
+  'a note without a head': ['a\u{1d159}b', 'a⟦U+1D159⟧b', 'invisible'],
+  'a blank of hieroglyphs': ['a\u{13441}b', 'a⟦U+13441⟧b', 'invisible'],
   'a soft hyphen': ['a\u00adb', 'a⟦U+00AD⟧b', 'invisible'],
   'a line separator': ['# x\u2028rm', '# x⟦U+2028⟧rm', 'line_separator'],
 };
@@ -71,6 +76,28 @@ describe('visible', () => {
     assert.deepEqual(warningsIn(`a${' '.repeat(3000)}\nb${' '.repeat(60)}c`), []);
   });
 
+  it('warns of what empty lines push below the fold, by the line where they begin, and of none at the end', () => {
+    const pushed = `# Plan\n${'\n'.repeat(400)}rm -rf ~\n`;
+    assert.deepEqual(warningsIn(pushed), [
+      { line: 2, column: 1, kind: 'blank_lines', text: 'rm -rf ~' },
+    ]);
+    for (const blank of ['\r\n', ' \t\n', '\u00a0\n', '\u3000\r\n'])
+      assert.deepEqual(
+        warningsIn(`a\n${blank.repeat(30)}b`).map(({ line, kind }) => [line, kind]),
+        [[2, 'blank_lines']],
+        JSON.stringify(blank),
+      );
+    assert.deepEqual(warningsIn(`a${'\n'.repeat(15)}b${'\n'.repeat(400)}`), []);
+    assert.equal(warningsIn(`${'\n'.repeat(30)}b`)[0]?.line, 1);
+  });
+
+  it('warns of lines that only look empty by what they are made of', () => {
+    for (const blank of ['\u2800', '\u3164', '\u115f', '\u1160', '\u00ad', '\u{e0041}']) {
+      const found = warningsIn(`# Plan\n${`${blank}\n`.repeat(40)}rm -rf ~\n`);
+      assert.deepEqual([found[0]?.line, found[0]?.kind, found.length], [2, 'invisible', 40]);
+    }
+  });
+
   it('takes the colours out of outputs and nothing else', () => {
     const output = '\u001b[31mred\u001b[0m\u001b[2J\u001b]0;title\u0007';
     assert.equal(visibleOutput(output), 'red␛[2J␛]0;title␇');
@@ -86,7 +113,18 @@ describe('visible', () => {
 
   it('is quick on the worst of texts', () => {
     const since = performance.now();
-    for (const text of ['\u200d', '\u001b', ' ', '👨\u200d', '\r', '\ufe0f'])
+    for (const text of [
+      '\u200d',
+      '\u001b',
+      ' ',
+      '👨\u200d',
+      '\r',
+      '\ufe0f',
+      '\n',
+      ' \n',
+      '\u2800',
+      '\u00a0',
+    ])
       warningsIn(visible(text.repeat(200_000)) + text.repeat(200_000));
     assert.ok(performance.now() - since < 20_000);
   });
@@ -135,6 +173,10 @@ describe('a shell block', () => {
     assert.match(
       hiddenBlock(plan(`ls${' '.repeat(3000)}; rm -rf ~`)) ?? '',
       /rm -rf ~.*out of sight/,
+    );
+    assert.match(
+      hiddenBlock(plan(`ls\n${'\n'.repeat(400)}rm -rf ~`)) ?? '',
+      /empty lines that push “rm -rf ~” out of sight in its line 2/,
     );
     assert.equal(hiddenBlock(plan('printf "hello 😀\\n"\n\techo "é"')), undefined);
     assert.equal(hiddenBlock('Prose \u001b[8m alone.\n'), undefined);

@@ -12,11 +12,17 @@ export const hiddenBlock = (plan: string): string | undefined => {
     const [found] = warningsIn(script);
     if (found === undefined) continue;
     const { kind, text, line, column } = found;
-    const what = kind === 'long_blank' ? `blanks that push “${text}” out of sight` : text;
+    const blanks = PUSHING[kind];
+    const what = blanks === undefined ? text : `${blanks} that push “${text}” out of sight`;
     const name = `Block ${at + 1} of ${blocks.length} (${nameOf(script)})`;
     return `${name} has ${what} in its line ${line}, column ${column}.`;
   }
   return returns(plan);
+};
+
+const PUSHING: Partial<Record<string, string>> = {
+  long_blank: 'blanks',
+  blank_lines: 'empty lines',
 };
 
 const nameOf = (script: string): string => [...visible(firstLine(script))].slice(0, 60).join('');
