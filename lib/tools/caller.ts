@@ -121,7 +121,7 @@ const standsIn = (place: string | undefined, dirs: readonly string[]): boolean =
 export const isUntold = (
   row: ProcessRow,
   rows: readonly ProcessRow[],
-  { keepers }: Suspicion,
+  { keepers }: Pick<Suspicion, 'keepers'>,
 ): boolean => {
   const byPid = new Map(rows.map((one) => [one.pid, one]));
   let at = row;

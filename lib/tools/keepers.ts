@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { holds } from './processes.ts';
+import { holds, mayActAsUs } from './processes.ts';
 import type { Runs } from './runs.ts';
 
 /** A daemon of this user that has a run with the machine's loopback. */
@@ -44,12 +44,15 @@ export const keeperOf = (runs: Runs, reaper = 0): Keeper | undefined => {
 /** Later than any process. */
 const NEVER = 2 ** 52;
 
-/** The other daemons of this user that have such runs now. A name that its process does not hold counts for nothing. */
+/**
+ * The other daemons of this user that have such runs now. A name that its process does not hold counts for nothing; nor does
+ * to root the daemon of another user, whose runs are not root.
+ */
 export const otherKeepers = async (): Promise<Keeper[]> => {
   const table = await readFile('/proc/net/unix', 'latin1').catch(() => '');
   return [...table.matchAll(NAME)].flatMap(([, inode, ...numbers]) => {
     const [pid = 0, reaper = 0, since = 0] = numbers.map(Number);
-    const theirs = pid !== process.pid && holds(pid, `socket:[${inode}]`, false);
+    const theirs = pid !== process.pid && mayActAsUs(pid) && holds(pid, `socket:[${inode}]`, false);
     return theirs ? { pid, reaper, since } : [];
   });
 };

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isUntold } from './caller.ts';
 import { processesOf, type Traces } from './process-tree.ts';
-import { descendants, hasEnded, readProcesses } from './processes.ts';
+import { descendants, hasEnded, mayActAsUs, readProcesses } from './processes.ts';
 import { OWN_LIMIT, runLimit } from './run-limit.ts';
 import type { LiveRun, Runs } from './runs.ts';
 
@@ -29,16 +30,22 @@ const LOOK_AGAIN_MS = 1000;
 const remaining = async (runs: Runs, run: LiveRun, traces: Traces): Promise<number> =>
   (await processesOf(run.marker, traces)).length + (await strangers(runs, run)).length;
 
-// Who lowered the limit of a run further has one that is no run's.
+// Who lowered the limit of a run further has one that is no run's. Whose parents are older than the run, and no keepers of
+// orphans, is not of it; nor is who can do nothing as the operator: both are there while another daemon has runs.
 const strangers = async (runs: Runs, run: LiveRun): Promise<number[]> => {
   if (run.sandboxed || !run.loopback) return [];
   const rows = await readProcesses();
   const known = new Set([...runs.live].map(({ marker }) => runLimit(marker)));
   const ours = descendants(rows, [process.pid]);
-  return rows
+  const found = rows
     .filter((row) => row.limit < OWN_LIMIT && row.started >= run.ticks)
     .filter((row) => !known.has(row.limit) && !ours.has(row.pid) && row.mark === undefined)
-    .flatMap((row) => (hasEnded(row) ? [] : row.pid));
+    .filter((row) => !hasEnded(row) && mayActAsUs(row.pid));
+  const reaper = found.length > 0 ? await runs.reaper() : undefined;
+  const keepers = [{ pid: process.pid, reaper: reaper ?? 0, since: run.ticks }];
+  return found
+    .filter((row) => reaper === undefined || isUntold(row, rows, { keepers }))
+    .map(({ pid }) => pid);
 };
 
 const nameOf = (pid: number): string => {

@@ -119,6 +119,17 @@ const threadHasEnded = (pid: number, tid: number): boolean => {
   return !/^ [^ZX]/.test(stat.slice(stat.lastIndexOf(')') + 1));
 };
 
+/**
+ * Whether a process may write and call as the daemon's user, or as root: one of its users is that, or it has a capability.
+ * True where nobody can say.
+ */
+export const mayActAsUs = (pid: number): boolean => {
+  const status = attempt(() => readFileSync(`/proc/${pid}/status`, 'latin1'));
+  const users = /^Uid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/).map(Number);
+  if (users === undefined || !/^CapPrm:\s+0+$/m.test(status)) return true;
+  return users.some((uid) => uid === 0 || uid === process.getuid?.());
+};
+
 /** These processes and all that descend from them. */
 export const descendants = (
   rows: readonly Pick<ProcessRow, 'pid' | 'ppid'>[],

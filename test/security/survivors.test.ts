@@ -1,12 +1,17 @@
 /** What outlives its run without a sandbox is found, whatever it shed, ended if it can be, and told if not. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { cleanEnvironment } from '../../lib/tools/environment.ts';
+import { otherKeepers } from '../../lib/tools/keepers.ts';
 import { createRuns, type Left } from '../../lib/tools/runs.ts';
 import { startProgram } from '../../lib/tools/spawn.ts';
+import { killAtEnd } from '../helpers/at-end.ts';
 import { attacker, noAttacker } from '../helpers/attacker.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
@@ -83,5 +88,84 @@ describe('a process that outlives its run', { skip: noAttacker }, () => {
       [[false, 1]],
     );
     await eventually(() => assert.equal(runs.live.size, 0));
+  });
+});
+
+const OPERATOR = 65_534;
+const OTHER = 65_533;
+
+// A daemon's part, as another process and user: starts a program, ends it when told, and says what is left of it.
+const KEEPER = `
+const [spawning, table] = await Promise.all(process.argv.slice(1).map((path) => import(path)));
+const runs = table.createRuns();
+const told = [];
+runs.onLeft(({ processes }) => told.push(...processes));
+const program = spawning.startProgram({ argv: ['/bin/cat'], cwd: '/', env: { PATH: process.env.PATH },
+  marker: crypto.randomUUID(), runs, loopback: true });
+console.log('up');
+await new Promise((resolve) => process.stdin.once('data', resolve));
+program.stdin.end();
+await program.exited;
+console.log(JSON.stringify(told));
+process.exit();`;
+
+const compiled = (path: string): string =>
+  fileURLToPath(new URL(`../../lib/tools/${path}.js`, import.meta.url));
+
+const lineOf = async (stream: NodeJS.ReadableStream): Promise<string> =>
+  String((await once(stream, 'data'))[0]).trim();
+
+/** What the daemon of a user says is left of its run, while a program of `uid`, under the limit of a run, is alive. */
+const leftBeside = async (t: TestContext, uid: number, orphan: boolean): Promise<string> => {
+  const as = { uid: OPERATOR, gid: OPERATOR, cwd: '/', env: { PATH: process.env.PATH } };
+  const modules = ['spawn', 'runs'].map(compiled);
+  const args = ['--input-type=module', '-e', KEEPER, ...modules];
+  const keeper = spawn(process.execPath, args, { ...as, stdio: ['pipe', 'pipe', 'inherit'] });
+  killAtEnd(t, keeper);
+  assert.equal(await lineOf(keeper.stdout), 'up');
+  const sleep = 'exec env -i prlimit --locks=777:777 sh -c "echo \\$\\$; exec sleep 600"';
+  const script = orphan ? `setsid sh -c '${sleep}' & exit` : sleep;
+  const other = spawn('/bin/sh', ['-c', script], {
+    ...{ ...as, uid, gid: uid },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const pid = Number(await lineOf(other.stdout));
+  t.after(() => process.kill(pid, 'SIGKILL'));
+  keeper.stdin.write('end\n');
+  const told: string[] = JSON.parse(await lineOf(keeper.stdout));
+  return told.some((one) => one.startsWith(`${pid} `)) ? 'told' : 'not told';
+};
+
+const ANNOUNCE = `require('node:net').createServer().listen(
+  '\\0dossier-runs/' + process.pid + '/1/0', () => console.log('up'))`;
+
+/** Whether this process counts what a process of `uid` announces as another daemon's runs. */
+const countsAsKeeper = async (t: TestContext, uid: number): Promise<boolean> => {
+  const other = spawn(process.execPath, ['-e', ANNOUNCE], { uid, gid: uid, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
+  killAtEnd(t, other);
+  assert.equal(await lineOf(other.stdout), 'up');
+  return (await otherKeepers()).some(({ pid }) => pid === other.pid);
+};
+
+describe('a run of another daemon', {
+  skip:
+    process.platform !== 'linux' || (process.getuid?.() !== 0 && 'only root can be other users'),
+}, () => {
+  const CASES: [string, number, boolean, 'told' | 'not told'][] = [
+    ['root’s, whose daemon lives', 0, false, 'not told'],
+    ['the same user’s, whose daemon lives', OPERATOR, false, 'not told'],
+    ['another user’s, whose daemon lives', OTHER, false, 'not told'],
+    ['another user’s that outlived its daemon', OTHER, true, 'not told'],
+    ['root’s that outlived its daemon', 0, true, 'told'],
+    ['the same user’s that outlived its daemon', OPERATOR, true, 'told'],
+  ];
+  for (const [what, uid, orphan, expected] of CASES)
+    it(`is ${expected} to be left of ours: ${what}`, async (t) => {
+      assert.equal(await leftBeside(t, uid, orphan), expected);
+    });
+
+  it('shuts the door of a daemon of root if it is root’s, and not if it is another user’s', async (t) => {
+    assert.equal(await countsAsKeeper(t, OTHER), false);
+    assert.equal(await countsAsKeeper(t, 0), true);
   });
 });
