@@ -42,7 +42,7 @@ const body = (name: string, payload: TSchema): Json => ({
   type: 'object',
   required: ['event_type', 'timestamp', 'payload'],
   properties: {
-    event_type: { const: name },
+    event_type: { type: 'string', const: name },
     timestamp: { type: 'string', format: 'date-time' },
     payload,
   },
@@ -50,7 +50,7 @@ const body = (name: string, payload: TSchema): Json => ({
 
 const STREAM_TEXT = `Each event has \`id:\` (a number, one more than the one before), \`event:\` and JSON \`data:\`. The
 stream begins after \`Last-Event-ID\`, else after \`?after=\`, else at the beginning; it goes on live and ends after
-\`complete\`. A client that is cut off comes back with \`Last-Event-ID\`, as EventSource does by itself, and neither misses
+\`complete\`. Whoever comes back after that is answered 204, which ends EventSource. A client that is cut off comes back with \`Last-Event-ID\`, as EventSource does by itself, and neither misses
 an event nor gets one twice, also after a restart of the daemon.
 
 A reader may be as slow as it likes: it is sent no more than it takes, its events wait on disk, and none is left out for
@@ -61,7 +61,8 @@ An event \`gap\` says that something is not here, with a \`message\` for people 
 from another branch; nobody has them. \`log_full\`: the file has reached 64 MiB; from here on text of the agent and output
 of tools (\`message\`, \`thought\`, \`agent_event\`, the \`output\` of \`tool_call\`) is not kept, all other events are.
 
-An event \`error\` with a \`message\` says why a session failed, or what went wrong in one that goes on. With a \`code\` it
+An event \`error\`, which a stream (not the JSON) also sends as \`session_error\`, for EventSource has an \`error\` of its own,
+says with a \`message\` why a session failed, or what went wrong in one that goes on. With a \`code\` it
 tells what Plan mode found changed. \`plan_mode_violation\`: it was undone; \`files\` and the ref \`kept_ref\` have what was in
 the worktree, and \`refs\` names branches, tags and stashes. \`refs_changed\`: such \`refs\` changed while nothing but a
 comparison held the agent, and nothing says that it was the agent, so they were left as they are. Each of \`refs\` has the

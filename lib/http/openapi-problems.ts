@@ -50,7 +50,7 @@ const failure = (codes: ErrorCode[], responses: Json): Json => {
         schema: {
           allOf: [
             { $ref: '#/components/schemas/Problem' },
-            { properties: { code: { enum: codes } } },
+            { properties: { code: { type: 'string', enum: codes } } },
           ],
         },
       },
@@ -72,7 +72,7 @@ export const PROBLEM = {
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string', description: 'What happened and what to do next' },
-    code: { enum: CODES, description: 'Stable: programs go by it' },
+    code: { type: 'string', enum: CODES, description: 'Stable: programs go by it' },
     errors: {
       type: 'array',
       description: 'What is wrong with the input, place by place',

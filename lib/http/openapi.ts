@@ -46,7 +46,7 @@ export const openApi = (
     tags: sections.map(({ title }) => ({ name: title })),
     security: [{}, { key: [] }],
     paths,
-    webhooks: Object.fromEntries(events.map((event) => [event.name, webhook(event)])),
+    webhooks: Object.fromEntries(events.map((event) => [event.name, webhook(typed(event))])),
     components,
   };
 };
@@ -131,7 +131,7 @@ const answerContent = (route: Route, schemas: Json): Json | undefined => {
 const named = (part: unknown, schemas: Json): unknown => {
   if (Array.isArray(part)) return part.map((one) => named(one, schemas));
   if (typeof part !== 'object' || part === null) return part;
-  const { $id, ...rest } = part as JsonSchema;
+  const { $id, ...rest } = withType(part as JsonSchema);
   const schema = Object.fromEntries(
     Object.entries(rest).map(([key, value]) => [key, named(value, schemas)]),
   );
@@ -139,6 +139,16 @@ const named = (part: unknown, schemas: Json): unknown => {
   schemas[$id] = schema;
   return { $ref: `#/components/schemas/${$id}` };
 };
+
+// What an enum or a constant is, its values say; generators of clients want it said.
+const withType = (schema: JsonSchema): JsonSchema => {
+  const values = schema.enum ?? (schema.const === undefined ? [] : [schema.const]);
+  const [type, ...others] = new Set(Array.isArray(values) ? values.map(typeOf) : []);
+  if (type === undefined || others.length > 0 || schema.type !== undefined) return schema;
+  return { type, ...schema };
+};
+
+const typeOf = (value: unknown): string => (value === null ? 'null' : typeof value);
 
 const shared = (): Json => ({
   parameters: {
@@ -154,6 +164,11 @@ const shared = (): Json => ({
     key: { type: 'http', scheme: 'bearer', description: 'Not needed from this machine' },
   },
   'x-problems': problemTypes(),
+});
+
+const typed = (event: EventDoc): EventDoc => ({
+  ...event,
+  payload: named(event.payload, {}) as EventDoc['payload'],
 });
 
 const TEXT = { type: 'string' };

@@ -41,6 +41,8 @@ export interface StreamEvent {
 export interface EventSource {
   /** Replays what is after `after`, then goes on live, and ends after the last event or once `signal` aborts. */
   open(after: number, signal: AbortSignal): AsyncIterable<readonly StreamEvent[]>;
+  /** Nothing is after `after`, and nothing will be: whoever comes back by itself is told so with 204. */
+  isOver?(after: number): boolean;
   /** What is after `after`, to the end as it is when it gets there. May be asked for more than once. */
   soFar(after: number): AsyncIterable<readonly StreamEvent[]>;
 }

@@ -33,6 +33,7 @@ export const sendEvents = async (
 ) => {
   const after = position(request);
   if (prefersJson(request.raw.req.headers.accept)) return sendSoFar(source, after, request, h);
+  if (source.isOver?.(after) === true) return h.response().code(204);
   const { res } = request.raw;
   res.writeHead(200, HEADERS);
   if (request.method === 'head') res.end();
@@ -96,5 +97,9 @@ const encode = (events: readonly StreamEvent[]): Buffer => {
   return bytes;
 };
 
-const frame = ({ id, event, data }: StreamEvent): string =>
-  `id: ${id}\nevent: ${event}\ndata: ${jsonText(data ?? null)}\n\n`;
+const frame = ({ id, event, data }: StreamEvent): string => {
+  const text = `data: ${jsonText(data ?? null)}\n\n`;
+  // A client that is cut off between the two has not got the second, and asks for both again.
+  const other = event === 'error' ? `event: session_error\n${text}` : '';
+  return `${other}id: ${id}\nevent: ${event}\n${text}`;
+};

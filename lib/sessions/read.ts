@@ -90,8 +90,10 @@ export const getStream = async (service: Service, caseId: string, id: string) =>
   // Ended, whatever its events say: somebody may have cut the file, or ended the session by hand. Of one that another
   // machine runs there is what came through git.
   const { status, elsewhere } = kept.session;
-  if ((isEnded(status) || elsewhere === true) && !engine.live.has(id)) engine.letGo(id);
+  const isOver = isEnded(status) && !engine.live.has(id);
+  if (isOver || (elsewhere === true && !engine.live.has(id))) engine.letGo(id);
   return {
+    isOver: (after: number) => isOver && after === transcript.last,
     open: (after: number, signal: AbortSignal) => transcript.follow(after, signal),
     soFar: (after: number) => transcript.soFar(after),
   };

@@ -15,6 +15,8 @@ export interface Transcript {
   appendAll(events: readonly Untold[]): void;
   /** True once the session's last event is written. */
   readonly complete: boolean;
+  /** The number of the newest event. */
+  readonly last: number;
   /** Returns when everything so far is on disk. */
   sync(): void;
   /** Every event after `after`, from disk, then as they come, several at a time; ends after the last event of the session. */
@@ -74,6 +76,9 @@ export const openTranscript = (
     append: (event, data) => appendAll([[event, data]]),
     get complete() {
       return complete;
+    },
+    get last() {
+      return seq;
     },
     sync: log.sync,
     follow: (after, signal) => {

@@ -58,6 +58,23 @@ describe('GET /cases/{id}/sessions/{sid}/stream over a socket', () => {
     assert.equal(whole.at(-1)?.event, 'complete');
   });
 
+  it('answers 204 at the end of a session that has ended, and to no one before it', async (t) => {
+    const { url, sign } = await working(t);
+    const reader = await openStream(t, url);
+    for (const name of ['first', 'second']) sign(name);
+    const last = (await reader.toEnd()).at(-1)?.id ?? 0;
+    const status = async (id: number): Promise<number> => {
+      const answer = await fetch(url, { headers: { 'last-event-id': String(id) } });
+      await answer.body?.cancel();
+      return answer.status;
+    };
+    // The last event is there a moment before the run is over.
+    await eventually(async () => assert.equal(await status(last), 204));
+    assert.equal(await status(last - 1), 200);
+    // From a file that was cut: what is missing is told first.
+    assert.equal(await status(last + 1), 200);
+  });
+
   it('ends for its readers when the Work item is removed by hand', async (t) => {
     const { url, signs, workspace, item } = await working(t);
     const reader = await openStream(t, url);

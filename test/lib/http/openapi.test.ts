@@ -132,6 +132,19 @@ describe('openApi', () => {
     ]);
   });
 
+  it('gives every enum and constant its type', () => {
+    const { State: named } = components.schemas;
+    assert.deepEqual(named, { type: 'string', enum: ['OPEN', 'BLOCKED'] });
+    const [, ...rest] = JSON.stringify(document).split(/"(?:enum|const)":/);
+    assert.ok(rest.length > 0);
+    const untyped = (part: unknown): unknown[] => {
+      if (typeof part !== 'object' || part === null) return [];
+      const isBare = ('enum' in part || 'const' in part) && !('type' in part);
+      return [...(isBare ? [part] : []), ...Object.values(part).flatMap(untyped)];
+    };
+    assert.deepEqual(untyped(document), []);
+  });
+
   it('describes path, query and header parameters', () => {
     assert.deepEqual(paths['/cases'].get.parameters.slice(0, 2), [
       {
@@ -224,7 +237,7 @@ describe('openApi', () => {
     const { post } = webhooks.case_updated;
     assert.ok(names(post.parameters).includes('X-Service-Signature'));
     const { properties } = post.requestBody.content['application/json'].schema;
-    assert.deepEqual(properties.event_type, { const: 'case_updated' });
+    assert.deepEqual(properties.event_type, { type: 'string', const: 'case_updated' });
     assert.deepEqual(Object.keys(properties.payload.properties), ['case_id']);
   });
 });

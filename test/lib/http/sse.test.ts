@@ -154,6 +154,28 @@ describe('sendEvents', () => {
     });
   }
 
+  it('sends an error as session_error too, which collides with nothing of EventSource', async () => {
+    const failing: EventSource = {
+      async *open() {
+        yield [{ id: 7, event: 'error', data: { message: 'No.' } }];
+      },
+      soFar: nothing,
+    };
+    const { payload } = await serverOf(streaming(failing)).hapi.inject({ url: '/stream' });
+    const data = 'data: {"message":"No."}\n\n';
+    assert.equal(payload, `event: session_error\n${data}id: 7\nevent: error\n${data}`);
+  });
+
+  it('answers 204 once there will be nothing after the position', async () => {
+    const over = { ...finished, isOver: (after: number) => after === 3 };
+    const { hapi: ended } = serverOf(streaming(over));
+    const at = (id: string, accept = 'text/event-stream') =>
+      ended.inject({ url: '/stream', headers: { 'last-event-id': id, accept } });
+    assert.deepEqual([(await at('3')).statusCode, (await at('3')).payload], [204, '']);
+    assert.equal((await at('2')).statusCode, 200);
+    assert.equal((await at('3', 'application/json')).statusCode, 200);
+  });
+
   it('answers HEAD without opening the source', async () => {
     const answer = await hapi.inject({ method: 'HEAD', url: '/stream' });
     assert.equal(answer.statusCode, 200);
