@@ -1,4 +1,4 @@
-import { isEnded, type Session } from '../../store/records/session.ts';
+import { byAge, isEnded, type Session } from '../../store/records/session.ts';
 import { readSession } from '../../store/sessions/sessions.ts';
 import type { Service } from '../service.ts';
 import { decided } from './decide.ts';
@@ -19,7 +19,7 @@ const openSessions = async (service: Service): Promise<Session[]> => {
   return [...journal.runs]
     .flatMap(([id, { case_id }]) => readable(service, case_id, id) ?? [])
     .filter(({ status }) => !isEnded(status))
-    .toSorted((a, b) => Number(a.created_at > b.created_at) - Number(a.created_at < b.created_at));
+    .toSorted(byAge);
 };
 
 // One whose record cannot be read is told by the diagnostics; it keeps nobody from the others.

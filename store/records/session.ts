@@ -18,6 +18,12 @@ const ENDED: readonly Status[] = ['completed', 'failed', 'aborted'];
 /** Nothing more happens in a session that has ended. */
 export const isEnded = (status: string): boolean => ENDED.some((ended) => ended === status);
 
+/** The order in which sessions are listed and start: as they were made. */
+export const byAge = (a: Made, b: Made): number => (ageOf(a) < ageOf(b) ? -1 : 1);
+
+type Made = Pick<Session, 'created_at' | 'id'>;
+const ageOf = ({ created_at, id }: Made): string => `${created_at} ${id}`;
+
 export const Usage = Type.Object(
   {
     input_tokens: Type.Union([Type.Null(), Type.Integer()]),

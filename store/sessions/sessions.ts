@@ -7,8 +7,8 @@ import { keyOf } from '../gate/kept.ts';
 import { intendMatter, matterOf, noteMatter } from '../gate/session-gate.ts';
 import { milestones, runStateOf } from '../journal/milestones.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
-import { shortId, timeName } from '../names.ts';
-import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
+import { sessionDirName, shortId } from '../names.ts';
+import { byAge, isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { textOfBody } from '../text/front-matter.ts';
 import { Problem } from '../text/problem.ts';
@@ -53,8 +53,8 @@ export const listSessions = (store: Store, caseId: string): KeptSession[] | unde
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   return listDirectory(folder)
-    .toSorted()
-    .flatMap((name) => readOrSkip(store, caseId, join(folder, name)) ?? []);
+    .flatMap((name) => readOrSkip(store, caseId, join(folder, name)) ?? [])
+    .toSorted((a, b) => byAge(a.session, b.session));
 };
 
 /** Makes the directory of a new session. */
@@ -67,7 +67,7 @@ export const createSession = (
     const folder = folderOf(store, caseId);
     if (folder === undefined) return undefined;
     await readyToWrite(store);
-    const dir = join(folder, `${timeName(new Date(matter.created_at))}-${shortId(matter.id)}`);
+    const dir = join(folder, sessionDirName(matter.created_at, matter.id));
     await createDirectory(store.layout, dir, {
       'session.md': renderFrontMatter({ ...matter }, ''),
     });

@@ -1,6 +1,6 @@
 /** What happens to sessions at the same moment, and to their Work item by hand. */
 import assert from 'node:assert/strict';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { alive } from '../../lib/tools/process-tree.ts';
@@ -54,6 +54,42 @@ describe('the queue', () => {
     const waiting = sessions.filter(({ body }) => body.status === 'queued');
     assert.equal(waiting.length, 3);
     assert.equal(running.service.engine.live.size, 2);
+  });
+
+  it('lists and starts the sessions of one second as they were made, first in first out', async (t) => {
+    const it = await withCase(t);
+    const { call } = it.running;
+    await call('POST', `/api/worktrees/${it.item.id}/lock`, { name: 'the operator' });
+    const made: string[] = [];
+    for (const _ of [1, 2, 3, 4, 5, 6]) made.push((await it.start({ provider: 'manual' })).id);
+    const listed = async (path: string): Promise<string[]> =>
+      (await call<Session[]>('GET', path)).body.map(({ id }) => id);
+    assert.deepEqual(await listed(`${it.at}/sessions`), made);
+    assert.deepEqual(await listed('/api/sessions/queue'), made);
+    await call('DELETE', `/api/worktrees/${it.item.id}/lock`);
+    assert.equal((await it.until(made[0] ?? '', 'planning')).status, 'planning');
+    for (const [at, id] of made.slice(0, 3).entries()) {
+      await it.control('abort');
+      await it.until(id, 'aborted');
+      await it.until(made[at + 1] ?? '', 'planning');
+    }
+  });
+
+  it('reads sessions in directories of an older release, which have no milliseconds', async (t) => {
+    const it = await withCase(t);
+    const { call, workspace } = it.running;
+    const made: string[] = [];
+    for (const _ of [1, 2, 3]) made.push((await it.start({ provider: 'manual' })).id);
+    const sessions = join(workspace, it.item.path, 'sessions');
+    const names = readdirSync(sessions).filter((name) => /\.\d{3}Z-/.test(name));
+    assert.equal(names.length, 3);
+    for (const name of names)
+      renameSync(join(sessions, name), join(sessions, name.replace(/\.\d{3}Z/, 'Z')));
+    const { body } = await call<Session[]>('GET', `${it.at}/sessions`);
+    assert.deepEqual(
+      body.map(({ id }) => id),
+      made,
+    );
   });
 
   it('waits while the Work item is blocked, and goes on when it no longer is', async (t) => {
