@@ -1,9 +1,10 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { realPlace } from '../store/disk/inside.ts';
 
 /** How the daemon was started. What the operator changes while it runs is in workspace.md instead. */
 export interface Config {
-  /** Absolute. */
+  /** Absolute, and no link: what stands in the place of a directory is a link to everybody else. */
   readonly workspace: string;
   /** The repository of the project `default`, absolute. */
   readonly repo: string | undefined;
@@ -182,7 +183,7 @@ const configOf = (values: Values, env: Config['env']): Config => {
   const repo = values.repo ?? env.DOSSIER_REPO;
   const workspace = values.workspace ?? env.DOSSIER_WORKSPACE ?? join(env.HOME ?? '.', 'dossier');
   return {
-    workspace: resolve(workspace),
+    workspace: realPlace(resolve(workspace)),
     repo: repo === undefined ? undefined : resolve(repo),
     host: values.host ?? env.DOSSIER_HOST ?? '127.0.0.1',
     port: portOf(values.port ?? env.DOSSIER_PORT ?? String(DEFAULT_PORT)),

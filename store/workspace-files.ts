@@ -1,6 +1,19 @@
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, opendirSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  opendirSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createFile, hasCode } from './disk/durable.ts';
+import { beside, createFile, hasCode } from './disk/durable.ts';
+import { isDirectory } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
 import { SETTINGS_TEXT } from './settings-text.ts';
 
@@ -68,6 +81,26 @@ export const whyNoWorkspace = (root: string): string | undefined =>
     accessSync(root, constants.R_OK | constants.W_OK | constants.X_OK);
   });
 
+/**
+ * Why nothing can be written to a workspace that is there, in words that follow its path: a file is made beside its
+ * records, and where the daemon makes its own, and is gone again.
+ */
+export const whyNotWritten = ({ root, tmp }: Layout): string | undefined =>
+  explained(() => {
+    for (const dir of [root, tmp]) if (isDirectory(dir)) tryWrite(beside(join(dir, 'try')));
+  });
+
+const tryWrite = (path: string): void => {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(file, 'x');
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+    rmSync(path, { force: true });
+  }
+};
+
 const explained = (attempt: () => unknown): string | undefined => {
   try {
     attempt();
@@ -85,4 +118,7 @@ const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
   ['EACCES', 'cannot be written by this user'],
   ['EPERM', 'cannot be written by this user'],
   ['EROFS', 'is on a file system that is mounted read-only'],
+  ['ELOOP', 'is a link that leads in a circle'],
+  ['ENOSPC', 'is on a disk that is full'],
+  ['EDQUOT', 'is on a disk of which this user may have no more'],
 ];

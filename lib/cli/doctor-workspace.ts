@@ -5,7 +5,7 @@ import { type FileProblem, fileProblem } from '../../store/text/problem.ts';
 import { lookForWaiting } from '../../store/trust/look.ts';
 import { plain } from '../../store/trust/told.ts';
 import { howToRaise, type Limit, watchLimit } from '../../store/watch/watch-limits.ts';
-import { whyNoWorkspace } from '../../store/workspace-files.ts';
+import { whyNotWritten, whyNoWorkspace } from '../../store/workspace-files.ts';
 import { placeOf } from '../system/problem-log.ts';
 import { homeOf } from '../tools/git/commit.ts';
 import { findRepository } from '../tools/git/repository.ts';
@@ -19,7 +19,9 @@ export const workspace = async function* (patient: Patient): AsyncGenerator<Find
   } else {
     const why = whyNoWorkspace(root);
     if (why !== undefined) return yield missing('workspace', `${root} ${why}`);
-    yield ok('workspace', root);
+    const unwritten = whyNotWritten(patient.layout);
+    if (unwritten !== undefined) yield missing('workspace', `${root} ${unwritten}`);
+    else yield ok('workspace', root);
     yield daemon(patient);
     yield settings(patient);
     yield* trust(patient);

@@ -15,8 +15,8 @@ import { workspace } from './doctor-workspace.ts';
 import type { Finding, Patient } from './finding.ts';
 
 /**
- * Says what is there, what is missing and what to install. Takes no lock and writes nothing, so it works beside a
- * running daemon. Answers 1 when something is missing that Dossier cannot do without.
+ * Says what is there, what is missing and what to install. Takes no lock and leaves nothing behind, so it works beside
+ * a running daemon. Answers 1 when something is missing that Dossier cannot do without.
  */
 export const doctor = async (
   config: Config,

@@ -179,8 +179,8 @@ const viaTemporary = async <T>(
 /** Workspaces whose `.dossier` was met on another file system: nothing is renamed from there. */
 const apart = new WeakSet<Layout>();
 
-// Watchers, git and exports ignore such a name.
-const beside = (target: string): string =>
+/** A new name for what is made for a moment: watchers, git and exports ignore it. */
+export const beside = (target: string): string =>
   join(dirname(target), `.dossier-${randomUUID().slice(0, 8)}.tmp`);
 
 // The directory above is nearly always there.

@@ -17,6 +17,11 @@ export const isInside = (root: string, path: string): boolean => {
 
 const MOST_LINKS = 40;
 
+/**
+ * Where a path leads once links are resolved, those that lead to nothing, too. A path of links in a circle stays as it is.
+ */
+export const realPlace = (path: string): string => followLinks(path) ?? path;
+
 // Undefined where links lead in a circle.
 const followLinks = (path: string, left = { links: MOST_LINKS }): string | undefined =>
   path.split(sep).reduce<string | undefined>((at, name) => {

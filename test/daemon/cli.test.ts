@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { atEnd, killAtEnd } from '../helpers/at-end.ts';
+import { assertSentence, dossier } from '../helpers/command.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { makeRepository, temporaryDirectory } from '../helpers/repository.ts';
@@ -15,32 +16,7 @@ import { filesOf } from '../helpers/workspace.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-interface Ended {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs the command to its end. */
-const dossier = async (t: TestContext, ...args: string[]): Promise<Ended> => {
-  const child = spawn(process.execPath, [DOSSIER, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  killAtEnd(t, child);
-  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => stream.toArray());
-  const [code, signal] = await once(child, 'exit');
-  const text = async (parts: Promise<Buffer[]> | undefined) =>
-    Buffer.concat((await parts) ?? []).toString();
-  return { code, signal, stdout: await text(stdout), stderr: await text(stderr) };
-};
-
 const health = async (url: string): Promise<unknown> => (await fetch(`${url}/health`)).json();
-
-/** One sentence or two for the operator, on one line, and no stack. */
-const assertSentence = ({ stderr, stdout }: Ended, pattern: RegExp): void => {
-  assert.match(stderr, pattern);
-  assert.match(stderr, /^dossier: [^\n]*\.\n$/);
-  assert.equal(stdout, '');
-};
 
 describe('dossier', () => {
   it('says in one line where it listens, and answers there', async (t) => {

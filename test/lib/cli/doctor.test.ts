@@ -9,6 +9,7 @@ import { readConfig } from '../../../lib/config.ts';
 import { findProgram } from '../../../lib/tools/find-program.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
+import { tinyDisk } from '../../helpers/tiny-disk.ts';
 import { openRoot } from '../../helpers/workspace.ts';
 
 /** Only git and a shell are on the PATH: what else this machine has is out of the way. */
@@ -98,6 +99,18 @@ describe('doctor', () => {
     assert.match(said, /^missing workspace .*file is a file/m);
     const other = await run(onlyGit(t), '--workspace', join(dir, 'space'), '--repo', dir);
     assert.match(other.said, /^missing repository +default: .* is not a git repository/m);
+  });
+
+  it('tries a write: a disk that is full is told', async (t) => {
+    const disk = tinyDisk(t, 512);
+    if (disk === undefined) return;
+    disk.leave(0);
+    const { code, said } = await run(onlyGit(t), '--workspace', disk.dir);
+    assert.equal(code, 1, said);
+    assert.match(said, /^missing workspace .* is on a disk that is full$/m);
+    disk.free();
+    assert.match((await run(onlyGit(t), '--workspace', disk.dir)).said, /^ok {6}workspace/m);
+    assert.deepEqual(readdirSync(disk.dir), []);
   });
 
   it('tells settings that are wrong, with the line, and a provider that is not there', async (t) => {

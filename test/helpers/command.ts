@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { TestContext } from 'node:test';
+import { killAtEnd } from './at-end.ts';
+import { DOSSIER } from './daemon.ts';
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the command to its end. */
+export const dossier = (t: TestContext, ...args: string[]): Promise<Ended> =>
+  dossierIn(t, {}, args);
+
+/** The same, in another environment or directory. */
+export const dossierIn = async (
+  t: TestContext,
+  { env, cwd }: { env?: NodeJS.ProcessEnv; cwd?: string },
+  args: readonly string[],
+): Promise<Ended> => {
+  const child = spawn(process.execPath, [DOSSIER, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(env && { env }),
+    ...(cwd !== undefined && { cwd }),
+  });
+  killAtEnd(t, child);
+  const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => stream.toArray());
+  const [code, signal] = await once(child, 'exit');
+  const text = async (parts: Promise<Buffer[]> | undefined) =>
+    Buffer.concat((await parts) ?? []).toString();
+  return { code, signal, stdout: await text(stdout), stderr: await text(stderr) };
+};
+
+/** One sentence or two for the operator, on one line, and no stack. */
+export const assertSentence = ({ stderr, stdout }: Ended, pattern: RegExp): void => {
+  assert.match(stderr, pattern);
+  assert.match(stderr, /^dossier: [^\n]*\.\n$/);
+  assert.equal(stdout, '');
+};
