@@ -157,7 +157,7 @@ const compose = (
     links: createLinkWork(),
     exporter: createExporter(store),
     address,
-    dispatcher: createDispatcher({ store, log, version: version.version }),
+    dispatcher: createDispatcher({ store, log, version: version.version, own: () => address.url }),
     requiresKey: () => settings().require_key === true,
     keyring: createKeyring(store, runs),
     consoleSessions: createConsoleSessions(store),

@@ -1,4 +1,5 @@
-import type { Agent } from 'undici';
+import type { Agent, buildConnector } from 'undici';
+import { isOwnAddress, OWN_ADDRESS, type OwnUrl } from './own-address.ts';
 
 export interface Parcel {
   url: string;
@@ -26,16 +27,16 @@ const BODY_BYTES = 65_536;
 
 /**
  * The one door for outgoing webhooks: one pool of connections per origin, at most 10 s until the answer, no redirect is
- * followed, and the answer's body is thrown away.
+ * followed, the answer's body is thrown away, and nothing is sent to the daemon itself, at `own`.
  */
-export const createSender = (timeoutMs = TIMEOUT_MS): Sender => {
+export const createSender = (own: OwnUrl = () => undefined, timeoutMs = TIMEOUT_MS): Sender => {
   const underWay = new Set<Promise<unknown>>();
   let agent: Promise<Agent> | undefined;
   let closed = false;
   return {
     send: async (parcel) => {
       if (closed) return undefined;
-      agent ??= makeAgent(timeoutMs);
+      agent ??= makeAgent(own, timeoutMs);
       const began = performance.now();
       const sending = post(await agent, parcel, timeoutMs);
       underWay.add(sending);
@@ -55,11 +56,22 @@ export const createSender = (timeoutMs = TIMEOUT_MS): Sender => {
 
 // Loaded with the first delivery: a workspace without webhooks starts without it. As many connections as are needed: how
 // many deliveries are in flight is limited elsewhere, and none may wait behind another's silence.
-const makeAgent = async (timeoutMs: number): Promise<Agent> => {
+const makeAgent = async (own: OwnUrl, timeoutMs: number): Promise<Agent> => {
   // A CommonJS package: bundled, it has no export but the default one.
   const { default: undici } = await import('undici');
-  return new undici.Agent({ connect: { timeout: timeoutMs } });
+  const connect = undici.buildConnector({ timeout: timeoutMs });
+  return new undici.Agent({ connect: (to, done) => connect(to, unlessOurs(own, done)) });
 };
+
+// The address that was connected to is looked at, before anything is sent.
+const unlessOurs =
+  (own: OwnUrl, done: buildConnector.Callback): buildConnector.Callback =>
+  (...[error, socket]) => {
+    if (error !== null) return done(error, null);
+    if (!isOwnAddress(own, socket.remoteAddress, socket.remotePort)) return done(null, socket);
+    socket.destroy();
+    done(new Error(`The URL ${OWN_ADDRESS}.`), null);
+  };
 
 const post = async (
   agent: Agent,

@@ -8,6 +8,7 @@ import { attempt, type Desk } from './attempt.ts';
 import { createSender } from './deliver.ts';
 import { hurry, saveLane, stopLane, waiting, wake } from './lane.ts';
 import { createLanes, forget, type Lanes } from './lanes.ts';
+import type { OwnUrl } from './own-address.ts';
 import { RETRIES } from './schedule.ts';
 import { createSlots } from './slots.ts';
 
@@ -35,6 +36,8 @@ export interface DispatcherOptions {
   /** Milliseconds from one attempt to the next; another one for tests. */
   schedule?: readonly number[];
   clock?: () => Date;
+  /** Where the daemon itself is, which is no receiver. */
+  own?: OwnUrl;
 }
 
 const FIRST_IN_FLIGHT = 192;
@@ -42,7 +45,7 @@ const AGAIN_IN_FLIGHT = 64;
 
 export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { store } = options;
-  const sender = createSender();
+  const sender = createSender(options.own);
   const release = soon(() => releaseSettled(store, lanes));
   const desk: Desk = {
     schedule: RETRIES,

@@ -16,6 +16,7 @@ import {
 } from '../../store/webhooks.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { isOurs, OWN_ADDRESS } from './own-address.ts';
 
 /** Registers a receiver: it is sent every event from the moment this answers. Its secret is shown here only. */
 export const registerWebhook = async (
@@ -23,7 +24,7 @@ export const registerWebhook = async (
   scope: Scope,
   { url, events, secret = newSecret() }: WebhookBody,
 ): Promise<{ webhook: NewWebhook; etag: string }> => {
-  refuseUrl(url);
+  await refuseUrl(service, url);
   refuseSecret(secret);
   const matter = {
     id: randomUUID(),
@@ -39,9 +40,10 @@ export const registerWebhook = async (
 
 const PATTERN = new RegExp(RECEIVER_URL);
 
-const refuseUrl = (url: string): void => {
-  if (PATTERN.test(url) && URL.canParse(url)) return;
-  throw badField('/url', 'must be an http or https URL without a user or password in it');
+const refuseUrl = async ({ address }: Service, url: string): Promise<void> => {
+  if (!PATTERN.test(url) || !URL.canParse(url))
+    throw badField('/url', 'must be an http or https URL without a user or password in it');
+  if (await isOurs(() => address.url, url)) throw badField('/url', OWN_ADDRESS);
 };
 
 const refuseSecret = (secret: string): void => {

@@ -14,6 +14,8 @@ import { openReceiver } from '../helpers/receiver.ts';
 import { filesOf } from '../helpers/workspace.ts';
 import { type Life, live } from '../lib/webhooks/life.ts';
 
+const OWN = 'http://127.0.0.1:4321';
+
 /** Whatever the server says: each test knows which of it is there. */
 interface Said extends Webhook, Omit<Delivery, 'id' | 'body'> {
   secret: string;
@@ -43,7 +45,7 @@ const serve = async (
   const life = await live(t, schedule === undefined ? {} : { schedule });
   const { store, dispatcher } = life;
   const service = {
-    ...{ store, dispatcher, clock: store.clock },
+    ...{ store, dispatcher, clock: store.clock, address: { url: OWN } },
     requiresKey: () => false,
     callers: { callerOf: async () => 'operator' },
   } as unknown as Service;
@@ -134,6 +136,9 @@ describe('POST /webhooks', () => {
     ['a port that cannot be', { url: 'http://127.0.0.1:99999/' }, '/url'],
     ['a password in the URL', { url: 'http://me:word@127.0.0.1/' }, '/url'],
     ['an unknown event', { url: URL, events: ['case_exploded'] }, '/events/0'],
+    ['the daemon itself', { url: `${OWN}/cases` }, '/url'],
+    ['the daemon by name', { url: 'http://LOCALHOST:4321' }, '/url'],
+    ['the daemon by another address', { url: 'https://0:4321/x' }, '/url'],
     ['no events', { url: URL, events: [] }, '/events'],
     ['an empty secret', { url: URL, secret: '' }, '/secret'],
     ['a secret of two lines', { url: URL, secret: 'a\nb' }, '/secret'],

@@ -141,7 +141,12 @@ const ANNOUNCE = `require('node:net').createServer().listen(
 
 /** Whether this process counts what a process of `uid` announces as another daemon's runs. */
 const countsAsKeeper = async (t: TestContext, uid: number): Promise<boolean> => {
-  const other = spawn(process.execPath, ['-e', ANNOUNCE], { uid, gid: uid, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
+  const other = spawn(process.execPath, ['-e', ANNOUNCE], {
+    uid,
+    gid: uid,
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   killAtEnd(t, other);
   assert.equal(await lineOf(other.stdout), 'up');
   return (await otherKeepers()).some(({ pid }) => pid === other.pid);

@@ -17,7 +17,7 @@ const serve = async (t: TestContext, listener: RequestListener): Promise<string>
 };
 
 const senderOf = (t: TestContext, timeoutMs?: number) => {
-  const sender = createSender(timeoutMs);
+  const sender = createSender(undefined, timeoutMs);
   atEnd(t, () => sender.close());
   return sender;
 };
@@ -67,6 +67,21 @@ describe('send', () => {
     const answer = await senderOf(t).send({ url: 'http://h:99999/', headers: {}, body: '' });
 
     assert.match(answer?.error ?? '', /^ERR_INVALID_URL/);
+  });
+
+  it('sends nothing to the daemon itself, by whatever name', async (t) => {
+    const receiver = await openReceiver(t);
+    const sender = createSender(() => receiver.url);
+    atEnd(t, () => sender.close());
+    const { port } = new URL(receiver.url);
+
+    for (const host of ['127.0.0.1', 'localhost', '0.0.0.0', '[::ffff:127.0.0.1]', '2130706433']) {
+      const url = `http://${host}:${port}/cases`;
+      const answer = await sender.send({ url, headers: {}, body: '{}' });
+      assert.equal(answer?.status, null, host);
+      assert.match(answer?.error ?? '', /address of this daemon/, host);
+    }
+    assert.deepEqual(receiver.received, []);
   });
 
   it('knows nothing of what was under way when it was closed', async (t) => {
