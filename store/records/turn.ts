@@ -29,7 +29,7 @@ export const TurnRecord = Type.Object({
   /** What is staged, and what merge is under way. */
   index: Sha256,
   operation: Type.Record(Type.String(), Sha256),
-  /** The repositories inside the worktree. Of a set-up none are noted. */
+  /** The repositories inside the worktree. Of a set-up, earlier versions noted none. */
   guarded: Type.Optional(
     Type.Object({
       ignores: Sha256,

@@ -66,11 +66,11 @@ export const runCommands = async (
   const { setup } = worktreeConfig(service);
   if (setup.length === 0) return { commands: [], error: null };
   const turn = await openTurn(service, record, { session_id: null, marker: run.marker });
-  try {
-    return await runEach(service, record, { ...run, setup, git: turn.view });
-  } finally {
-    await turn.close((told) => tellRefs(run.tell, told));
-  }
+  const running = runEach(service, record, { ...run, setup, git: turn.view });
+  await running.catch(() => undefined);
+  const { blocked = null } = await turn.close((told) => tellRefs(run.tell, told));
+  const { commands, error } = await running;
+  return { commands, error: error ?? blocked };
 };
 
 const tellRefs = (tell: Told, told: readonly TurnTold[]): void => {

@@ -145,7 +145,7 @@ const heldText = (why: string): string =>
   `The worktree's branch was not moved: ${why}. The turn's commits are kept beside; merge or cherry-pick them.`;
 
 const linksText = (named: readonly string[]): string =>
-  `Repositories were put into the worktree that its base does not know: ${named.join(', ')}. Your git would run what the settings of such a one name, so none of them is one any more, or staged. Decide what becomes of their files, then begin a new session.`;
+  `Repositories were put into the worktree that its base does not know: ${named.join(', ')}. Your git would run what the settings of such a one name, so none of them is one any more, or staged. Decide what becomes of their files, then begin anew.`;
 
 const mendedText = (names: readonly string[], where: string): string =>
   `Settings or hooks of repositories inside the worktree were changed: ${names.join(', ')}. What names programs was taken out; it is in ${where}.`;

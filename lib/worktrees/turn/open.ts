@@ -53,11 +53,7 @@ export const openTurn = async (
   await settleTurn(service, case_id);
   const places = turnPlaces(layout, case_id);
   const made = join(layout.tmp, randomUUID());
-  const { refs, ...begun } = await makeRepository(service.git, worktree, {
-    made,
-    places,
-    guarded: wanted.session_id !== null,
-  });
+  const { refs, ...begun } = await makeRepository(service.git, worktree, { made, places });
   const record: TurnRecord = {
     ...{ case_id, ...wanted, ...begun },
     worktree_created_at: worktree.created_at,

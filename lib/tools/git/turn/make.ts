@@ -11,21 +11,19 @@ export interface Making {
   /** Where it is made, whole, before it is put where it belongs. */
   made: string;
   places: Places;
-  /** Whether the repositories inside the worktree are watched. */
-  guarded: boolean;
 }
 
 /** Makes all that a turn's own repository needs, beside the place where it will be. */
 export const makeRepository = async (
   git: Git,
   worktree: Worktree,
-  { made, places, guarded }: Making,
-): Promise<Begun & { guarded?: Guarded }> => {
+  { made, places }: Making,
+): Promise<Begun & { guarded: Guarded }> => {
   const isClone = worktree.git_dir === worktree.common_dir;
   const dir = join(made, 'git');
   const seen_at = isClone ? places.operator : worktree.common_dir;
   const begun = await beginRepository(git, worktree, { dir, seen_at });
   await copyTags(git, worktree, dir, begun.refs);
   writeFileSync(join(made, 'pointer'), pointerTo(places.dir));
-  return { ...begun, ...(guarded && { guarded: await guard(git, worktree) }) };
+  return { ...begun, guarded: await guard(git, worktree) };
 };
