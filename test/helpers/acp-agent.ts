@@ -21,7 +21,8 @@ interface Turn {
 
 type Answer = { stopReason: string; usage?: unknown; _meta?: unknown } | undefined;
 
-const END: Answer = { stopReason: 'end_turn' };
+// It has used its model, and does not say how much of what.
+const END: Answer = { stopReason: 'end_turn', usage: { totalTokens: 1 } };
 const behaviour = process.argv[2] ?? 'plan';
 
 const say = (turn: Turn, text: string, meta?: unknown): Promise<void> =>
@@ -330,6 +331,11 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
   'two-ways': async (turn) => {
     await say(turn, 'The plan.');
     return END;
+  },
+  // Takes the error of its model for its answer, as Codex does.
+  'model-error': async (turn) => {
+    await say(turn, 'unexpected status 404 Not Found: no such model\n\n');
+    return { stopReason: 'end_turn', usage: null };
   },
   silent: async () => END,
   refusal: async (turn) => {

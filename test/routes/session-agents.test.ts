@@ -116,6 +116,7 @@ describe('a session whose agent does not do its work', () => {
     ['silent', /without saying or doing anything/],
     ['refusal', /refused/],
     ['error', /holiday/],
+    ['model-error', /wrote no plan: [\s\S]*404 Not Found: no such model/],
   ] as const) {
     it(`fails with a sentence (${behaviour})`, async (t) => {
       const it = await agentAt(t, behaviour);

@@ -1,3 +1,4 @@
+import { capText } from '../cap-text.ts';
 import { LONGEST_PLAN, PLAN_TOO_LONG } from '../last-message.ts';
 import type { Phase, RunResult } from '../provider.ts';
 
@@ -8,6 +9,8 @@ export interface TurnEnd {
   stop_reason: string | undefined;
   /** Whether the agent said or did anything. */
   acted: boolean;
+  /** Whether it planned, called a tool, or used its model as far as it tells. */
+  worked: boolean;
   /** Its last message, and in Plan mode so the plan. */
   message: string;
   /** Its last message is longer than a plan may be. */
@@ -38,8 +41,15 @@ export const judgeTurn = (end: TurnEnd): Verdict => {
   if (end.phase === 'work') return { outcome: 'completed' };
   if (end.too_long) return failed(PLAN_TOO_LONG);
   if (end.message === '') return failed('The agent ended its turn without writing a plan.');
+  if (!end.worked)
+    return failed(`${NOTHING_DONE} Its words:\n${capText(end.message, WORDS).output}`);
   return { outcome: 'completed', plan: end.message };
 };
+
+// Some agents give out the error of their model as their own words, and end their turn as if all were well.
+const NOTHING_DONE =
+  'The agent wrote no plan: it called no tool and used no model, as far as it tells.';
+const WORDS = 1000;
 
 const planned = (plan: string): Verdict =>
   plan.length > LONGEST_PLAN ? failed(PLAN_TOO_LONG) : { outcome: 'completed', plan };

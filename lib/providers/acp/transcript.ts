@@ -18,6 +18,8 @@ export interface Transcript {
   acted(): boolean;
   /** Whether it called a tool in this turn, or asked leave to. */
   called(): boolean;
+  /** Whether it told what it is going to do, as a list. */
+  planned(): boolean;
   /** The message text after the last tool call: in Plan mode, the plan. */
   lastMessage(): string;
   /** It is longer than a plan may be. */
@@ -31,6 +33,7 @@ interface State {
   acted: boolean;
   message: LastMessage;
   asked: boolean;
+  planned: boolean;
   calls: Map<string, ToolCall>;
   told: Map<string, string>;
 }
@@ -46,6 +49,7 @@ export const createTranscript = (
     acted: false,
     message: createLastMessage(),
     asked: false,
+    planned: false,
     calls: new Map(),
     told: new Map(),
   };
@@ -63,6 +67,7 @@ export const createTranscript = (
     lastMessage: state.message.read,
     planTooLong: state.message.tooLong,
     called: () => state.asked || state.calls.size > 0,
+    planned: () => state.planned,
   };
 };
 
@@ -108,6 +113,7 @@ const hearPlan: Hear = (state, update) => {
     content: text(record(entry).content) ?? '',
     status: text(record(entry).status) ?? 'pending',
   }));
+  state.planned ||= entries.length > 0;
   state.tell({ type: 'plan', data: { entries } });
 };
 

@@ -106,11 +106,16 @@ const prompt = (turn: Turn): Promise<unknown> => {
   return turn.prompted;
 };
 
+// Who asks for a word and no plan takes what is said.
+const hasWorked = ({ spec, transcript, meter }: Turn): boolean =>
+  spec.prompt.bare === true || transcript.planned() || transcript.called() || meter.used();
+
 const judge = (turn: Turn, stop_reason: string | undefined): Verdict =>
   judgeTurn({
     phase: turn.spec.phase,
     stop_reason,
     acted: turn.transcript.acted(),
+    worked: hasWorked(turn),
     message: turn.transcript.lastMessage(),
     too_long: turn.transcript.planTooLong(),
     captured: turn.captured,

@@ -14,6 +14,8 @@ export interface UsageMeter {
   /** Reads the answer to the prompt. */
   hearAnswer(answer: unknown): void;
   read(): Usage;
+  /** Whether it told in this turn that its model was used, in whatever figures. */
+  used(): boolean;
   /** What the agent's session has cost in all of its turns, for the next `begin`. */
   costSoFar(): number;
 }
@@ -29,6 +31,7 @@ export const createUsageMeter = (sums_turn: boolean): UsageMeter => {
   let answer: Tokens | undefined;
   let cost: number | undefined;
   let costBefore = 0;
+  let used = false;
   const hearCall = (tokens: Tokens | undefined): boolean => {
     calls = addTokens(calls, tokens);
     return tokens !== undefined;
@@ -43,17 +46,23 @@ export const createUsageMeter = (sums_turn: boolean): UsageMeter => {
   return {
     hear: (update) => {
       const { sessionUpdate, _meta } = record(update);
-      if (sessionUpdate === 'usage_update') return hearCost(usDollars(record(update).cost));
+      if (sessionUpdate === 'usage_update') {
+        used ||= isSome(record(update).used);
+        return hearCost(usDollars(record(update).cost));
+      }
+      used ||= isSome(...Object.values(record(record(_meta).usage)));
       return sessionUpdate === 'agent_message_chunk' && hearCall(tokensOf(record(_meta).usage));
     },
     begin: (cost_before) => {
       calls = undefined;
       costBefore = cost ?? cost_before;
       cost = undefined;
+      used = false;
     },
     hearAnswer: (response) => {
       const { usage, _meta } = record(response);
       const quota = record(record(record(_meta).quota).token_count);
+      used ||= isSome(...Object.values(record(usage)), ...Object.values(quota));
       answer = (sums_turn ? tokensOf(usage) : undefined) ?? snakeTokens(quota);
     },
     read: () => ({
@@ -61,9 +70,13 @@ export const createUsageMeter = (sums_turn: boolean): UsageMeter => {
       output_tokens: (calls ?? answer)?.output ?? null,
       cost_usd: cost === undefined ? null : dollars(cost - costBefore),
     }),
+    used: () => used,
     costSoFar: () => cost ?? costBefore,
   };
 };
+
+const isSome = (...figures: unknown[]): boolean =>
+  figures.some((figure) => (number(figure) ?? 0) > 0);
 
 const addTokens = (sum: Tokens | undefined, more: Tokens | undefined): Tokens | undefined => {
   if (sum === undefined || more === undefined) return more ?? sum;

@@ -51,6 +51,7 @@ describe('judgeTurn', () => {
     phase: 'plan',
     stop_reason: 'end_turn',
     acted: true,
+    worked: true,
     message: 'The plan.',
     too_long: false,
     captured: undefined,
@@ -68,6 +69,14 @@ describe('judgeTurn', () => {
         'failed',
         /without saying or doing/,
       ],
+      [
+        'fails on words alone, and repeats them',
+        { worked: false, message: 'status 404' },
+        'failed',
+        /no plan: it called no tool and used no model[\s\S]*:\nstatus 404$/,
+      ],
+      ['completes with a captured plan', { worked: false, captured: 'p' }, 'completed', undefined],
+      ['leaves idle work to its diff', { phase: 'work', worked: false }, 'completed', undefined],
       ['completes work without a message', { phase: 'work', message: '' }, 'completed', undefined],
       ['fails work without anything', { phase: 'work', acted: false }, 'failed', /without saying/],
       ['is cancelled when we stopped it', { stopped: true }, 'cancelled', undefined],
@@ -145,6 +154,25 @@ describe('createUsageMeter', () => {
     meter.hearAnswer({ stopReason: 'end_turn', usage: null });
 
     assert.deepEqual(meter.read(), { input_tokens: null, output_tokens: null, cost_usd: null });
+  });
+
+  it('knows whether the model was used, also where no figures of it are kept', () => {
+    const used = (update: unknown, answer: unknown = {}): boolean => {
+      const meter = createUsageMeter(false);
+      meter.hear({ sessionUpdate: 'usage_update', used: 9, size: 10 });
+      meter.begin(0);
+      meter.hear(update);
+      meter.hearAnswer(answer);
+      return meter.used();
+    };
+
+    assert.equal(used({ sessionUpdate: 'usage_update', used: 3, size: 10 }), true);
+    assert.equal(used(chunk(0, 2)), true);
+    assert.equal(used({}, { usage: { inputTokens: 9, outputTokens: 2 } }), true);
+    assert.equal(used({}, { usage: { totalTokens: 1 } }), true);
+    assert.equal(used({}, { _meta: { quota: { token_count: { input_tokens: 7 } } } }), true);
+    assert.equal(used(cost(0), { usage: null }), true);
+    assert.equal(used({ ...cost(0), used: 0 }, { usage: { inputTokens: 0 } }), false);
   });
 
   it('takes the sum of the turn from the answer', () => {
