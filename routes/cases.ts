@@ -20,6 +20,12 @@ const Title = Type.String({
   description: 'One line, without control characters',
 });
 
+// A moment, to whatever precision and in whatever zone.
+const Time = Type.String({
+  format: 'date-time',
+  description: 'RFC 3339; that very moment is not in it',
+});
+
 const readyLists = createReadyLists<Case>();
 
 export const caseRoutes = [
@@ -30,6 +36,18 @@ export const caseRoutes = [
     query: Type.Object({
       state: Type.Optional(StateName),
       outcome: Type.Optional(Word),
+      type: Type.Optional(Word),
+      project: Type.Optional(Type.String({ minLength: 1 })),
+      created_after: Type.Optional(Time),
+      created_before: Type.Optional(Time),
+      updated_after: Type.Optional(Time),
+      updated_before: Type.Optional(Time),
+      fields: Type.Optional(
+        Type.String({
+          description:
+            'Names of fields with commas between, such as `id,title,state`: each Work item has these alone, and its id',
+        }),
+      ),
       ...PageQuery,
     }),
     response: Type.Array(Case),
@@ -71,12 +89,16 @@ export const caseRoutes = [
   route({
     method: 'PUT',
     path: '/cases/{id}',
-    summary: 'Change the title or the description of a Work item',
+    summary: 'Change the title, the type or the description of a Work item',
     description:
-      'Fields that are not named keep what stands in case.md, also what was written there by hand meanwhile.',
+      'Fields that are not named keep what stands in case.md, also what was written there by hand meanwhile. The directory keeps its name.',
     params: CasePath,
     body: Type.Object(
-      { title: Type.Optional(Title), description: Type.Optional(Description) },
+      {
+        title: Type.Optional(Title),
+        type: Type.Optional(Word),
+        description: Type.Optional(Description),
+      },
       { minProperties: 1 },
     ),
     response: Case,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { route } from '../lib/http/route.ts';
 import { Manifest } from '../store/records/manifest.ts';
+import { CasePath } from './cases.ts';
 
 const Archive = Type.String({
   contentMediaType: 'application/zip',
@@ -23,5 +24,18 @@ export const exportRoutes = [
     produces: 'application/zip',
     errors: ['too_many_exports', 'disk_full'],
     handler: (_input, service) => service.exporter.export(),
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/export',
+    operationId: 'exportCase',
+    summary: 'Download all files of one Work item as a zip archive with a manifest',
+    description:
+      'As the export of the workspace, of which it is a part: its directory stands in it where it stands there, so that `dossier import` takes it.',
+    params: CasePath,
+    response: Archive,
+    produces: 'application/zip',
+    errors: ['not_found', 'too_many_exports', 'disk_full'],
+    handler: ({ params }, service) => service.exporter.exportCase(params.id),
   }),
 ];

@@ -5,14 +5,15 @@ import type { Service } from '../service.ts';
 import { moveTo } from './moves.ts';
 import { checkTexts } from './text.ts';
 
-/** Changes title, description or both. Keys that the caller does not name keep what stands in the file. */
+/** Changes title, type or description. Its directory keeps its name. Keys that the caller does not name keep what stands in the file. */
 export const changeCase = async (
   service: Service,
   id: string,
-  change: { title?: string; description?: string },
+  change: { title?: string; type?: string; description?: string },
   ifMatch?: string,
 ): Promise<Case> => {
-  checkTexts({ ...change });
+  const { title, description } = change;
+  checkTexts({ title, description });
   return update(service, id, () => change, ifMatch);
 };
 

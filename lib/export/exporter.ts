@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { type ExportRun, startExport } from '../../store/archive/export.ts';
 import type { Store } from '../../store/store.ts';
-import { ServiceError } from '../errors.ts';
+import { notFound, ServiceError } from '../errors.ts';
 
-/** The workspace as a zip archive, that is made while it is read. */
+/** The workspace, or a Work item, as a zip archive that is made while it is read. */
 export interface Export {
   filename: string;
   type: 'application/zip';
@@ -13,6 +13,8 @@ export interface Export {
 
 export interface Exporter {
   export(): Export;
+  /** A Work item alone, in its directory. Throws `not_found`. */
+  exportCase(id: string): Export;
   /** Breaks off what is going on. */
   close(): Promise<void>;
 }
@@ -22,10 +24,10 @@ const MOST = 2;
 
 export const createExporter = (store: Store): Exporter => {
   const running = new Set<ExportRun>();
-  const open = async function* (signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const open = async function* (signal: AbortSignal, dir?: string): AsyncGenerator<Uint8Array> {
     signal.throwIfAborted();
     if (running.size >= MOST) throw tooMany();
-    const run = startExport(store.layout, store.clock());
+    const run = startExport(store.layout, store.clock(), dir);
     running.add(run);
     void run.closed.then(() => running.delete(run));
     signal.addEventListener('abort', () => run.close());
@@ -35,8 +37,17 @@ export const createExporter = (store: Store): Exporter => {
     export: () => ({
       filename: fileName(store.layout.root, store.clock()),
       type: 'application/zip',
-      open,
+      open: (signal) => open(signal),
     }),
+    exportCase: (id) => {
+      const dir = store.items.byId.get(id)?.dir;
+      if (dir === undefined) throw notFound('Work item', id);
+      return {
+        filename: fileName(dir, store.clock()),
+        type: 'application/zip',
+        open: (signal) => open(signal, dir),
+      };
+    },
     close: async () => {
       await Promise.all([...running].map((run) => run.close()));
     },
@@ -50,5 +61,5 @@ const tooMany = (): ServiceError =>
     { headers: { 'retry-after': '5' } },
   );
 
-const fileName = (root: string, now: Date): string =>
-  `dossier-${basename(root)}-${now.toISOString().slice(0, 10)}.zip`;
+const fileName = (dir: string, now: Date): string =>
+  `dossier-${basename(dir)}-${now.toISOString().slice(0, 10)}.zip`;

@@ -24,10 +24,14 @@ const TRIES = 5;
 const ROUNDS = 3;
 
 /**
- * Reads what belongs into an archive, unit by unit; one is on the shelf until the next is asked for. A Work item that is
+ * Reads what belongs into an archive from the directory `top` on, unit by unit; one is on the shelf until the next is asked for. A Work item that is
  * moved meanwhile is read once, from one place: what vanished on the way is looked for again at the end.
  */
-export const readTree = async function* (root: string, shelf: Shelf): AsyncGenerator<Unit> {
+export const readTree = async function* (
+  root: string,
+  shelf: Shelf,
+  top = '',
+): AsyncGenerator<Unit> {
   const reader: Reader = {
     root: realpathSync(root),
     shelf,
@@ -37,7 +41,7 @@ export const readTree = async function* (root: string, shelf: Shelf): AsyncGener
   };
   for (let round = 0; round < ROUNDS && reader.missed; round += 1) {
     reader.missed = false;
-    const waiting = [''];
+    const waiting = [top];
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
       const { unit, below } = await readUnit(reader, dir);
       waiting.push(...below.toReversed());

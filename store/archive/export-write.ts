@@ -11,27 +11,31 @@ export interface ExportTask {
   /** Where it may put what is too large for memory. */
   tmp: string;
   generated_at: string;
+  /** Of the workspace only what is in this directory of it. */
+  dir?: string;
 }
 
 // No value of the schema's module, which would be loaded with all of typebox.
 const FORMAT: Manifest['format'] = 'dossier-export/1';
 
-/** Writes the workspace as a zip archive; its manifest is the last entry, and says what the others are. */
+/** Writes the workspace, or a directory of it, as a zip archive; its manifest is the last entry, and says what the others are. */
 export const writeExport = async (
-  { root, tmp, generated_at }: ExportTask,
+  { root, tmp, generated_at, dir }: ExportTask,
   outbox: Outbox,
 ): Promise<void> => {
   const shelf = createShelf(tmp);
   const zip = createZip(outbox);
   const files: ManifestFile[] = [];
   const skipped: SkippedFile[] = [];
-  for await (const unit of readTree(root, shelf)) {
+  for await (const unit of readTree(root, shelf, dir)) {
     for (const file of unit.files) {
       await zip.add(file, shelf.contentOf(file));
       files.push({ path: file.path, size: file.size, sha256: file.sha256 });
     }
     for (const one of unit.skipped) skipped.push(one);
   }
+  // It was moved away: an archive of nothing must not pass for one of it.
+  if (dir !== undefined && files.length === 0) throw new Error(`${dir} is not there any more`);
   const manifest: Manifest = {
     format: FORMAT,
     generated_at,

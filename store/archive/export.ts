@@ -23,10 +23,14 @@ const YOUNG_MB = 8;
 
 /**
  * Archives the workspace's files from a thread of its own, so that reading, hashing and packing tens of thousands of
- * files hold up nobody. Writers are not held up either: each file is in it as it was at one moment.
+ * files hold up nobody. Writers are not held up either: each file is in it as it was at one moment. With `dir`, relative to
+ * the workspace, what is in that directory alone.
  */
-export const startExport = ({ root, tmp }: Layout, generated_at: Date): ExportRun => {
-  const workerData: ExportTask = { root, tmp, generated_at: generated_at.toISOString() };
+export const startExport = ({ root, tmp }: Layout, generated_at: Date, dir?: string): ExportRun => {
+  const workerData: ExportTask = {
+    ...{ root, tmp, generated_at: generated_at.toISOString() },
+    ...(dir !== undefined && { dir }),
+  };
   const worker = new Worker(WORKER, {
     workerData,
     env: {},

@@ -91,8 +91,29 @@ const ageOf = ({ files }: Item): string => files.case.value?.matter.created_at ?
 export interface Filter {
   state?: State;
   outcome?: string;
+  type?: string;
+  project?: string;
+  /** Milliseconds since the epoch; neither end is in it. */
+  created?: Span;
+  updated?: Span;
 }
 
-export const matches = (item: Item, { state, outcome }: Filter): boolean =>
-  (state === undefined || stateOf(item) === state) &&
-  (outcome === undefined || caseOf(item).matter.outcome === outcome);
+export interface Span {
+  after: number;
+  before: number;
+}
+
+export const matches = (item: Item, filter: Filter): boolean => {
+  const { state, outcome, type, project, created, updated } = filter;
+  const { matter } = caseOf(item);
+  return (
+    (state === undefined || stateOf(item) === state) &&
+    (outcome === undefined || matter.outcome === outcome) &&
+    (type === undefined || matter.type === type) &&
+    (project === undefined || (matter.project ?? 'default') === project) &&
+    (created === undefined || isWithin(created, Date.parse(matter.created_at))) &&
+    (updated === undefined || isWithin(updated, item.files.case.written_at))
+  );
+};
+
+const isWithin = ({ after, before }: Span, at: number): boolean => at > after && at < before;

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
@@ -153,6 +161,49 @@ describe('GET /cases', () => {
     assert.match(String(paged.headers.link), /state=RESOLVED&limit=1&after=/);
   });
 
+  it('filters by type, project, and the times of creation and of the last change', async (t) => {
+    const running = await startForTest(t, { settings: 'projects: { site: /tmp }' });
+    const { call, workspace } = running;
+    const [a, b] = [await make(running, 'a'), await make(running, 'b')];
+    await call('PUT', `/cases/${b.id}`, { type: 'chore' });
+    await call('POST', '/cases', { title: 'c', type: 'bug', project: 'site' });
+    const file = join(workspace, a.path, 'case.md');
+    const old = readFileSync(file, 'utf8').replace(/^created_at: .*$/m, 'created_at: 2020-01-01');
+    writeFileSync(file, old.replace('2020-01-01', '2020-01-01T12:00:00+02:00'));
+    utimesSync(file, new Date(), new Date('2021-06-01T00:00:00Z'));
+    await call('GET', `/cases/${a.id}`);
+    const list = async (query: string) => titles(await call<Case[]>('GET', `/cases?${query}`));
+    assert.deepEqual(await list('type=chore'), ['b']);
+    assert.deepEqual(await list('project=site'), ['c']);
+    assert.deepEqual(await list('project=default&type=bug'), ['a']);
+    assert.deepEqual(await list('created_before=2020-01-01T10:00:00.001Z'), ['a']);
+    assert.deepEqual(await list('created_before=2020-01-01T10:00:00Z'), [], 'not that moment');
+    assert.deepEqual(await list('created_after=2020-01-01T10:00:00Z'), ['b', 'c']);
+    const between = 'updated_after=2021-05-31T00:00:00Z&updated_before=2021-06-01T00:00:00.5Z';
+    assert.deepEqual(await list(between), ['a']);
+    assert.deepEqual(await list('updated_after=2021-06-02T00:00:00%2B02:00'), ['b', 'c']);
+  });
+
+  it('lists the fields that are asked for alone, and pages by them too', async (t) => {
+    const running = await startForTest(t);
+    const { call } = running;
+    for (const title of ['a', 'b']) await make(running, title);
+    const page = await call<Case[]>('GET', '/cases?fields=title,state&limit=1');
+    const [{ id = '', ...rest } = {}] = page.body as Partial<Case>[];
+    assert.deepEqual(rest, { title: 'a', state: 'OPEN' });
+    const next = /^<(.*)>; rel="next"$/.exec(String(page.headers.link))?.[1] ?? '';
+    assert.deepEqual(titles(await call<Case[]>('GET', next)), ['b']);
+    assert.notEqual(id, '');
+    const all = Object.keys((await call<Case>('GET', `/cases/${id}`)).body).join(',');
+    assert.deepEqual(
+      (await call('GET', `/cases?fields=${all}`)).body,
+      (await call('GET', '/cases')).body,
+    );
+    await call('PUT', `/cases/${id}`, { title: 'z' });
+    const again = await call<Case[]>('GET', '/cases?fields=title,state&limit=1');
+    assert.deepEqual(titles(again), ['z'], 'what was kept ready is made anew');
+  });
+
   it('refuses a page that cannot be, naming the parameter', async (t) => {
     const { call } = await startForTest(t);
     for (const [query, path] of [
@@ -164,6 +215,11 @@ describe('GET /cases', () => {
       ['state=DONE', 'query/state'],
       ['outcome=Not%20a%20word', 'query/outcome'],
       ['order=desc', 'query/order'],
+      ['type=Not%20a%20word', 'query/type'],
+      ['created_after=yesterday', 'query/created_after'],
+      ['updated_before=2026-13-01T00:00:00Z', 'query/updated_before'],
+      ['fields=title,colour', 'query/fields'],
+      ['fields=', 'query/fields'],
     ] as const)
       assertProblem(await call('GET', `/cases?${query}`), 400, 'bad_request', path);
   });
@@ -248,6 +304,18 @@ describe('PUT /cases/:id', () => {
     assert.equal(answer.body.description, 'New\n---\nwords\n');
     const head = before.slice(0, before.indexOf('First'));
     assert.equal(read('case.md'), `${head}New\r\n---\r\nwords\r\n\r\n`);
+  });
+
+  it('changes the type, and the directory keeps its name', async (t) => {
+    const { call, at, item, read, events } = await withCase(t);
+    const answer = await call<Case>('PUT', at, { type: 'feature' });
+    assert.deepEqual(
+      [answer.status, answer.body.type, answer.body.path],
+      [200, 'feature', item.path],
+    );
+    assert.match(read('case.md'), /^type: feature$/m);
+    assert.deepEqual(told(events), ['case_updated']);
+    assertProblem(await call('PUT', at, { type: 'Not one' }), 400, 'bad_request', '/type');
   });
 
   it('makes no event and no write when nothing differs', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -7,8 +8,10 @@ import { Compile } from 'typebox/compile';
 import { CHUNK_BYTES, WINDOW } from '../../store/archive/export-outbox.ts';
 import { Manifest } from '../../store/records/manifest.ts';
 import { atEnd } from '../helpers/at-end.ts';
+import { DOSSIER } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
 import type { Running } from '../helpers/service.ts';
 import { assertProblem, withCase } from '../helpers/work-item.ts';
 import { filesOf } from '../helpers/workspace.ts';
@@ -114,5 +117,45 @@ describe('GET /api/export', () => {
     const { rest } = await begin(t, running);
     await running.stop();
     await assert.rejects(rest, /given up/);
+  });
+});
+
+describe('GET /cases/:id/export', () => {
+  it('downloads that Work item alone, where it stands, so that it can be brought in again', async (t) => {
+    const { running, call, at, item, dir } = await withCase(t);
+    await call('PUT', `${at}/memory/notes.md`, 'Notes');
+    await call('POST', `${at}/proof`, { type: 'log', content: 'ok' });
+    await call('POST', '/cases', { title: 'Another', type: 'bug' });
+    const answer = await call('GET', `${at}/export`);
+    assert.equal(answer.status, 200);
+    assert.match(
+      String(answer.headers['content-disposition']),
+      new RegExp(`^attachment; filename="dossier-${basename(dir)}-\\d{4}-\\d\\d-\\d\\d\\.zip"$`),
+    );
+    const { entries, manifest } = await readExport(answer.bytes);
+    const expected = [...filesOf(running.workspace).keys()].filter((path) =>
+      path.startsWith(`${item.path}/`),
+    );
+    assert.ok(expected.length >= 3);
+    assert.deepEqual([...entries.keys()].toSorted(), expected.toSorted());
+    assert.deepEqual(manifest.counts, { cases: 1, sessions: 0, files: expected.length });
+    const zip = join(temporaryDirectory(t), 'one.zip');
+    writeFileSync(zip, answer.bytes);
+    await call('DELETE', at);
+    await running.stop();
+    const { workspace } = running;
+    const ran = spawnSync(process.execPath, [DOSSIER, 'import', zip, '--workspace', workspace]);
+    assert.equal(ran.status, 0, `${ran.stderr}`);
+    await running.restart();
+    assert.equal((await running.call<{ title: string }>('GET', at)).body.title, item.title);
+  });
+
+  it('is 404 for nobody, and one of those that run at once', async (t) => {
+    const { running, call, at } = await withCase(t);
+    assertProblem(await call('GET', `/cases/${randomUUID()}/export`), 404, 'not_found');
+    const [one, other] = [await begin(t, running), await begin(t, running)];
+    assertProblem(await call('GET', `${at}/export`), 429, 'too_many_exports');
+    one.leave();
+    other.leave();
   });
 });
