@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { created, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { attachProof, getProof, listProofs, verifyProof } from '../lib/proof/attach.ts';
+import { attachProof, getProof, listProofs } from '../lib/proof/attach.ts';
+import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/proof/change.ts';
 import { addToChecklist, getGate, listChecklist } from '../lib/proof/checklist.ts';
 import { Id, Word } from '../store/records/id.ts';
 import { ChecklistEntry, ChecklistItem, Gate, Proof } from '../store/records/proof.ts';
@@ -11,6 +12,14 @@ import { CasePath } from './cases.ts';
 const ProofPath = Type.Object({ id: Id, pid: Id });
 const { description, type, required } = ChecklistEntry.properties;
 const MAX_CONTENT = 1_048_576;
+
+const Content = Type.String({ maxLength: MAX_CONTENT, description: 'Free text' });
+const CHANGE_ERRORS = [
+  'not_found',
+  'precondition_failed',
+  'unreadable_record',
+  'file_busy',
+] as const;
 
 export const proofRoutes = [
   route({
@@ -31,7 +40,13 @@ export const proofRoutes = [
     params: CasePath,
     body: Type.Object({
       type: Word,
-      content: Type.String({ maxLength: MAX_CONTENT, description: 'Free text' }),
+      content: Content,
+      session_id: Type.Optional(
+        Type.String({
+          format: 'uuid',
+          description: 'The session whose work it proves; default: the newest that worked',
+        }),
+      ),
     }),
     maxBytes: 2 * MAX_CONTENT,
     response: Proof,
@@ -55,6 +70,35 @@ export const proofRoutes = [
     },
   }),
   route({
+    method: 'PATCH',
+    path: '/cases/{id}/proof/{pid}',
+    summary: 'Change the type or the content of a proof; it is not verified any more',
+    params: ProofPath,
+    body: Type.Object(
+      { type: Type.Optional(Word), content: Type.Optional(Content) },
+      { minProperties: 1 },
+    ),
+    maxBytes: 2 * MAX_CONTENT,
+    response: Proof,
+    conditional: true,
+    errors: CHANGE_ERRORS,
+    handler: async ({ params, body, ifMatch }, service) => {
+      const which = { caseId: params.id, id: params.pid, ifMatch };
+      const { proof, etag } = await changeProof(service, which, body);
+      return tagged(proof, etag);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/cases/{id}/proof/{pid}',
+    summary: 'Take a proof away; it is kept in `.dossier/undo/` for some days',
+    params: ProofPath,
+    conditional: true,
+    errors: CHANGE_ERRORS,
+    handler: ({ params, ifMatch }, service) =>
+      removeProof(service, { caseId: params.id, id: params.pid, ifMatch }),
+  }),
+  route({
     method: 'PUT',
     path: '/cases/{id}/proof/{pid}/verify',
     summary:
@@ -62,10 +106,25 @@ export const proofRoutes = [
     params: ProofPath,
     response: Proof,
     conditional: true,
-    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    errors: CHANGE_ERRORS,
     handler: async ({ params, ifMatch, key }, service) => {
-      const yes = { ifMatch, key };
-      const { proof, etag } = await verifyProof(service, params.id, params.pid, yes);
+      const which = { caseId: params.id, id: params.pid, ifMatch };
+      const { proof, etag } = await verifyProof(service, which, key);
+      return tagged(proof, etag);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/cases/{id}/proof/{pid}/verify',
+    operationId: 'unverifyCaseProof',
+    summary: 'Take the verification of a proof back; the state of the Work item stays as it is',
+    params: ProofPath,
+    response: Proof,
+    conditional: true,
+    errors: CHANGE_ERRORS,
+    handler: async ({ params, ifMatch }, service) => {
+      const which = { caseId: params.id, id: params.pid, ifMatch };
+      const { proof, etag } = await unverifyProof(service, which);
       return tagged(proof, etag);
     },
   }),

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import { createFile } from './disk/durable.ts';
+import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import { assertOwn, changing, untilDone } from './items/changing.ts';
 import { grant } from './items/granting.ts';
-import { checklistOf, type Item, proofsOf } from './items/item.ts';
-import { checklistIn } from './items/read-proofs.ts';
+import { type Item, proofsOf } from './items/item.ts';
+import { touch } from './items/items.ts';
 import { reconcile, reconcileInTurn } from './items/reconcile.ts';
-import { checklistFile, proofDir } from './layout.ts';
+import { proofDir } from './layout.ts';
 import { etagOf, sha256, shortId } from './names.ts';
-import type { ChecklistEntry, Proof, ProofMatter } from './records/proof.ts';
+import type { Proof, ProofMatter } from './records/proof.ts';
 import type { Store } from './store.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from './text/front-matter.ts';
 import { Problem } from './text/problem.ts';
-import { editRecord, explained, readRegularFile, unreadable } from './text/record-file.ts';
-import { appendToList, renderFrontMatter } from './text/splice.ts';
+import { editRecord, readRegularFile, unreadable } from './text/record-file.ts';
+import { renderFrontMatter } from './text/splice.ts';
 import { decodeRecord } from './text/text.ts';
 
 /** The Work item with its proofs compared with the disk this moment. */
@@ -50,12 +50,12 @@ export const readProof = (store: Store, item: Item, id: string): TaggedProof | u
   return kept && { proof: served(store, item, kept), etag: etagOf(kept.sha) };
 };
 
-const plain = (
-  case_id: string,
-  { verified_at = null, verified_by = null, commit = null, ...matter }: ProofMatter,
-): Omit<Proof, 'content'> => {
+const plain = (case_id: string, matter: ProofMatter): Omit<Proof, 'content'> => {
   const { id, type, verified, created_at } = matter;
-  return { id, case_id, type, verified, verified_at, verified_by, commit, created_at };
+  const { verified_at = null, verified_by = null } = matter;
+  const { session_id = null, commit = null, diff_sha256 = null } = matter;
+  const said = { verified, verified_at, verified_by };
+  return { id, case_id, type, ...said, session_id, commit, diff_sha256, created_at };
 };
 
 // Of a proof that can no longer be read, what stands there is shown as far as it can be; its fault is told by the item.
@@ -101,11 +101,18 @@ export const createProof = (
     return readProof(store, item, matter.id) ?? attached;
   });
 
-/** What a rule may change of a proof; `content_sha256` is of the content as it is on disk now. */
-export type ProofRule = (
-  current: ProofMatter,
-  content_sha256: string,
-) => Partial<ProofMatter> | undefined;
+export interface ProofChange extends Partial<ProofMatter> {
+  content?: string;
+}
+
+/** The content as it is on disk now, and the hash that a verification of it binds to. */
+export interface ProofContent {
+  sha256: string;
+  readonly text: string;
+}
+
+/** What a rule wants changed of a proof; undefined for nothing. */
+export type ProofRule = (current: ProofMatter, content: ProofContent) => ProofChange | undefined;
 
 /**
  * Runs a rule on a proof as it is on disk and writes what it wants. `ifMatch` is the entity tag the caller read.
@@ -148,12 +155,50 @@ const edit = async (
   const path = join(proofDir(join(layout.root, dir)), name);
   const isThere = await editRecord(layout, path, (current) => {
     isKnown = current.sha === sha;
-    changes = isKnown ? rule(file.matter, file.content_sha256) : undefined;
-    return changes === undefined ? undefined : { changes };
+    const text = () => textOfBody(current.source);
+    const change = isKnown ? rule(file.matter, contentNow(file.content_sha256, text)) : undefined;
+    if (change === undefined) return undefined;
+    const { content, ...rest } = change;
+    changes = rest;
+    if (content === undefined) return { changes };
+    return { changes, body: bodyOfText(content, current.source.eol) };
   });
   if (isThere && isKnown && changes !== undefined)
     grant(store, item, { proofs: { [file.matter.id]: { ...file.matter, ...changes } } });
   return isThere && isKnown;
+};
+
+const contentNow = (sha256: string, read: () => string): ProofContent => ({
+  sha256,
+  get text() {
+    return read();
+  },
+});
+
+/** Takes a proof away, into `.dossier/undo`. False when there is no such proof. `ifMatch` as above. */
+export const removeProof = async (
+  store: Store,
+  caseId: string,
+  id: string,
+  ifMatch?: string,
+): Promise<boolean> => {
+  const removed = await changing(store, caseId, async (item) => {
+    const { dir } = item;
+    const kept = keptProof(item, id);
+    if (kept === undefined) return false;
+    if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince();
+    const problem = item.files.proofs.get(kept.name)?.problem;
+    if (problem !== undefined) throw unreadable(`${dir}/proof/${kept.name}`, problem);
+    await removeFile(store.layout, join(proofDir(join(store.layout.root, dir)), kept.name));
+    const proofs = new Map(item.files.proofs);
+    // Nobody has to wait whether it comes back, as after a file that vanished by hand.
+    proofs.delete(kept.name);
+    item.files = { ...item.files, proofs };
+    touch(store.items, item);
+    await reconcileInTurn(store, item);
+    return true;
+  });
+  return removed === true;
 };
 
 const changedSince = (): StoreError =>
@@ -161,31 +206,3 @@ const changedSince = (): StoreError =>
     'precondition_failed',
     'The proof changed since you read it. Read it again and decide anew; nothing was written.',
   );
-
-/** Adds one line to proof/checklist.md, which is made when there is none. */
-export const addToChecklist = (
-  store: Store,
-  caseId: string,
-  entry: ChecklistEntry,
-): Promise<Item | undefined> =>
-  changing(store, caseId, async (item) => {
-    const { problem } = item.files.checklist ?? {};
-    if (problem !== undefined) throw unreadable(`${item.dir}/proof/checklist.md`, problem);
-    const path = checklistFile(join(store.layout.root, item.dir));
-    const made = await createFile(
-      store.layout,
-      path,
-      renderFrontMatter({ items: [entry] }, CHECKLIST_NOTE),
-      { assertMeant: () => assertOwn(store, item) },
-    );
-    if (!made)
-      await editRecord(store.layout, path, ({ source }) => {
-        explained(`${item.dir}/proof/checklist.md`, () => checklistIn(source));
-        return { yaml: appendToList(source, 'items', entry) };
-      });
-    grant(store, item, { checklist: [...checklistOf(item), entry] });
-    await reconcileInTurn(store, item);
-    return item;
-  });
-
-const CHECKLIST_NOTE = '\nWhat has to be proven before this Work item can be resolved.\n';

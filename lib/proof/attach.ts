@@ -6,39 +6,43 @@ import {
   readProof,
   readProofs,
   type TaggedProof,
-  updateProof,
 } from '../../store/proofs.ts';
-import type { Proof, ProofMatter } from '../../store/records/proof.ts';
-import { saidBy } from '../api-keys/said-by.ts';
+import type { Proof } from '../../store/records/proof.ts';
+import type { Session } from '../../store/records/session.ts';
+import { listSessions } from '../../store/sessions/sessions.ts';
 import { checkTexts } from '../cases/text.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { headOf } from '../worktrees/look/head.ts';
+import { workOf } from '../worktrees/look/work.ts';
 
 const MAX_BYTES = 1_048_576;
 
 export interface NewProof {
   type: string;
   content: string;
-  /** Whose agent attaches it. */
-  session_id?: string;
+  /** Whose work it proves; default: the newest that worked. */
+  session_id?: string | undefined;
 }
 
-/** Attaches a proof, not verified, with the commit that the worktree stands on. Throws `too_large` beyond 1 MiB. */
+/**
+ * Attaches a proof, not verified, with the session and the commit that it is about, or the hash of the diff of what is not
+ * committed. Throws `too_large` beyond 1 MiB, `bad_request` for a session that is not there.
+ */
 export const attachProof = async (
   service: Service,
   caseId: string,
   { type, content, session_id }: NewProof,
 ): Promise<TaggedProof> => {
-  if (Buffer.byteLength(content) > MAX_BYTES) throw tooLarge();
-  checkTexts({ content });
-  const commit = (await headOf(service, caseId)) ?? null;
+  checkContent(content);
+  const session = sessionOf(service, caseId, session_id);
+  const { commit = null, diff_sha256 } = await workOf(service, caseId, 'uncommitted');
   const matter = {
     id: randomUUID(),
     type,
     verified: false,
+    ...(session !== undefined && { session_id: session }),
     commit,
-    ...(session_id !== undefined && { session_id }),
+    ...(diff_sha256 && { diff_sha256 }),
     created_at: service.clock().toISOString(),
   };
   const proof = await createProof(service.store, caseId, { matter, content });
@@ -46,36 +50,37 @@ export const attachProof = async (
   return proof;
 };
 
+const sessionOf = (
+  { store }: Service,
+  caseId: string,
+  named: string | undefined,
+): string | undefined => {
+  const sessions = (listSessions(store, caseId) ?? []).map(({ session }) => session);
+  if (named === undefined)
+    return sessions
+      .filter(({ mode }) => mode === 'work')
+      .reduce<Session | undefined>(newer, undefined)?.id;
+  if (sessions.some(({ id }) => id === named)) return named;
+  const errors = [{ path: '/session_id', message: 'is no session of this Work item' }];
+  throw new ServiceError('bad_request', `There is no session ${named} here. List them first.`, {
+    errors,
+  });
+};
+
+const newer = (a: Session | undefined, b: Session): Session =>
+  a !== undefined && a.created_at > b.created_at ? a : b;
+
+/** Throws `too_large` and `bad_request` for a content that could not be read back. */
+export const checkContent = (content: string): void => {
+  if (Buffer.byteLength(content) > MAX_BYTES) throw tooLarge();
+  checkTexts({ content });
+};
+
 const tooLarge = () =>
   new ServiceError('too_large', 'Attach 1 MiB of UTF-8 or less: the part that shows it.', {
     errors: [{ path: '/content', message: `must have ${MAX_BYTES} bytes or fewer` }],
     members: { max_bytes: MAX_BYTES },
   });
-
-/** Only the operator verifies. The verification binds to the content: editing it takes the verification back. */
-export const verifyProof = async (
-  service: Service,
-  caseId: string,
-  id: string,
-  { ifMatch, key }: { ifMatch?: string | undefined; key?: { name: string } | undefined } = {},
-): Promise<TaggedProof> => {
-  const at = service.clock().toISOString();
-  const said = { at, by: saidBy(key) };
-  const rule = (current: ProofMatter, content: string) => markVerified(current, content, said);
-  const proof = await updateProof(service.store, caseId, id, { rule, ifMatch });
-  if (proof === undefined) throw notFound('proof', id);
-  return proof;
-};
-
-/** Undefined when it is verified already: verifying twice is one verification, and one event. */
-export const markVerified = (
-  current: ProofMatter,
-  content: string,
-  { at, by }: { at: string; by: string },
-): Partial<ProofMatter> | undefined =>
-  current.verified
-    ? undefined
-    : { verified: true, verified_at: at, verified_by: by, verified_sha256: content };
 
 export const listProofs = async (service: Service, caseId: string): Promise<Proof[]> =>
   readProofs(service.store, await itemOf(service, caseId));

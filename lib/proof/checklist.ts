@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { addToChecklist as keepEntry } from '../../store/checklist.ts';
 import { checklistOf } from '../../store/items/item.ts';
-import { addToChecklist as keepEntry } from '../../store/proofs.ts';
+import { evidenceOf, gateOf, isSatisfied } from '../../store/items/proof-gate.ts';
 import type { ChecklistEntry, ChecklistItem, Gate } from '../../store/records/proof.ts';
 import { checkTexts } from '../cases/text.ts';
 import { notFound } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { headOf } from '../worktrees/look/head.ts';
+import { workOf } from '../worktrees/look/work.ts';
 import { itemOf } from './attach.ts';
-import { evidenceOf, gateOf, isSatisfied } from './gate.ts';
 
 export const addToChecklist = async (
   service: Service,
@@ -29,5 +29,6 @@ export const listChecklist = async (service: Service, caseId: string): Promise<C
 
 export const getGate = async (service: Service, caseId: string): Promise<Gate> => {
   const item = await itemOf(service, caseId);
-  return gateOf(item, await headOf(service, caseId));
+  const diff = evidenceOf(item).some((proof) => proof.verified && proof.diff_sha256 !== null);
+  return gateOf(item, await workOf(service, caseId, diff));
 };

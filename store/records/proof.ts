@@ -10,8 +10,11 @@ export const ProofMatter = Type.Object({
   verified_by: Type.Optional(Type.Union([Type.Null(), Type.String()])),
   /** The content that was verified: when it changes, the verification no longer holds. */
   verified_sha256: Type.Optional(Sha256),
+  /** That holds the work it proves. */
   commit: Type.Optional(Type.Union([Type.Null(), Type.String()])),
-  /** Whose agent attached it. */
+  /** Of the worktree's diff against its base, where not all of the work was committed. */
+  diff_sha256: Type.Optional(Type.Union([Type.Null(), Sha256])),
+  /** Whose work it proves. */
   session_id: Type.Optional(Type.Union([Type.Null(), Id])),
   created_at: Time,
 });
@@ -29,8 +32,13 @@ export const Proof = Type.Object(
       description:
         '`operator`, `operator (key NAME)` where an API key was shown, or `operator (by hand)` in the file',
     }),
+    session_id: Type.Union([Type.Null(), Id], { description: 'The session whose work it proves' }),
     commit: Type.Union([Type.Null(), Type.String()], {
-      description: 'HEAD of the worktree when it was attached',
+      description: 'That holds the work which it proves; null while nothing was committed',
+    }),
+    diff_sha256: Type.Union([Type.Null(), Sha256], {
+      description:
+        "Of the worktree's diff against its base, where not all of the work was committed: the bytes of the session's diff",
     }),
     created_at: Time,
   },
@@ -68,7 +76,7 @@ export const Gate = Type.Object(
       }),
     ),
     stale: Type.Array(Id, {
-      description: "Proofs made on an older commit than the worktree's HEAD; they still count",
+      description: 'Proofs of other work than what the worktree holds now; they still count',
     }),
   },
   { $id: 'ProofGate' },

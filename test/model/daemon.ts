@@ -4,7 +4,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { moveTo } from '../../lib/cases/moves.ts';
-import { markVerified } from '../../lib/proof/attach.ts';
+import { markVerified } from '../../lib/proof/change.ts';
 import { followUp } from '../../lib/proof/gate.ts';
 import { createCase, readCase, removeCase, updateCase } from '../../store/cases.ts';
 import { decideMissing } from '../../store/items/missing.ts';
@@ -102,8 +102,8 @@ const performOther = async (store: Store, { call, id, proof, tag }: ActiveCall):
     const matter = { id: randomUUID(), type: 'log', verified: false, created_at: at(store) };
     found(await createProof(store, id, { matter, content: call.content }));
   } else if (call.do === 'verify') {
-    const rule: Parameters<typeof updateProof>[3]['rule'] = (current, content) =>
-      markVerified(current, content, { at: at(store), by: 'operator' });
+    const rule: Parameters<typeof updateProof>[3]['rule'] = (current, { sha256 }) =>
+      markVerified(current, sha256, { at: at(store), by: 'operator' });
     found(await updateProof(store, id, proof, { rule, ifMatch: tag }));
   } else if (call.do === 'remember')
     found(await writeMemory(store, id, { filename: call.file, content: call.text }, tag));

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
 import type { ChecklistItem, Gate, Proof } from '../../store/records/proof.ts';
 import type { Answered } from '../helpers/service.ts';
+import { withCase as withSession } from '../helpers/sessions.ts';
 import {
   assertProblem,
   sha256,
@@ -47,7 +48,9 @@ describe('POST /cases/:id/proof', () => {
       verified: false,
       verified_at: null,
       verified_by: null,
+      session_id: null,
       commit: null,
+      diff_sha256: null,
     });
     const text = `---
 id: ${id}
@@ -68,27 +71,65 @@ ${content}
     assert.deepEqual((await call('GET', `${at}/proof/${id}`)).body, answer.body);
   });
 
-  it('keeps the commit that the worktree stands on, and the gate names older ones', async (t) => {
+  it('names the hash of the diff while nothing is committed, and no base commit', async (t) => {
     const work = await withCase(t);
     const { call, at, item } = work;
-    const made = await call<{ path: string; base_commit: string }>('POST', '/api/worktrees', {
-      case_id: item.id,
-    });
+    const made = await call<{ path: string }>('POST', '/api/worktrees', { case_id: item.id });
+    const none = await attach(work);
+    assert.deepEqual([none.commit, none.diff_sha256], [null, null], 'there is no work yet');
+    writeFileSync(join(made.body.path, 'new.txt'), 'new\n');
     const proof = await attach(work);
-    assert.equal(proof.commit, made.body.base_commit);
+    const { git } = work.running.repository;
+    git('-C', made.body.path, 'add', '--intent-to-add', 'new.txt');
+    const patch = git('-C', made.body.path, 'diff', '--full-index', '--binary');
+    assert.deepEqual([proof.commit, proof.diff_sha256], [null, sha256(patch)]);
+    await call('PUT', `${at}/proof/${proof.id}/verify`);
+    const stale = async () => (await call<Gate>('GET', `${at}/proof/gate`)).body.stale;
+    assert.deepEqual(await stale(), []);
+    git('-C', made.body.path, 'add', '.');
+    git('-C', made.body.path, 'commit', '--quiet', '-m', 'all of it');
+    assert.deepEqual(await stale(), [], 'it is the same work');
+    writeFileSync(join(made.body.path, 'new.txt'), 'newer\n');
+    assert.deepEqual(await stale(), [proof.id]);
+  });
+
+  it('names the commit that holds the work, and the gate names those of an older one', async (t) => {
+    const work = await withCase(t);
+    const { call, at, item } = work;
+    const made = await call<{ path: string }>('POST', '/api/worktrees', { case_id: item.id });
+    const commit = () => {
+      const { git } = work.running.repository;
+      git('-C', made.body.path, 'commit', '--quiet', '--allow-empty', '-m', 'more');
+      return git('-C', made.body.path, 'rev-parse', 'HEAD').trim();
+    };
+    const head = commit();
+    const proof = await attach(work);
+    assert.deepEqual([proof.commit, proof.diff_sha256], [head, null]);
     await call('PUT', `${at}/proof/${proof.id}/verify`);
     const gate = async () => (await call<Gate>('GET', `${at}/proof/gate`)).body;
     assert.deepEqual(await gate(), { satisfied: true, missing: [], stale: [] });
-    work.running.repository.git(
-      '-C',
-      made.body.path,
-      'commit',
-      '--quiet',
-      '--allow-empty',
-      '-m',
-      'more',
-    );
+    commit();
     assert.deepEqual(await gate(), { satisfied: true, missing: [], stale: [proof.id] });
+  });
+
+  it('names the session that did the work: the one that is named, else the newest', async (t) => {
+    const work = await withSession(t);
+    const { call } = work.running;
+    const body = { type: 'log', content: 'ok' };
+    const { id } = await work.start();
+    assert.equal((await call<Proof>('POST', `${work.at}/proof`, body)).body.session_id, null);
+    await work.until(id, 'plan_ready');
+    await work.post(`/sessions/${id}/approve`);
+    await work.until(id, 'completed');
+    const proof = (await call<Proof>('POST', `${work.at}/proof`, body)).body;
+    const diff = await call('GET', `${work.at}/sessions/${id}/diff`);
+    assert.deepEqual([proof.session_id, proof.commit], [id, null]);
+    assert.equal(proof.diff_sha256, sha256(diff.bytes), 'the bytes of its diff');
+    const named = await call<Proof>('POST', `${work.at}/proof`, { ...body, session_id: id });
+    assert.equal(named.body.session_id, id);
+    const nobody = { ...body, session_id: randomUUID() };
+    const answer = await call('POST', `${work.at}/proof`, nobody);
+    assertProblem(answer, 400, 'bad_request', '/session_id');
   });
 
   it('keeps all of twenty that come at once, and tells each', async (t) => {
@@ -277,6 +318,118 @@ describe('PUT /cases/:id/proof/:pid/verify', () => {
     const { call, at, proof } = await withProof(t);
     assertProblem(await call('PUT', `${at}/proof/${randomUUID()}/verify`), 404, 'not_found');
     assertProblem(await call('PUT', `${NOBODY}/proof/${proof.id}/verify`), 404, 'not_found');
+  });
+});
+
+describe('PATCH /cases/:id/proof/:pid', () => {
+  it('changes what is named alone, and takes the verification back in one step', async (t) => {
+    const { call, at, proof, one, file, read, events } = await withProof(t);
+    await call('PUT', `${one}/verify`);
+    const before = read(file);
+    events.length = 0;
+    const answer = await call<Proof>('PATCH', one, { content: 'not ok 1' });
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(answer.body, { ...proof, content: 'not ok 1' });
+    assert.equal(answer.headers.etag, tagFor(read(file)));
+    const said = /^verified_(at|by|sha256): .*\n/gm;
+    const after = before.replace('verified: true', 'verified: false').replaceAll(said, '');
+    assert.equal(read(file), after.replace('ok 1', 'not ok 1'));
+    assert.deepEqual(told(events), ['proof_updated false']);
+    assert.equal((await call<Gate>('GET', `${at}/proof/gate`)).body.satisfied, false);
+    const typed = await call<Proof>('PATCH', one, { type: 'review' });
+    assert.deepEqual([typed.body.type, typed.body.content], ['review', 'not ok 1']);
+  });
+
+  it('leaves a verification where nothing differs', async (t) => {
+    const { call, one, file, read, events } = await withProof(t);
+    await call('PUT', `${one}/verify`);
+    const before = read(file);
+    events.length = 0;
+    const same = await call<Proof>('PATCH', one, { type: 'test-log', content: 'ok 1' });
+    assert.deepEqual([same.status, same.body.verified, read(file)], [200, true, before]);
+    assert.deepEqual(events, []);
+  });
+
+  it('refuses what cannot be', async (t) => {
+    const { call, one, proof, file, read, write } = await withProof(t);
+    const patch = (body: object, headers = {}) => call('PATCH', one, body, headers);
+    assertProblem(await patch({}), 400, 'bad_request');
+    assertProblem(await patch({ verified: true }), 400, 'bad_request', '/verified');
+    assertProblem(await patch({ content: 'é'.repeat(600_000) }), 413, 'too_large', '/content');
+    const old = { 'if-match': '"0"' };
+    assertProblem(await patch({ content: 'x' }, old), 412, 'precondition_failed');
+    const nobody = await call('PATCH', `${NOBODY}/proof/${proof.id}`, { content: 'x' });
+    assertProblem(nobody, 404, 'not_found');
+    const good = read(file);
+    write(file, good.replace('type: test-log', 'type: [test'));
+    assertProblem(await patch({ content: 'x' }), 409, 'unreadable_record');
+  });
+
+  it('and a verification at the same moment never end verified with what nobody saw', async (t) => {
+    const { call, one, file, read } = await withProof(t);
+    const etag = { 'if-match': tagFor(read(file)) };
+    const [edited, verified] = await Promise.all([
+      call('PATCH', one, { content: 'not ok 1' }, etag),
+      call('PUT', `${one}/verify`, undefined, etag),
+    ]);
+    assert.deepEqual([edited.status, verified.status].toSorted(), [200, 412]);
+    const { body } = await call<Proof>('GET', one);
+    assert.deepEqual(
+      [body.content, body.verified],
+      edited.status === 200 ? ['not ok 1', false] : ['ok 1', true],
+    );
+  });
+});
+
+describe('DELETE /cases/:id/proof/:pid/verify', () => {
+  it('takes the verification back, tells it, and leaves the state to the operator', async (t) => {
+    const { call, at, one, proof, file, read, events } = await withProof(t);
+    const before = read(file);
+    await call('PUT', `${at}/state`, { state: 'VERIFYING' });
+    await call('PUT', `${one}/verify`);
+    assert.equal((await call<Case>('GET', at)).body.state, 'RESOLVED');
+    events.length = 0;
+    const answer = await call<Proof>('DELETE', `${one}/verify`);
+    assert.deepEqual([answer.status, answer.body], [200, proof]);
+    assert.equal(read(file), before);
+    assert.deepEqual(told(events), ['proof_updated false']);
+    assert.equal((await call<Case>('GET', at)).body.state, 'RESOLVED');
+    await call('DELETE', `${one}/verify`);
+    assert.equal(events.length, 1, 'twice is once');
+    const old = await call('DELETE', `${one}/verify`, undefined, { 'if-match': '"0"' });
+    assertProblem(old, 412, 'precondition_failed');
+    assertProblem(await call('DELETE', `${at}/proof/${randomUUID()}/verify`), 404, 'not_found');
+  });
+});
+
+describe('DELETE /cases/:id/proof/:pid', () => {
+  it('takes it away at once, and keeps it in .dossier/undo', async (t) => {
+    const { call, at, one, file, read, running, dir } = await withProof(t);
+    const text = read(file);
+    const old = await call('DELETE', one, undefined, { 'if-match': '"0"' });
+    assertProblem(old, 412, 'precondition_failed');
+    const answer = await call('DELETE', one, undefined, { 'if-match': tagFor(text) });
+    assert.equal(answer.status, 204, answer.text);
+    assert.deepEqual((await call('GET', `${at}/proof`)).body, []);
+    assert.equal(existsSync(join(dir, file)), false);
+    const undo = join(running.workspace, '.dossier/undo');
+    const kept = readdirSync(undo, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => readFileSync(join(undo, name), 'utf8'));
+    assert.ok(kept.includes(text));
+    assertProblem(await call('DELETE', one), 404, 'not_found');
+    await running.restart();
+    assert.deepEqual((await running.call('GET', `${at}/proof`)).body, []);
+  });
+
+  it('is one for two that come at once, and 409 where it cannot be read', async (t) => {
+    const { call, one, file, read, write } = await withProof(t);
+    const good = read(file);
+    write(file, good.replace('type: test-log', 'type: [test'));
+    assertProblem(await call('DELETE', one), 409, 'unreadable_record');
+    write(file, good);
+    const both = await Promise.all([call('DELETE', one), call('DELETE', one)]);
+    assert.deepEqual(both.map(({ status }) => status).toSorted(), [204, 404]);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { removeForDeletedCase } from '../../../lib/worktrees/keep/remove.ts';
 import { worktreeDiff } from '../../../lib/worktrees/look/diff.ts';
-import { headOf } from '../../../lib/worktrees/look/head.ts';
+import { workOf } from '../../../lib/worktrees/look/work.ts';
 import { createWorktree, ensureWorktree } from '../../../lib/worktrees/make/create.ts';
 import { findWorktree } from '../../../lib/worktrees/read.ts';
 import { acquireLock } from '../../../store/sessions/locks.ts';
@@ -55,26 +55,32 @@ describe('ensureWorktree', () => {
   });
 });
 
-describe('headOf', () => {
-  it('is the commit of the worktree, not of the main checkout', async (t) => {
+describe('workOf', () => {
+  it('names the commit of the worktree, not of the main checkout, and not the base', async (t) => {
     const { service, item, repository } = await start(t);
-    assert.equal(await headOf(service, item.id), undefined);
+    assert.deepEqual(await workOf(service, item.id, true), {});
     const { path, base_commit } = await ensureWorktree(service, item.id);
-    assert.equal(await headOf(service, item.id), base_commit);
+    const nothing = { head: base_commit, dirty: false, diff_sha256: null };
+    assert.deepEqual(await workOf(service, item.id, true), nothing);
     repository.git('commit', '--quiet', '--allow-empty', '--message', 'elsewhere');
-    assert.equal(await headOf(service, item.id), base_commit);
+    assert.deepEqual(await workOf(service, item.id, true), nothing);
     gitIn(path)('reset', '--quiet', '--hard', 'main');
-    assert.equal(await headOf(service, item.id), repository.git('rev-parse', 'main').trim());
+    const head = repository.git('rev-parse', 'main').trim();
+    const clean = { head, commit: head, dirty: false };
+    assert.deepEqual(await workOf(service, item.id, 'uncommitted'), clean);
+    writeFiles(path, { 'new.txt': 'one\n' });
+    const { dirty, diff_sha256 } = await workOf(service, item.id, 'uncommitted');
+    assert.deepEqual([dirty, typeof diff_sha256], [true, 'string']);
   });
 
-  it('is undefined, never an error, for a missing worktree, a broken record, an unknown Work item', async (t) => {
+  it('is empty, never an error, for a missing worktree, a broken record, an unknown Work item', async (t) => {
     const { service, item, workspace } = await start(t);
     const { path } = await ensureWorktree(service, item.id);
     rmSync(path, { recursive: true });
-    assert.equal(await headOf(service, item.id), undefined);
+    assert.deepEqual(await workOf(service, item.id, true), {});
     writeFileSync(join(workspace, '.dossier', 'worktrees', `${item.id}.json`), '{');
-    assert.equal(await headOf(service, item.id), undefined);
-    assert.equal(await headOf(service, NOBODY), undefined);
+    assert.deepEqual(await workOf(service, item.id, true), {});
+    assert.deepEqual(await workOf(service, NOBODY, true), {});
   });
 });
 

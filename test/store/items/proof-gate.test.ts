@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Evidence, evaluateGate, isSatisfied } from '../../../lib/proof/gate.ts';
+import { type Evidence, evaluateGate, isSatisfied } from '../../../store/items/proof-gate.ts';
 import type { ChecklistEntry } from '../../../store/records/proof.ts';
 
 const entry = (type: string, required = true): ChecklistEntry => ({
@@ -14,6 +14,7 @@ const proof = (type: string, verified = true, commit: string | null = null): Evi
   type,
   verified,
   commit,
+  diff_sha256: null,
 });
 
 interface Row {
@@ -90,9 +91,18 @@ describe('evaluateGate', () => {
       proof('log', true, null),
       proof('log', false, 'old'),
     ];
-    const gate = evaluateGate([], proofs, 'new');
+    const gate = evaluateGate([], proofs, { head: 'new' });
     assert.deepEqual([gate.satisfied, gate.stale], [true, ['log-true-old']]);
     assert.deepEqual(evaluateGate([], proofs).stale, [], 'without a worktree none is older');
+  });
+
+  it('names those of a diff that is another by now, and not one that was committed since', () => {
+    const proofs = [{ ...proof('log'), diff_sha256: 'a' }];
+    assert.deepEqual(evaluateGate([], proofs, { head: 'new', diff_sha256: 'a' }).stale, []);
+    assert.deepEqual(evaluateGate([], proofs, { head: 'new', diff_sha256: 'b' }).stale, [
+      'log-true-null',
+    ]);
+    assert.deepEqual(evaluateGate([], proofs, { head: 'new' }).stale, [], 'nobody has looked');
   });
 });
 

@@ -1,0 +1,71 @@
+import type { ChecklistEntry, Gate } from '../records/proof.ts';
+import { checklistOf, type Item, proofsOf } from './item.ts';
+
+/** What the gate looks at of a proof. */
+export interface Evidence {
+  id: string;
+  type: string;
+  verified: boolean;
+  commit: string | null;
+  /** Of what the worktree held against its base. */
+  diff_sha256: string | null;
+}
+
+/** What the worktree holds now, as far as somebody has looked. */
+export interface Work {
+  head?: string | undefined;
+  diff_sha256?: string | null;
+}
+
+/**
+ * The proof gate: every required item of the checklist has a verified proof of its type; without a checklist, at least
+ * one proof is verified. Proofs of other work than what is there now still count, and are named.
+ */
+export const evaluateGate = (
+  checklist: readonly ChecklistEntry[],
+  proofs: readonly Evidence[],
+  now: Work = {},
+): Gate => {
+  const verified = proofs.filter((proof) => proof.verified);
+  const required = checklist.filter((item) => item.required);
+  const missing = required
+    .filter((item) => !isSatisfied(item, verified))
+    .map(({ id, type, description }) => ({ checklist_id: id, type, description }));
+  const bare = checklist.length === 0 && verified.length === 0;
+  const stale = verified.filter((proof) => isStale(proof, now)).map(({ id }) => id);
+  return { satisfied: missing.length === 0 && !bare, missing: bare ? [ANY_PROOF] : missing, stale };
+};
+
+// What was not committed yet is the same work once it is.
+const isStale = ({ commit, diff_sha256 }: Evidence, now: Work): boolean => {
+  if (diff_sha256 !== null) return now.diff_sha256 !== undefined && now.diff_sha256 !== diff_sha256;
+  return commit !== null && now.head !== undefined && now.head !== commit;
+};
+
+const ANY_PROOF = {
+  checklist_id: null,
+  type: null,
+  description: 'Attach a proof of any type and verify it',
+};
+
+export const isSatisfied = (item: ChecklistEntry, proofs: readonly Evidence[]): boolean =>
+  proofs.some(({ type, verified }) => verified && type === item.type);
+
+export const evidenceOf = (item: Item): Evidence[] =>
+  proofsOf(item).map(({ file: { matter } }) => ({
+    id: matter.id,
+    type: matter.type,
+    verified: matter.verified,
+    commit: matter.commit ?? null,
+    diff_sha256: matter.diff_sha256 ?? null,
+  }));
+
+/** The gate of a Work item as its files are. A checklist that cannot be read opens no gate: it is what is missing. */
+export const gateOf = (item: Item, now?: Work): Gate => {
+  const gate = evaluateGate(checklistOf(item), evidenceOf(item), now);
+  const problem = item.files.checklist?.problem;
+  if (problem === undefined) return gate;
+  const description = `proof/checklist.md cannot be read (${problem.message}): mend it in an editor`;
+  const unreadable = { checklist_id: null, type: null, description };
+  return { ...gate, satisfied: false, missing: [unreadable, ...gate.missing] };
+};
