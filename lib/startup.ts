@@ -68,8 +68,6 @@ export const startService = async (
     report: reportTo(log),
     trust: config.trust,
   });
-  if (open.damaged > 0)
-    log.warn({ lines: open.damaged }, 'Lines of the journal were damaged and left out');
   logProblems(open.store, log);
   const service = compose({ config, version, log, clock, store: open.store });
   const autocommit = createAutocommit(service);

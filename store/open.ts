@@ -12,6 +12,7 @@ import { createProblems } from './items/problems.ts';
 import { reviveAbsent } from './items/revive.ts';
 import { sweep } from './items/sweep.ts';
 import { createTurns } from './items/turns.ts';
+import { problemsOfJournal } from './journal/damage.ts';
 import { openJournal } from './journal/journal.ts';
 import { layoutOf } from './layout.ts';
 import { createLinkIndex } from './links/link-index.ts';
@@ -35,8 +36,6 @@ export interface OpenOptions {
 export interface OpenStore {
   store: Store;
   lock: DaemonLock;
-  /** Lines of the journal that were damaged and left out. */
-  damaged: number;
   /** Starts to watch the files; `globalsChanged` is called after settings or global webhooks changed. */
   watch(globalsChanged: () => void, pace?: Pace): Attention;
   close(): Promise<void>;
@@ -70,6 +69,7 @@ export const openStore = async (
   const machine = await machineOf(layout);
   const journal = await openJournal(layout.journal, report);
   const globals = createGlobals(createProblems(), createBook(trust));
+  globals.problems.set('journal', problemsOfJournal(layout, journal));
   const store = emptyStore({ layout, machine, journal, clock, follow, report, globals });
   await gitIsDone(layout);
   await firstSweep(store);
@@ -79,7 +79,6 @@ export const openStore = async (
   return {
     store,
     lock,
-    damaged: journal.damaged,
     watch: (globalsChanged, pace) => {
       attention = payAttention(store, andCloser(store, globalsChanged), pace);
       return attention;

@@ -12,20 +12,25 @@ export interface Writer<T> {
   idle(): Promise<void>;
 }
 
+interface Steps<T> {
+  settle: (line: T) => void;
+  rotate: () => Promise<void>;
+  state: number;
+}
+
 export const RESERVE = 131_072;
 const COMPACT_FROM = 4_194_304;
 
 /**
  * Appends with one sync for all that came in while the disk was busy. `settle` is called for each line once it is on
- * disk, in order; `rotate` goes on in a new, short file when this one has grown long.
+ * disk, in order; `rotate` goes on in a new, short file when this one has grown long beside the `state` in it, in bytes.
  */
 export const groupCommit = <T>(
   file: JournalFile,
-  settle: (line: T) => void,
-  rotate: () => Promise<void>,
+  { settle, rotate, state }: Steps<T>,
 ): Writer<T> => {
   const queue: Waiting<T>[] = [];
-  let base = file.bytes;
+  let base = state;
   let writing: Promise<void> | undefined;
 
   const drain = async (): Promise<void> => {
@@ -35,7 +40,7 @@ export const groupCommit = <T>(
         .then(() => write(file, batch))
         .then(() => undefined, asError);
       for (const waiting of batch) finish(waiting, failure);
-      if (file.bytes > Math.max(COMPACT_FROM, 3 * base)) await compact();
+      if (isLong(file, base)) await compact();
     }
     writing = undefined;
   };
@@ -67,6 +72,10 @@ export const groupCommit = <T>(
     },
   };
 };
+
+/** Whether a file holds so much besides the state that a new one is worth its while. */
+export const isLong = ({ bytes }: Pick<JournalFile, 'bytes'>, state: number): boolean =>
+  bytes > Math.max(COMPACT_FROM, 3 * state);
 
 const write = async <T>(file: JournalFile, batch: Waiting<T>[]): Promise<void> => {
   const lines = batch.flatMap(({ line }) => (line === undefined ? [] : [JSON.stringify(line)]));

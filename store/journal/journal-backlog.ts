@@ -1,65 +1,101 @@
+import { basename } from 'node:path';
 import type { EventRecord } from '../records/event.ts';
 import type { JournalFile } from './journal-file.ts';
 import { readPiece, type Segment } from './journal-segment.ts';
 
-/** The events that somebody is owed: all of them on disk, the newest in memory too. */
+/** The events that somebody is owed, and some that were told lately: all of them on disk, the newest in memory too. */
 export interface Backlog {
-  /** Takes events that are on disk. */
-  add(events: readonly EventRecord[]): void;
-  /** Learns which events the files hold; before it, `after` is not to be asked. `first`: the newest before the last file. */
+  /** Learns which events the files hold; before it no event is to be asked for. `first`: the newest before the last file. */
   open(first: number): Promise<void>;
-  /** Those after this one, oldest first, up to the newest that there is. */
+  /** Those after this one that somebody is owed, oldest first, up to the newest that there is. */
   after(seq: number): AsyncGenerator<EventRecord>;
+  /** The same, owed or not, as far as they are still there. */
+  history(seq: number): AsyncGenerator<EventRecord>;
+  /** What was up to this event is gone. */
+  readonly oldest: number;
   /** Nobody is owed any event up to this one. */
   release(seq: number): void;
-  /** Removes the files that hold no event which somebody is owed. */
+  /** Removes the files that hold no event which somebody is owed, but for a short one before the newest. */
   tidy(): void;
 }
 
 const IN_MEMORY = 1000;
 const AT_ONCE = 64;
+const SHORT = 16_777_216;
 
-export const createBacklog = ({ segments, dropOldest }: JournalFile): Backlog => {
+/** The newest events, in memory: every one after `since`. */
+export interface Recent {
+  readonly events: EventRecord[];
+  since: number;
+  /** Takes events that are on disk. */
+  add(events: readonly EventRecord[]): void;
+}
+
+export const createRecent = (): Recent => {
   const events: EventRecord[] = [];
-  /** Memory holds every event after this one that is not released. */
-  let since = 0;
+  const recent: Recent = {
+    events,
+    since: 0,
+    add: (more) => {
+      for (const event of more) events.push(event);
+      if (events.length <= 2 * IN_MEMORY) return;
+      recent.since = events.splice(0, events.length - IN_MEMORY).at(-1)?.seq ?? recent.since;
+    },
+  };
+  return recent;
+};
+
+/** `damaged` is called once of each file in which an event may be lost, when that is come upon. */
+export const createBacklog = (
+  { segments, dropOldest }: JournalFile,
+  recent: Recent,
+  damaged: (file: string) => void,
+): Backlog => {
   let released = 0;
 
   const inMemory = (seq: number): EventRecord[] => {
-    if (seq < since) return [];
-    const first = firstAfter(events, seq);
-    return events.slice(first, first + AT_ONCE);
+    if (seq < recent.since) return [];
+    const first = firstAfter(recent.events, seq);
+    return recent.events.slice(first, first + AT_ONCE);
   };
 
-  const isNeeded = ([oldest, next]: readonly Segment[]): boolean =>
-    oldest === undefined || next === undefined || next.after > Math.max(released, oldest.after);
+  const from = async function* (seq: number): AsyncGenerator<EventRecord> {
+    let at = seq;
+    for (let some = inMemory(at); some.length > 0; some = inMemory(at)) {
+      yield* some;
+      at = some.at(-1)?.seq ?? at;
+    }
+    if (at < recent.since) yield* onDisk(segments, at, note);
+  };
+
+  const note = (segment: Segment): void => {
+    if (segment.told !== true) damaged(basename(segment.path));
+    segment.told = true;
+  };
+
+  const isNeeded = ([oldest, next, ...others]: readonly Segment[]): boolean => {
+    if (oldest === undefined || next === undefined) return true;
+    const isOwed = next.after > Math.max(released, oldest.after);
+    return isOwed || (others.length === 0 && next.after > oldest.after && oldest.end <= SHORT);
+  };
 
   const tidy = (): void => {
     while (!isNeeded(segments)) dropOldest();
   };
 
   return {
-    add: (more) => {
-      for (const event of more) events.push(event);
-      if (events.length <= 2 * IN_MEMORY) return;
-      since = events.splice(0, events.length - IN_MEMORY).at(-1)?.seq ?? since;
-    },
     open: async (first) => {
-      since = Math.max(since, first);
+      recent.since = Math.max(recent.since, first);
       await learnStarts(segments, first);
       tidy();
     },
-    after: async function* (seq) {
-      let at = Math.max(seq, released);
-      for (let some = inMemory(at); some.length > 0; some = inMemory(at)) {
-        yield* some;
-        at = some.at(-1)?.seq ?? at;
-      }
-      if (at < since) yield* onDisk(segments, at);
+    after: (seq) => from(Math.max(seq, released)),
+    history: from,
+    get oldest() {
+      return segments[0]?.after ?? 0;
     },
     release: (seq) => {
       released = Math.max(released, seq);
-      events.splice(0, firstAfter(events, released));
       tidy();
     },
     tidy,
@@ -81,8 +117,9 @@ const firstAfter = (events: readonly EventRecord[], seq: number): number => {
 const learnStarts = async (segments: readonly Segment[], first: number): Promise<void> => {
   let after = first;
   for (const segment of segments.toReversed()) {
-    if (segment !== segments.at(-1)) after = (await startOf(segment)) ?? after;
-    segment.after = segment === segments[0] ? 0 : after;
+    if (segment !== segments.at(-1))
+      after = (await startOf(segment)) ?? (segment === segments[0] ? 0 : after);
+    segment.after = after;
   }
 };
 
@@ -94,11 +131,13 @@ const startOf = async (segment: Segment): Promise<number | undefined> => {
 const onDisk = async function* (
   segments: readonly Segment[],
   seq: number,
+  note: (damaged: Segment) => void,
 ): AsyncGenerator<EventRecord> {
   let segment = segments.findLast(({ after }) => after <= seq) ?? segments[0];
   while (segment !== undefined) {
     for (let at = 0; at < segment.end; ) {
-      const { events, next } = await readEvents(segment, at, seq);
+      const { events, lost, next } = await readEvents(segment, at, seq);
+      if (lost > 0) note(segment);
       yield* events;
       at = next;
     }
@@ -114,11 +153,11 @@ const readEvents = async (
   segment: Segment,
   from: number,
   seq: number,
-): Promise<{ events: EventRecord[]; next: number }> => {
-  const { lines, next } = await readPiece(segment, from);
+): Promise<{ events: EventRecord[]; lost: number; next: number }> => {
+  const { lines, lost, next } = await readPiece(segment, from);
   const events = lines
     .filter((line) => line.includes('"events":['))
     .flatMap((line) => (JSON.parse(line) as { events?: EventRecord[] }).events ?? [])
     .filter((event) => event.seq > seq);
-  return { events, next };
+  return { events, lost, next };
 };

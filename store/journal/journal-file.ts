@@ -1,9 +1,9 @@
-import { constants, mkdirSync, readdirSync } from 'node:fs';
+import { constants, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { syncDirectory } from '../disk/durable.ts';
 import { listDirectory } from '../disk/folder.ts';
-import { encode, readLines } from './journal-lines.ts';
+import { type Damage, encode, readLines, type Tell } from './journal-lines.ts';
 import {
   isInPlace,
   removeSegment,
@@ -39,22 +39,24 @@ export interface JournalFile {
 }
 
 const ROOM = 262_144;
+const PRIVATE = { recursive: true, mode: 0o700 };
 const NAME = /^\d{8}\.ndjson$/;
 
 /** Reads every whole line of the newest file; a torn last line is left out, as it was never acknowledged. */
 export const openJournalFile = async (
   dir: string,
-): Promise<{ file: JournalFile; lines: string[]; damaged: number }> => {
+  tell: Tell = () => undefined,
+): Promise<{ file: JournalFile; damaged: Damage[] }> => {
   const names = readdirSync(dir).filter(isJournalName).toSorted();
   const path = join(dir, names.pop() ?? fileName(1));
   const segments: Segment[] = [];
   for (const name of names) segments.push(await openOld(join(dir, name)));
-  const { lines, end, bad } = readLines(path);
+  const { end, damaged } = readLines(path, tell);
   const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
   await handle.truncate(end);
   await syncDirectory(dir);
   const file = journalFile(dir, segments, { path, handle, end, after: 0 });
-  return { file, lines, damaged: bad.length };
+  return { file, damaged };
 };
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
@@ -80,16 +82,14 @@ export interface JournalLook {
 export const lookAtJournal = (dir: string): JournalLook | undefined => {
   const name = listDirectory(dir).filter(isJournalName).toSorted().at(-1);
   if (name === undefined) return undefined;
-  const { lines, sound, used, bad } = readLines(join(dir, name));
-  const damaged = bad.filter(({ at }) => at < sound).map(({ line }) => line);
-  const line = lines.length + damaged.length + 1;
-  const bytes = used.subarray(sound);
-  return {
-    name,
-    lines,
-    damaged,
-    tail: bytes.length === 0 ? undefined : { from: sound, bytes, line },
-  };
+  const lines: string[] = [];
+  const found = readLines(join(dir, name), (json) => json && lines.push(json));
+  const { sound, used } = found;
+  const isTail = ({ at }: Damage): boolean => at >= sound;
+  const damaged = found.damaged.filter((each) => !isTail(each)).map(({ line }) => line);
+  const line = found.damaged.find(isTail)?.line ?? found.count + 1;
+  const bytes = used > sound ? readFileSync(join(dir, name)).subarray(sound, used) : undefined;
+  return { name, lines, damaged, tail: bytes && { from: sound, bytes, line } };
 };
 
 const isJournalName = (name: string): boolean => NAME.test(name);
@@ -113,15 +113,15 @@ const journalFile = (dir: string, old: readonly Segment[], newest: Segment): Jou
     },
     reserve,
     append: async (lines) => {
+      await wipe(now);
       const bytes = encode(lines);
-      // With a zero behind them: what an append that failed left there is never read.
-      await reserve(bytes.length + 1);
-      await writeAll(now.handle, Buffer.concat([bytes, ZERO]), now.end);
-      await now.handle.datasync();
-      now.end += bytes.length;
+      await reserve(bytes.length);
+      now.spoiled = now.end + bytes.length;
+      await writeThrough(now, bytes);
+      now.end = now.spoiled;
     },
     rotate: async (lines, after) => {
-      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      mkdirSync(dir, PRIVATE);
       const path = join(dir, fileName(Number.parseInt(basename(now.path), 10) + 1));
       const fresh = await writeFresh(path, (handle) => writeChunks(handle, lines));
       // What it was filled with is of no use any more; left there, it does no harm.
@@ -137,7 +137,7 @@ const journalFile = (dir: string, old: readonly Segment[], newest: Segment): Jou
     },
     isInPlace: () => isInPlace(now),
     restore: async () => {
-      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      mkdirSync(dir, PRIVATE);
       for (const segment of segments) await restoreSegment(segment);
       filled = now.end;
     },
@@ -148,7 +148,18 @@ const journalFile = (dir: string, old: readonly Segment[], newest: Segment): Jou
   };
 };
 
-const ZERO = Buffer.alloc(1);
+// What was not acknowledged must not be there as if it were, behind what is appended next.
+const wipe = async (segment: Segment): Promise<void> => {
+  const { spoiled = 0, end } = segment;
+  if (spoiled > end) await writeThrough(segment, Buffer.alloc(spoiled - end));
+  segment.spoiled = 0;
+};
+
+const writeThrough = async ({ handle, end }: Segment, bytes: Buffer): Promise<void> => {
+  await writeAll(handle, bytes, end);
+  await handle.datasync();
+};
+
 const CHUNK = 200;
 
 // In chunks with a wait between, so that a long journal never holds the event loop.

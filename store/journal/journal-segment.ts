@@ -3,7 +3,7 @@ import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncDirectory } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { checked } from './journal-lines.ts';
+import { lineIn } from './journal-lines.ts';
 
 /** One file of the journal. It is kept open: when somebody removes it, what is in it can still be read. */
 export interface Segment {
@@ -13,21 +13,28 @@ export interface Segment {
   end: number;
   /** The number of the newest event before it. */
   after: number;
+  /** Up to where an append that failed may have left lines. */
+  spoiled?: number;
+  /** That a part of it is damaged was told. */
+  told?: boolean;
 }
 
 const PIECE = 65_536;
 
+interface Piece {
+  lines: string[];
+  /** How many bytes of it are damage. */
+  lost: number;
+  next: number;
+}
+
 /** The sound lines from this place on, of a piece of the file with one line at least, and where the next piece begins. */
-export const readPiece = async (
-  segment: Segment,
-  from: number,
-  size = PIECE,
-): Promise<{ lines: string[]; next: number }> => {
+export const readPiece = async (segment: Segment, from: number, size = PIECE): Promise<Piece> => {
   const length = Math.max(0, Math.min(size, segment.end - from));
   const bytes = await readAll(segment.handle, Buffer.alloc(length), from);
   const stop = bytes.lastIndexOf(10) + 1;
-  if (stop > 0) return { lines: soundLines(bytes.subarray(0, stop)), next: from + stop };
-  if (bytes.length < size) return { lines: [], next: from + size };
+  if (stop > 0) return { ...linesIn(bytes.subarray(0, stop)), next: from + stop };
+  if (bytes.length < size) return { lines: [], lost: 0, next: from + size };
   return readPiece(segment, from, 2 * size);
 };
 
@@ -41,15 +48,16 @@ const readAll = async (handle: FileHandle, bytes: Buffer, position: number): Pro
   return bytes.subarray(0, done);
 };
 
-const soundLines = (bytes: Buffer): string[] => {
-  const lines: string[] = [];
+const linesIn = (bytes: Buffer): Omit<Piece, 'next'> => {
+  const found: Omit<Piece, 'next'> = { lines: [], lost: 0 };
   for (let from = 0; from < bytes.length; ) {
     const stop = bytes.indexOf(10, from);
-    const line = checked(bytes.subarray(from, stop));
-    if (line !== undefined) lines.push(line);
+    const { json, lost } = lineIn(bytes.subarray(from, stop));
+    found.lost += lost;
+    if (json !== undefined) found.lines.push(json);
     from = stop + 1;
   }
-  return lines;
+  return found;
 };
 
 /** False when somebody removed the file, or put another there. */

@@ -3,9 +3,10 @@ import { mkdirSync } from 'node:fs';
 import type { CaseMatter } from '../records/case.ts';
 import type { EventBody, EventRecord } from '../records/event.ts';
 import type { ChecklistEntry, ProofMatter } from '../records/proof.ts';
-import { groupCommit, RESERVE } from './group-commit.ts';
-import { type Backlog, createBacklog } from './journal-backlog.ts';
+import { groupCommit, isLong, RESERVE } from './group-commit.ts';
+import { type Backlog, createBacklog, createRecent, type Recent } from './journal-backlog.ts';
 import { type JournalFile, openJournalFile } from './journal-file.ts';
+import type { Damage, Tell } from './journal-lines.ts';
 
 /**
  * What was last seen of each Work item, and every event, together: one line holds the new state and the events that
@@ -20,13 +21,19 @@ export interface Journal {
   /** Sessions that this machine has begun and not ended: session id → what was last told of it. */
   readonly runs: ReadonlyMap<string, RunSeen>;
   readonly cursors: ReadonlyMap<string, number>;
-  /** The sequence number of the newest event. */
+  /** The sequence number of the newest event. Numbers only grow, also over restarts and what was damaged. */
   readonly last: number;
+  /** Events up to this one cannot be read any more. */
+  readonly oldest: number;
+  /** What of the newest file could not be read when it was opened. */
+  readonly damaged: readonly Damage[];
   /** Resolves when there is room on disk for what a write will append; ENOSPC is met here, before the write. A file that was removed is made again. */
   reserve(): Promise<void>;
   append(entry: Entry): Promise<EventRecord[]>;
   /** The events after `seq` that some receiver has not got yet, oldest first: the newest from memory, others from disk. */
   after(seq: number): AsyncGenerator<EventRecord>;
+  /** The same whether or not a receiver waits for them: all that are still there, which are the newest thousand at least. */
+  history(seq: number): AsyncGenerator<EventRecord>;
   /** Events up to `seq` are no longer needed by any receiver. */
   release(seq: number): void;
   /** Told of events once they are on disk. A listener that throws keeps nobody from anything: it is reported. */
@@ -71,21 +78,52 @@ interface Line extends Omit<Entry, 'events'> {
 }
 
 /** Opens the journal of this machine, and cuts a line that a crash left half written. */
-export const openJournal = async (
-  dir: string,
-  report: Report = raise,
-): Promise<Journal & { damaged: number }> => {
+export const openJournal = async (dir: string, report: Report = raise): Promise<Journal> => {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const { file, lines, damaged } = await openJournalFile(dir);
   const state = emptyState();
-  const backlog = createBacklog(file);
-  for (const line of lines) take(state, backlog, JSON.parse(line) as Line);
-  await backlog.open(startOf(lines) ?? state.last);
-  const fresh = lines.length === 0;
-  if (fresh) await file.append([...linesOf(state)]);
-  const journal = journalOf({ file, state, backlog }, report, fresh);
-  return Object.assign(journal, { damaged });
+  const recent = createRecent();
+  const former = readingInto(state, recent);
+  const { file, damaged } = await openJournalFile(dir, former.tell);
+  const backlog = createBacklog(file, recent, (name) => report(undefined, lostIn(name)));
+  const parts = { file, state, recent, backlog };
+  const first = former.first();
+  await backlog.open(first?.last ?? state.last);
+  if (first === undefined) await file.append([...linesOf(state)]);
+  // A full disk keeps the long one, which is as good.
+  if (isLong(file, former.bytes())) await rotate(parts).catch(() => undefined);
+  const found = { fresh: first === undefined, damaged, bytes: former.bytes() };
+  return journalOf(parts, report, found);
 };
+
+const lostIn = (name: string): string =>
+  `A part of .dossier/journal/${name} is damaged: events in it that were not delivered yet are lost. Look after the disk`;
+
+/** Takes the lines of a former life one by one, and measures what of them is the state. */
+const readingInto = (state: State, recent: Recent) => {
+  const sizes = new Map<string, number>();
+  let first: Line | undefined;
+  const tell: Tell = (json, lost) => {
+    // It may have held events, whose numbers somebody has heard of: none is given again.
+    state.last += lost;
+    if (json === undefined) return;
+    const line = JSON.parse(json) as Line;
+    take({ state, recent }, line);
+    first ??= line;
+    measure(sizes, line, json.length);
+  };
+  const bytes = (): number => [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  return { tell, first: () => first, bytes };
+};
+
+const measure = (sizes: Map<string, number>, line: Line, size: number): void => {
+  for (const kind of KINDS) {
+    const part = line[kind] ?? {};
+    if ('id' in part)
+      sizes.set(`${kind} ${part.id}`, Object.values(part).includes(null) ? 0 : size);
+  }
+};
+
+const KINDS = ['seen', 'run', 'cursor'] as const;
 
 /** What the journal last saw of each Work item, read from its lines by whoever may not write. */
 export const seenIn = (lines: readonly string[]): ReadonlyMap<string, Seen> => {
@@ -110,9 +148,6 @@ interface State {
   last: number;
 }
 
-const startOf = ([first = '{}']: readonly string[]): number | undefined =>
-  (JSON.parse(first) as Line).last;
-
 const emptyState = (): State => ({
   seen: new Map(),
   runs: new Map(),
@@ -124,7 +159,8 @@ const apply = (state: State, line: Line): void => {
   if (line.seen !== undefined) put(state.seen, line.seen.id, line.seen.state);
   if (line.run !== undefined) put(state.runs, line.run.id, line.run.state);
   if (line.cursor !== undefined) put(state.cursors, line.cursor.id, line.cursor.seq);
-  state.last = Math.max(state.last, line.last ?? 0, line.events?.at(-1)?.seq ?? 0);
+  const least = Math.max(state.last, line.last ?? 0, line.cursor?.seq ?? 0);
+  state.last = line.events?.at(-1)?.seq ?? least;
 };
 
 const put = <T>(map: Map<string, T>, id: string, value: T | null): void => {
@@ -132,36 +168,50 @@ const put = <T>(map: Map<string, T>, id: string, value: T | null): void => {
   else map.set(id, value);
 };
 
-const take = (state: State, backlog: Backlog, line: Line): void => {
+const take = ({ state, recent }: Pick<Parts, 'state' | 'recent'>, line: Line): void => {
   apply(state, line);
-  if (line.events !== undefined) backlog.add(line.events);
+  if (line.events !== undefined) recent.add(line.events);
 };
 
 interface Parts {
   file: JournalFile;
   state: State;
+  recent: Recent;
   backlog: Backlog;
 }
 
-const journalOf = ({ file, state, backlog }: Parts, report: Report, fresh: boolean): Journal => {
+const rotate = async ({ file, state, backlog }: Parts): Promise<void> => {
+  await file.rotate(linesOf(state), state.last);
+  backlog.tidy();
+};
+
+interface Found {
+  fresh: boolean;
+  damaged: readonly Damage[];
+  /** How much of what was found is the state. */
+  bytes: number;
+}
+
+const journalOf = (parts: Parts, report: Report, { fresh, damaged, bytes }: Found): Journal => {
+  const { file, state, backlog } = parts;
   const listeners: Listener[] = [];
   let next = state.last;
   const settle = (line: Line): void => {
-    take(state, backlog, line);
+    take(parts, line);
     tellAll(listeners, line.events ?? [], report);
   };
-  const rotate = async (): Promise<void> => {
-    await file.rotate(linesOf(state), state.last);
-    backlog.tidy();
-  };
-  const writer = groupCommit(file, settle, rotate);
+  const writer = groupCommit(file, { settle, rotate: () => rotate(parts), state: bytes });
   return {
     fresh,
+    damaged,
     seen: state.seen,
     runs: state.runs,
     cursors: state.cursors,
     get last() {
       return next;
+    },
+    get oldest() {
+      return backlog.oldest;
     },
     reserve: async () => {
       if (file.room < RESERVE || !file.isInPlace()) await writer.push(undefined);
@@ -172,6 +222,7 @@ const journalOf = ({ file, state, backlog }: Parts, report: Report, fresh: boole
       return records;
     },
     after: backlog.after,
+    history: backlog.history,
     release: backlog.release,
     onEvents: (listener) => listeners.push(listener),
     close: async () => {
@@ -201,4 +252,6 @@ const linesOf = function* (state: State): Generator<string> {
   for (const [id, seen] of state.seen) yield encode({ seen: { id, state: seen } });
   for (const [id, run] of state.runs) yield encode({ run: { id, state: run } });
   for (const [id, seq] of state.cursors) yield encode({ cursor: { id, seq } });
+  // Once more, should the beginning be damaged.
+  yield encode({ last: state.last });
 };

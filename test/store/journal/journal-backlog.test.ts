@@ -44,10 +44,11 @@ const upTo = (last: number, after = 0): number[] =>
 const openWithBacklog = async (t: TestContext) => {
   const dir = join(temporaryDirectory(t), 'journal');
   const lives: Journal[] = [];
+  const reported: string[] = [];
   atEnd(t, () => lives.at(-1)?.close());
   const open = async (): Promise<Journal> => {
     await lives.at(-1)?.close();
-    lives.push(await openJournal(dir));
+    lives.push(await openJournal(dir, (_, what) => reported.push(what)));
     return lives.at(-1) as Journal;
   };
   const journal = await open();
@@ -55,7 +56,7 @@ const openWithBacklog = async (t: TestContext) => {
   // Its turn comes when the file that follows is there.
   await journal.append({});
   assert.ok(filesIn(dir).length >= 3, 'several files');
-  return { dir, journal, reopen: open };
+  return { dir, journal, reopen: open, reported };
 };
 
 describe('events that somebody is owed', () => {
@@ -99,7 +100,7 @@ describe('events that somebody is owed', () => {
     assert.ok(grown < 5_000_000, `${grown} bytes for 30,000 events of 600 bytes`);
   });
 
-  it('keep the files that they are in, and no others', async (t) => {
+  it('keep the files that they are in, and no others but the last one before the newest', async (t) => {
     const { dir, journal, reopen } = await openWithBacklog(t);
     const all = filesIn(dir);
     journal.release(2000);
@@ -110,7 +111,7 @@ describe('events that somebody is owed', () => {
     assert.deepEqual(filesIn(dir), left);
     assert.deepEqual(await seqsOf(again, 2000), upTo(3600, 2000));
     again.release(3600);
-    assert.deepEqual(filesIn(dir), left.slice(-1));
+    assert.deepEqual(filesIn(dir), left.slice(-2));
     assert.deepEqual(await seqsOf(again), []);
   });
 
@@ -146,7 +147,7 @@ describe('events that somebody is owed', () => {
   });
 
   it('are lost with their damaged line alone, also where a file begins', async (t) => {
-    const { dir, reopen } = await openWithBacklog(t);
+    const { dir, reopen, reported } = await openWithBacklog(t);
     const [, second = ''] = filesIn(dir);
     const bytes = readFileSync(join(dir, second));
     const at = bytes.indexOf('"seq":');
@@ -157,5 +158,7 @@ describe('events that somebody is owed', () => {
     const expected = upTo(3600).filter((seq) => seq !== lost);
     assert.deepEqual(await seqsOf(again), expected);
     assert.deepEqual(await seqsOf(again, lost - 2), expected.slice(lost - 2));
+    assert.equal(reported.length, 1);
+    assert.match(reported[0] ?? '', new RegExp(`${second} is damaged: events in it`));
   });
 });
