@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { created, noContent, tagged } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
+import { PageQuery, page, pageOf } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { listDeliveries, redeliver } from '../lib/webhooks/deliveries.ts';
 import {
@@ -75,13 +75,14 @@ const globalRoutes = [
     method: 'GET',
     path: '/webhooks/{id}/deliveries',
     summary: 'List what was and what is to be sent to a receiver',
-    description: 'The newest 1000 attempts at least, and all that waits.',
+    description:
+      'The newest 1000 attempts, and all that waits; 1000 of them when no `limit` is given.',
     params: WebhookPath,
     query: Query,
     response: Type.Array(Delivery),
     errors: ['not_found'],
     handler: async ({ params, query }, service) =>
-      page(
+      pageOf(
         await listDeliveries(service, undefined, params.id),
         query,
         `/webhooks/${params.id}/deliveries`,
@@ -156,7 +157,7 @@ const caseRoutes = [
     response: Type.Array(Delivery),
     errors: ['not_found'],
     handler: async ({ params, query }, service) =>
-      page(
+      pageOf(
         await listDeliveries(service, params.id, params.webhook_id),
         query,
         `/cases/${params.id}/webhooks/${params.webhook_id}/deliveries`,

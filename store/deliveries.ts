@@ -1,9 +1,9 @@
 import { appendFileSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
+import { newestLines } from './disk/lines.ts';
 import type { Layout } from './layout.ts';
 import { DeliveryLine } from './records/delivery.ts';
-import { readRegularFile } from './text/record-file.ts';
 
 const KEEP = 1000;
 const COMPACT_FROM = 1_048_576;
@@ -15,14 +15,13 @@ const COMPACT_FROM = 1_048_576;
 export const appendDelivery = (layout: Layout, webhookId: string, line: DeliveryLine): void => {
   const path = fileOf(layout, webhookId);
   appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
-  if (lstatSync(path).size > COMPACT_FROM) compact(layout, webhookId);
+  const { size } = lstatSync(path);
+  if (size > COMPACT_FROM) compact(layout, webhookId, size);
 };
 
-/** All attempts that are kept, oldest first. A line that a crash tore is left out. */
-export const readDeliveries = (layout: Layout, webhookId: string): DeliveryLine[] => {
-  const text = readRegularFile(layout.root, fileOf(layout, webhookId))?.toString('utf8') ?? '';
-  return text.split('\n').flatMap((line) => parsed(line) ?? []);
-};
+/** The newest 1000 attempts, oldest first, however long the log is. A line that a crash tore is left out. */
+export const readDeliveries = (layout: Layout, webhookId: string): DeliveryLine[] =>
+  newestLines(fileOf(layout, webhookId), KEEP).flatMap((line) => parsed(line) ?? []);
 
 export const removeDeliveries = (layout: Layout, webhookId: string): void =>
   rmSync(fileOf(layout, webhookId), { force: true });
@@ -50,10 +49,12 @@ const fromJson = (line: string): unknown => {
   }
 };
 
-const compact = (layout: Layout, webhookId: string): void => {
-  const lines = readDeliveries(layout, webhookId).slice(-KEEP);
+// Not for little: where a thousand attempts are long, each one more would write them all again.
+const compact = (layout: Layout, webhookId: string, size: number): void => {
+  const lines = newestLines(fileOf(layout, webhookId), KEEP);
+  const text = lines.map((line) => `${line}\n`).join('');
+  if (Buffer.byteLength(text) > size / 2) return;
   const temporary = join(layout.tmp, `${webhookId}${SUFFIX}`);
-  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   writeFileSync(temporary, text, { mode: 0o600 });
   renameSync(temporary, fileOf(layout, webhookId));
 };

@@ -35,17 +35,36 @@ export const cut = <T extends { id: string }>(
   { limit = all.length, after }: Page,
 ): Cut<T> => {
   const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
-  if (after !== undefined && start === 0) {
-    throw new ServiceError(
-      'bad_request',
-      `There is no ${after} in this list. Begin without after.`,
-      {
-        errors: [{ path: 'query/after', message: 'is not in the list' }],
-      },
-    );
-  }
+  if (after !== undefined && start === 0) throw notInList(after);
   const items = all.slice(start, start + limit);
   return { items, next: start + limit < all.length ? items.at(-1)?.id : undefined };
+};
+
+const notInList = (after: string): ServiceError =>
+  new ServiceError('bad_request', `There is no ${after} in this list. Begin without after.`, {
+    errors: [{ path: 'query/after', message: 'is not in the list' }],
+  });
+
+const MOST = 1000;
+
+/** The same of a list that is read one by one, and no further than the page reaches: 1000 where no limit is given. */
+export const pageOf = async <T extends { id: string }>(
+  all: AsyncIterable<T>,
+  query: Page,
+  path: string,
+): Promise<Answer<T[]>> => {
+  const { limit = MOST, after } = query;
+  const items: T[] = [];
+  let isFound = after === undefined;
+  let next: string | undefined;
+  for await (const one of all) {
+    if (items.length === limit) next = items.at(-1)?.id;
+    if (next !== undefined) break;
+    if (isFound) items.push(one);
+    isFound ||= one.id === after;
+  }
+  if (!isFound && after !== undefined) throw notInList(after);
+  return answerOf(items, query, { path, next });
 };
 
 /** A list as a bare array, with `Link: …; rel="next"` where there is more, and a tag of its content. */
@@ -55,6 +74,14 @@ export const page = <T extends { id: string }>(
   path: string,
 ): Answer<T[]> => {
   const { items, next } = cut(all, query);
+  return answerOf(items, query, { path, next });
+};
+
+const answerOf = <T>(
+  items: T[],
+  query: Page,
+  { path, next }: { path: string; next: string | undefined },
+): Answer<T[]> => {
   const body = Buffer.from(jsonText(items));
   return new Answer<T[]>(body, linkTo(path, query, next), tagOf(body));
 };

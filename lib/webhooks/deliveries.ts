@@ -6,16 +6,14 @@ import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { readWebhook } from './registrations.ts';
 
-/** What was and what is to be sent to a receiver, oldest first: the newest 1000 attempts at least, and all that waits. */
+/** What was and what is to be sent to a receiver, oldest first: the newest 1000 attempts, and all that waits, read as it is asked for. */
 export const listDeliveries = async (
   service: Service,
   scope: Scope,
   webhookId: string,
-): Promise<Delivery[]> => {
+): Promise<AsyncIterable<Delivery>> => {
   await readWebhook(service, scope, webhookId);
-  const deliveries: Delivery[] = [];
-  for await (const delivery of deliveriesOf(service, webhookId)) deliveries.push(delivery);
-  return deliveries;
+  return deliveriesOf(service, webhookId);
 };
 
 const deliveriesOf = async function* (

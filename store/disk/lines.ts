@@ -59,6 +59,47 @@ export const lastLine = <T>(path: string, parse: Parse<T>): { value?: T; unread:
   }
 };
 
+// More is not held in memory, whatever somebody put there.
+const NEWEST_BYTES = 16_777_216;
+
+/**
+ * The newest lines of a file, oldest first: `count` at most, and no more than 16 MB of them, of which the first may be
+ * cut. Reads the end of the file only.
+ */
+export const newestLines = (path: string, count: number): string[] => {
+  const descriptor = openIfThere(path);
+  if (descriptor === undefined) return [];
+  try {
+    const { size } = fstatSync(descriptor);
+    const start = startOfNewest(descriptor, size, count);
+    return textAt(descriptor, start, size)
+      .split('\n')
+      .filter((line) => line !== '');
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+const startOfNewest = (descriptor: number, size: number, count: number): number => {
+  const least = Math.max(0, size - NEWEST_BYTES);
+  const buffer = Buffer.alloc(CHUNK);
+  let left = count;
+  for (let end = size - 1; end > least; ) {
+    const from = Math.max(least, end - CHUNK);
+    const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, end - from, from));
+    for (
+      let at = bytes.lastIndexOf(10);
+      at >= 0;
+      at = at > 0 ? bytes.lastIndexOf(10, at - 1) : -1
+    ) {
+      left -= 1;
+      if (left === 0) return from + at + 1;
+    }
+    end = from;
+  }
+  return least;
+};
+
 const textAt = (descriptor: number, start: number, end: number): string => {
   const bytes = Buffer.alloc(end - start);
   return bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, bytes.length, start));

@@ -329,6 +329,41 @@ for (const scope of SCOPES) {
       assert.match(String(page.headers.link), new RegExp(`after=${deliveries[0].id}`));
     });
 
+    it('walks a long backlog no further than the page reaches, page by page', async (t) => {
+      const life = await serve(t, [60_000]);
+      const path = pathOf(scope, life.caseId);
+      const { body } = await life.call('POST', path, { url: 'http://127.0.0.1:9/' });
+      const types = Array.from({ length: 3000 }, () => 'case_updated' as const);
+      await life.happen(types, life.caseId);
+      const { journal } = life.store;
+      const list = `${path}/${body.id}/deliveries`;
+      const first = await life.call('GET', `${list}?limit=1`);
+      let walked = 0;
+      const after = journal.after.bind(journal);
+      Object.assign(journal, {
+        after: async function* (seq: number) {
+          for await (const event of after(seq)) {
+            walked += 1;
+            yield event;
+          }
+        },
+      });
+
+      const { headers, body: page } = await life.call('GET', `${list}?limit=10`);
+
+      assert.deepEqual([page.length, page[0].id], [10, first.body[0].id]);
+      assert.ok(walked <= 12, `${walked} events were looked at`);
+      assert.match(String(headers.link), new RegExp(`limit=10&after=${page.at(-1)?.id}`));
+      const next = await life.call('GET', `${list}?limit=10&after=${page.at(-1)?.id}`);
+      assert.equal(new Set([...page, ...next.body].map(({ id }) => id)).size, 20);
+      assert.ok(walked <= 40, `${walked} events were looked at for two pages`);
+      const all = await life.call('GET', list);
+      assert.equal(all.body.length, 1000);
+      assert.match(String(all.headers.link), new RegExp(`after=${all.body.at(-1)?.id}`));
+      const lost = await life.call('GET', `${list}?after=${randomUUID()}`);
+      assert.deepEqual([lost.status, lost.body.code], [400, 'bad_request']);
+    });
+
     it('answers 404 for no registration', async (t) => {
       const { call, caseId } = await serve(t);
 
