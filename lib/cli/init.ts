@@ -2,7 +2,8 @@ import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { cleanEnvironment } from '../tools/environment.ts';
-import { commitOnly, hasIdentity, homeOf, uncommitted } from '../tools/git/commit.ts';
+import { hasIdentity, homeOf, uncommitted } from '../tools/git/commit.ts';
+import { commitOnly } from '../tools/git/commit-only.ts';
 import { createGit, type Git } from '../tools/git/git.ts';
 import { headCommit } from '../tools/git/repository.ts';
 import { checkWorkspace } from './places.ts';
@@ -52,7 +53,8 @@ const commitFirst = async (git: Git, workspace: string, say: Say): Promise<void>
   }
   await git.turn(home.repository.common_dir, async (run) => {
     const { changed } = await uncommitted(run, home.repository, OURS);
-    await commitOnly(run, home.repository, { changed, message: 'workspace: made' });
+    const scratch = layoutOf(workspace).tmp;
+    await commitOnly(run, home.repository, { changed, message: 'workspace: made', scratch });
   });
   say(`Committed ${OURS.join(', ')}`);
 };

@@ -2,6 +2,7 @@ import { settingsOf } from '../../store/globals.ts';
 import { shared } from '../../store/watch/timing.ts';
 import type { Service } from '../service.ts';
 import { commitChanges, type Due, type Told, tellAll } from './commit-changes.ts';
+import { forgetUncommitted } from './uncommitted.ts';
 
 export interface Autocommit {
   /** From now on each change is committed while the setting `autocommit` is true; first what is uncommitted already. */
@@ -65,6 +66,7 @@ export const createAutocommit = (service: Service, pace = PACE): Autocommit => {
     if (closed) return;
     const wanted = settingsOf(store.globals).autocommit === true;
     if (wanted && !on) told = tellAll(store);
+    if (on && !wanted) forgetUncommitted(store);
     on = wanted;
     due.all = on;
     if (on) rhythm.soon();

@@ -2,16 +2,11 @@ import { freshItem } from '../../store/items/reconcile.ts';
 import { CASE_FILE } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
 import type { Service } from '../service.ts';
-import {
-  type Changed,
-  commitOnly,
-  type Home,
-  homeOf,
-  inTheMiddle,
-  uncommitted,
-} from '../tools/git/commit.ts';
+import { type Changed, type Home, homeOf, inTheMiddle, uncommitted } from '../tools/git/commit.ts';
+import { commitOnly, finishCommit } from '../tools/git/commit-only.ts';
 import type { Run } from '../tools/git/git.ts';
 import { caseMessage, type Picture, pictureOf, workspaceMessage } from './message.ts';
+import { tellUncommitted } from './uncommitted.ts';
 
 /** Work items by id, each as it was when it was last committed. */
 export type Told = Map<string, Picture>;
@@ -45,14 +40,18 @@ interface Work {
 const commitIn = async (run: Run, home: Home, work: Work): Promise<string | undefined> => {
   const obstacle = inTheMiddle(home.repository);
   if (obstacle !== undefined) return obstacle;
+  const scratch = work.store.layout.tmp;
+  await finishCommit(run, home.repository, scratch);
   // Before git looks: what changes from now on is told by the commit that holds it.
   const now = picturesOf(work);
-  const paths = placesOf(work).map((place) => home.prefix + place);
-  const { branch, changed } = await uncommitted(run, home.repository, paths);
+  const places = placesOf(work);
+  const paths = places.map((place) => home.prefix + place);
+  const { branch, changed, left } = await uncommitted(run, home.repository, paths);
   if (branch === null) return 'no branch is checked out';
+  tellUncommitted(work.store, { places, left, prefix: home.prefix });
   const commit = (message: string, files: readonly Changed[]): Promise<void> => {
     const inTree = files.map((file) => ({ ...file, path: home.prefix + file.path }));
-    return commitOnly(run, home.repository, { changed: inTree, message });
+    return commitOnly(run, home.repository, { changed: inTree, message, scratch });
   };
   for (const [id, files] of byItem(work, home, changed)) {
     if (id === '') {

@@ -8,6 +8,8 @@ export type ProblemNews = (news: 'found' | 'mended', problem: FileProblem) => vo
 export interface Problems {
   /** What is wrong with the files of one owner (a Work item, a directory, the workspace) from now on. */
   set(owner: string, now: readonly FileProblem[]): void;
+  /** What is known of one owner. */
+  of(owner: string): readonly FileProblem[];
   /** Sorted by file. */
   all(): FileProblem[];
   readonly size: number;
@@ -32,6 +34,7 @@ export const createProblems = (): Problems => {
         if (!before.some((other) => isDeepStrictEqual(one, other))) tell('found', one);
       for (const one of before) if (!now.some(({ file }) => file === one.file)) tell('mended', one);
     },
+    of: (owner) => known.get(owner) ?? [],
     all,
     get size() {
       return known.size;

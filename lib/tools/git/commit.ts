@@ -4,7 +4,7 @@ import type { Environment } from '../environment.ts';
 import { DAEMON } from './author.ts';
 import type { Place, Run, Runner, Worktree } from './git.ts';
 import { findRepository } from './repository.ts';
-import { parseStatus, STATUS } from './status.ts';
+import { type FileStatus, parseStatus, STATUS } from './status.ts';
 
 /** Whether git has been told who commits: it would guess, or refuse, otherwise. */
 export const hasIdentity = async (git: Runner, place: Place): Promise<boolean> => {
@@ -39,13 +39,16 @@ export interface Changed {
   /** From the top of the repository. */
   path: string;
   change: 'added' | 'modified' | 'removed';
+  /** The index has its name and nothing of its content: git add -N. */
+  named?: true;
 }
 
 export interface Uncommitted {
   /** The branch, or null where HEAD is detached: what is committed there is on no branch. */
   branch: string | null;
-  /** Without those of which the operator has staged something: they are about to be committed by hand. */
   changed: Changed[];
+  /** Those that are not to be committed: of which the operator has staged something, and repositories. */
+  left: FileStatus[];
 }
 
 /** What differs from the last commit below these paths, which begin at the top. Nothing that is ignored. */
@@ -60,12 +63,16 @@ export const uncommitted = async (
   const branch = headers.get('branch.head') ?? '(detached)';
   return {
     branch: branch === '(detached)' ? null : branch,
-    changed: files.flatMap(({ path, code, repository: nested }) => {
-      const change = CHANGES[code];
-      return change === undefined || nested ? [] : [{ path, change }];
-    }),
+    changed: files.filter(isOurs).map(({ path, code }) => ({
+      ...{ path, change: CHANGES[code] as Changed['change'] },
+      ...(code === '.A' && { named: true }),
+    })),
+    left: files.filter((file) => !isOurs(file)),
   };
 };
+
+const isOurs = ({ code, repository }: FileStatus): boolean =>
+  CHANGES[code] !== undefined && !repository;
 
 // Two letters: what the index says of the last commit, and what the file says of the index. `.A` is an intent to add.
 const CHANGES: Readonly<Record<string, Changed['change']>> = {
@@ -99,29 +106,3 @@ const UNDER_WAY: Readonly<Record<string, string>> = {
   sequencer: endOf('cherry-pick'),
   BISECT_LOG: 'git bisect reset ends it',
 };
-
-/**
- * Commits these files as they are, new and removed ones too, and nothing else: what is staged stays staged. No hook
- * runs, nothing is signed.
- */
-export const commitOnly = async (
-  run: Run,
-  repository: Worktree,
-  { changed, message }: { changed: readonly Changed[]; message: string },
-): Promise<void> => {
-  const paths = changed.map(({ path }) => path);
-  const added = changed.filter(({ change }) => change === 'added').map(({ path }) => path);
-  // Git commits only what it knows of: the names of new files first, their content comes with the commit.
-  if (added.length > 0)
-    await run(repository, ['add', '--intent-to-add', ...FROM_INPUT], { input: listed(added) });
-  const env = (await hasIdentity({ run }, repository)) ? {} : { env: DAEMON };
-  await run(
-    repository,
-    ['commit', '--quiet', '--only', `--message=${message}`, '--cleanup=whitespace', ...FROM_INPUT],
-    { ...env, input: listed(paths) },
-  );
-};
-
-const FROM_INPUT = ['--pathspec-from-file=-', '--pathspec-file-nul'];
-
-const listed = (paths: readonly string[]): string => paths.map((path) => `${path}\0`).join('');

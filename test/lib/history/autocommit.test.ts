@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -7,11 +9,12 @@ import { createCase } from '../../../lib/cases/create.ts';
 import { createAutocommit } from '../../../lib/history/autocommit.ts';
 import { takeSnapshot } from '../../../lib/memory/snapshots.ts';
 import type { Service } from '../../../lib/service.ts';
+import type { Git, Run } from '../../../lib/tools/git/git.ts';
 import { editGlobalMemory } from '../../../store/global-memory.ts';
 import { writeMemory } from '../../../store/memory.ts';
 import { openStore } from '../../../store/open.ts';
 import { PACE as WATCH_PACE } from '../../../store/watch/attention.ts';
-import { atEnd } from '../../helpers/at-end.ts';
+import { atEnd, killAtEnd } from '../../helpers/at-end.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import {
   gitIn,
@@ -23,6 +26,21 @@ import {
 
 const PACE = { settle_ms: 20, longest_ms: 200, retry_ms: 20, longest_retry_ms: 40 };
 const IGNORED = '.dossier/\n*.lock/\n';
+
+/** A writer of its own process, which puts ever new texts in the place of a file until it is asked to end. */
+const WRITER = `
+const { writeFileSync, renameSync } = require('node:fs');
+const [file] = process.argv.slice(1);
+let at = 0;
+const write = () => {
+  writeFileSync(file + '.tmp', 'version ' + (at += 1) + '\\n' + 'x'.repeat(200_000));
+  renameSync(file + '.tmp', file);
+  setImmediate(write);
+};
+process.stdin.on('end', () => process.exit()).resume();
+write();
+process.stdout.write('writes');
+`;
 
 interface Wanted {
   /** The repository; the workspace is `folder` in it. */
@@ -43,12 +61,13 @@ const keep = async (t: TestContext, { root, folder = '', settings }: Wanted = {}
     report: (error, what) => assert.fail(`${what}: ${error}`),
   });
   const logged: string[] = [];
+  const steps = new Map<string, () => unknown>();
   const { store } = open;
   const service = {
     store,
     config: {},
     clock: store.clock,
-    git: testGit(t),
+    git: stopping(testGit(t), steps),
     log: { warn: ({ why }: { why: string }) => logged.push(why) },
   } as unknown as Service;
   const autocommit = createAutocommit(service, PACE);
@@ -61,9 +80,31 @@ const keep = async (t: TestContext, { root, folder = '', settings }: Wanted = {}
     await open.close();
   };
   atEnd(t, end);
+  /** As a kill leaves it: nothing that was begun goes on. */
+  const die = async (): Promise<void> => {
+    ended = true;
+    void autocommit.close();
+    await open.close();
+  };
+  const before = (step: string, then: () => unknown): void => void steps.set(step, then);
   const git = gitIn(top);
   const subjects = (): string[] => git('log', '--format=%s').trim().split('\n');
-  return { ...open, end, top, workspace, service, autocommit, logged, git, subjects };
+  return { ...open, end, die, before, top, workspace, service, autocommit, logged, git, subjects };
+};
+
+/** Git that does something else once, before a command that begins so. */
+const stopping = (git: Git, steps: Map<string, () => unknown>): Git => {
+  const around =
+    (run: Run): Run =>
+    async (place, args, options) => {
+      const step = [...steps.keys()].find((each) => args.join(' ').startsWith(each));
+      const then = step === undefined ? undefined : steps.get(step);
+      if (step !== undefined) steps.delete(step);
+      await then?.();
+      return run(place, args, options);
+    };
+  const turn: Git['turn'] = (dir, work) => git.turn(dir, (run) => work(around(run)));
+  return { ...git, run: around(git.run), turn };
 };
 
 /** Resolves when the newest commit says this. */
@@ -72,7 +113,10 @@ const newest = ({ subjects }: { subjects: () => string[] }, subject: string): Pr
 
 // git moves the branch first, and writes its index then.
 const clean = ({ git }: { git: (...args: string[]) => string }): Promise<void> =>
-  eventually(() => assert.equal(git('status', '--porcelain'), ''));
+  eventually(() => {
+    assert.equal(git('status', '--porcelain'), '');
+    assert.equal(git('for-each-ref', 'refs/dossier'), '');
+  });
 
 const bug = (service: Service) => createCase(service, { title: 'Fix login', type: 'bug' });
 
@@ -169,11 +213,117 @@ describe('autocommit', () => {
       `${path}/case.md`,
     ]);
     assert.equal(git('show', `:${path}/memory/draft.md`), 'staged half\n');
-    assert.deepEqual(git('status', '--porcelain').trimEnd().split('\n'), [
-      `AM ${path}/memory/draft.md`,
-      'A  mine.txt',
-      '?? new.txt',
-    ]);
+    await eventually(() =>
+      assert.deepEqual(git('status', '--porcelain').trimEnd().split('\n'), [
+        `AM ${path}/memory/draft.md`,
+        'A  mine.txt',
+        '?? new.txt',
+      ]),
+    );
+  });
+
+  it('goes on with a file that changed while it was committed', async (t) => {
+    const kept = await keep(t);
+    const { service, git, workspace, autocommit } = kept;
+    await newest(kept, 'workspace: settings');
+    const { path } = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    const name = `${path}/memory/notes.md`;
+    writeFiles(workspace, { [name]: 'before' });
+    const writer = spawn(process.execPath, ['-e', WRITER, join(workspace, name)]);
+    killAtEnd(t, writer);
+    await once(writer.stdout, 'data');
+    for (const after of [4, 5, 6, 7]) {
+      autocommit.globalsChanged();
+      await eventually(() => assert.ok(kept.subjects().length >= after));
+    }
+    writer.stdin.end();
+    await once(writer, 'exit');
+    rmSync(join(workspace, `${name}.tmp`), { force: true });
+    autocommit.globalsChanged();
+    await clean(kept);
+    assert.equal(git('show', `HEAD:${name}`), readFileSync(join(workspace, name), 'utf8'));
+    assert.deepEqual(service.store.problems.all(), []);
+  });
+
+  it('neither commits nor loses what the operator stages in the middle of a commit, and tells it', async (t) => {
+    const kept = await keep(t);
+    const { service, git, workspace, autocommit, store } = kept;
+    await newest(kept, 'workspace: settings');
+    const { path } = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    const [mine, other] = [`${path}/memory/mine.md`, `${path}/memory/other.md`];
+    writeFiles(workspace, { [mine]: 'committed\n', [other]: 'committed too\n' });
+    kept.before('commit-tree', () => {
+      writeFileSync(join(workspace, mine), 'staged\n');
+      git('add', mine);
+      writeFileSync(join(workspace, mine), 'written since\n');
+    });
+    autocommit.globalsChanged();
+    await newest(kept, 'case Fix login: memory');
+    await eventually(() => assert.equal(git('status', '--porcelain').trimEnd(), `MM ${mine}`));
+    assert.equal(git('show', `HEAD:${mine}`), 'committed\n');
+    assert.equal(git('show', `:${mine}`), 'staged\n');
+    autocommit.globalsChanged();
+    await eventually(() =>
+      assert.deepEqual(
+        store.problems.all().map(({ file, code }) => [file, code]),
+        [[mine, 'not_committed']],
+      ),
+    );
+    git('commit', '--quiet', '--message=mine');
+    autocommit.globalsChanged();
+    await clean(kept);
+    assert.deepEqual(store.problems.all(), []);
+    assert.equal(git('show', `HEAD:${mine}`), 'written since\n');
+  });
+
+  it('takes a file that the operator has only named', async (t) => {
+    const kept = await keep(t);
+    const { workspace, git, autocommit } = kept;
+    await newest(kept, 'workspace: settings');
+    writeFiles(workspace, { 'memory/global.md': 'text\n' });
+    git('add', '--intent-to-add', 'memory/global.md');
+    autocommit.globalsChanged();
+    await newest(kept, 'workspace: memory');
+    await clean(kept);
+  });
+
+  for (const step of ['update-ref', 'read-tree -m', 'add']) {
+    it(`is made whole by the next daemon when one dies before ${step}`, async (t) => {
+      const kept = await keep(t);
+      const { service, workspace, git, top } = kept;
+      await newest(kept, 'workspace: settings');
+      const { path } = await bug(service);
+      await newest(kept, 'case Fix login: created');
+      await clean(kept);
+      const died = new Promise<void>((resolve) => {
+        kept.before(step, () => {
+          resolve();
+          return new Promise(() => undefined);
+        });
+      });
+      writeFiles(workspace, { [`${path}/memory/notes.md`]: 'one\n' });
+      kept.autocommit.globalsChanged();
+      await died;
+      await kept.die();
+      writeFileSync(join(workspace, path, 'memory/notes.md'), 'two\n');
+      const next = await keep(t, { root: top });
+      await eventually(() => assert.equal(git('show', `HEAD:${path}/memory/notes.md`), 'two\n'));
+      await clean(next);
+    });
+  }
+
+  it('tells a repository in the workspace, which git commits nothing of', async (t) => {
+    const kept = await keep(t);
+    const { workspace, autocommit, store } = kept;
+    await newest(kept, 'workspace: settings');
+    gitIn(temporaryDirectory(t))('init', '--quiet', join(workspace, 'memory/nested'));
+    writeFiles(workspace, { 'memory/nested/file.md': 'x' });
+    autocommit.globalsChanged();
+    await eventually(() =>
+      assert.match(store.problems.all()[0]?.message ?? '', /a git repository of its own/),
+    );
   });
 
   for (const name of ['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'rebase-merge/onto', 'index.lock']) {
@@ -243,7 +393,7 @@ describe('autocommit', () => {
     const { path } = await bug(service);
     await newest(kept, 'case Fix login: created');
     assert.equal(git('show', '--name-only', '--format=').trim(), `deep/space/${path}/case.md`);
-    assert.equal(git('status', '--porcelain').trim(), '?? elsewhere.txt');
+    await eventually(() => assert.equal(git('status', '--porcelain').trim(), '?? elsewhere.txt'));
   });
 
   it('commits as the user that git knows, else as Dossier, and as the first commit too', async (t) => {
