@@ -4,6 +4,7 @@ import { dirname, extname, isAbsolute } from 'node:path';
 import { ServiceError } from '../errors.ts';
 import type { Environment } from './environment.ts';
 import { findProgram } from './find-program.ts';
+import { settingsMounts } from './git-settings.ts';
 import { type Home, homeView, unseenIn } from './home.ts';
 import { bind, hide, isAtOrBelow, isInside, type Mount, real } from './mounts.ts';
 import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './own-user.ts';
@@ -158,7 +159,10 @@ const FLAGS = [
 
 const viewArguments = (ground: Ground, argv: readonly string[], view: SandboxView): string[] => {
   const home = homeFor(ground, argv, view);
-  const all = mounts(argv, view, home);
+  const all = inOrder([
+    ...mounts(argv, view, home),
+    ...settingsMounts(shownIn(ground.env, view, home)),
+  ]);
   return [
     ...[...FLAGS, ...networkOf(view)],
     ...['--ro-bind', '/', '/', '--proc', '/proc', ...kernelFiles()],
@@ -215,7 +219,21 @@ const mounts = (argv: readonly string[], view: SandboxView, home: Home): Mount[]
     ...real(hidden).map(hide),
     ...bind(own, [cwd]),
     ...binds.map(lay),
-  ].sort((a, b) => a.path.length - b.path.length);
+  ];
+};
+
+const inOrder = (all: readonly Mount[]): Mount[] =>
+  all.toSorted((a, b) => a.path.length - b.path.length);
+
+const shownIn = (env: Environment, view: SandboxView, home: Home) => {
+  const seen = seenIn({ ...view, binds: [] });
+  return {
+    env,
+    places: [...seen.map((path) => ({ from: path, to: path })), ...(view.binds ?? [])],
+    isSeen: (path: string) =>
+      !isCovered(path, home) ||
+      [...home.shown, ...real(seen)].some((one) => isAtOrBelow(path, one)),
+  };
 };
 
 /**
