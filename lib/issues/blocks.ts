@@ -1,6 +1,6 @@
-import type { Nodes, Parents, RootContent } from 'mdast';
+import type { Container } from '../markdown/containers.ts';
+import { type Leaf, readLeaves } from '../markdown/leaves.ts';
 import { fenceOff } from '../providers/fence-off.ts';
-import { piecesOf } from './pieces.ts';
 
 export interface Item {
   text: string;
@@ -26,75 +26,50 @@ export interface Block {
   prose: string;
 }
 
-/** The blocks of a Markdown text, in order, HTML comments left out. Gives way to other work now and then; never throws. */
-export const blocksOf = async (markdown: string): Promise<Block[]> => {
-  const { fromMarkdown } = await import('mdast-util-from-markdown');
-  const blocks: Block[] = [];
-  for (const piece of piecesOf(markdown)) {
-    blocks.push(...blocksOfPiece(piece, (text) => fromMarkdown(text, PARSING).children));
-    await new Promise((resume) => setImmediate(resume));
+/** The blocks of a Markdown text, in order, HTML comments left out, in a time in proportion to its length. */
+export const blocksOf = (markdown: string): Block[] =>
+  outermost(readLeaves(markdown).leaves).flatMap((leaves) => {
+    const [first] = leaves;
+    const outside = first?.within[0];
+    if (first === undefined) return [];
+    if (outside === undefined) return blockOf(first, markdown);
+    return [withParts(markdown, leaves, outside.kind === 'quote' ? 'quote' : 'list')];
+  });
+
+// What stands in one quote, or in the items of one list, together; every other leaf by itself.
+const outermost = (leaves: readonly Leaf[]): Leaf[][] => {
+  const groups: Leaf[][] = [];
+  let before: Container | undefined;
+  for (const leaf of leaves) {
+    const outside = leaf.within[0];
+    const goesOn = outside === before || (outside?.kind === 'item' && before?.kind === 'item');
+    if (outside !== undefined && goesOn) groups.at(-1)?.push(leaf);
+    else groups.push([leaf]);
+    before = outside;
   }
-  return blocks;
+  return groups;
 };
 
-// Blocks alone are parsed. What stands within a line is looked for in its source, in a time that its length bounds.
-const PARSING = {
-  extensions: [
-    {
-      disable: {
-        null: [
-          ...['attention', 'autolink', 'characterEscape', 'characterReference', 'codeText'],
-          ...['hardBreakEscape', 'htmlText', 'labelEnd', 'labelStartImage', 'labelStartLink'],
-          // Its time grows as the square of a text.
-          'setextUnderline',
-        ],
-      },
-    },
-  ],
-};
-
-const blocksOfPiece = (piece: string, parse: (text: string) => RootContent[]): Block[] => {
-  try {
-    const read = { piece, blocks: [] as Block[] };
-    for (const node of parse(piece)) readNode(read, node);
-    return read.blocks;
-  } catch {
-    // What the parser trips over is still text that a person wrote.
-    return [paragraph(piece)];
-  }
-};
-
-interface Reading {
-  piece: string;
-  blocks: Block[];
-}
-
-const readNode = (read: Reading, node: RootContent): void => {
-  const { piece, blocks } = read;
-  const source = sourceOf(piece, node);
-  if (node.type === 'heading')
-    blocks.push({ ...EMPTY, kind: 'heading', level: node.depth, source: wordsOf(piece, node) });
-  if (node.type === 'paragraph') blocks.push(...underlined(source));
-  if (node.type === 'thematicBreak') underline(read, node);
-  if (node.type === 'html') blocks.push(...textOfHtml(source));
-  if (node.type === 'definition') blocks.push(paragraph(source));
-  if (node.type === 'list') blocks.push(withParts(piece, node, 'list'));
-  if (node.type === 'blockquote') blocks.push(withParts(piece, node, 'quote'));
-  if (node.type === 'code') blocks.push(codeBlock(codeOf(node)));
+const blockOf = (leaf: Leaf, markdown: string): Block[] => {
+  const { kind, level } = leaf;
+  const source = withoutComments(textOf(leaf));
+  if (kind === 'heading')
+    return [{ ...EMPTY, kind, level, source: source.replaceAll('\n', ' ').trim() }];
+  if (kind === 'paragraph') return paragraph(source);
+  if (kind === 'html') return paragraph(withoutTags(withoutComments(sourceOf(markdown, [leaf]))));
+  return isCode(leaf) ? [codeBlock(codeOf(leaf))] : [];
 };
 
 const EMPTY = { level: 0, items: [], codes: [], prose: '' };
 
-// Ended, also where nobody ended it.
-const codeBlock = (code: Code): Block => ({
-  ...EMPTY,
-  kind: 'code',
-  source: fenceOff(code.content, code.language ?? ''),
-  codes: [code],
-});
+const textOf = ({ lines }: Leaf): string =>
+  lines
+    .map(({ text }) => text)
+    .join('\n')
+    .trimEnd();
 
-const sourceOf = (piece: string, { position }: Nodes): string =>
-  withoutComments(piece.slice(position?.start.offset ?? 0, position?.end.offset ?? 0));
+const sourceOf = (markdown: string, leaves: readonly Leaf[]): string =>
+  markdown.slice(leaves.at(0)?.start, leaves.at(-1)?.end).trim();
 
 /** The text less its HTML comments; one that is never ended goes on to the end. */
 const withoutComments = (text: string): string => {
@@ -107,105 +82,60 @@ const withoutComments = (text: string): string => {
   return [first, ...left].join('').trim();
 };
 
-const wordsOf = (piece: string, node: Parents): string => {
-  const [first, last] = [node.children.at(0), node.children.at(-1)];
-  if (first === undefined || last === undefined) return '';
-  return withoutComments(
-    piece.slice(first.position?.start.offset ?? 0, last.position?.end.offset ?? 0),
-  );
-};
+const withoutTags = (html: string): string => html.replace(/<\/?[a-z][^<>]{0,1000}>/gi, '').trim();
 
-const paragraph = (source: string): Block => ({
+const paragraph = (source: string): Block[] =>
+  source === '' ? [] : [{ ...EMPTY, kind: 'paragraph', source, prose: source }];
+
+const isCode = ({ kind }: Leaf): boolean => kind === 'fence' || kind === 'indented';
+
+const codeOf = ({ info, lines }: Leaf): Code => ({
+  language: info === '' ? null : (info.split(/[ \t]/, 1)[0]?.toLowerCase() ?? null),
+  content: lines.map(({ text }) => text).join('\n'),
+});
+
+// Ended, also where nobody ended it.
+const codeBlock = (code: Code): Block => ({
   ...EMPTY,
-  kind: 'paragraph',
-  source,
-  prose: source,
+  kind: 'code',
+  source: fenceOff(code.content, code.language ?? ''),
+  codes: [code],
 });
 
-const heading = (source: string, level: number): Block => ({
-  ...EMPTY,
-  kind: 'heading',
-  level,
-  source: source.trim(),
+const withParts = (markdown: string, leaves: readonly Leaf[], kind: 'list' | 'quote'): Block => ({
+  ...{ kind, level: 0, source: withoutComments(sourceOf(markdown, leaves)) },
+  items: itemsOf(leaves),
+  codes: leaves.filter(isCode).map(codeOf),
+  prose: leaves
+    .filter(({ kind: is }) => is === 'paragraph' || is === 'heading')
+    .map((leaf) => withoutComments(textOf(leaf)))
+    .join('\n'),
 });
 
-// Lines with a line of `===` or `--` below them are a heading.
-const underlined = (source: string): Block[] => {
-  const blocks: Block[] = [];
-  const lines: string[] = [];
-  for (const line of source.split('\n')) {
-    const level = lines.length === 0 ? 0 : levelOf(line);
-    if (level === 0) lines.push(line);
-    else blocks.push(heading(lines.splice(0).join(' '), level));
-  }
-  const rest = lines.join('\n').trim();
-  return rest === '' ? blocks : [...blocks, paragraph(rest)];
+// Each by what it begins with.
+const itemsOf = (leaves: readonly Leaf[]): Item[] => {
+  const seen = new Set<Container>();
+  return leaves.flatMap((leaf, at) => {
+    const item = leaf.within.findLast((one) => one.kind === 'item');
+    if (item === undefined || seen.has(item)) return [];
+    for (const one of leaf.within) seen.add(one);
+    return [itemOf(leaf, leaves[at + 1], item)];
+  });
 };
 
-const levelOf = (line: string): number => {
-  if (/^ {0,3}=+[ \t]*$/.test(line)) return 1;
-  return /^ {0,3}-+[ \t]*$/.test(line) ? 2 : 0;
-};
-
-// `---` right below a paragraph underlines it, too.
-const underline = ({ piece, blocks }: Reading, { position }: RootContent): void => {
-  const { start, end } = position ?? {};
-  const above = piece.slice(0, start?.offset ?? 0);
-  const last = blocks.at(-1);
-  if (last?.kind !== 'paragraph' || /\n[ \t]*\n[ \t]*$/.test(above.slice(-200))) return;
-  if (!above.trimEnd().endsWith(last.source.slice(-40))) return;
-  if (levelOf(piece.slice(start?.offset ?? 0, end?.offset ?? 0)) !== 2) return;
-  blocks.splice(-1, 1, heading(last.source.replaceAll('\n', ' '), 2));
-};
-
-const textOfHtml = (source: string): Block[] => {
-  const text = source.replace(/<\/?[a-z][^<>]{0,1000}>/gi, '').trim();
-  return text === '' ? [] : [paragraph(text)];
-};
-
-const codeOf = ({ lang, value }: Extract<Nodes, { type: 'code' }>): Code => ({
-  language: lang?.toLowerCase() ?? null,
-  content: value,
-});
-
-const withParts = (piece: string, node: Parents, kind: 'list' | 'quote'): Block => {
-  const source = sourceOf(piece, node);
-  const parts: Parts = { items: [], codes: [], prose: [] };
-  gather(piece, node, parts);
-  return { level: 0, kind, source, ...parts, prose: parts.prose.join('\n') };
-};
-
-interface Parts {
-  items: Item[];
-  codes: Code[];
-  prose: string[];
-}
-
-const gather = (piece: string, node: Parents, parts: Parts): void => {
-  if (node.type === 'listItem') parts.items.push(itemOf(piece, node));
-  for (const child of node.children) {
-    if (child.type === 'code') parts.codes.push(codeOf(child));
-    if (child.type === 'paragraph' || child.type === 'heading')
-      parts.prose.push(unmarked(sourceOf(piece, child)));
-    else if ('children' in child) gather(piece, child, parts);
-  }
-};
-
-const itemOf = (piece: string, node: Parents): Item => {
-  const first = node.children.at(0);
-  const text = first?.type === 'paragraph' ? unmarked(sourceOf(piece, first)) : '';
+const itemOf = (first: Leaf, next: Leaf | undefined, item: Container): Item => {
+  const begins = first.kind === 'paragraph' && first.within.at(-1) === item;
+  const text = begins ? withoutComments(textOf(first)) : '';
   const [, box, words] = /^\[([ xX])\][ \t]+([\s\S]*)$/.exec(text) ?? [];
   const checked = box === undefined ? null : box !== ' ';
   const line = (words ?? text).replace(/\s+/g, ' ').trim();
-  return { text: line + shownBy(line, node.children.at(1)), checked };
+  const shown = next?.within.at(-1) === item ? shownBy(line, next) : '';
+  return { text: line + shown, checked };
 };
 
 // "Run:" and a line of code below it are one step.
-const shownBy = (line: string, next: Nodes | undefined): string => {
-  if (!line.endsWith(':') || next?.type !== 'code') return '';
-  const code = next.value.trim();
+const shownBy = (line: string, next: Leaf): string => {
+  if (!line.endsWith(':') || !isCode(next)) return '';
+  const code = codeOf(next).content.trim();
   return code === '' || code.length > 200 || /[\n`]/.test(code) ? '' : ` \`${code}\``;
 };
-
-// Lines after the first keep the indentation and the marks of the quotes that they stand in.
-const unmarked = (source: string): string => source.replace(/\n[ \t>]*/g, '\n');

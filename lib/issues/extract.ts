@@ -7,14 +7,15 @@ import { saysNothing } from './wording.ts';
 
 /**
  * Takes the text of an issue apart: its sections by the words of their headings, and what it lists, quotes and names. It
- * reads whatever is given, 256 KB of it at most, never throws, and gives way to other work; nothing that it finds is run.
+ * reads whatever is given, 256 KB of it at most, in a time in proportion to that, and never throws; nothing that it finds
+ * is run.
  */
-export const extractIssue = async (markdown: string, title?: string): Promise<ExtractedIssue> => {
+export const extractIssue = (markdown: string, title?: string): ExtractedIssue => {
   const text = markdown
     .slice(0, MOST)
     .replace(/^\uFEFF/, '')
     .replace(/\r\n?/g, '\n');
-  const sections = sectionsOf(await blocksOf(text));
+  const sections = sectionsOf(blocksOf(text));
   const blocks = sections.flatMap((section) => section.blocks);
   const prose = blocks.map((block) => block.prose).join('\n');
   const quoted = blocks.flatMap(({ codes }) => codes.map(({ content }) => content)).join('\n');

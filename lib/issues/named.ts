@@ -23,7 +23,7 @@ const BARE_LINK = /https?:\/\/[^\s<>"'`()[\]|]{1,2000}/g;
 const trimmed = (url: string): string => url.replace(/[.,;:!?*_~]{1,10}$/, '');
 
 /** The text without what stands between backticks. */
-const withoutCode = (prose: string): string => prose.replace(/`+[^`\n]+`+/g, ' ');
+const withoutCode = (prose: string): string => prose.replace(/(?<!`)`+(?!`)[^`\n]+`+/g, ' ');
 
 /** The issues and pull requests that a text names, each once: `#12`, `GH-12`, `owner/name#12`, or by their address. */
 export const mentionsIn = (prose: string): Mention[] => {

@@ -13,7 +13,8 @@ export interface Section {
 /** The sections of a document, in order; those in which nothing was answered are left out. */
 export const sectionsOf = (blocks: readonly Block[]): Section[] => {
   const sections: Section[] = [begin(null, 0, 'other')];
-  for (const block of blocks) take(sections, block);
+  const latest = [0];
+  for (const block of blocks) take({ sections, latest }, block);
   return sections.filter(({ blocks: [first, ...more] }) =>
     first === undefined ? false : more.length > 0 || !saysNothing(first.source),
   );
@@ -33,24 +34,37 @@ const begin = (heading: string | null, level: number, kind: SectionKind): Sectio
   blocks: [],
 });
 
-const take = (sections: Section[], block: Block): void => {
-  if (block.kind === 'heading') {
-    sections.push(begin(bare(block.source), block.level, kindUnder(sections, block)));
-    return;
-  }
-  if (block.kind === 'paragraph') for (const run of runsOf(block.source)) takeRun(sections, run);
-  else add(sections, block);
+interface Reading {
+  sections: Section[];
+  /** Where the latest heading of each level is among them. */
+  latest: number[];
+}
+
+// What is more than that is text: whoever lists what is in a section names its heading each time.
+const MOST = 1000;
+const LONGEST = 300;
+
+const take = ({ sections, latest }: Reading, block: Block): void => {
+  const full = sections.length >= MOST;
+  if (block.kind === 'heading' && (full || block.source.length > LONGEST)) {
+    add(sections, paragraphOf(block.source));
+  } else if (block.kind === 'heading') {
+    const above = sections[Math.max(0, ...latest.slice(0, block.level).filter(Number.isInteger))];
+    latest[block.level] = sections.length;
+    sections.push(begin(bare(block.source), block.level, kindUnder(above, block)));
+  } else if (block.kind === 'paragraph' && !full) {
+    for (const run of runsOf(block.source)) takeRun(sections, run);
+  } else add(sections, block);
 };
 
-const bare = (heading: string): string => heading.replace(/[*_]{2}|\s*#+\s*$/g, '').trim();
+const bare = (heading: string): string => heading.replace(/[*_]{2}/g, '').trim();
 
 // "### Version" of "## Environment" is what it says; "### Linux" there is of the environment, too.
-const kindUnder = (sections: readonly Section[], { source, level }: Block): SectionKind => {
+const kindUnder = (above: Section | undefined, { source, level }: Block): SectionKind => {
   const own = kindOfHeading(source);
   // A title, that of a definition of a problem among them.
   if (own === 'summary' && level === 1) return 'other';
   if (own !== 'other') return own;
-  const above = sections.findLast((section) => section.level < level);
   return above === undefined || above.level === 0 || above.level === 1 ? 'other' : above.kind;
 };
 
@@ -74,7 +88,7 @@ const runsOf = (source: string): Run[] => {
 };
 
 const labelled = (line: string): Run | undefined => {
-  const bold = /^\s*(?:\*\*|__)([^*_\n]{2,120})(?:\*\*|__)\s*:?\s*$/.exec(line)?.[1];
+  const bold = /^(?:\*\*|__)([^*_\n]{2,120})(?:\*\*|__)\s*:?$/.exec(line.trim())?.[1];
   if (bold !== undefined) return { label: bold, bold: true, text: '' };
   const [, label, text] =
     /^\s*(?:\*\*|__)?([A-Za-z][A-Za-z -]{2,40}?)(?:\*\*|__)?\s*:(?:\*\*|__)?(?:\s+(.*))?$/.exec(

@@ -66,8 +66,9 @@ const otherCode = ({ code_blocks, logs, sections }: ExtractedIssue): string => {
   const whole = new Set(
     sections.filter(({ kind }) => WHOLE.has(kind)).map(({ heading }) => heading),
   );
+  const told = new Set(logs);
   return code_blocks
-    .filter(({ content, section: heading }) => !logs.includes(content) && !whole.has(heading))
+    .filter(({ content, section: heading }) => !told.has(content) && !whole.has(heading))
     .filter(({ content }) => content.trim() !== '')
     .slice(0, MOST_BLOCKS)
     .map(({ content, language }) => quoted(content, language))

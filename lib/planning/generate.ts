@@ -68,7 +68,7 @@ const make = async (
   material: Material,
 ): Promise<Made> => {
   const run = await agentOf(service, name);
-  if (run === undefined) return { content: await material.extract(), generated_by: EXTRACTION };
+  if (run === undefined) return { content: material.extract(), generated_by: EXTRACTION };
   await needTrustOf(service, { case_id: caseId, provider: name });
   const prompt = planningPrompt(material);
   const answer = await readOnlyTurn(service, caseId, { provider: { name, run }, prompt });

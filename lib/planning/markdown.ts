@@ -45,4 +45,4 @@ export const withoutCommands = (markdown: string): string => {
   return shellBlocks(text).length === 0 ? text : text.replace(/`{3,}|~{3,}/g, "''");
 };
 
-const FENCE = /((?:`{3,}|~{3,})[ \t]*)(?:sh|shell|bash)(?=[ \t\n]|$)/gi;
+const FENCE = /((?:(?<!`)`{3,}|(?<!~)~{3,})[ \t]*)(?:sh|shell|bash)(?=[ \t\n]|$)/gi;

@@ -19,7 +19,7 @@ export interface Material {
   /** For an agent. */
   parts: { name: string; content: string }[];
   /** Makes the file of the text alone. */
-  extract: () => Promise<string>;
+  extract: () => string;
 }
 
 type Gather = (service: Service, item: Case, planning: Planning) => Material;
@@ -41,7 +41,7 @@ const fromIssue = ({ store }: Service, item: Case): Material => {
     ...of(item, 'problem-definition.md'),
     title: copy.title,
     parts: [{ name: `The issue ${origin.name}: ${copy.title}`, content: copy.body }],
-    extract: async () => definitionOf(await extractIssue(copy.body, copy.title), origin),
+    extract: () => definitionOf(extractIssue(copy.body, copy.title), origin),
   };
 };
 
@@ -68,8 +68,8 @@ const fromDefinition = ({ store }: Service, item: Case, planning: Planning): Mat
   return {
     ...of(item, 'hypotheses.md'),
     parts: [{ name: `From ${source}`, content }],
-    extract: async () =>
-      hypothesesOf(await extractIssue(content, item.title), {
+    extract: () =>
+      hypothesesOf(extractIssue(content, item.title), {
         title: item.title,
         source,
         own: issue && nameOf(issue),
@@ -102,8 +102,7 @@ const fromHypotheses = (item: Case, planning: Planning): Material => {
       { name: 'From hypotheses.md', content: hypotheses },
       { name: `From ${source}`, content },
     ],
-    extract: async () =>
-      tasksOf(await extractIssue(hypotheses), await extractIssue(content), item.title),
+    extract: () => tasksOf(extractIssue(hypotheses), extractIssue(content), item.title),
   };
 };
 

@@ -72,12 +72,12 @@ const checks = ({ sections, checklist }: ExtractedIssue): Task[] => {
 const VERDICT = 'hypotheses.md says whether it holds, and what shows it.';
 
 const isOpen = (content: string): boolean => {
-  const verdict = /^[-*\s]*(?:\*\*)?Verdict(?:\*\*)?:(.{0,200})$/im.exec(content)?.[1]?.trim();
+  const verdict = /^[-* \t]*Verdict(?:\*\*)?:(.{0,200})$/im.exec(content)?.[1]?.trim();
   return verdict === undefined || !/^(?:wrong|no\b|false|rejected|struck|refuted)/i.test(verdict);
 };
 
 const checkOf = (content: string): { how?: string } => {
-  const told = /^[-*\s]*(?:\*\*)?(?:How to )?check(?:\*\*)?:(.{1,1000})$/im.exec(content)?.[1];
+  const told = /^[-* \t]*(?:How to )?check(?:\*\*)?:(.{1,1000})$/im.exec(content)?.[1];
   return told === undefined ? {} : { how: oneLine(told, 400) };
 };
 

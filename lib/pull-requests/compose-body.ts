@@ -23,12 +23,12 @@ export const MAX_BODY = 65_536;
  * The body of a pull request, Markdown. Nothing that an agent or an issue wrote notifies anybody, closes another issue or
  * hides what follows it. What would be too long for the host is shortened, and says so.
  */
-export const composeBody = async (told: Told, room = MAX_BODY): Promise<string> => {
-  const proved = await provedBy(told);
+export const composeBody = (told: Told, room = MAX_BODY): string => {
+  const proved = provedBy(told);
   let body = '';
   for (const size of SIZES) {
-    const asked = await askedFor(told, size);
-    const done = await doneSo(told, size);
+    const asked = askedFor(told, size);
+    const done = doneSo(told, size);
     body = `${[...asked, ...done, ...proved].join('\n\n')}\n`;
     if (body.length <= room) break;
   }
@@ -48,41 +48,38 @@ const SIZES: readonly Size[] = [
   { asked: 500, said: 100 },
 ];
 
-const askedFor = async (
-  { title, description, issue }: Told,
-  { asked }: Size,
-): Promise<string[]> => [
+const askedFor = ({ title, description, issue }: Told, { asked }: Size): string[] => [
   '## What was asked',
-  await quoted(description.trim() === '' ? title : shortened(description.trim(), asked)),
+  quoted(description.trim() === '' ? title : shortened(description.trim(), asked)),
   ...(issue === undefined ? [] : [`Closes ${issue.repository}#${issue.number}.`]),
 ];
 
-const doneSo = async ({ sessions }: Told, size: Size): Promise<string[]> => {
+const doneSo = ({ sessions }: Told, size: Size): string[] => {
   const newest = sessions.slice(-MOST_SESSIONS);
-  const parts = await Promise.all(newest.map((one) => ofSession(one, size)));
+  const parts = newest.flatMap((one) => ofSession(one, size));
   const left = sessions.length - newest.length;
   return [
     '## What was done',
     ...(left > 0 ? [`${left} earlier sessions are not told here.`] : []),
-    ...(newest.length === 0 ? ['No session has completed its work.'] : parts.flat()),
+    ...(newest.length === 0 ? ['No session has completed its work.'] : parts),
   ];
 };
 
-const ofSession = async (
+const ofSession = (
   { session, words }: Told['sessions'][number],
   { said: most }: Size,
-): Promise<string[]> => {
+): string[] => {
   const ended = session.ended_at === null ? '' : `, ${minuteOf(session.ended_at)}`;
   const changed = words.changed === undefined ? '' : `: ${words.changed}`;
   const said = words.last_words?.trim() ?? '';
   return [
     `**${session.type}** by ${session.provider}${ended}${changed}`,
-    ...(said === '' ? [] : [await quoted(shortened(said, most))]),
+    ...(said === '' ? [] : [quoted(shortened(said, most))]),
   ];
 };
 
-const provedBy = async ({ proofs, checklist }: Told): Promise<string[]> => {
-  const items = await Promise.all(checklist.slice(0, MOST_LINES).map(checkedLine));
+const provedBy = ({ proofs, checklist }: Told): string[] => {
+  const items = checklist.slice(0, MOST_LINES).map(checkedLine);
   const lines = proofs.slice(0, MOST_LINES).map(proofLine);
   return [
     '## How it was proved',
@@ -92,12 +89,8 @@ const provedBy = async ({ proofs, checklist }: Told): Promise<string[]> => {
 };
 
 /** What has to be proven, in one line, ticked where it is. */
-export const checkedLine = async ({
-  satisfied,
-  description,
-  type,
-}: ChecklistItem): Promise<string> =>
-  `- [${satisfied ? 'x' : ' '}] ${await harmless(oneLine(description))} (\`${type}\`)`;
+export const checkedLine = ({ satisfied, description, type }: ChecklistItem): string =>
+  harmless(`- [${satisfied ? 'x' : ' '}] ${oneLine(description)} (\`${type}\`)`);
 
 const proofLine = ({ type, verified_at, commit }: Told['proofs'][number]): string =>
   [

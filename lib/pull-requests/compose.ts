@@ -34,7 +34,7 @@ export const composeDraft = async (
 ): Promise<PullDraft> => {
   const { title } = await itemOf(service, caseId);
   const labels = readLink(service.store, caseId)?.issue?.labels ?? [];
-  const body = await composeBody(await toldOf(service, caseId), room);
+  const body = composeBody(await toldOf(service, caseId), room);
   return { title, body, labels, composed_at: null, edited: false };
 };
 

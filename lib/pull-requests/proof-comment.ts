@@ -26,7 +26,7 @@ export const postProof = async (
   const { missing } = await getGate(service, case_id);
   if (proofs.length === 0) throw nothingVerified(missing);
   const checklist = await listChecklist(service, case_id);
-  const body = await proofText({ proofs, checklist });
+  const body = proofText({ proofs, checklist });
   const marker = `dossier:proof ${case_id}`;
   const digest = sha256(body);
   const hosted = hostedFor(service, kept);

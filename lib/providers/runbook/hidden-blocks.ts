@@ -1,4 +1,5 @@
 import { visible, warningsIn } from '../../../store/text/visible.ts';
+import { DEEPEST, readLeaves } from '../../markdown/leaves.ts';
 import { firstLine, shellBlocks } from './shell-blocks.ts';
 
 /**
@@ -6,6 +7,9 @@ import { firstLine, shellBlocks } from './shell-blocks.ts';
  * where each is what it looks like. What is seen has to be what runs.
  */
 export const hiddenBlock = (plan: string): string | undefined => {
+  const { too_deep } = readLeaves(plan);
+  if (too_deep !== undefined)
+    return `Line ${too_deep} of the plan stands deeper than in ${DEEPEST} quotes and lists, and nothing from there on would be run.`;
   const blocks = shellBlocks(plan);
   if (blocks.length === 0) return undefined;
   for (const [at, { script }] of blocks.entries()) {

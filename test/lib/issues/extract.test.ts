@@ -82,8 +82,8 @@ Actual: Error: invalid byte in src/a.py
 see https://github.com/acme/app/pull/12.`;
 
 describe('extractIssue', () => {
-  it('takes what an issue form writes apart', async () => {
-    const issue = await extractIssue(FORM, 'Crash on empty config');
+  it('takes what an issue form writes apart', () => {
+    const issue = extractIssue(FORM, 'Crash on empty config');
     assert.equal(issue.title, 'Crash on empty config');
     assert.deepEqual(issue.steps, [
       'Make an empty `acme.toml`',
@@ -117,19 +117,19 @@ describe('extractIssue', () => {
     assert.equal(issue.code_blocks[0]?.content, 'acme build # now');
   });
 
-  it('leaves out a section that nobody answered', async () => {
-    const { sections } = await extractIssue(FORM);
+  it('leaves out a section that nobody answered', () => {
+    const { sections } = extractIssue(FORM);
     assert.equal(sections.length, 7);
     assert.ok(sections.every(({ heading }) => heading !== 'Anything else?'));
   });
 
-  it('says the same of CRLF, and of a byte order mark before it', async () => {
+  it('says the same of CRLF, and of a byte order mark before it', () => {
     const crlf = `\uFEFF${FORM.replaceAll('\n', '\r\n')}`;
-    assert.deepEqual(await extractIssue(crlf), await extractIssue(FORM));
+    assert.deepEqual(extractIssue(crlf), extractIssue(FORM));
   });
 
-  it('reads bold lines as headings and drops the comments of a template', async () => {
-    const issue = await extractIssue(CLASSIC);
+  it('reads bold lines as headings and drops the comments of a template', () => {
+    const issue = extractIssue(CLASSIC);
     assert.deepEqual(
       issue.sections.map(({ kind }) => kind),
       ['summary', 'steps', 'expected', 'environment'],
@@ -141,8 +141,8 @@ describe('extractIssue', () => {
     assert.doesNotMatch(JSON.stringify(issue), /thanks for reporting|say more/);
   });
 
-  it('finds labels, check boxes and quoted output where there is no heading at all', async () => {
-    const issue = await extractIssue(LOOSE);
+  it('finds labels, check boxes and quoted output where there is no heading at all', () => {
+    const issue = extractIssue(LOOSE);
     assert.equal(issue.expected, 'it saves');
     assert.equal(issue.actual, 'Error: invalid byte in src/a.py');
     assert.match(issue.summary, /^It crashes/);
@@ -159,7 +159,7 @@ describe('extractIssue', () => {
     assert.deepEqual(issue.mentions, [{ repository: 'acme/app', number: 12, kind: 'pull' }]);
   });
 
-  it('understands several wordings of a heading', async () => {
+  it('understands several wordings of a heading', () => {
     const wordings: [string, string][] = [
       ['## What did you expect to happen?', 'expected'],
       ['## ✅ Expected result', 'expected'],
@@ -176,30 +176,30 @@ describe('extractIssue', () => {
       ['## Screenshots', 'other'],
     ];
     for (const [heading, kind] of wordings) {
-      const { sections } = await extractIssue(`${heading}\n\nSome words.\n`);
+      const { sections } = extractIssue(`${heading}\n\nSome words.\n`);
       assert.deepEqual([heading, sections[0]?.kind], [heading, kind]);
       assert.equal(sections[0]?.content, 'Some words.');
     }
   });
 
-  it('keeps a long code block whole, whatever looks like a heading in it', async () => {
+  it('keeps a long code block whole, whatever looks like a heading in it', () => {
     const log = Array.from({ length: 2000 }, (_, at) => `# line ${at}`).join('\n');
-    const { code_blocks, sections } = await extractIssue(`## Logs\n\n\`\`\`\n${log}\n\`\`\`\n`);
+    const { code_blocks, sections } = extractIssue(`## Logs\n\n\`\`\`\n${log}\n\`\`\`\n`);
     assert.equal(sections.length, 1);
     assert.equal(code_blocks[0]?.content, log);
   });
 
-  it('keeps every item of a list that is longer than a piece', async () => {
+  it('keeps every item of a list that is longer than a piece', () => {
     const items = Array.from({ length: 500 }, (_, at) => `- [ ] check the thing number ${at}`);
-    const { acceptance_criteria, checklist } = await extractIssue(
+    const { acceptance_criteria, checklist } = extractIssue(
       `## Acceptance criteria\n${items.join('\n')}\n`,
     );
     assert.equal(acceptance_criteria.length, 500);
     assert.equal(checklist.at(-1)?.section, 'Acceptance criteria');
   });
 
-  it('reads 256 KB of a text, and says that there is more', async () => {
-    const { truncated, summary } = await extractIssue('word '.repeat(60_000));
+  it('reads 256 KB of a text, and says that there is more', () => {
+    const { truncated, summary } = extractIssue('word '.repeat(60_000));
     assert.equal(truncated, true);
     assert.ok(summary.length < 270_000);
   });
@@ -221,21 +221,21 @@ describe('extractIssue', () => {
     'rows of a table': `|a|\n|-|\n${'|a'.repeat(30_000)}`,
   };
   for (const [name, text] of Object.entries(HOSTILE)) {
-    it(`reads ${name} to the end`, async () => {
-      assert.ok(Check(ExtractedIssue, await extractIssue(text)));
+    it(`reads ${name} to the end`, () => {
+      assert.ok(Check(ExtractedIssue, extractIssue(text)));
     });
   }
 
-  it('never throws, and answers what its schema says, the same each time', async () => {
+  it('never throws, and answers what its schema says, the same each time', () => {
     const bits = ['# ', '- [ ] ', '```', '\n', '> ', '**Expected**', '<!--', '-->', '[a](', '#1'];
     const text = fc
       .array(fc.oneof(fc.constantFrom(...bits), fc.string({ unit: 'binary', maxLength: 12 })))
       .map((parts) => parts.join(''));
-    await fc.assert(
-      fc.asyncProperty(text, async (markdown) => {
-        const first = await extractIssue(markdown);
+    fc.assert(
+      fc.property(text, (markdown) => {
+        const first = extractIssue(markdown);
         assert.ok(Check(ExtractedIssue, first));
-        assert.deepEqual(await extractIssue(markdown), first);
+        assert.deepEqual(extractIssue(markdown), first);
       }),
       { numRuns: 200 },
     );

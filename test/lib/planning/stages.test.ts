@@ -18,12 +18,12 @@ const ORIGIN = {
 };
 
 /** The three files of an issue, each of the one before. */
-const planned = async (body: string, title = ORIGIN.title): Promise<[string, string, string]> => {
-  const definition = definitionOf(await extractIssue(body, title), { ...ORIGIN, title });
-  const problem = await extractIssue(definition);
+const planned = (body: string, title = ORIGIN.title): [string, string, string] => {
+  const definition = definitionOf(extractIssue(body, title), { ...ORIGIN, title });
+  const problem = extractIssue(definition);
   const from = { title, source: 'problem-definition.md', own: ORIGIN.name };
   const hypotheses = hypothesesOf(problem, from);
-  return [definition, hypotheses, tasksOf(await extractIssue(hypotheses), problem, title)];
+  return [definition, hypotheses, tasksOf(extractIssue(hypotheses), problem, title)];
 };
 
 const WISH = `So that finance can open it.
@@ -49,8 +49,8 @@ Add a button. It calls the export.
 `;
 
 describe('the planning files, by extraction', () => {
-  it('keep what is ticked ticked, and make a task of the rest', async () => {
-    const [definition, , tasks] = await planned(WISH);
+  it('keep what is ticked ticked, and make a task of the rest', () => {
+    const [definition, , tasks] = planned(WISH);
     assert.match(
       definition,
       /^- \[ \] A button \*\*Export\*\* in lib\/table\.vue\n- \[x\] Agreed/m,
@@ -68,8 +68,8 @@ describe('the planning files, by extraction', () => {
     );
   });
 
-  it('say of a wish what speaks for it, not that something is broken', async () => {
-    const [definition, hypotheses, tasks] = await planned(WISH);
+  it('say of a wish what speaks for it, not that something is broken', () => {
+    const [definition, hypotheses, tasks] = planned(WISH);
     assert.match(definition, /^## Proposal\n\nAdd a button\. It calls the export\.$/m);
     assert.match(hypotheses, /^## H\d: What the issue proposes is the way to do it$/m);
     assert.match(hypotheses, /“Add a button”/);
@@ -78,33 +78,33 @@ describe('the planning files, by extraction', () => {
     assert.doesNotMatch(tasks, /Reproduce/);
   });
 
-  it('ask what an issue leaves open', async () => {
-    const [definition, hypotheses] = await planned('It hangs.', 'It hangs');
+  it('ask what an issue leaves open', () => {
+    const [definition, hypotheses] = planned('It hangs.', 'It hangs');
     assert.match(definition, /^## Open questions\n\n- What is expected/m);
     assert.match(hypotheses, /^## H1: “It hangs” says what is to be done$/m);
-    const [empty] = await planned('', 'It hangs');
+    const [empty] = planned('', 'It hangs');
     assert.match(empty, /says no more than its title/);
   });
 
-  it('leave out of the tasks what a verdict has refuted', async () => {
-    const [, hypotheses] = await planned('TypeError: no\n\nin a.ts and b.ts');
+  it('leave out of the tasks what a verdict has refuted', () => {
+    const [, hypotheses] = planned('TypeError: no\n\nin a.ts and b.ts');
     const judged = hypotheses.replace('Verdict: open', 'Verdict: wrong, it is elsewhere');
-    const all = tasksOf(await extractIssue(hypotheses), await extractIssue(''), 'x');
-    const left = tasksOf(await extractIssue(judged), await extractIssue(''), 'x');
+    const all = tasksOf(extractIssue(hypotheses), extractIssue(''), 'x');
+    const left = tasksOf(extractIssue(judged), extractIssue(''), 'x');
     assert.match(all, /Check H1/);
     assert.doesNotMatch(left, /Check H1/);
     assert.match(left, /Check H2/);
   });
 
-  it("take hypotheses in the operator's own form", async () => {
-    const own = await extractIssue('# Mine\n\n- the cache is stale\n- the clock is wrong\n');
-    const tasks = tasksOf(own, await extractIssue(''), 'x');
+  it("take hypotheses in the operator's own form", () => {
+    const own = extractIssue('# Mine\n\n- the cache is stale\n- the clock is wrong\n');
+    const tasks = tasksOf(own, extractIssue(''), 'x');
     assert.match(tasks, /^- \[ \] Check: the cache is stale$/m);
     assert.match(tasks, /^- \[ \] Check: the clock is wrong$/m);
   });
 
-  it('are a few lines even of a very long issue', async () => {
-    const [definition] = await planned(`## Logs\n\n\`\`\`\n${'x'.repeat(200_000)}\n\`\`\`\n`);
+  it('are a few lines even of a very long issue', () => {
+    const [definition] = planned(`## Logs\n\n\`\`\`\n${'x'.repeat(200_000)}\n\`\`\`\n`);
     assert.ok(definition.length < 20_000, `${definition.length}`);
   });
 
@@ -121,12 +121,12 @@ describe('the planning files, by extraction', () => {
     '## ```sh\n\nrm\n\n## ```',
   ];
   for (const body of HOSTILE) {
-    it(`hold nothing to run of ${JSON.stringify(body)}`, async () => {
-      for (const text of await planned(body, '```sh')) assert.deepEqual(shellBlocks(text), []);
+    it(`hold nothing to run of ${JSON.stringify(body)}`, () => {
+      for (const text of planned(body, '```sh')) assert.deepEqual(shellBlocks(text), []);
     });
   }
 
-  it('hold nothing to run, whatever an issue says', async () => {
+  it('hold nothing to run, whatever an issue says', () => {
     const bits = [
       '```sh\n',
       '```\n',
@@ -141,9 +141,9 @@ describe('the planning files, by extraction', () => {
     const text = fc
       .array(fc.oneof(fc.constantFrom(...bits, 'rm x\n', '  '), fc.string({ maxLength: 6 })))
       .map((parts) => parts.join(''));
-    await fc.assert(
-      fc.asyncProperty(text, text, async (body, title) => {
-        for (const file of await planned(body, title)) assert.deepEqual(shellBlocks(file), []);
+    fc.assert(
+      fc.property(text, text, (body, title) => {
+        for (const file of planned(body, title)) assert.deepEqual(shellBlocks(file), []);
       }),
       { numRuns: 150 },
     );

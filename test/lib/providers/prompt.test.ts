@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { readFences } from '../../../lib/markdown/fences.ts';
 import { renderPrompt } from '../../../lib/providers/prompt.ts';
 import type { PromptParts } from '../../../lib/providers/provider.ts';
-import { readFences } from '../../../lib/providers/runbook/markdown-fences.ts';
 
 const PARTS: PromptParts = {
   title: 'Fix the sum',

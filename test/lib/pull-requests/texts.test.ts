@@ -16,27 +16,27 @@ const MENTION = /(?<![\w`])@\w/;
 const CLOSES = /\b(close[sd]?|fix(e[sd])?|resolve[sd]?):?\s+\S*(#\d|\/issues\/\d)/i;
 
 describe('harmless', () => {
-  it('notifies nobody, closes no issue and hides nothing, and reads the same', async () => {
+  it('notifies nobody, closes no issue and hides nothing, and reads the same', () => {
     const text =
       'Ask @alice or (@org/team). Fixes #12, closes: acme/app#3, Resolves https://x.example/a/b/issues/9.\n<!-- dossier:proof -->';
-    const made = await harmless(text);
+    const made = harmless(text);
     assert.equal(seen(made), text);
     assert.doesNotMatch(made, MENTION);
     assert.doesNotMatch(made, CLOSES);
     assert.doesNotMatch(made, /<!--/);
   });
 
-  it('leaves code letter for letter, and addresses of mail', async () => {
+  it('leaves code letter for letter, and addresses of mail', () => {
     const code =
       'Use `@Override`, me@example.com:\n\n```java\n@Override // fixes #1 <!-- x -->\n```\n';
-    assert.equal(await harmless(code), code);
-    assert.doesNotMatch(await harmless('a stray ` and then @bob'), MENTION);
+    assert.equal(harmless(code), code);
+    assert.doesNotMatch(harmless('a stray ` and then @bob'), MENTION);
   });
 });
 
 describe('quoted', () => {
-  it('ends with the quotation what is left open in it', async () => {
-    const text = `${await quoted('```sh\nnever closed')}\n\n## After`;
+  it('ends with the quotation what is left open in it', () => {
+    const text = `${quoted('```sh\nnever closed')}\n\n## After`;
     const [quote, heading] = fromMarkdown(text).children;
     assert.deepEqual([quote?.type, heading?.type], ['blockquote', 'heading']);
   });
@@ -103,8 +103,8 @@ const TOLD = {
 };
 
 describe('composeBody', () => {
-  it('tells what was asked, what was done and how it was proved', async () => {
-    const body = await composeBody(TOLD);
+  it('tells what was asked, what was done and how it was proved', () => {
+    const body = composeBody(TOLD);
     const headings = fromMarkdown(body).children.filter(({ type }) => type === 'heading');
     assert.equal(headings.length, 3, body);
     assert.match(body, /^Closes acme\/app#12\.$/m);
@@ -114,17 +114,17 @@ describe('composeBody', () => {
     assert.doesNotMatch(body, MENTION);
   });
 
-  it('says so where nothing was done or proved yet', async () => {
+  it('says so where nothing was done or proved yet', () => {
     const none = { issue: undefined, sessions: [], proofs: [], checklist: [], description: '' };
-    const body = await composeBody({ ...TOLD, ...none });
+    const body = composeBody({ ...TOLD, ...none });
     assert.match(body, /No session has completed its work\.[\s\S]*Nothing is verified yet\./);
     assert.doesNotMatch(body, /Closes/);
   });
 
-  it('is never longer than the host takes', async () => {
+  it('is never longer than the host takes', () => {
     const long = 'word '.repeat(20_000);
     const session = { session: SESSION, words: { changed: undefined, last_words: long } };
-    const body = await composeBody({
+    const body = composeBody({
       ...TOLD,
       description: long,
       sessions: Array.from({ length: 40 }, () => session),
@@ -144,24 +144,24 @@ const proof = (content: string): Proof => ({
 });
 
 describe('proofText', () => {
-  it('shows contents letter for letter, in blocks that nothing in them ends', async () => {
+  it('shows contents letter for letter, in blocks that nothing in them ends', () => {
     const content = '````\n</details>\n@everyone <script>\n```\nok';
-    const text = await proofText({ proofs: [proof(content)], checklist: [] });
+    const text = proofText({ proofs: [proof(content)], checklist: [] });
     const [code] = fromMarkdown(text).children.filter(({ type }) => type === 'code');
     assert.ok(code?.type === 'code' && code.value === content, text);
   });
 
-  it('holds nothing that seems to be its marker', async () => {
+  it('holds nothing that seems to be its marker', () => {
     const content = '<!-- dossier:proof 22222222-2222-4222-8222-222222222222 -->';
-    const text = await proofText({ proofs: [proof(content)], checklist: [] });
+    const text = proofText({ proofs: [proof(content)], checklist: [] });
     assert.doesNotMatch(text, /<!-- dossier:/);
     assert.ok(seen(text).includes(content));
   });
 
-  it('cuts the middle of what is too long, says how much, and leaves short ones whole', async () => {
+  it('cuts the middle of what is too long, says how much, and leaves short ones whole', () => {
     const long = `first line\n${'😀'.repeat(60_000)}\nlast line`;
     const proofs = [proof(long), proof('short and whole'), proof(long)];
-    const text = await proofText({ proofs, checklist: [] });
+    const text = proofText({ proofs, checklist: [] });
     assert.ok(text.length < MAX_BODY, String(text.length));
     assert.ok(text.length > MAX_BODY * 0.9, 'the room is used');
     assert.match(text, /short and whole/);
@@ -169,9 +169,9 @@ describe('proofText', () => {
     assert.doesNotMatch(text, /\p{Cs}/u);
   });
 
-  it('stays short enough with hundreds of proofs', async () => {
+  it('stays short enough with hundreds of proofs', () => {
     const proofs = Array.from({ length: 300 }, (_, n) => proof('x'.repeat(10_000 + n)));
-    const text = await proofText({ proofs, checklist: [] });
+    const text = proofText({ proofs, checklist: [] });
     assert.ok(text.length < MAX_BODY, String(text.length));
     assert.match(text, /260 more/);
   });

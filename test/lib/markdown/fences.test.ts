@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readFences } from '../../../../lib/providers/runbook/markdown-fences.ts';
+import { readFences } from '../../../lib/markdown/fences.ts';
 
 const fences = (lines: string[]): [info: string, content: string][] =>
   readFences(lines.join('\n')).map(({ info, content }) => [info, content]);

@@ -1,0 +1,87 @@
+type Span = [start: number, end: number];
+
+/**
+ * Where code stands within the text of a paragraph, in order. Only what every reader of Markdown takes for code is told:
+ * from where a tag, a link or a table might have taken a backtick to itself, nothing more is.
+ */
+export const codeSpans = (text: string): Span[] => {
+  if (!text.includes('`') || TABLE.test(text) || DEFINITION.test(text)) return [];
+  const reading: Reading = { text, runs: runsByLength(text), word: 0, spans: [] };
+  const tokens = new RegExp(TOKEN);
+  for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
+    const goOn = take(reading, found[0], found.index);
+    if (goOn === undefined) break;
+    tokens.lastIndex = goOn;
+  }
+  return reading.spans;
+};
+
+interface Reading {
+  text: string;
+  runs: Map<number, Runs>;
+  /** Where the word ends that was looked at last. */
+  word: number;
+  spans: Span[];
+}
+
+// Where to read on; undefined where nothing is sure from there on.
+const take = (reading: Reading, token: string, at: number): number | undefined => {
+  const { text, runs, spans } = reading;
+  const after = at + token.length;
+  if (token.startsWith('\\')) return after;
+  if (token.startsWith('`')) {
+    const end = endOfSpan(runs, at, token.length);
+    if (end !== undefined) spans.push([at, end]);
+    return end ?? after;
+  }
+  if (!ADDRESS.test(token)) return matchesAt(PLAIN, text, at) ? after : undefined;
+  if (reading.word <= at) reading.word = endOfWord(text, at);
+  return text[reading.word] === '`' ? undefined : after;
+};
+
+// The cells of a table are read each by itself.
+const TABLE = /^[ \t]*[|:-][-:| \t]*$/m;
+const DEFINITION = /^\[[\s\S]*\]:/;
+
+const TOKEN = /\\[!-/:-@[-`{-~]|`+|<(?=[a-z/!?])|\]\(|:\/\/|www\./gi;
+const ADDRESS = /^(?::|w)/i;
+
+// Tags, addresses and links of which it is plain that they end before the next backtick.
+const PLAIN =
+  /<[a-z/][^\s<>`"'=]*>|<[a-z]+:[^\s<>`]*>|\]\([^\s()<>"'`\\]*(?:[ \t]"[^"()<>`\\\n]*")?\)/iy;
+
+const matchesAt = (pattern: RegExp, text: string, at: number): boolean => {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+};
+
+const endOfWord = (text: string, from: number): number => {
+  const end = /[\s<`]/g;
+  end.lastIndex = from;
+  return end.exec(text)?.index ?? text.length;
+};
+
+interface Runs {
+  starts: number[];
+  next: number;
+}
+
+// Where runs of backticks stand, by their length.
+const runsByLength = (text: string): Map<number, Runs> => {
+  const runs = new Map<number, Runs>();
+  for (const { index, 0: run } of text.matchAll(/`+/g)) {
+    const same = runs.get(run.length);
+    if (same === undefined) runs.set(run.length, { starts: [index], next: 0 });
+    else same.starts.push(index);
+  }
+  return runs;
+};
+
+// A span ends with the next run that is as long as the one that began it.
+const endOfSpan = (runs: Map<number, Runs>, begin: number, length: number): number | undefined => {
+  const same = runs.get(length);
+  if (same === undefined) return undefined;
+  while ((same.starts[same.next] ?? Infinity) <= begin) same.next += 1;
+  const start = same.starts[same.next];
+  return start === undefined ? undefined : start + length;
+};

@@ -1,0 +1,60 @@
+import { advance, type Cursor, lookAhead, skipOneSpace } from './line.ts';
+import { isRuler, isUnderline } from './line-blocks.ts';
+
+/** What holds other blocks: a quote, or an item of a list with the columns that its text is indented by. */
+export type Container = { kind: 'quote' } | { kind: 'item'; width: number; empty: boolean };
+
+/** How many of the open quotes and list items go on in this line; the cursor stands behind their marks then. */
+export const matchContainers = (containers: Container[], cursor: Cursor): number => {
+  const stop = containers.findIndex((container) => !matches(container, cursor));
+  return stop === -1 ? containers.length : stop;
+};
+
+const matches = (container: Container, cursor: Cursor): boolean => {
+  const { indent, rest, blank } = lookAhead(cursor);
+  if (container.kind === 'quote') return indent < 4 && rest.startsWith('>') && enterQuote(cursor);
+  if (!blank && indent < container.width) return false;
+  if (blank && container.empty) return false;
+  advance(cursor, blank ? indent : container.width);
+  return true;
+};
+
+const enterQuote = (cursor: Cursor): true => {
+  advance(cursor, lookAhead(cursor).indent + 1);
+  skipOneSpace(cursor);
+  return true;
+};
+
+/** The quote or item that begins at the cursor, which moves behind its mark; in a paragraph an item needs more for that. */
+export const openContainer = (cursor: Cursor, paragraph: boolean): Container | undefined => {
+  const { indent, rest } = lookAhead(cursor);
+  if (indent >= 4) return undefined;
+  if (rest.startsWith('>')) {
+    enterQuote(cursor);
+    return { kind: 'quote' };
+  }
+  const marker = /^(?:[*+-]|(\d{1,9})[.)])(?=[ \t]|$)/.exec(rest);
+  if (marker === null || isRuler(rest) || (paragraph && isUnderline(rest))) return undefined;
+  return openItem(cursor, { mark: marker[0], number: marker[1] }, paragraph);
+};
+
+interface Marker {
+  mark: string;
+  number: string | undefined;
+}
+
+const openItem = (
+  cursor: Cursor,
+  { mark, number }: Marker,
+  paragraph: boolean,
+): Container | undefined => {
+  const { indent, rest } = lookAhead(cursor);
+  const bare = rest.slice(mark.length).trim() === '';
+  if (paragraph && (bare || (number !== undefined && Number(number) !== 1))) return undefined;
+  advance(cursor, indent + mark.length);
+  const gap = lookAhead(cursor).indent;
+  const padding = bare || gap > 4 ? 1 : gap;
+  if (bare || gap > 4) skipOneSpace(cursor);
+  else advance(cursor, gap);
+  return { kind: 'item', width: indent + mark.length + padding, empty: true };
+};
