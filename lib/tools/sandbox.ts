@@ -6,7 +6,7 @@ import type { Environment } from './environment.ts';
 import { findProgram } from './find-program.ts';
 import { settingsMounts } from './git-settings.ts';
 import { type Home, homeView, unseenIn } from './home.ts';
-import { bind, hide, isAtOrBelow, isInside, type Mount, real } from './mounts.ts';
+import { bind, hide, isAtOrBelow, isDirectory, isInside, type Mount, real } from './mounts.ts';
 import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './own-user.ts';
 import { seatbeltArguments } from './seatbelt.ts';
 import { socketPaths } from './sockets.ts';
@@ -202,7 +202,9 @@ const mounts = (argv: readonly string[], view: SandboxView, home: Home): Mount[]
   const { cwd, phase, writable, state = [], readable = [], hidden, binds = [] } = view;
   const own = phase === 'work' ? '--bind' : '--ro-bind';
   const outside = phase === 'work' ? state : state.filter((path) => !isInside(path, cwd));
-  const laid = binds.map(({ to }) => to).filter((path) => !isCovered(path, home));
+  const laid = binds
+    .filter(({ from, to }) => isDirectory(from) && !isCovered(to, home))
+    .map(({ to }) => to);
   makeMissing([...state.filter((path) => !wouldLieIn(cwd, path)), ...laid]);
   return [
     { path: TEMP, arguments: ['--tmpfs', TEMP] },

@@ -239,6 +239,7 @@ describe('settings of the turn', { skip: skipOf('auto') }, () => {
       `d=$(git rev-parse --git-dir)
 for f in $d/config $d/hooks/x $d/objects/info/alternates .git $main/.git/config $main/.git/refs/heads/main $main/.git/objects/x $main/.git/worktrees/x $main/.git/logs/HEAD $main/.git/config.worktree; do echo x >> $f && echo WROTE $f; done
 git config user.name x && echo WROTE; mv $d/config $d/c && echo WROTE; rm -f .git && echo WROTE; mv $d/hooks $d/h && echo WROTE; rm -rf $d/objects/info && echo WROTE
+mv $d/objects/info $d/i && echo WROTE; mv $d/objects $d/o && echo WROTE; rm -f $d/objects/info/alternates && echo WROTE; echo x > x; mv x $d/objects/info/alternates && echo WROTE; rm x
 echo x >> a.txt`,
     );
     assert.doesNotMatch(output, /WROTE/);

@@ -32,6 +32,24 @@ for (const sandbox of ['auto', 'off'] as const) {
       assert.match(patch, /\+two\n\+three[\s\S]*\+s\n/);
     });
 
+    it("keeps house in the turn's repository as anywhere, and all that it made is taken in", async (t) => {
+      const on = await gitScene(t, sandbox);
+      const before = pictureOf(on);
+      const output = await on.work(
+        `for n in 1 2 3; do echo $n > $n.txt; git add $n.txt; git commit -qm $n; done; git branch aside; echo s > s.txt; git add s.txt
+for what in 'gc --quiet' 'repack -adq' 'maintenance run' 'maintenance run --task=commit-graph --task=loose-objects --task=incremental-repack' 'repack -dq --write-midx' 'gc --aggressive --quiet --prune=now' 'fsck --full --strict' 'log --oneline main other v1'; do git $what > out 2>&1 && echo "did $what" || { echo "FAILED $what"; cat out; }; done; rm out`,
+      );
+      assert.equal(output.match(/^did /gm)?.length, 8, output);
+      assert.equal(on.git('log', '--format=%s', '-3'), '3\n2\n1\n');
+      assert.equal(on.git('status', '--short'), 'A  s.txt\n');
+      on.main('fsck', '--full', '--strict');
+      assert.deepEqual(pictureOf(on), { ...before, objects: pictureOf(on).objects });
+      const [{ refs } = {}] = await on.told();
+      const [{ ref, kept_ref } = { ref: '', kept_ref: '' }] = refs as Record<string, string>[];
+      assert.equal(ref, 'refs/heads/aside');
+      assert.equal(on.main('rev-parse', kept_ref ?? ''), on.git('rev-parse', 'HEAD'));
+    });
+
     it('moves no other branch, and drops no stash: what it did is kept and told', async (t) => {
       const on = await gitScene(t, sandbox);
       const before = pictureOf(on);

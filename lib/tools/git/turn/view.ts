@@ -26,10 +26,10 @@ export const turnView = (worktree: Worktree, places: Places): TurnView => {
   const isClone = git_dir === common_dir;
   const at = isClone ? join(path, '.git') : dir;
   const modules = join(git_dir, 'modules');
-  const fixed = ['config', 'hooks', 'objects/info'].map((name) => ({
+  const fixed = FIXED.map(({ name, write }) => ({
     from: join(dir, name),
     to: join(at, name),
-    write: false,
+    write,
   }));
   const own = isClone
     ? [{ from: common_dir, to: operator, write: false }]
@@ -44,6 +44,12 @@ export const turnView = (worktree: Worktree, places: Places): TurnView => {
     binds: [{ from: dir, to: at, write: true }, ...fixed, ...own, ...bound],
   };
 };
+
+// What lies over a name keeps it from being moved, so the directories above one that is fixed are, too.
+const FIXED = [
+  ...['config', 'hooks', 'objects/info/alternates'].map((name) => ({ name, write: false })),
+  ...['objects', 'objects/info'].map((name) => ({ name, write: true })),
+];
 
 const alternatesIn = (dir: string): string[] =>
   (plainText(join(dir, 'objects', 'info', 'alternates'), 1_048_576) ?? '')
