@@ -12,6 +12,7 @@ import {
 } from '../../../store/worktrees.ts';
 import { messageOf } from '../../providers/run-end.ts';
 import type { Service } from '../../service.ts';
+import { someOf } from '../../some-of.ts';
 import { unpin } from '../../tools/git/turn/pins.ts';
 import { dropHalfPointers, point } from '../../tools/git/turn/pointer.ts';
 import { readList } from '../../tools/git/turn/ref-list.ts';
@@ -120,7 +121,7 @@ const toldOf = (
   { store: { layout } }: Service,
   { taken, item_dir }: { taken: AllTaken; item_dir: string },
 ): TurnTold[] => {
-  const { held, kept, notes, links, disarmed } = taken;
+  const { held, kept, notes, links, disarmed, set_ids } = taken;
   const where = (path: string): string => relative(layout.root, path);
   const places = disarmed.taken.map(
     ({ path, to }) => `${path} (its git directory is in ${where(to)})`,
@@ -137,7 +138,9 @@ const toldOf = (
     ...(named.length === 0
       ? []
       : [{ code: 'repositories_disarmed' as const, message: linksText(named) }]),
-    ...[...notes, ...mended].map((message) => ({ code: 'git_noted' as const, message })),
+    ...[...notes, ...mended, ...(set_ids.length === 0 ? [] : [setIdsText(set_ids)])].map(
+      (message) => ({ code: 'git_noted' as const, message }),
+    ),
   ];
 };
 
@@ -149,6 +152,9 @@ const linksText = (named: readonly string[]): string =>
 
 const mendedText = (names: readonly string[], where: string): string =>
   `Settings or hooks of repositories inside the worktree were changed: ${names.join(', ')}. What names programs was taken out; it is in ${where}.`;
+
+const setIdsText = (names: readonly string[]): string =>
+  `Files were left set-uid or set-gid, and are so no more: ${someOf(names)}.`;
 
 const blockedBy = (told: readonly TurnTold[]): string | undefined =>
   told.find(({ code }) => code === 'repositories_disarmed')?.message;

@@ -6,6 +6,7 @@ import type { Runner, Worktree } from '../git.ts';
 import { type Arms, armsOf, freeName, mend } from './armed.ts';
 import { innerRepositories, openUp } from './inner.ts';
 import { entriesOf, plainText } from './plain-file.ts';
+import { dropBelow } from './set-ids.ts';
 
 /** What is known of the repositories inside a worktree before a turn. Plain data. */
 export interface Guarded {
@@ -118,6 +119,8 @@ export const disarm = async (
       failed.push(error);
     }
   const mended = await mendAll(git, worktree, { before, aside });
+  // Others may enter there who could not enter the worktree.
+  if (taken.length + mended.length > 0) await dropBelow(aside);
   if (failed.length > 0) throw failed[0];
   return { taken, mended };
 };

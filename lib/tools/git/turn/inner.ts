@@ -78,7 +78,7 @@ const kindsOf = (dir: string, names: ReadonlySet<string>): { inner: boolean; bar
 };
 
 /** Gives the owner of a directory leave to read, write and enter it. A link is none. */
-export const openUp = (dir: string): void => {
+export const openUp = (dir: string | Buffer): void => {
   const found = lstatSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory() !== true || (found.mode & OWNER) === OWNER) return;
   try {

@@ -1,5 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { copyFileSync, createReadStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Checkout } from '../git.ts';
@@ -34,7 +42,8 @@ const takeInFile = async (
   await pipeline(createReadStream(copy), hash);
   if (hash.digest('hex') === oid) {
     const beside = `${to}.dossier`;
-    copyFileSync(copy, beside);
+    // Made anew: what may be done with it is not the agent's to say.
+    await pipeline(createReadStream(copy), createWriteStream(beside));
     renameSync(beside, to);
   }
   rmSync(copy, { force: true });

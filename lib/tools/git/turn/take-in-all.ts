@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Git, Worktree } from '../git.ts';
 import { type Disarmed, disarm, dropEmptyModules, type Guarded } from './guard.ts';
 import { takeInLfs } from './lfs.ts';
+import { dropSetIds } from './set-ids.ts';
 import { type Over, type TakenIn, takeIn } from './take-in.ts';
 
 export interface AllTaken extends TakenIn {
   disarmed: Disarmed;
+  /** Files that ran as somebody else than who starts them. */
+  set_ids: string[];
 }
 
 export interface AllOver extends Over {
@@ -18,6 +22,7 @@ export interface AllOver extends Over {
 export const takeInAll = async (git: Git, worktree: Worktree, over: AllOver): Promise<AllTaken> => {
   const { guarded: before, room, aside } = over;
   try {
+    const set_ids = await setIdsOf(worktree);
     const { taken, failed } = await branchOf(git, worktree, over);
     const disarmed =
       before === undefined
@@ -25,11 +30,16 @@ export const takeInAll = async (git: Git, worktree: Worktree, over: AllOver): Pr
         : await disarm(git, worktree, { before, links: taken.links, aside });
     if (failed !== undefined) throw failed.error;
     dropEmptyModules(worktree);
-    return { ...taken, disarmed };
+    return { ...taken, disarmed, set_ids };
   } finally {
     await rm(room, { recursive: true, force: true });
   }
 };
+
+const setIdsOf = async ({ path, git_dir }: Worktree): Promise<string[]> => [
+  ...(await dropSetIds(path)),
+  ...(await dropSetIds(join(git_dir, 'modules'))),
+];
 
 // What fails here leaves no repository in the worktree as the turn put it.
 const branchOf = async (
