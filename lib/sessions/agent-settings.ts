@@ -1,8 +1,8 @@
 import type { Changes } from './summary.ts';
 
 const SETTINGS = [
-  /(^|\/)\.(claude|codex|opencode|gemini|qwen|cursor|vscode)\//,
-  /(^|\/)(\.mcp\.json|opencode\.jsonc?|CLAUDE\.md|CLAUDE\.local\.md|AGENTS(\.override)?\.md|GEMINI\.md|QWEN\.md)$/,
+  /(^|["/])\.(claude|codex|opencode|gemini|qwen|cursor|vscode)\//,
+  /(^|["/])(\.mcp\.json|opencode\.jsonc?|CLAUDE\.md|CLAUDE\.local\.md|AGENTS(\.override)?\.md|GEMINI\.md|QWEN\.md)"?$/,
 ];
 
 /** Changed files that agents and editors take for their settings: what stands there may run later, outside of any sandbox. */

@@ -11,7 +11,7 @@ import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { complete } from './rules.ts';
 import { noteStatus } from './stream.ts';
-import { diffOf, wrapUpCompleted } from './wrap-up.ts';
+import { wholeDiffOf, wrapUpCompleted } from './wrap-up.ts';
 
 export interface Work {
   /** A run before this one was stopped in the middle. */
@@ -33,10 +33,10 @@ export const workTurn = async (
   const about = await aboutOf(service, kept, worktree);
   const given = { plan, ...(partial !== undefined && { partial }), ...about };
   const prompt = await promptFor(service, case_id, given);
-  const before = await diffOf(service, kept);
+  const before = await wholeDiffOf(service, kept);
   const ended = await runAndUnstage(service, { kept, worktree, prompt });
   if (stopped(service, ended)) return;
-  const idle = !goesOn && before.patch.equals((await diffOf(service, kept)).patch);
+  const idle = !goesOn && before.patch.equals((await wholeDiffOf(service, kept)).patch);
   const result = idle ? refuseIdle(ended) : ended;
   if (result.outcome !== 'completed')
     return endFailed(service, kept, result.error ?? UNFINISHED, result);

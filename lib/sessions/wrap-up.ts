@@ -3,9 +3,11 @@ import { readPlan, writeSessionFile } from '../../store/sessions/session-texts.t
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import { visible } from '../../store/text/visible.ts';
 import type { Service } from '../service.ts';
+import { someOf } from '../some-of.ts';
+import { openUnreadable } from '../tools/git/unreadable.ts';
 import { type WorktreeDiff, worktreeDiff } from '../worktrees/look/diff.ts';
 import { checkState } from '../worktrees/look/state.ts';
-import { getWorktree } from '../worktrees/read.ts';
+import { findWorktree, getWorktree } from '../worktrees/read.ts';
 import { type Ending, isRunning, type TurnEnd, usedSoFar } from './rules.ts';
 import { type Changes, type Outcome, summaryOf } from './summary.ts';
 import { toldBy } from './told.ts';
@@ -65,7 +67,7 @@ const sumUp = async (
 
 // Also of work that was stopped: what was done so far is in the worktree, and nobody should have to look for it.
 const keepDiff = async (service: Service, kept: KeptSession): Promise<Changes> => {
-  const { patch, changed, left_out, ...counts } = await diffOf(service, kept);
+  const { patch, changed, left_out, ...counts } = await wholeDiffOf(service, kept);
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
   service.engine.transcript(kept).append('diff', { ...counts });
   return { files: changed, left_out };
@@ -77,4 +79,19 @@ export const diffOf = async (service: Service, { session }: KeptSession): Promis
   await checkState(worktree);
   const base_commit = session.base_commit ?? worktree.base_commit;
   return worktreeDiff(service, { ...worktree, base_commit });
+};
+
+/** The same when nobody is at work: files that were left so that nobody can read them are opened to their owner, and told. */
+export const wholeDiffOf = async (service: Service, kept: KeptSession): Promise<WorktreeDiff> => {
+  try {
+    return await diffOf(service, kept);
+  } catch (error) {
+    const worktree = findWorktree(service, kept.session.case_id);
+    if (worktree === undefined) throw error;
+    const opened = await openUnreadable(service.git, worktree).catch(() => []);
+    if (opened.length === 0) throw error;
+    const message = `Files were left that could not be read, and were opened to their owner: ${someOf(opened)}.`;
+    service.engine.transcript(kept).append('error', { code: 'git_noted', message });
+    return diffOf(service, kept);
+  }
 };

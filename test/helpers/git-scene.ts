@@ -32,8 +32,13 @@ export interface Scene {
 }
 
 /** A Work item with a worktree, in a repository with a stash, a tag and another branch, and an agent that runs a script. */
-export const gitScene = async (t: TestContext, sandbox: 'auto' | 'off'): Promise<Scene> => {
+export const gitScene = async (
+  t: TestContext,
+  sandbox: 'auto' | 'off',
+  settings = '',
+): Promise<Scene> => {
   const options = withScript(t, {}, sandbox);
+  options.settings += `\n${settings}`;
   const test = await withCase(t, 'Work.', options);
   const { running, item } = test;
   const { root, git: main } = running.repository;

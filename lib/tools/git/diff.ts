@@ -1,9 +1,13 @@
+import { isUtf8 } from 'node:buffer';
 import { devNull } from 'node:os';
 import { ServiceError } from '../../errors.ts';
+import type { Environment } from '../environment.ts';
 import type { Runner, Worktree } from './git.ts';
 import { type Listed, nulls, onListedCopy, type RunOnCopy } from './index-file.ts';
+import { pathText } from './path-text.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
+import { textAsText } from './text-as-text.ts';
 
 export interface DiffSummary {
   files: number;
@@ -37,10 +41,25 @@ export const diff = (git: Runner, worktree: Worktree, base: string): Promise<Dif
   against(git, worktree, base, (commit) =>
     onListedCopy(git, worktree, async (run, listed) => {
       const left_out = await takeIn(run, listed);
-      const output = await run([...DIFF, '--numstat', '--summary', commit, '--']);
-      return { ...parseDiff(output), left_out };
+      const shown = await textAsText(worktree, (env) => readable(run, commit, env));
+      return { ...parseDiff(shown), left_out };
     }),
   );
+
+/** git's answer with names as they are, and with those quoted that are not ASCII: the same one where all can be read. */
+interface Shown {
+  plain: Buffer;
+  quoted: Buffer;
+}
+
+const readable = async (run: RunOnCopy, commit: string, env: Environment): Promise<Shown> => {
+  const args = ['diff', ...DIFF, '--numstat', '--summary', commit, '--'];
+  const plain = await run([...PLAIN_NAMES, ...args], { env });
+  if (isUtf8(headOf(plain))) return { plain, quoted: plain };
+  return { plain, quoted: await run(['-c', 'core.quotePath=true', ...args], { env }) };
+};
+
+const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
 
 /** The same patch, of any length, written into an open file. */
 export const diffInto = (
@@ -52,7 +71,8 @@ export const diffInto = (
   against(git, worktree, base, (commit) =>
     onListedCopy(git, worktree, async (run, listed) => {
       await takeIn(run, listed);
-      await run([...DIFF, commit, '--'], { into, timeout_ms: LONG_MS });
+      const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
+      await textAsText(worktree, (env) => run(args, { env, into, timeout_ms: LONG_MS }));
     }),
   );
 
@@ -99,13 +119,7 @@ export const PATCH = [
   '--ignore-submodules=dirty',
 ];
 
-const DIFF = [
-  ...['-c', 'core.quotePath=false'],
-  'diff',
-  ...PATCH,
-  '--find-renames',
-  `-O${devNull}`,
-];
+const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 
 // Untracked files are made known without their content; unmerged ones count as what they hold now. Answers what cannot be.
 const takeIn = async (run: RunOnCopy, { untracked, unmerged }: Listed): Promise<string[]> => {
@@ -116,7 +130,7 @@ const takeIn = async (run: RunOnCopy, { untracked, unmerged }: Listed): Promise<
   );
   await add(run, ['--all'], unmerged);
   const repositories = untracked.filter((path) => path.endsWith('/'));
-  return repositories.map((path) => Buffer.from(path, 'latin1').toString('utf8'));
+  return repositories.map(pathText);
 };
 
 const add = async (
@@ -132,10 +146,9 @@ const add = async (
 
 // The numbers come first, a line a file; then, each with a space before it, what is new, gone or renamed; then an empty
 // line and the patch.
-const parseDiff = (output: Buffer): Omit<Diff, 'left_out'> => {
-  const end = output.indexOf('\n\n');
-  const head = end < 0 ? '' : output.subarray(0, end).toString('utf8');
-  const lines = head.split('\n').filter((line) => line !== '');
+const parseDiff = ({ plain, quoted }: Shown): Omit<Diff, 'left_out'> => {
+  const end = quoted.indexOf('\n\n');
+  const lines = linesOf({ plain, quoted });
   const kinds = new Map(lines.flatMap((line) => kindIn(line) ?? []));
   const changed = lines
     .filter((line) => !line.startsWith(' '))
@@ -143,11 +156,25 @@ const parseDiff = (output: Buffer): Omit<Diff, 'left_out'> => {
   const sum = (of: 'additions' | 'deletions'): number =>
     changed.reduce((total, file) => total + (file[of] ?? 0), 0);
   return {
-    patch: end < 0 ? Buffer.alloc(0) : output.subarray(end + 2),
+    patch: end < 0 ? Buffer.alloc(0) : quoted.subarray(end + 2),
     summary: { files: changed.length, additions: sum('additions'), deletions: sum('deletions') },
     changed,
   };
 };
+
+// Only a name that is not UTF-8 is quoted here: as it is it would be shown as another one's.
+const linesOf = ({ plain, quoted }: Shown): string[] => {
+  const instead = headOf(quoted).toString('latin1').split('\n');
+  const lines = headOf(plain).toString('latin1').split('\n');
+  return lines
+    .map((line, at) => {
+      const bytes = Buffer.from(line, 'latin1');
+      return isUtf8(bytes) ? bytes.toString('utf8') : (instead[at] ?? '');
+    })
+    .filter((line) => line !== '');
+};
+
+const headOf = (output: Buffer): Buffer => output.subarray(0, Math.max(0, output.indexOf('\n\n')));
 
 type Kind = readonly [path: string, what: ChangedFile['what']];
 

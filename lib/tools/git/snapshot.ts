@@ -7,6 +7,7 @@ import { type GitFiles, storeGitFiles } from './git-files.ts';
 import { ownerOf } from './owner.ts';
 import { pathText } from './path-text.ts';
 import { indexHash, type Picture, takePicture } from './picture.ts';
+import { textAsText } from './text-as-text.ts';
 
 /** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
 export interface Snapshot extends Picture {
@@ -210,7 +211,10 @@ export const patchBetween = async (
   { before, after }: Pair,
 ): Promise<Buffer> => {
   const args = ['diff-tree', '-r', ...PATCH, before.files, after.files, '--'];
-  return (await git.run(worktree, args, { read: true, max_bytes: PATCH_BYTES })).stdout;
+  return textAsText(worktree, async (env) => {
+    const { stdout } = await git.run(worktree, args, { read: true, env, max_bytes: PATCH_BYTES });
+    return stdout;
+  });
 };
 
 const CHANGES: Readonly<Record<string, FileChange['change']>> = { A: 'added', D: 'deleted' };

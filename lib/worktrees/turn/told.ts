@@ -1,3 +1,4 @@
+import { pathText } from '../../tools/git/path-text.ts';
 import type { KeptRef } from '../../tools/git/turn/take-in.ts';
 
 export interface Came {
@@ -50,11 +51,9 @@ const lineOf = ({ ref, before, after, kept_ref }: KeptRef): string => {
   return `${ref}: ${what}, ${after.slice(0, 12)}${kept_ref === null ? '' : `, kept as ${kept_ref}`}`;
 };
 
-// Names are kept as the bytes they are.
+// One that is not UTF-8 is no other one's name.
 const asText = ({ ref, kept_ref, ...rest }: KeptRef): KeptRef => ({
   ...rest,
-  ref: utf8(ref),
-  kept_ref: kept_ref === null ? null : utf8(kept_ref),
+  ref: pathText(ref),
+  kept_ref: kept_ref === null ? null : pathText(kept_ref),
 });
-
-const utf8 = (bytes: string): string => Buffer.from(bytes, 'latin1').toString('utf8');

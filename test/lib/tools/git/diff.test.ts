@@ -195,6 +195,65 @@ describe('diff', () => {
     );
   });
 
+  it('shows text as text, whatever attributes of the worktree call it, and binary files as such', async (t) => {
+    const { git, worktree, base, root } = await make(t);
+    changeAll(worktree);
+    const plain = await diff(git, worktree, base);
+    writeFiles(worktree.path, {
+      'new/.gitattributes': '* binary\n',
+      '.gitattributes': '[attr]odd -diff\n* -diff\n*.txt binary\ncrlf.txt odd\n',
+    });
+    const { patch, changed } = await diff(git, worktree, base);
+    const asTold = ({ path, additions, deletions }: (typeof changed)[number]) =>
+      `${path} ${additions} ${deletions}`;
+    assert.deepEqual(
+      changed.map(asTold).filter((line) => !line.includes('gitattributes')),
+      plain.changed.map(asTold),
+    );
+    assert.match(patch.toString('latin1'), /^GIT binary patch$/m);
+    const file = join(temporaryDirectory(t), 'changes.patch');
+    writeFileSync(file, patch);
+    gitIn(root)('apply', '--whitespace=nowarn', file);
+    assert.deepEqual(content(root), content(worktree.path));
+  });
+
+  it("leaves it to the operator's own attributes what is binary, and to settings by a relative path how lines end", async (t) => {
+    const { git, worktree, base, root } = await make(t);
+    writeFiles(join(root, '.git'), {
+      'info/attributes': 'edit.txt -diff',
+      more: '[core]\n\tautocrlf = true\n',
+    });
+    gitIn(root)('config', 'include.path', 'more');
+    writeFiles(worktree.path, { 'edit.txt': '1\n', 'tool.sh': '#!/bin/sh\r\n' });
+    const { changed } = await diff(git, worktree, base);
+    assert.deepEqual(
+      changed.map(({ path, additions }) => [path, additions]),
+      [['edit.txt', null]],
+    );
+  });
+
+  it('names files whose names are not UTF-8 as git quotes them, and no other file', async (t) => {
+    const { git, worktree, base, root } = await make(t);
+    const named = (name: string): Buffer =>
+      Buffer.concat([Buffer.from(`${worktree.path}/`), Buffer.from(name, 'latin1')]);
+    writeFileSync(named('caf\xe9.txt'), 'a\n');
+    mkdirSync(named('d\xe9p'));
+    gitIn(worktree.path)('init', '--quiet', '--bare', 'bare');
+    renameSync(join(worktree.path, 'bare'), named('d\xe9p/.git'));
+    gitIn(worktree.path)('mv', 'edit.txt', 'é.txt');
+    const { patch, changed, left_out } = await diff(git, worktree, base);
+    assert.deepEqual(
+      changed.map(({ path }) => path),
+      ['"caf\\351.txt"', 'edit.txt => é.txt'],
+    );
+    assert.deepEqual(left_out, ['"d\\351p/"']);
+    assert.match(patch.toString('latin1'), /^diff --git "a\/caf\\351\.txt" "b\/caf\\351\.txt"$/m);
+    const file = join(temporaryDirectory(t), 'changes.patch');
+    writeFileSync(file, patch);
+    gitIn(root)('apply', file);
+    assert.ok(readdirSync(root, 'latin1').includes('caf\xe9.txt'));
+  });
+
   it('shows what a conflicted file holds now', async (t) => {
     const { git, worktree, base, root } = await make(t, { 'a.txt': '0\n' });
     for (const [at, text] of [

@@ -1,0 +1,93 @@
+/** Files that an agent leaves so that nobody sees them, or that another user could be the operator by. */
+import assert from 'node:assert/strict';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { openUnreadable } from '../../lib/tools/git/unreadable.ts';
+import { getWorktree } from '../../lib/worktrees/read.ts';
+import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
+import { newestSession } from '../helpers/service.ts';
+
+const patchOf = ({ test }: Scene): string =>
+  readFileSync(join(newestSession(test.running, test.item), 'diff.patch'), 'latin1');
+
+for (const sandbox of ['auto', 'off'] as const)
+  describe(`what an agent leaves (sandbox: ${sandbox})`, { skip: skipOf(sandbox) }, () => {
+    it('is in the diff as text, whatever its .gitattributes call it', async (t) => {
+      const on = await gitScene(t, sandbox);
+      await on.work(
+        `echo evil >> a.txt; echo '* binary' > .gitattributes; printf 'caf\\351' | xargs touch`,
+      );
+      assert.match(patchOf(on), /^\+evil$/m);
+      assert.match(on.summary(), /a\.txt {2}\+1 −0/);
+      assert.match(on.summary(), /added {4}"caf\\351"/);
+      assert.doesNotMatch(on.summary(), /\ufffd/);
+    });
+
+    it('is in the diff where nobody could read it, and that is told', async (t) => {
+      const on = await gitScene(t, sandbox);
+      await on.work('echo evil >> a.txt; echo more > new.txt; chmod 000 a.txt new.txt');
+      assert.match(patchOf(on), /^\+evil$[\s\S]*^\+more$/m);
+      // Who is root reads everything, and nothing has to be opened.
+      if (process.getuid?.() === 0) return;
+      assert.match(on.summary(), /opened to their owner: a\.txt, new\.txt/);
+    });
+
+    const elsewhere = async (t: TestContext): Promise<Scene> => {
+      const root = temporaryDirectory(t);
+      chmodSync(root, 0o755);
+      return gitScene(t, sandbox, `worktrees:\n  root: ${root}`);
+    };
+
+    it('runs as nobody else for who starts it, where others can enter', async (t) => {
+      const on = await elsewhere(t);
+      writeFileSync(join(on.path, '.gitignore'), 'ignored/\n');
+      await on.work(
+        'cp /bin/true su; chmod 6755 su; mkdir -p ignored/deep; chmod 2777 ignored; cp su ignored/deep; chmod 4711 ignored/deep/su; chmod 111 ignored/deep; ln -s /bin/su link',
+      );
+      const modeOf = (name: string): number => lstatSync(join(on.path, name)).mode & 0o7777;
+      assert.deepEqual([modeOf('su'), modeOf('ignored/deep/su')], [0o755, 0o711]);
+      assert.equal(modeOf('ignored') & 0o2000, 0o2000);
+      assert.match(on.summary(), /set-uid or set-gid, and are so no more: ignored\/deep\/su, su\./);
+    });
+
+    it('is set-uid neither in recovered/ nor among the large files of the repository', async (t) => {
+      const on = await gitScene(t, sandbox);
+      await on.work(
+        `git init -q sub; cp /bin/true sub/.git/su; chmod 4755 sub/.git/su
+id=$(sha256sum /bin/true | cut -c1-64); d="$(git rev-parse --git-dir)/lfs/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-4)"; mkdir -p "$d"; cp /bin/true "$d/$id"; chmod 4755 "$d/$id"`,
+        'failed',
+      );
+      const { workspace, repository } = on.test.running;
+      const places = [
+        join(workspace, on.test.item.path, 'recovered'),
+        join(repository.root, '.git/lfs'),
+      ];
+      for (const root of places) {
+        const files = (readdirSync(root, { recursive: true }) as string[]).map((name) =>
+          lstatSync(join(root, name)),
+        );
+        assert.ok(files.some((file) => file.isFile() && file.size > 10_000));
+        assert.deepEqual(
+          files.filter((file) => file.isFile() && (file.mode & 0o6000) !== 0),
+          [],
+        );
+      }
+    });
+  });
+
+describe('openUnreadable', () => {
+  it('opens files to their owner that git looks into, and no others', async (t) => {
+    const on = await gitScene(t, 'off');
+    const { service } = on.test.running;
+    mkdirSync(join(on.path, 'ignored'));
+    for (const name of ['.gitignore', 'new.txt', 'ignored/x', 'seen.txt'])
+      writeFileSync(join(on.path, name), 'ignored/\n');
+    for (const name of ['a.txt', 'new.txt', 'ignored/x']) chmodSync(join(on.path, name), 0o000);
+    const opened = await openUnreadable(service.git, getWorktree(service, on.test.item.id));
+    assert.deepEqual(opened.toSorted(), ['a.txt', 'new.txt']);
+    assert.equal(lstatSync(join(on.path, 'ignored/x')).mode & 0o777, 0);
+    assert.equal(lstatSync(join(on.path, 'a.txt')).mode & 0o777, 0o400);
+  });
+});
