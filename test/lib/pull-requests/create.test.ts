@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { getWorktree } from '../../../lib/worktrees/read.ts';
+import { openTurn } from '../../../lib/worktrees/turn/open.ts';
 import { savePullDraft } from '../../../store/pulls/drafts.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { eventually } from '../../helpers/eventually.ts';
+import { NOBODY } from '../../helpers/nobody.ts';
 import { writeFiles } from '../../helpers/repository.ts';
+import type { Problem } from '../../helpers/sessions.ts';
 import { assertProblem, sha256 } from '../../helpers/work-item.ts';
 import { openedScene, type PullScene, pullScene } from './fixture.ts';
 
@@ -282,6 +286,42 @@ describe('POST /api/cases/{id}/pr/push', () => {
     scene.work({ 'last.ts': '1\n' });
     assertProblem(await scene.post('push'), 409, 'remote_moved');
     assert.equal(await host.repositories.headOf(worktree.branch), theirs);
+  });
+
+  it('waits for a turn that is not taken in yet, and then brings what it committed', async (t) => {
+    const scene = await openedScene(t, { settings: 'sandbox: off' });
+    const { host, worktree, item, running, git } = scene;
+    const pushed = git('rev-parse', 'HEAD').trim();
+    const record = getWorktree(running.service, item.id);
+    const turn = await openTurn(running.service, record, { marker: NOBODY, session_id: NOBODY });
+    const later = scene.work({ 'later.ts': '1\n' });
+    writeFiles(worktree.path, { 'staged.ts': '1\n' });
+    git('add', 'staged.ts');
+    const lock = join(record.git_dir, 'index.lock');
+    writeFileSync(lock, '');
+    await turn.close(() => undefined);
+    const picture = () => [
+      git('rev-parse', 'HEAD', 'refs/heads/main'),
+      readFileSync(join(worktree.path, 'staged.ts'), 'utf8'),
+      readdirSync(running.service.store.layout.repositories).toSorted(),
+    ];
+    const before = picture();
+    const rebase = await running.call<Problem>('POST', `/api/cases/${item.id}/pr/rebase`);
+    for (const { status, body } of [await scene.post('push'), rebase]) {
+      assert.deepEqual([status, body.code], [409, 'worktree_busy'], JSON.stringify(body));
+      assert.match(body.detail, /could not be taken in.*kept at/);
+    }
+    assert.deepEqual(picture(), before);
+    assert.equal(await host.repositories.headOf(worktree.branch), pushed);
+    rmSync(lock);
+    // What it staged is taken in with it: nothing of it is pushed unasked.
+    assertProblem(await scene.post('push'), 409, 'uncommitted_changes');
+    assert.equal(git('status', '--short'), 'A  staged.ts\n');
+    git('stash', '-q');
+    const { status, body } = await scene.post<{ status: string; commit: string }>('push');
+    assert.deepEqual([status, body.status, body.commit], [200, 'pushed', later]);
+    assert.equal(await host.repositories.headOf(worktree.branch), later);
+    assert.deepEqual(readdirSync(running.service.store.layout.repositories), []);
   });
 
   it('has nothing to push to without a pull request', async (t) => {
