@@ -18,6 +18,16 @@ export const askingEnv = ({ env = {} }: Asking, given: Environment): Environment
     Object.entries(env).map(([name, ours]) => [name, JSON.stringify(merged(ours, given[name]))]),
   );
 
+/** What is told of a session when it is opened: one for each agent's name, of two that both have something to tell it. */
+export const joinedMeta = (ours: Asking['meta'], more: Asking['meta']): Asking['meta'] => {
+  if (ours === undefined || more === undefined) return more ?? ours;
+  const both = Object.entries(more).map(([name, value]) => [
+    name,
+    { ...record(ours[name]), ...record(value) },
+  ]);
+  return { ...ours, ...Object.fromEntries(both) };
+};
+
 const merged = (ours: Asking['meta'] = {}, given: string | undefined): object => {
   const theirs = parsed(given);
   const both = Object.entries(ours).map(([key, value]) => [key, stricter(value, theirs[key])]);

@@ -49,10 +49,11 @@ export type Launchable = Pick<
 export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox' | 'network' | 'runs'>;
 
 /** How long a program may be silent or run, and how much it may write in all, before it has failed. */
-export const LIMITS: RunSpec['limits'] = {
+export const LIMITS: Required<RunSpec['limits']> = {
   idle_ms: 15 * 60_000,
   wall_ms: 8 * 60 * 60_000,
   output_bytes: 64 * 1024 * 1024,
+  quiet_ms: 10_000,
 };
 
 /** The same for one answer that somebody waits for. */

@@ -30,6 +30,8 @@ export interface Preset {
   /** Variables of the daemon's environment that it is given: its key and where its model is. */
   inherits: readonly string[];
   env?: Environment;
+  /** `_meta` of the request that opens its session, in both modes. */
+  meta?: Record<string, unknown>;
   /** Without it, it asks by itself. */
   asks?: (wanted: ToAsk) => Asking;
   /** Sent before a session is opened, when the variable is set. */
@@ -56,6 +58,7 @@ export interface AcpAgent {
   env: Environment;
   state: readonly StatePlace[];
   modes: Record<Phase, readonly string[]>;
+  meta?: Record<string, unknown>;
   /** Of the Work turn alone. */
   asking: Asking;
   authenticate?: string;
@@ -80,6 +83,15 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       ...['CLAUDE_CODE_OAUTH_TOKEN', 'CLAUDE_CONFIG_DIR'],
     ],
     env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+    // Else nobody hears that its model refuses it.
+    meta: {
+      claudeCode: {
+        emitRawSDKMessages: [
+          { type: 'system', subtype: 'api_retry' },
+          { type: 'rate_limit_event' },
+        ],
+      },
+    },
     // Of its own accord it asks for no command that it takes for harmless.
     asks: ({ execute, fetch }) => {
       const ask = [...(execute ? ['Bash'] : []), ...(fetch ? ['WebFetch', 'WebSearch'] : [])];

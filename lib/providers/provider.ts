@@ -1,4 +1,5 @@
 import type { Bind } from '../tools/sandbox.ts';
+import type { Limit } from './limits.ts';
 
 /**
  * What the session engine asks of whatever executes a session: an agent, an embedded runner, or the operator.
@@ -83,9 +84,10 @@ export interface RunSpec {
   prefixes?: string[];
   /**
    * A program has failed that is silent for `idle_ms`, that goes on for longer than `wall_ms` (the operator's time to
-   * answer it not counted), or that writes more than `output_bytes` in all.
+   * answer it not counted), or that writes more than `output_bytes` in all. After `quiet_ms` without a word it is told
+   * what it waits for.
    */
-  limits: { idle_ms: number; wall_ms: number; output_bytes: number };
+  limits: { idle_ms: number; wall_ms: number; output_bytes: number; quiet_ms?: number };
   /** Manual planning only: resolves with the text of plan.md once it is there and not empty. Rejects when aborted. */
   awaitPlan: (signal: AbortSignal) => Promise<string>;
 }
@@ -107,6 +109,21 @@ export interface PrefixOption {
   option_id: 'allow_prefix';
   kind: 'allow_prefix';
   name: string;
+}
+
+/** What a run waits for that says nothing, or that says itself that it cannot go on now. */
+export interface Waiting {
+  /** The agent itself, which has not answered yet, or the model that it has asked. */
+  for: 'agent' | 'model';
+  since: string;
+  message: string;
+  http_status?: number;
+  attempt?: number;
+  attempts?: number;
+  /** When the agent tries again, as it tells. */
+  retry_at?: string;
+  /** The last words on its standard error. */
+  stderr?: string;
 }
 
 /** What a run tells while it goes on; the engine writes each to events.ndjson and streams it. */
@@ -158,12 +175,16 @@ export type RunEvent =
       type: 'network';
       data: { host: string; port: number; allowed: boolean; reason?: string };
     }
+  | { type: 'waiting'; data: Waiting }
+  | { type: 'waiting_over'; data: { since: string } }
   | { type: 'agent_event'; data: { kind: string; raw: unknown } };
 
 export interface RunResult {
   outcome: 'completed' | 'cancelled' | 'failed';
   /** Why it failed, in a sentence for the operator. */
   error?: string;
+  /** It failed of a limit that passes, as the agent tells: going on later can work. */
+  limit?: Limit;
   /** Plan turns: the plan as Markdown. */
   plan?: string;
   /** Of this turn alone. */

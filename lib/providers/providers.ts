@@ -210,6 +210,7 @@ const acpAgent = (
     cost_restarts: preset.cost_restarts ?? false,
     token_by_env: preset.token_by_env ?? false,
     hint: preset.hint,
+    ...(preset.meta && { meta: preset.meta }),
     ...(preset.login !== undefined && { login: preset.login }),
   };
 };

@@ -10,7 +10,7 @@ import { stopLive } from './engine.ts';
 import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
 import { refuseLost } from './lost-work.ts';
 import { keptSession } from './read.ts';
-import { abort, notNow } from './rules.ts';
+import { abort, notNow, pausedNoMore } from './rules.ts';
 import { wrapUp } from './wrap-up.ts';
 
 /** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
@@ -42,11 +42,12 @@ export const resumeSession = async (service: Service, caseId: string): Promise<S
   const run_marker = randomUUID();
   await refuseLost(service, session);
   const resumed = await holdingLock(service, active, () =>
-    decide(service, caseId, session.id, (current) => {
+    decide(service, caseId, session.id, (current, matter) => {
       if (current.status !== 'paused') throw notNow(current, 'resume');
-      if (current.mode === 'plan') return { status: 'planning', run_marker, error: null };
+      const goes = { run_marker, error: null, ...pausedNoMore(matter) };
+      if (current.mode === 'plan') return { status: 'planning', ...goes };
       approvedPlan(service, { ...active, session: current });
-      return { status: 'working', run_marker, error: null };
+      return { status: 'working', ...goes };
     }),
   );
   if (resumed === undefined) throw notFound('session', session.id);

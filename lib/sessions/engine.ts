@@ -5,7 +5,7 @@ import { createPieces } from '../../store/sessions/pieces.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../store/sessions/transcript.ts';
 import type { Store } from '../../store/store.ts';
-import type { Phase, Run, RunResult } from '../providers/provider.ts';
+import type { Phase, Run, RunResult, Waiting } from '../providers/provider.ts';
 import { isTokenOf } from './token.ts';
 
 /** A session whose agent runs in this process. */
@@ -31,6 +31,8 @@ export interface LiveRun {
   /** They have waited so long that others may have its place until they are answered. */
   aside: boolean;
   wentAside: () => void;
+  /** What it waits for now, as far as it or its silence tells. */
+  waiting: Waiting | undefined;
   /** How its newest turn ended: what a paused session is to remember of it. */
   result: RunResult | undefined;
   /** Settles when the Work item has followed what the agent asked so far. */
@@ -53,6 +55,7 @@ export const newRun = (
   asking: new Set(),
   aside: false,
   wentAside: () => undefined,
+  waiting: undefined,
   result: undefined,
   followed: Promise.resolve(),
   finished: Promise.resolve(),

@@ -9,7 +9,7 @@ import { headCommit } from '../tools/git/repository.ts';
 import { aboutOf } from './about.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';
-import { endFailed, stopped } from './end.ts';
+import { endFailed, endTurn, stopped } from './end.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { turnOfSession } from './reading-turn.ts';
@@ -39,7 +39,7 @@ export const planTurn = async (service: Service, kept: KeptSession): Promise<voi
   if (stopped(service, result)) return;
   if (violation !== undefined) return endFailed(service, kept, violation, result);
   if (result.outcome !== 'completed')
-    return endFailed(service, kept, result.error ?? NO_PLAN, result);
+    return endTurn(service, kept, result.error ?? NO_PLAN, result);
   await keepPlan(service, kept, result);
 };
 

@@ -2,6 +2,7 @@ import { byAge, isEnded, type Session } from '../../store/records/session.ts';
 import { readSession } from '../../store/sessions/sessions.ts';
 import type { Service } from '../service.ts';
 import { decided } from './decide.ts';
+import { withWaiting } from './read.ts';
 
 /** The sessions of all Work items that wait for their turn, in the order in which they were made. */
 export const queuedSessions = async (service: Service): Promise<Session[]> =>
@@ -9,7 +10,9 @@ export const queuedSessions = async (service: Service): Promise<Session[]> =>
 
 /** The sessions that have begun and not ended: they hold their Work item's lock, whether an agent runs or waits. */
 export const activeSessions = async (service: Service): Promise<Session[]> =>
-  (await openSessions(service)).filter(({ status }) => status !== 'queued');
+  (await openSessions(service))
+    .filter(({ status }) => status !== 'queued')
+    .map((session) => withWaiting(service, session));
 
 // The journal knows the open ones by id: what has ended costs nothing here, however much of it there is.
 const openSessions = async (service: Service): Promise<Session[]> => {

@@ -8,6 +8,7 @@ import {
   readSession,
 } from '../../store/sessions/sessions.ts';
 import type { TextFile } from '../../store/text/text-file.ts';
+import { visible } from '../../store/text/visible.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { decided } from './decide.ts';
@@ -17,11 +18,20 @@ export const listSessions = async (service: Service, caseId: string): Promise<Se
   await decided(service, caseId);
   const sessions = keptSessions(store, caseId);
   if (sessions === undefined) throw notFound('Work item', caseId);
-  return sessions.map(({ session }) => session);
+  return sessions.map(({ session }) => withWaiting(service, session));
 };
 
 export const getSession = async (service: Service, caseId: string, id: string): Promise<Session> =>
-  (await keptSession(service, caseId, id)).session;
+  withWaiting(service, (await keptSession(service, caseId, id)).session);
+
+/** With what its agent waits for, where it runs and has told, or is silent. */
+export const withWaiting = ({ engine }: Service, session: Session): Session => {
+  const { waiting } = engine.live.get(session.id) ?? {};
+  if (waiting === undefined) return session;
+  const { stderr, message, ...rest } = waiting;
+  const words = stderr === undefined ? {} : { stderr: visible(stderr) };
+  return { ...session, waiting: { ...rest, message: visible(message), ...words } };
+};
 
 /** The session with its directory; 404 when it, or its Work item, is not there. */
 export const keptSession = async (

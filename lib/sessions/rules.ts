@@ -1,6 +1,7 @@
 import type { State } from '../../store/records/case.ts';
 import {
   isEnded,
+  type PauseReason,
   type Session,
   type SessionMatter,
   type Usage,
@@ -8,6 +9,7 @@ import {
 import type { SessionChange, SessionRule } from '../../store/sessions/sessions.ts';
 import { visible } from '../../store/text/visible.ts';
 import { ServiceError } from '../errors.ts';
+import type { Limit } from '../providers/limits.ts';
 import type { RunResult } from '../providers/provider.ts';
 import { hiddenBlock } from '../providers/runbook/hidden-blocks.ts';
 import { addUsage } from '../providers/usage.ts';
@@ -159,7 +161,13 @@ export const abort =
         'invalid_state',
         `The session is ${session.status} already; there is nothing to abort.`,
       );
-    return { status: 'aborted', ended_at: at, summary, ...turnTold(session, matter, turn) };
+    return {
+      status: 'aborted',
+      ended_at: at,
+      ...pausedNoMore(matter),
+      summary,
+      ...turnTold(session, matter, turn),
+    };
   };
 
 /** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
@@ -167,21 +175,51 @@ export const pause =
   ({ summary, turn }: Omit<Ending, 'at'>): SessionRule =>
   (session, matter) => {
     if (!isRunning(session.status)) throw notNow(session, 'pause');
-    return { status: 'paused', error: null, summary, ...turnTold(session, matter, turn) };
+    return {
+      status: 'paused',
+      error: null,
+      ...becauseOf(matter, 'operator'),
+      summary,
+      ...turnTold(session, matter, turn),
+    };
   };
 
 /** A session that should run does not. Nothing goes on by itself: the operator resumes or aborts. */
 export const interrupt =
-  (error: string, { summary, turn }: Partial<Ending> = {}): SessionRule =>
+  (error: string, { summary, turn, limit }: Partial<Ending> & Limited = {}): SessionRule =>
   (session, matter) =>
     isRunning(session.status)
       ? {
           status: 'paused',
           error: visible(error),
+          ...becauseOf(matter, limit === undefined ? 'interrupted' : 'usage_limit', limit),
           ...(summary !== undefined && { summary }),
           ...turnTold(session, matter, turn),
         }
       : undefined;
+
+interface Limited {
+  /** The agent's model has had enough requests for now. */
+  limit?: Limit | undefined;
+}
+
+// A key that was never there is not written as null.
+const becauseOf = (
+  matter: SessionMatter,
+  pause_reason: PauseReason,
+  { resume_at }: Limit = {},
+): SessionChange => ({
+  pause_reason,
+  ...((resume_at !== undefined || matter.resume_at !== undefined) && {
+    resume_at: resume_at ?? null,
+  }),
+});
+
+/** Why it was paused, and until when, is told no more. */
+export const pausedNoMore = ({ pause_reason, resume_at }: SessionMatter): SessionChange => ({
+  ...(pause_reason && { pause_reason: null }),
+  ...(resume_at && { resume_at: null }),
+});
 
 /** What is asked of a session means nothing in its status. */
 export const notNow = ({ status }: Pick<Session, 'status'>, what: string): ServiceError =>

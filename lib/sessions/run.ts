@@ -72,6 +72,7 @@ const drive = async (
   if (lost !== undefined) await run.kill();
   const result = await run.done.finally(door.close);
   live.result = result;
+  live.waiting = undefined;
   await live.followed;
   if (lost !== undefined) throw lost.error;
   return result;
@@ -115,6 +116,8 @@ const prefixesOf = ({ prefixes }: Service['engine'], id: string): string[] => {
 };
 
 const follow = (service: Service, live: LiveRun, event: RunEvent): void => {
+  if (event.type === 'waiting') live.waiting = event.data;
+  if (event.type === 'waiting_over') live.waiting = undefined;
   const followed = followPermission(service, live, event).catch((error: unknown) => {
     service.log.error(
       { err: error, session_id: live.session_id },

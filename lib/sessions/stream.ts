@@ -27,8 +27,9 @@ export const noteUntrusted = ({ engine }: Service, kept: KeptSession, message: s
 };
 
 export const noteStatus = ({ engine }: Service, kept: KeptSession): void => {
-  const { status, mode } = kept.session;
-  engine.transcript(kept).append('status', { status, mode });
+  const { status, mode, pause_reason, resume_at } = kept.session;
+  const paused = { ...(pause_reason && { pause_reason }), ...(resume_at && { resume_at }) };
+  engine.transcript(kept).append('status', { status, mode, ...paused });
 };
 
 /** The approval, told once: also when the daemon died between the record and the event. */

@@ -5,7 +5,7 @@ import { aboutOf } from './about.ts';
 import { approvedPlan } from './approved.ts';
 import { runAndUnstage } from './conflict.ts';
 import { decide } from './decide.ts';
-import { endFailed, stopped } from './end.ts';
+import { endTurn, stopped } from './end.ts';
 import { partialWork } from './partial.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
@@ -39,7 +39,7 @@ export const workTurn = async (
   const idle = !goesOn && before.patch.equals((await wholeDiffOf(service, kept)).patch);
   const result = idle ? refuseIdle(ended) : ended;
   if (result.outcome !== 'completed')
-    return endFailed(service, kept, result.error ?? UNFINISHED, result);
+    return endTurn(service, kept, result.error ?? UNFINISHED, result);
   const ending = await wrapUpCompleted(service, kept, result);
   await decide(service, case_id, kept.session.id, complete(ending));
 };

@@ -63,6 +63,8 @@ export interface Program {
   readonly stdout: Readable;
   /** Never rejects. When it has settled, no process of the run is alive that can be found and ended. */
   readonly exited: Promise<Exit>;
+  /** The last 4 kB of standard error so far. */
+  stderr(): string;
   /** Starts the idle limit anew with another length; without one the program may be silent for ever. */
   idle(ms?: number): void;
   /** Ends the whole process tree: SIGTERM, after 2 s SIGKILL, then whatever still carries the marker. */
@@ -114,7 +116,8 @@ export const startProgram = (spec: ProgramSpec): Program => {
     await stop.now('caller');
     return exited;
   };
-  return { pid: child.pid, stdin: child.stdin, stdout, exited, idle: limits.idle, end };
+  const streams = { pid: child.pid, stdin: child.stdin, stdout, stderr: tail };
+  return { ...streams, exited, idle: limits.idle, end };
 };
 
 // Not for a program that is not there: whoever starts it says so.

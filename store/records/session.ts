@@ -65,6 +65,29 @@ export const TextWarning = Type.Object(
 );
 export type TextWarning = Static<typeof TextWarning>;
 
+export const PauseReason = Type.Enum(['operator', 'usage_limit', 'interrupted'], {
+  description:
+    '`usage_limit`: the model has had enough requests; `interrupted`: the daemon ended, or could not go on',
+});
+export type PauseReason = Static<typeof PauseReason>;
+
+export const Waiting = Type.Object(
+  {
+    for: Type.Enum(['agent', 'model']),
+    since: Time,
+    message: Type.String(),
+    http_status: Type.Optional(Type.Integer()),
+    attempt: Type.Optional(Type.Integer()),
+    attempts: Type.Optional(Type.Integer()),
+    retry_at: Type.Optional(Time),
+    stderr: Type.Optional(
+      Type.String({ description: "The last words on the agent's standard error, made visible" }),
+    ),
+  },
+  { $id: 'Waiting', description: 'What a session that runs waits for, and since when' },
+);
+export type Waiting = Static<typeof Waiting>;
+
 /** The front matter of session.md; the body is a summary for people. */
 export const SessionMatter = Type.Object({
   ...told,
@@ -80,6 +103,10 @@ export const SessionMatter = Type.Object({
   ended_at: Type.Optional(OrNull(Time)),
   usage: Type.Optional(Type.Union([Type.Null(), Usage])),
   error: Type.Optional(text),
+  /** Why it is paused. */
+  pause_reason: Type.Optional(Type.Union([Type.Null(), PauseReason])),
+  /** When going on can work, where the agent told it. */
+  resume_at: Type.Optional(OrNull(Time)),
   /** What the operator said to it when it was made. */
   comment: Type.Optional(text),
   /** What the operator wanted changed in the plan, until there is another. */
@@ -130,6 +157,9 @@ export const Session = Type.Object(
     ended_at: OrNull(Time),
     usage: Type.Union([Type.Null(), Usage]),
     error: text,
+    pause_reason: Type.Optional(PauseReason),
+    resume_at: Type.Optional(Time),
+    waiting: Type.Optional(Waiting),
     elsewhere: Type.Optional(
       Type.Boolean({
         description:

@@ -205,6 +205,15 @@ const readIn = (store: Store, case_id: string, dir: string): KeptSession | undef
   }
 };
 
+const whyPaused = ({
+  status,
+  pause_reason,
+  resume_at,
+}: SessionMatter): Pick<Session, 'pause_reason' | 'resume_at'> => ({
+  ...(status === 'paused' && pause_reason && { pause_reason }),
+  ...(status === 'paused' && resume_at && { resume_at }),
+});
+
 const sessionOf = (
   store: Store,
   case_id: string,
@@ -240,6 +249,7 @@ const sessionOf = (
     ended_at,
     usage,
     error,
+    ...whyPaused(matter),
     ...planSeen(store, dir, matter),
     ...(!isEnded(status) && isOthers && { elsewhere: true }),
   };

@@ -15,6 +15,7 @@ interface Turn {
   /** The MCP servers that the client gave it. */
   servers: { url?: string; headers?: { name: string; value: string }[] }[];
   update: (update: Record<string, unknown>) => Promise<void>;
+  notify: (method: string, params: Record<string, unknown>) => Promise<void>;
   ask: (toolCall: Record<string, unknown>) => Promise<string>;
   cancelled: Promise<void>;
 }
@@ -23,6 +24,7 @@ type Answer = { stopReason: string; usage?: unknown; _meta?: unknown } | undefin
 
 // It has used its model, and does not say how much of what.
 const END: Answer = { stopReason: 'end_turn', usage: { totalTokens: 1 } };
+const LIMIT = 'You have hit your usage limit. Try again at 2030-01-02T03:04:05Z.';
 const behaviour = process.argv[2] ?? 'plan';
 
 const say = (turn: Turn, text: string, meta?: unknown): Promise<void> =>
@@ -337,6 +339,57 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await say(turn, 'unexpected status 404 Not Found: no such model\n\n');
     return { stopReason: 'end_turn', usage: null };
   },
+  // Tries again and again, as Codex tells it, until it is ended.
+  retrying: async (turn) => {
+    await say(turn, 'Let me see.');
+    process.stderr.write('upstream is\u001b[8m down\n');
+    // What it writes there comes by another pipe.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await turn.update({
+      sessionUpdate: 'session_info_update',
+      _meta: {
+        codex: {
+          error: {
+            message: 'Reconnecting... 2/5',
+            codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: 503 } },
+            additionalDetails: 'unexpected status 503',
+            willRetry: true,
+          },
+        },
+      },
+    });
+    await turn.cancelled;
+    return END;
+  },
+  // Says something only after a while.
+  late: async (turn) => {
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await say(turn, 'The plan.');
+    return END;
+  },
+  // A command that goes on, and a word when it has gone on for long.
+  'long-command': async (turn) => {
+    await call(turn, 'c', { kind: 'execute', status: 'in_progress' });
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await say(turn, 'Still at it.');
+    await turn.cancelled;
+    return END;
+  },
+  // Its model does not take its key; it would ask for an hour, as Claude Code does.
+  'refused-key': async (turn) => {
+    const message = { type: 'system', subtype: 'api_retry', attempt: 1, max_retries: 10 };
+    const why = { retry_delay_ms: 500, error_status: 401, error: 'authentication_failed' };
+    await turn.notify('_claude/sdkMessage', { message: { ...message, ...why } });
+    return new Promise(() => {});
+  },
+  // Its first prompt in Plan mode, and the first in Work mode, meet a limit.
+  limited: async (turn) => {
+    const prompts = promptsOf(turn.session_id);
+    if (prompts % 2 === 1) throw RequestError.internalError({ details: LIMIT });
+    await say(turn, 'The plan.');
+    if (prompts > 2) await call(turn, 'sh', { kind: 'execute', status: 'completed' });
+    return END;
+  },
   silent: async () => END,
   refusal: async (turn) => {
     await say(turn, 'No.');
@@ -479,6 +532,7 @@ agent({ name: 'test-agent' })
     const prompt = first?.type === 'text' ? first.text : '';
     const answer = await BEHAVIOURS[behaviour]?.({
       ...{ session_id: sessionId, cwd, prompt, servers, update, ask, cancelled },
+      notify: (method, told) => client.notify(method, { sessionId, ...told }),
     });
     return (answer ?? END) as { stopReason: 'end_turn' };
   })

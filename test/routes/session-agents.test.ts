@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { alive } from '../../lib/tools/process-tree.ts';
+import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitIn } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';
@@ -131,6 +132,67 @@ describe('a session whose agent does not do its work', () => {
       );
     });
   }
+
+  it('fails at once where its model does not take the key, whatever it goes on trying', async (t) => {
+    const it = await agentAt(t, 'refused-key');
+    const { id } = await it.start();
+    const failed = await it.until(id, 'failed');
+    assert.match(failed.error ?? '', /does not take the credential \(401\).*Log in/);
+  });
+
+  it('says what it waits for and since when, in the stream and in the session', async (t) => {
+    const it = await agentAt(t, 'retrying');
+    const { id } = await it.start();
+    const { data } = await it.untilEvent(id, 'waiting');
+    const session = await it.running.call<Session>('GET', `${it.at}/sessions/${id}`);
+    const { waiting } = session.body;
+    assert.deepEqual(waiting, {
+      for: 'model',
+      since: data.since,
+      message: 'Reconnecting... 2/5 unexpected status 503',
+      http_status: 503,
+      attempt: 2,
+      attempts: 5,
+      stderr: 'upstream is␛[8m down',
+    });
+    const { at: _, ...told } = data;
+    assert.deepEqual(told, waiting);
+    const active = await it.running.call<Session[]>('GET', '/api/sessions/active');
+    assert.deepEqual(active.body[0]?.waiting, waiting);
+    const paused = await it.control('pause');
+    assert.equal(paused.body.pause_reason, 'operator');
+    assert.equal(paused.body.waiting, undefined);
+    assert.equal((await it.control('abort')).body.pause_reason, undefined);
+  });
+
+  it('is paused by a limit of its model, with its lock, and goes on when it is resumed', async (t) => {
+    const it = await agentAt(t, 'limited');
+    const { id } = await it.start();
+    for (const mode of ['plan', 'work'] as const) {
+      const paused = await it.until(id, 'paused');
+      assert.equal(paused.mode, mode);
+      assert.equal(paused.pause_reason, 'usage_limit');
+      assert.equal(paused.resume_at, '2030-01-02T03:04:05.000Z');
+      assert.match(paused.error ?? '', /hit your usage limit/);
+      const lock = await it.running.call<{ holder: { session_id: string } }>(
+        'GET',
+        `/api/worktrees/${it.item.id}/lock`,
+      );
+      assert.equal(lock.body.holder.session_id, id);
+      const told = (await it.eventsOf(id)).at(-1);
+      assert.deepEqual([told?.event, told?.data.resume_at], ['status', paused.resume_at]);
+      assert.match(
+        readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8'),
+        /^Paused in/m,
+      );
+      const { body: resumed } = await it.control('resume');
+      assert.deepEqual([resumed.error, resumed.resume_at], [null, undefined]);
+      if (mode === 'work') break;
+      await it.until(id, 'plan_ready');
+      assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+    }
+    await it.until(id, 'completed');
+  });
 
   it('has failed when it only spoke of working, and says so', async (t) => {
     const it = await agentAt(t, 'sh');

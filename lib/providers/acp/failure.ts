@@ -30,7 +30,8 @@ export const describeFailure = async (
   return `The agent ${describeExit(exit)}.${last === '' ? '' : ` Its last words:\n${last}`}`;
 };
 
-const LOG_IN =
+/** What helps an agent whose model does not know it. */
+export const LOG_IN =
   'Log in with the agent itself once, or put its key into the environment of the daemon.';
 
 const describeAnswer = ({ code, message, data }: RequestError, login = LOG_IN): string => {

@@ -23,7 +23,7 @@ export interface TurnEnd {
   stopped: boolean;
 }
 
-export type Verdict = Pick<RunResult, 'outcome' | 'error' | 'plan'>;
+export type Verdict = Pick<RunResult, 'outcome' | 'error' | 'plan' | 'limit'>;
 
 const EARLY = new Map([
   ['cancelled', 'The agent cancelled its turn by itself.'],

@@ -3,15 +3,17 @@ import { record } from '../../wire.ts';
 import { askingEnv } from '../asking.ts';
 import { capRaw, capText } from '../cap-text.ts';
 import { coalesce } from '../coalesce.ts';
-import { launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
+import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
 import type { PermissionPolicy } from '../permissions.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
+import { watchQuiet } from '../waiting.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
+import type { Verdict } from './judge.ts';
 import { createPermissionDesk } from './permission-desk.ts';
 import { createTranscript } from './transcript.ts';
-import { capturePlan, endTurn, runTurn, TOKEN_VARIABLE, type Turn } from './turn.ts';
+import { capturePlan, endTurn, hearNotice, runTurn, TOKEN_VARIABLE, type Turn } from './turn.ts';
 import { createUsageMeter } from './usage.ts';
 
 export interface AcpDeps extends ProviderDeps {
@@ -34,7 +36,10 @@ export const startAcpRun = (
       return resultOf(turn, verdict);
     })
     .catch((error: unknown): RunResult => ({ outcome: 'failed', error: messageOf(error) }))
-    .finally(told.flush);
+    .finally(() => {
+      turn.watch.end();
+      told.flush();
+    });
   const stop = async (end: () => Promise<unknown>): Promise<void> => {
     turn.stopped = true;
     turn.desk.close();
@@ -76,6 +81,12 @@ const startTurn = (
   });
   const turn: Turn = {
     ...{ preset, spec, program, transcript, meter, desk, tell },
+    watch: watchQuiet({
+      quiet_ms: spec.limits.quiet_ms ?? LIMITS.quiet_ms,
+      stderr: program.stderr,
+      tell,
+      busy: () => desk.asking() || transcript.calling(),
+    }),
     agent: connectAgent(
       program,
       listener(() => turn),
@@ -83,6 +94,8 @@ const startTurn = (
     session_id: undefined,
     prompted: undefined,
     captured: undefined,
+    hopeless: undefined,
+    limit: undefined,
     stopped: false,
   };
   return turn;
@@ -90,10 +103,11 @@ const startTurn = (
 
 const listener = (turn: () => Turn): AgentListener => ({
   onNotification: (method, params) => {
-    const { transcript, meter, tell } = turn();
+    const { transcript, meter, tell, watch } = turn();
+    if (hearNotice(turn(), method, params)) return;
     if (method !== 'session/update') return tell(unserved(method, params));
     const { update } = record(params);
-    transcript.hear(update);
+    if (transcript.hear(update)) watch.heard();
     if (meter.hear(update)) tell({ type: 'usage', data: meter.read() });
   },
   onPermission: (params, signal) => {
@@ -113,10 +127,7 @@ const unserved = (kind: string, raw: unknown): RunEvent => ({
 
 const LAST_WORDS = 1000;
 
-const resultOf = (
-  turn: Turn,
-  verdict: Pick<RunResult, 'outcome' | 'error' | 'plan'>,
-): RunResult => {
+const resultOf = (turn: Turn, verdict: Verdict): RunResult => {
   turn.transcript.close();
   const usage = turn.meter.read();
   const used = Object.values(usage).some((figure) => figure !== null);

@@ -7,7 +7,8 @@ import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call
 /** Turns what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */
 export interface Transcript {
   /** One session update. Synchronous, so that updates keep their order and none is pending when the turn ends. */
-  hear(update: unknown): void;
+  /** True where it was part of the turn: words, a thought, a call, a plan. */
+  hear(update: unknown): boolean;
   /** What is known of a tool call, with a further piece (of a permission request) merged in. */
   toolCall(piece: Wire): ToolCall;
   /** The turn begins: what was heard before was a replay of earlier turns. */
@@ -18,6 +19,8 @@ export interface Transcript {
   acted(): boolean;
   /** Whether it called a tool in this turn, or asked leave to. */
   called(): boolean;
+  /** Whether a tool call goes on. */
+  calling(): boolean;
   /** Whether it told what it is going to do, as a list. */
   planned(): boolean;
   /** The message text after the last tool call: in Plan mode, the plan. */
@@ -67,18 +70,20 @@ export const createTranscript = (
     lastMessage: state.message.read,
     planTooLong: state.message.tooLong,
     called: () => state.asked || state.calls.size > 0,
+    calling: () => [...state.calls.values()].some((call) => !isOver(call)),
     planned: () => state.planned,
   };
 };
 
 type Hear = (state: State, update: Wire) => void;
 
-const hear: Hear = (state, update) => {
+const hear = (state: State, update: Wire): boolean => {
   const kind = text(update.sessionUpdate) ?? 'unknown';
   const heard = TURN_UPDATES.get(kind);
-  if (heard === undefined) return tellUnknown(state, kind, update);
+  if (heard === undefined) tellUnknown(state, kind, update);
   // A loaded session first replays its history, which was told when it happened.
-  if (state.live) heard(state, update);
+  if (state.live) heard?.(state, update);
+  return state.live && heard !== undefined;
 };
 
 const hearMessage: Hear = (state, update) => {

@@ -1,14 +1,19 @@
+import { RequestError } from '@agentclientprotocol/sdk';
 import type { Program } from '../../tools/spawn.ts';
 import { within } from '../../tools/within.ts';
 import { record, text } from '../../wire.ts';
+import { joinedMeta } from '../asking.ts';
 import { capRaw } from '../cap-text.ts';
+import { type Limit, limitIn } from '../limits.ts';
 import type { AcpAgent, Asking } from '../presets.ts';
 import { renderPrompt } from '../prompt.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
+import type { Watch } from '../waiting.ts';
 import type { AgentConnection } from './connection.ts';
 import { describeFailure } from './failure.ts';
 import { judgeTurn, type Verdict } from './judge.ts';
+import { noticeIn } from './notices.ts';
 import type { PermissionDesk } from './permission-desk.ts';
 import { initialize, openSession, setMode } from './session.ts';
 import type { Transcript } from './transcript.ts';
@@ -24,10 +29,15 @@ export interface Turn {
   readonly meter: UsageMeter;
   readonly desk: PermissionDesk;
   readonly tell: (event: RunEvent) => void;
+  readonly watch: Watch;
   session_id: string | undefined;
   /** The prompt's request, once it is on its way. */
   prompted: Promise<unknown> | undefined;
   captured: string | undefined;
+  /** Why its model will never answer, in a sentence. */
+  hopeless: string | undefined;
+  /** A limit that it told of. */
+  limit: Limit | undefined;
   stopped: boolean;
 }
 
@@ -39,13 +49,42 @@ export const runTurn = async (turn: Turn): Promise<Verdict> => {
     turn.meter.begin(costBefore(turn));
     const answer = await prompt(turn);
     turn.meter.hearAnswer(answer);
-    return judge(turn, text(record(answer).stopReason));
+    return withLimit(turn, judge(turn, text(record(answer).stopReason)));
   } catch (error) {
-    if (turn.stopped || turn.captured !== undefined) return judge(turn, undefined);
-    const { agent, program, preset } = turn;
+    const { agent, program, preset, stopped, captured, hopeless } = turn;
+    if (stopped || captured !== undefined) return judge(turn, undefined);
+    if (hopeless !== undefined) return { outcome: 'failed', error: hopeless };
     const why = await describeFailure(error, agent, program, preset.login);
-    return { outcome: 'failed', error: why };
+    return withLimit(turn, { outcome: 'failed', error: why }, detailOf(error));
   }
+};
+
+// A limit that the agent got over is none.
+const withLimit = ({ limit: told }: Turn, verdict: Verdict, detail = ''): Verdict => {
+  const { outcome, error = '' } = verdict;
+  if (outcome !== 'failed') return verdict;
+  const read = limitIn(`${error} ${detail}`, new Date());
+  const limit = told === undefined ? read : { ...read, ...told };
+  return limit === undefined ? verdict : { ...verdict, limit };
+};
+
+const detailOf = (error: unknown): string =>
+  error instanceof RequestError ? (JSON.stringify(error.data) ?? '') : '';
+
+/**
+ * What the agent tells of its model: what it waits for; a limit; and what no waiting mends, which ends the turn at once.
+ * False for what tells of nothing the like.
+ */
+export const hearNotice = (turn: Turn, method: string, params: unknown): boolean => {
+  const notice = noticeIn(method, params, new Date());
+  // What is told before the prompt is of an earlier turn.
+  if (notice === undefined || turn.prompted === undefined) return notice !== undefined;
+  turn.limit = notice.limit ?? turn.limit;
+  if (notice.trouble !== undefined) turn.watch.trouble(notice.trouble);
+  if (notice.hopeless === undefined || turn.hopeless !== undefined) return true;
+  turn.hopeless = notice.hopeless;
+  void turn.program.end();
+  return true;
 };
 
 // A conversation that goes on goes on counting, in most agents.
@@ -83,7 +122,9 @@ const open = async (turn: Turn): Promise<void> => {
   }
   const { cwd, native_session_id } = spec;
   const mcp = preset.token_by_env ? byEnv(spec.mcp) : spec.mcp;
-  const { meta, modes = preset.modes.work }: Asking = spec.phase === 'work' ? preset.asking : {};
+  const { meta: asked, modes = preset.modes.work }: Asking =
+    spec.phase === 'work' ? preset.asking : {};
+  const meta = joinedMeta(preset.meta, asked);
   const session = await openSession(agent, hello, { cwd, native_session_id, mcp, meta, note });
   turn.session_id = session.session_id;
   const wanted = spec.phase === 'work' ? modes : preset.modes.plan;
@@ -99,6 +140,7 @@ const byEnv = (mcp: RunSpec['mcp']): RunSpec['mcp'] =>
 
 const prompt = (turn: Turn): Promise<unknown> => {
   const { phase, prompt: parts } = turn.spec;
+  turn.watch.asked();
   turn.prompted = turn.agent.request('session/prompt', {
     sessionId: turn.session_id,
     prompt: [{ type: 'text', text: renderPrompt(phase, parts) }],

@@ -3,10 +3,12 @@ import type { Environment } from '../../tools/environment.ts';
 import type { Exit, Program } from '../../tools/spawn.ts';
 import { coalesce } from '../coalesce.ts';
 import { PLAN_TOO_LONG } from '../last-message.ts';
-import { launch, type ProviderDeps } from '../launch.ts';
+import { LIMITS, launch, type ProviderDeps } from '../launch.ts';
+import { limitIn } from '../limits.ts';
 import { renderPrompt } from '../prompt.ts';
 import type { Phase, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { describeExit, failedRun, messageOf } from '../run-end.ts';
+import { type Watch, watchQuiet } from '../waiting.ts';
 import { type Format, hearLine } from './formats.ts';
 import { createTold, type Told } from './told.ts';
 
@@ -35,20 +37,34 @@ export const startCommandRun = (
   const hear = hearLine(output);
   const onNetwork = onceEach((data) => joined.tell({ type: 'network', data }));
   let stopped = false;
-  const started = attempt(() =>
-    launch(spec, { argv: given, env, onNetwork, onLine: (line) => hear(told, line) }, deps),
-  );
+  let watch: Watch | undefined;
+  const onLine = (line: string): void => {
+    watch?.heard();
+    hear(told, line);
+  };
+  const started = attempt(() => launch(spec, { argv: given, env, onNetwork, onLine }, deps));
   if (started instanceof Error) return failedRun(messageOf(started));
   started.stdin.end(argv.includes(PLACE) ? '' : prompt);
+  watch = quietly(spec, started, joined.tell);
   const done = started.exited
     .then((exit): RunResult => (stopped ? cancelled(told) : resultOf(spec.phase, exit, told)))
-    .finally(joined.flush);
+    .finally(() => {
+      watch?.end();
+      joined.flush();
+    });
   const stop = async (): Promise<void> => {
     stopped = true;
     await started.end();
     await done;
   };
   return { done, cancel: stop, kill: stop, answer: () => false, finish: () => false };
+};
+
+const quietly = (spec: RunSpec, program: Program, tell: Surroundings['tell']): Watch => {
+  const quiet_ms = spec.limits.quiet_ms ?? LIMITS.quiet_ms;
+  const watch = watchQuiet({ quiet_ms, tell, stderr: program.stderr, busy: () => false });
+  watch.asked();
+  return watch;
 };
 
 const PLACE = '{prompt}';
@@ -70,7 +86,10 @@ const cancelled = (told: Told): RunResult => ({ ...told.result(), outcome: 'canc
 const resultOf = (phase: Phase, exit: Exit, told: Told): RunResult => {
   const { usage, error } = told.result();
   const used = usage === undefined ? {} : { usage };
-  const failed = (why: string): RunResult => ({ ...used, outcome: 'failed', error: why });
+  const failed = (why: string): RunResult => {
+    const limit = limitIn(why, new Date());
+    return { ...used, outcome: 'failed', error: why, ...(limit && { limit }) };
+  };
   if (exit.code !== 0 || exit.ended_by !== 'itself')
     return failed(`The program ${describeExit(exit)}.${lastWords(exit, error)}`);
   if (error !== undefined) return failed(`The program says that it failed: ${error}`);

@@ -168,6 +168,52 @@ describe('an acp run in Plan mode', () => {
   });
 });
 
+describe('an acp run that is quiet', () => {
+  const limits = { idle_ms: 60_000, wall_ms: 120_000, output_bytes: 1_000_000, quiet_ms: 20 };
+
+  it('says that it waits for an agent that does not answer', async (t) => {
+    const { next } = startOn(t, 'stuck', 'plan', { limits });
+
+    const told = await next('waiting');
+
+    assert.equal(told.for, 'agent');
+    assert.match(told.message, /has not answered yet/);
+    assert.ok(Date.parse(told.since) <= Date.now());
+  });
+
+  it('says that it waits for a model, once', async (t) => {
+    const { next, of, run } = startOn(t, 'deaf', 'plan', { limits: { ...limits, quiet_ms: 500 } });
+    await next('message');
+
+    const told = await next('waiting');
+    await run.cancel();
+
+    assert.equal(told.for, 'model');
+    assert.ok(of('waiting').filter((each) => each.for === 'model').length === 1);
+  });
+
+  it('does not take a command that runs for it', async (t) => {
+    const { next, of, run } = startOn(t, 'long-command', 'work', { limits });
+    await next('tool_call');
+    await next('message');
+    await run.cancel();
+
+    assert.deepEqual(
+      of('waiting').filter((each) => each.for === 'model'),
+      [],
+    );
+  });
+
+  it('says when it is over', async (t) => {
+    const { next, of, run } = startOn(t, 'late', 'plan', { limits });
+
+    const { since } = await next('waiting_over');
+    await run.done;
+
+    assert.equal(of('waiting').at(0)?.since, since);
+  });
+});
+
 describe('an acp run in Work mode', () => {
   it('gives the agent the approved plan word for word', async (t) => {
     const { run, of } = startOn(t, 'echo');

@@ -1,0 +1,51 @@
+/** A limit that the model's vendor sets, and when it ends where that was told. */
+export interface Limit {
+  resume_at?: string;
+}
+
+const LIMITED = [
+  /\b429\b|too many requests|usage.?limit|rate.?limit/i,
+  /quota (?:is |was )?(?:exceeded|exhausted)|exceeded your (?:current )?quota|insufficient.?quota/i,
+  /billing_error|credit balance|out of credits|limit reached|hit your limit/i,
+];
+
+/**
+ * What an error says of a limit that passes: undefined where it speaks of none. `resume_at` is there only where a moment
+ * or a time to wait is told: one without its day or zone is left in the words.
+ */
+export const limitIn = (error: string, now: Date): Limit | undefined => {
+  if (!LIMITED.some((pattern) => pattern.test(error))) return undefined;
+  const at = toldMoment(error) ?? toldWait(error, now);
+  return at === undefined ? {} : { resume_at: at };
+};
+
+/** A moment in seconds since 1970, as vendors tell it; undefined for what is none. */
+export const momentOf = (seconds: number | undefined): string | undefined =>
+  seconds === undefined || seconds < EARLIEST || seconds > LATEST
+    ? undefined
+    : new Date(seconds * 1000).toISOString();
+
+// 2020 and 2100: what is outside is another number.
+const EARLIEST = 1_577_836_800;
+const LATEST = 4_102_444_800;
+
+const toldMoment = (error: string): string | undefined => {
+  const iso = /\b(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d))/.exec(
+    error,
+  )?.[1];
+  if (iso !== undefined && !Number.isNaN(Date.parse(iso))) return new Date(iso).toISOString();
+  const epoch = /(?:\||resets?_?at\W{1,4})(\d{10})\b/i.exec(error)?.[1];
+  return momentOf(epoch === undefined ? undefined : Number(epoch));
+};
+
+const toldWait = (error: string, now: Date): string | undefined => {
+  const wait = /(?:again|reset[s]?|retry|available)[- ](?:after|in):? (.{1,40})/i.exec(error)?.[1];
+  const parts = [...(wait ?? '').matchAll(/(\d{1,6}(?:\.\d+)?) ?(d|h|m(?!s)|s)[a-z]*/gi)];
+  const seconds = parts.reduce(
+    (sum, [, count, unit = '']) => sum + Number(count) * (SECONDS[unit.toLowerCase()] ?? 0),
+    0,
+  );
+  return seconds === 0 ? undefined : momentOf(Math.ceil(now.getTime() / 1000 + seconds));
+};
+
+const SECONDS: Record<string, number> = { d: 86_400, h: 3600, m: 60, s: 1 };

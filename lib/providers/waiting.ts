@@ -1,0 +1,66 @@
+import type { RunEvent, Waiting } from './provider.ts';
+
+/** What an agent tells of a failure that it tries to get over. */
+export interface Trouble extends Partial<Pick<Waiting, 'http_status' | 'attempt' | 'attempts'>> {
+  message: string;
+  retry_at?: string;
+}
+
+/** Says what a run waits for as soon as it is told, or when nothing was heard for long. */
+export interface Watch {
+  /** It goes on: words, a tool call. */
+  heard(): void;
+  /** It was asked: what it waits for from now on is its model. */
+  asked(): void;
+  trouble(trouble: Trouble): void;
+  end(): void;
+}
+
+interface Watched {
+  quiet_ms: number;
+  tell: (event: RunEvent) => void;
+  /** The last words on its standard error. */
+  stderr: () => string;
+  /** A tool call goes on, or the operator is asked: then it waits for those, and that is told already. */
+  busy: () => boolean;
+}
+
+const LAST_WORDS = 1000;
+
+export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched): Watch => {
+  let since = new Date();
+  let wants: Waiting['for'] = 'agent';
+  let told = false;
+  const say = (trouble: Trouble): void => {
+    told = true;
+    const last = stderr().trim().slice(-LAST_WORDS);
+    const words = last === '' ? {} : { stderr: last };
+    tell({
+      type: 'waiting',
+      data: { for: wants, since: since.toISOString(), ...trouble, ...words },
+    });
+  };
+  const timer = setInterval(() => {
+    if (told || busy() || Date.now() - since.getTime() < quiet_ms) return;
+    say({ message: wants === 'agent' ? NOT_UP : NO_WORD });
+  }, quiet_ms);
+  timer.unref();
+  const heard = (): void => {
+    if (told) tell({ type: 'waiting_over', data: { since: since.toISOString() } });
+    told = false;
+    since = new Date();
+  };
+  return {
+    heard,
+    asked: () => {
+      heard();
+      wants = 'model';
+    },
+    trouble: say,
+    end: () => clearInterval(timer),
+  };
+};
+
+const NOT_UP = 'The agent has been started, and has not answered yet.';
+const NO_WORD =
+  'The agent has said nothing since. It may wait for its model: a server that is down or busy, or a limit.';
