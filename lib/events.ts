@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType, PAYLOADS } from '../store/records/event.ts';
+import { EVENT_TYPES, type EventType, isStarred, PAYLOADS } from '../store/records/event.ts';
 import type { EventDoc } from './http/openapi-events.ts';
 
 const SUMMARIES: Record<EventType, string> = {
@@ -9,11 +9,13 @@ const SUMMARIES: Record<EventType, string> = {
   agent_completed: 'A plan or work run ended, well or not',
   case_updated: 'The title or the description of a Work item changed',
   case_state_changed: 'A Work item went from one state to another',
+  case_created: 'A Work item is there that was not, whoever made it',
+  case_deleted: 'A Work item is gone, whoever removed it',
 };
 
 /** What receivers of webhooks are sent, for the OpenAPI document. */
 export const EVENTS: readonly EventDoc[] = EVENT_TYPES.map((name) => ({
   name,
-  summary: SUMMARIES[name],
+  summary: isStarred(name) ? SUMMARIES[name] : `${SUMMARIES[name]}. Sent where \`events\` names it`,
   payload: PAYLOADS[name],
 }));

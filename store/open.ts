@@ -24,6 +24,9 @@ import { createBook } from './trust/book.ts';
 import { type Attention, type Pace, payAttention } from './watch/attention.ts';
 import { shared } from './watch/timing.ts';
 
+/** What the journal keeps under this name: that all of the workspace was told of once. */
+const KNOWN = 'workspace';
+
 export interface OpenOptions {
   clock: () => Date;
   /** What follows from a Work item's records; see Store. */
@@ -75,6 +78,7 @@ export const openStore = async (
   await firstSweep(store);
   store.formerly.clear();
   await reviveAbsent(store);
+  await noteKnown(store);
   let attention: Attention | undefined;
   return {
     store,
@@ -102,6 +106,12 @@ const firstSweep = async (store: Store): Promise<void> => {
   lookAtWaiting(store);
 };
 
+// Only now: of what a crash leaves untold the next start makes no news either.
+const noteKnown = async (store: Store): Promise<void> => {
+  if (store.unknown) await store.journal.append({ told: { id: KNOWN, state: true } });
+  store.unknown = false;
+};
+
 // Called after each sweep: then there is time to look at what no comparison needs.
 const andCloser = (store: Store, globalsChanged: () => void): (() => void) => {
   const look = shared(() => lookCloser(store));
@@ -121,6 +131,7 @@ const emptyStore = (
     problems,
     items: createItems(problems),
     turns: createTurns(),
+    unknown: !given.journal.told.has(KNOWN),
     missing: new Set(),
     held: new Set(),
     formerly: new Map([...given.journal.seen.values()].map((seen) => [seen.dir, seen])),

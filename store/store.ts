@@ -28,6 +28,8 @@ export interface Store {
   readonly clock: () => Date;
   /** What follows from the records of a Work item: the first write decides, this is the second (also after a crash). */
   follow: (item: Item) => Changes | undefined;
+  /** Nobody has told of this workspace yet: what is found in it is no news. Until all of it was looked at once. */
+  unknown: boolean;
   /** Work items whose directory is not where it was, or in which a file has just vanished. */
   readonly missing: Set<string>;
   /** Work items in whose folder a session lock was when it was last looked at. The file itself says who holds it. */

@@ -2,26 +2,39 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Seen } from '../journal/journal.ts';
 import type { StateName } from '../records/case.ts';
 import type { EventBody } from '../records/event.ts';
+import { visible } from '../text/visible.ts';
 import { plainState } from './item.ts';
 
 /**
- * The events that lead from what was last told of a Work item to what is there now. The only place where events about
- * files are born, whoever changed them: API, editor, git, or anything while the daemon was down.
+ * The events that lead from what was last told of a Work item to what is there now, either of which may be nothing. The
+ * only place where events about files are born, whoever changed them: API, editor, git, or anything while the daemon was
+ * down.
  */
 export const compare = (
   caseId: string,
   before: Seen | undefined,
-  now: Seen,
+  now: Seen | undefined,
   at: Date,
 ): EventBody[] => {
-  if (before === undefined) return [];
   const timestamp = at.toISOString();
-  return [...caseEvents(caseId, before, now), ...proofEvents(caseId, before, now)].map(
+  return between(caseId, before, now).map(
     (event) => ({ event_type: event.event_type, timestamp, payload: event.payload }) as EventBody,
   );
 };
 
 type Told = Pick<EventBody, 'event_type' | 'payload'>;
+
+const between = (id: string, before: Seen | undefined, now: Seen | undefined): Told[] => {
+  if (before === undefined)
+    return now === undefined ? [] : [{ event_type: 'case_created', payload: named(id, now) }];
+  if (now === undefined) return [{ event_type: 'case_deleted', payload: named(id, before) }];
+  return [...caseEvents(id, before, now), ...proofEvents(id, before, now)];
+};
+
+const named = (case_id: string, { case: { matter } }: Seen) => ({
+  case_id,
+  title: visible(matter.title),
+});
 
 const caseEvents = (case_id: string, before: Seen, now: Seen): Told[] => {
   const events: Told[] = [];

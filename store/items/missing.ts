@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { standing } from '../disk/plain-path.ts';
 import { announce, type Store } from '../store.ts';
+import { compare } from './compare.ts';
 import { discover } from './discover.ts';
 import type { Item } from './item.ts';
 import { dropItem } from './items.ts';
@@ -33,9 +34,11 @@ const decide = async (store: Store, id: string): Promise<void> => {
   else await reconcileInTurn(store, item);
 };
 
-/** Takes a Work item that is no longer on disk out of the index and the journal. There is no event for it. */
+/** Takes a Work item that is no longer on disk out of the index and the journal, and tells that it is gone. */
 export const forget = async (store: Store, item: Item): Promise<void> => {
+  const { id, seen } = item;
   dropItem(store.items, item);
-  await store.journal.append({ seen: { id: item.id, state: null } });
-  announce(store, item.id);
+  const events = compare(id, seen, undefined, store.clock());
+  await store.journal.append({ seen: { id, state: null }, events });
+  announce(store, id);
 };

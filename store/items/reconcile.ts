@@ -147,7 +147,8 @@ export const tell = async (store: Store, item: Item): Promise<void> => {
 };
 
 const append = async (store: Store, item: Item, now: Seen): Promise<void> => {
-  const events = compare(item.id, item.seen, now, store.clock());
+  const isOld = item.seen === undefined && store.unknown;
+  const events = isOld ? [] : compare(item.id, item.seen, now, store.clock());
   await store.journal.append({ seen: { id: item.id, state: now }, events });
   item.seen = now;
   announce(store, item.id);

@@ -4,6 +4,7 @@ import type { Seen } from '../journal/journal.ts';
 import { caseFile } from '../layout.ts';
 import type { Store } from '../store.ts';
 import { withProblem } from '../text/entry.ts';
+import { compare } from './compare.ts';
 import type { Item } from './item.ts';
 import { lastTold, NO_FAULTS } from './item-files.ts';
 import { putItem } from './items.ts';
@@ -17,8 +18,10 @@ export const reviveAbsent = async (store: Store): Promise<void> => {
   const { items, journal } = store;
   const absent = [...journal.seen].filter(([id]) => !items.byId.has(id));
   const work = absent.map(async ([id, seen]) => {
-    if (!isFaulty(store, seen.dir))
-      return void (await journal.append({ seen: { id, state: null } }));
+    if (!isFaulty(store, seen.dir)) {
+      const events = compare(id, seen, undefined, store.clock());
+      return void (await journal.append({ seen: { id, state: null }, events }));
+    }
     putItem(items, revived(id, seen));
     await reconcile(store, id);
   });

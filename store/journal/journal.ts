@@ -21,6 +21,8 @@ export interface Journal {
   /** Sessions that this machine has begun and not ended: session id → what was last told of it. */
   readonly runs: ReadonlyMap<string, RunSeen>;
   readonly cursors: ReadonlyMap<string, number>;
+  /** What was last told of anything else, by a name of its own. */
+  readonly told: ReadonlyMap<string, unknown>;
   /** The sequence number of the newest event. Numbers only grow, also over restarts and what was damaged. */
   readonly last: number;
   /** Events up to this one cannot be read any more. */
@@ -69,6 +71,7 @@ export interface Entry {
   seen?: { id: string; state: Seen | null };
   run?: { id: string; state: RunSeen | null };
   cursor?: { id: string; seq: number | null };
+  told?: { id: string; state: unknown };
   events?: EventBody[];
 }
 
@@ -145,6 +148,7 @@ interface State {
   seen: Map<string, Seen>;
   runs: Map<string, RunSeen>;
   cursors: Map<string, number>;
+  told: Map<string, unknown>;
   last: number;
 }
 
@@ -152,6 +156,7 @@ const emptyState = (): State => ({
   seen: new Map(),
   runs: new Map(),
   cursors: new Map(),
+  told: new Map(),
   last: 0,
 });
 
@@ -159,6 +164,7 @@ const apply = (state: State, line: Line): void => {
   if (line.seen !== undefined) put(state.seen, line.seen.id, line.seen.state);
   if (line.run !== undefined) put(state.runs, line.run.id, line.run.state);
   if (line.cursor !== undefined) put(state.cursors, line.cursor.id, line.cursor.seq);
+  if (line.told !== undefined) put(state.told, line.told.id, line.told.state);
   const least = Math.max(state.last, line.last ?? 0, line.cursor?.seq ?? 0);
   state.last = line.events?.at(-1)?.seq ?? least;
 };
@@ -207,6 +213,7 @@ const journalOf = (parts: Parts, report: Report, { fresh, damaged, bytes }: Foun
     seen: state.seen,
     runs: state.runs,
     cursors: state.cursors,
+    told: state.told,
     get last() {
       return next;
     },
@@ -252,6 +259,7 @@ const linesOf = function* (state: State): Generator<string> {
   for (const [id, seen] of state.seen) yield encode({ seen: { id, state: seen } });
   for (const [id, run] of state.runs) yield encode({ run: { id, state: run } });
   for (const [id, seq] of state.cursors) yield encode({ cursor: { id, seq } });
+  for (const [id, told] of state.told) yield encode({ told: { id, state: told } });
   // Once more, should the beginning be damaged.
   yield encode({ last: state.last });
 };

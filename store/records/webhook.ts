@@ -3,7 +3,7 @@ import { EVENT_TYPES } from './event.ts';
 import { Id, Time } from './id.ts';
 
 export const EventName = Type.Enum([...EVENT_TYPES, '*'], {
-  description: 'An event type, or `*` for all',
+  description: 'An event type, or `*` for the seven that every receiver gets',
 });
 export type EventName = Static<typeof EventName>;
 
@@ -31,9 +31,7 @@ export const CaseWebhookBody = Type.Object({ url: Url });
 
 export const WebhookBody = Type.Object({
   url: Url,
-  events: Type.Optional(
-    Type.Array(EventName, { minItems: 1, description: 'Default: `["*"]`, all events' }),
-  ),
+  events: Type.Optional(Type.Array(EventName, { minItems: 1, description: 'Default: `["*"]`' })),
   secret: Type.Optional(
     Type.String({
       minLength: 1,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { deliveryId } from '../../lib/webhooks/attempt.ts';
-import type { EventRecord } from '../../store/records/event.ts';
+import { type EventRecord, isStarred } from '../../store/records/event.ts';
 import { parseFrontMatter } from '../../store/text/front-matter.ts';
 import { eventually } from './eventually.ts';
 import { openReceiver, type TestReceiver } from './receiver.ts';
@@ -119,7 +119,7 @@ const startAgain = async (scene: Scene, before: number, acknowledged: boolean): 
     const { done, told: expected } = await one.judge(life, given);
     assert.ok(done || !acknowledged, 'what was acknowledged is there');
     const events = eventsIn(place).slice(before);
-    assert.deepEqual(told(events.map(({ body }) => body)), expected);
+    assert.deepEqual(told(events.map(({ body }) => body)).toSorted(), expected.toSorted());
     await allDelivered(scene);
     assertSwept(place);
     assert.deepEqual((await life.call('GET', '/api/diagnostics')).body, []);
@@ -175,15 +175,17 @@ const journalOf = ({ workspace }: Place): Line[] => {
   return lines.slice(0, -1).map((line) => JSON.parse(line.slice(9)) as Line);
 };
 
-/** Every event record there ever was. */
+/** Every event record there ever was about files and sessions. */
 const eventsIn = (place: Place): EventRecord[] =>
-  journalOf(place).flatMap(({ events = [] }) => events);
+  journalOf(place)
+    .flatMap(({ events = [] }) => events)
+    .filter(({ body: { event_type } }) => isStarred(event_type) || event_type.startsWith('case_'));
 
 const allDelivered = (scene: Scene): Promise<void> => eventually(() => checkDelivered(scene));
 
 // Each event under its one id, nothing else, and that noted.
 const checkDelivered = ({ place, receiver, webhook }: Scene): void => {
-  const events = eventsIn(place);
+  const events = eventsIn(place).filter(({ body }) => isStarred(body.event_type));
   const came = new Set(receiver.received.map(({ headers }) => String(headers['webhook-id'])));
   const expected = events.map(({ id }) => deliveryId(id, webhook));
   assert.deepEqual([...came].toSorted(), expected.toSorted(), 'each event came, under one id');

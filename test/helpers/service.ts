@@ -10,7 +10,7 @@ import type { Service } from '../../lib/service.ts';
 import { startService } from '../../lib/startup.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
-import type { EventBody } from '../../store/records/event.ts';
+import { type EventBody, isStarred } from '../../store/records/event.ts';
 import { atEnd } from './at-end.ts';
 import { makeRepository, type TestRepository } from './repository.ts';
 import { VERSION } from './version.ts';
@@ -27,8 +27,10 @@ export interface Running {
   service: Service;
   workspace: string;
   repository: TestRepository;
-  /** Every event of the workspace, in order. */
+  /** Every event of the workspace that `*` of a webhook stands for, in order. */
   events: EventBody[];
+  /** Every event of the workspace, in order. */
+  told: EventBody[];
   /** What was logged as warning or error. */
   logged: { details: object; message: string }[];
   /** A request as a client on this machine makes it. An object is sent as JSON, a string as Markdown. */
@@ -106,9 +108,11 @@ const configOf = (
 const start = async (config: Config, options: Options): Promise<Running> => {
   const events: EventBody[] = [];
   const logged: Running['logged'] = [];
-  let life = await live(config, { events, logged, watch: options.watch === true });
+  const told: EventBody[] = [];
+  let life = await live(config, { events, told, logged, watch: options.watch === true });
   return {
     events,
+    told,
     logged,
     workspace: config.workspace,
     repository: undefined as unknown as TestRepository,
@@ -118,7 +122,7 @@ const start = async (config: Config, options: Options): Promise<Running> => {
     call: (...request) => life.call(...request),
     restart: async () => {
       await life.stop();
-      life = await live(config, { events, logged, watch: options.watch === true });
+      life = await live(config, { events, told, logged, watch: options.watch === true });
     },
     stop: () => life.stop(),
   };
@@ -126,15 +130,18 @@ const start = async (config: Config, options: Options): Promise<Running> => {
 
 interface Heard {
   events: EventBody[];
+  told: EventBody[];
   logged: Running['logged'];
   watch: boolean;
 }
 
-const live = async (config: Config, { events, logged, watch }: Heard) => {
+const live = async (config: Config, { events, told, logged, watch }: Heard) => {
   const running = await startService(config, logInto(logged), VERSION);
-  running.service.store.journal.onEvents((records) =>
-    events.push(...records.map(({ body }) => body)),
-  );
+  running.service.store.journal.onEvents((records) => {
+    const bodies = records.map(({ body }) => body);
+    told.push(...bodies);
+    events.push(...bodies.filter(({ event_type }) => isStarred(event_type)));
+  });
   if (watch) await running.watching;
   const log = logInto(logged);
   const hapi = createServer({

@@ -50,7 +50,8 @@ const createCase = step({
     const months = readdirSync(join(life.workspace, 'cases'));
     const dirs = months.flatMap((month) => readdirSync(join(life.workspace, 'cases', month)));
     assert.equal(dirs.length, cases.length, 'no directory without a Work item');
-    return { done: oneOf(cases.length, 0, 1), told: [] };
+    const done = oneOf(cases.length, 0, 1);
+    return { done, told: done ? ['case_created'] : [] };
   },
 });
 
@@ -136,7 +137,7 @@ const removeCase = step({
     const done = (await life.call('GET', `/cases/${id}`)).status === 404;
     assert.equal(existsSync(join(life.workspace, dir)), !done, 'all of it or nothing');
     if (!done) assert.deepEqual(fingerprint(join(life.workspace, dir)), files);
-    return { done, told: [] };
+    return { done, told: done ? ['case_deleted'] : [] };
   },
 });
 
@@ -294,6 +295,7 @@ export const START: Parameters<typeof killStartOnce>[1] = {
       'Before BLOCKED',
       'By hand OPEN',
     ]);
-    return { done: true, told: ['case_state_changed OPEN BLOCKED'] };
+    const told = ['case_created', 'case_state_changed OPEN BLOCKED', 'case_deleted'];
+    return { done: true, told };
   },
 };

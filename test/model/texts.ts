@@ -154,7 +154,8 @@ export const eventsBetween = (
   before: SeenLine['state'] | undefined,
   now: SeenLine['state'],
 ): string[] => {
-  if (before == null || now === null) return [];
+  if (before == null) return now === null ? [] : [`case_created ${id}`];
+  if (now === null) return [`case_deleted ${id}`];
   return [...caseEvents(id, before, now), ...proofEvents(id, before, now)];
 };
 

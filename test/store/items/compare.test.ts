@@ -38,8 +38,11 @@ const events = (before: Seen | undefined, now: Seen): string[] =>
   told(compare(ID, before, now, AT));
 
 describe('compare', () => {
-  it('is silent about what it never saw before', () => {
-    assert.deepEqual(events(undefined, seen({ state: 'RESOLVED' }, { proofs: proof(true) })), []);
+  it('tells of what it never saw before that it is there, and of what is gone that it is', () => {
+    const whole = seen({ state: 'RESOLVED' }, { proofs: proof(true) });
+    assert.deepEqual(events(undefined, whole), ['case_created']);
+    assert.deepEqual(told(compare(ID, whole, undefined, AT)), ['case_deleted']);
+    assert.deepEqual(compare(ID, undefined, undefined, AT), []);
   });
 
   for (const [name, now] of Object.entries({
