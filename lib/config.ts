@@ -16,6 +16,8 @@ export interface Config {
   /** What starts programs, names places or opens doors in the workspace's files holds as it stands, now and later. */
   readonly trust: boolean;
   readonly log_level: string;
+  /** The command that help was asked for; undefined: for all. */
+  readonly help_of?: string;
   /** Of the command import alone. */
   readonly import?: ImportWish;
   /** What the command key is to do. */
@@ -93,6 +95,7 @@ export const readConfig = (
   const command = commandOf(values, positionals);
   const config = {
     ...configOf(values, env),
+    ...(command === 'help' && helpOf(positionals)),
     ...(command === 'import' && { import: importOf(values, positionals) }),
     ...(command === 'trust' && {
       trusting: { list: values.list === true, all: values.all === true },
@@ -143,7 +146,7 @@ const commandOf = (values: Values, [name = 'serve', ...more]: string[]): Command
   );
   if (strange !== undefined)
     throw new UsageError(`--${strange[0]} belongs to the command ${strange[1]}`);
-  if (more.length > 0 && command !== 'import' && command !== 'key')
+  if (more.length > 0 && !['import', 'key', 'help'].includes(command))
     throw new UsageError(`${command} takes no further words, and was given ${more.join(' ')}`);
   return command;
 };
@@ -159,6 +162,12 @@ const FLAGS: readonly (readonly [flag: keyof Values, ...owners: Command[]])[] = 
   ['revoke', 'key'],
   ['all', 'trust'],
 ];
+
+// `dossier key --help` and `dossier help key`.
+const helpOf = (words: readonly string[]): Pick<Config, 'help_of'> => {
+  const wanted = words[0] === 'help' ? words[1] : words[0];
+  return wanted === undefined ? {} : { help_of: wanted };
+};
 
 const keyOf = ({ list = false, revoke }: Values, [, name, ...more]: string[]): KeyWish => {
   if (more.length > 0) throw new UsageError('key takes one name: dossier key "editor plug-in"');

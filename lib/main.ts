@@ -14,7 +14,7 @@ const COMMANDS: Record<Command, (config: Config, version: VersionInfo) => Promis
   doctor: async (config) => (await import('./cli/doctor.ts')).doctor(config),
   check: async (config) => (await import('./cli/check.ts')).check(config),
   import: async (config) => (await import('./cli/import.ts')).importCommand(config),
-  help: async () => say((await import('./cli/help.ts')).HELP),
+  help: async ({ help_of }) => say((await import('./cli/help.ts')).helpFor(help_of)),
   version: async (_config, { version, commit }) =>
     say(`dossier ${version}${commit === null ? '' : ` (${commit.slice(0, 12)})`}\n`),
 };

@@ -105,7 +105,7 @@ const untrusted = (layout: Layout, waiting: readonly WaitingPart[]): FileProblem
   if (waiting.length === 0) return [];
   const keys = waiting.map(({ key }) => key);
   const [place] = placesOf(layout, keys).values();
-  return [fileProblem(SETTINGS, waitsForTrust(keys, place))];
+  return [fileProblem(SETTINGS, waitsForTrust(layout, keys, place))];
 };
 
 /** Reads the global webhook registrations again and adds what hand-made ones lack. True when something changed. */

@@ -105,7 +105,9 @@ export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): vo
   const waiting = all.filter((one) => one.waiting !== undefined && !one.vanished);
   store.problems.set(
     `trust ${scope}`,
-    waiting.map((one) => fileProblem(fileOf(store, one), waitsForTrust(['This receiver']))),
+    waiting.map((one) =>
+      fileProblem(fileOf(store, one), waitsForTrust(store.layout, ['This receiver'])),
+    ),
   );
 };
 

@@ -31,5 +31,27 @@ Options:
   -v, --version       Show the version
 
 Flags win over the environment. What can be changed while the daemon runs is in workspace.md, in the workspace.
+DOSSIER_KEY in the environment is the API key that trust shows a daemon which asks for one (require_key).
 The daemon says where it listens on standard output, in one line, when it is ready; its log goes to standard error.
 `;
+
+/** The same for one command: what it does, and the options that it takes. All of it where there is no such command. */
+export const helpFor = (command: string | undefined): string => {
+  const lines = HELP.split('\n');
+  const own = lines.find((line) => line.startsWith(`  ${command} `));
+  if (command === undefined || own === undefined) return HELP;
+  const options = lines.filter((line) => /^ {2}-/.test(line) && takes(command, line));
+  return [
+    ...[`Usage: dossier ${command}${WORDS[command] ?? ''} [options]`, '', own, '', 'Options:'],
+    ...[...options, ''],
+  ].join('\n');
+};
+
+const WORDS: Readonly<Record<string, string>> = { key: ' [NAME]', import: ' PATH' };
+
+// An option names the commands that it belongs to; else it is all of the daemon's, and where the workspace is, everybody's.
+const takes = (command: string, line: string): boolean => {
+  const owners = [...line.matchAll(/(?: {2}|; )(?!default)(\w+): /g)].map(([, owner]) => owner);
+  if (owners.length > 0) return owners.includes(command);
+  return command === 'serve' || /--(?:workspace|help)/.test(line);
+};

@@ -23,7 +23,7 @@ export const trustCommand = async (
   const layout = layoutOf(config.workspace);
   if (!isThere(layout.root))
     throw new Refusal(`${layout.root} is not there. Name the workspace with --workspace.`);
-  const door = doorOf(layout);
+  const door = doorOf(layout, config.env.DOSSIER_KEY);
   const waiting = await door.list();
   if (waiting.length === 0) {
     say(`Nothing in ${layout.root} waits for you: all of it holds on this machine.`);
@@ -54,9 +54,9 @@ interface Door {
   accept(waiting: readonly WaitingValue[]): Promise<void>;
 }
 
-const doorOf = (layout: Layout): Door => {
+const doorOf = (layout: Layout, key: string | undefined): Door => {
   const holder = holderOf(layout);
-  if (holder?.url !== undefined) return daemonDoor(holder.url);
+  if (holder?.url !== undefined) return daemonDoor(holder.url, key);
   return {
     list: async () => lookForWaiting(layout),
     accept: async (waiting) => trustOnDisk(layout, withIds(waiting)),
@@ -71,25 +71,30 @@ const withIds = (waiting: readonly WaitingValue[]): readonly WaitingValue[] => {
   );
 };
 
-const daemonDoor = (url: string): Door => ({
-  list: () => ask<WaitingValue[]>(`${url}/trust`),
+const daemonDoor = (url: string, key: string | undefined): Door => ({
+  list: () => ask<WaitingValue[]>(`${url}/trust`, key),
   accept: async (waiting) => {
     const values = waiting.map(({ key, hash }) => ({ key, hash }));
-    await ask(`${url}/trust`, { values });
+    await ask(`${url}/trust`, key, { values });
   },
 });
 
-const ask = async <T>(url: string, body?: object): Promise<T> => {
+const ask = async <T>(url: string, key: string | undefined, body?: object): Promise<T> => {
   const answer = await fetch(url, {
-    ...(body !== undefined && {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(key && { authorization: `Bearer ${key}` }),
+    },
+    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
   }).catch(() => {
     throw new Refusal(`The daemon at ${url} does not answer. Try again, or stop it first.`);
   });
   const said = (await answer.json()) as T & { detail?: string };
   if (answer.ok) return said;
+  if (answer.status === 401) throw new Refusal(key ? WRONG_KEY : NO_KEY);
   throw new Refusal(`The daemon refuses it: ${said.detail ?? answer.status}`);
 };
+
+const NO_KEY =
+  'The settings ask for an API key with every call (require_key): dossier key makes one. Give it as DOSSIER_KEY in the environment.';
+const WRONG_KEY = 'The key in DOSSIER_KEY is unknown or revoked: dossier key makes another.';

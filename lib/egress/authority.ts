@@ -29,14 +29,17 @@ const LONGEST_NAME = 253;
 export const authorityText = ({ host, port }: Authority): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Names that mean this machine, or a cloud's metadata, whatever they resolve to. */
+/** Names that mean this machine, whatever they resolve to. */
 export const isLocalName = (host: string): boolean =>
   LOCAL_NAMES.has(host) || host.endsWith('.localhost') || host.endsWith('.localdomain');
 
 const LOCAL_NAMES = new Set([
   ...['localhost', 'ip6-localhost', 'ip6-loopback', 'localhost4', 'localhost6'],
-  ...['metadata.google.internal', 'metadata'],
 ]);
+
+/** Names that mean a cloud's metadata, whatever they resolve to. */
+export const isMetadataName = (host: string): boolean =>
+  host === 'metadata.google.internal' || host === 'metadata';
 
 /** Whether an authority is on a list: `example.com`, `*.example.com` (not example.com itself), either with `:443`. */
 export const isListed = ({ host, port }: Authority, list: readonly string[]): boolean =>

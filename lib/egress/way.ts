@@ -1,7 +1,13 @@
 import { isIP } from 'node:net';
 import { within } from '../tools/within.ts';
-import { type Authority, authorityText, isListed, isLocalName } from './authority.ts';
-import { isSameTarget } from './rules.ts';
+import {
+  type Authority,
+  authorityText,
+  isListed,
+  isLocalName,
+  isMetadataName,
+} from './authority.ts';
+import { isLoopback, isSameTarget } from './rules.ts';
 import { type Source, type Upstream, upstreamFor } from './upstream.ts';
 import type { World } from './world.ts';
 
@@ -46,13 +52,15 @@ const refused = (reason: string): Way => ({ kind: 'refused', reason });
 
 const namedLocal = (goal: Authority, world: World): string | undefined => {
   const { host } = goal;
-  if (isLocalName(host) || world.isOwnName(host)) return localText(goal, 'this machine');
+  if (isMetadataName(host)) return localText(goal, 'the metadata of a cloud', world);
+  if (isLocalName(host) || world.isOwnName(host)) return localText(goal, 'this machine', world);
   const kind = isIP(host) === 0 ? undefined : world.locality(host);
-  return kind && localText(goal, kind);
+  return kind && localText(goal, kind, world);
 };
 
-const localText = ({ host, port }: Authority, kind: string): string =>
-  kind === 'this machine'
+// Only what can be opened is said to be: loopback, by its own names, and never this daemon.
+const localText = ({ host, port }: Authority, kind: string, world: World): string =>
+  kind === 'this machine' && isLoopback(host) && !world.isOwnPort(port)
     ? `${host} is this machine, which runs do not reach: if they are to, allow_local: ["127.0.0.1:${port}"] in workspace.md`
     : `${host} is ${kind}, which runs do not reach`;
 
@@ -75,7 +83,7 @@ const localAmong = (
 ): string | undefined => {
   const kinds = addresses.map((address) => world.locality(address));
   const kind = kinds.find((one) => one !== undefined);
-  return kind && localText(goal, kind);
+  return kind && localText(goal, kind, world);
 };
 
 const RESOLVE_MS = 2000;

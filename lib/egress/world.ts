@@ -11,6 +11,8 @@ export interface World {
   locality(address: string): Locality | undefined;
   /** Whether a name is this machine's own. */
   isOwnName(host: string): boolean;
+  /** Whether a port is that of our own API. */
+  isOwnPort(port: number): boolean;
   /** Whether a connection has come back to this machine, by its two addresses. */
   cameBack(local: string | undefined, remote: string | undefined): boolean;
   probe: DaemonProbe;
@@ -21,6 +23,7 @@ export const createWorld = (ownPort: () => number | undefined): World => ({
   resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
   locality: (address) => localityOf(address, ownAddresses()),
   isOwnName: (host) => host === hostname().toLowerCase(),
+  isOwnPort: (port) => port === ownPort(),
   // An address that is routed here without belonging to an interface is its own source.
   cameBack: (local, remote) => local !== undefined && local === remote,
   probe: createDaemonProbe(ownPort),

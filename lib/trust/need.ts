@@ -1,12 +1,10 @@
 import { waitingSettings } from '../../store/globals.ts';
 import { placesOf } from '../../store/trust/place.ts';
+import { trustCommandFor } from '../../store/trust/told.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 
 type Given = Pick<Service, 'store'>;
-
-/** The command that shows what waits, and asks. */
-export const TRUST_COMMAND = 'dossier trust';
 
 /**
  * Throws 422 `trust_needed` while one of these settings waits for the operator's word: no default and no former value
@@ -28,7 +26,7 @@ export const needTrusted = ({ store }: Given, wanted: readonly string[]): void =
   );
   throw new ServiceError(
     'trust_needed',
-    `You have not trusted what stands in the settings on this machine: ${named.join(', ')}. Run ${TRUST_COMMAND} to see it and say yes, then try again.`,
+    `You have not trusted what stands in the settings on this machine: ${named.join(', ')}. Run ${trustCommandFor(store.layout)} to see it and say yes, then try again.`,
     { members: { waiting: values } },
   );
 };

@@ -12,6 +12,6 @@ export const checkTrust = (layout: Layout): Finding[] => {
     const keys = waiting.map(({ key, kind }) => (kind === 'webhook' ? 'This receiver' : key));
     const line = waiting.find((value) => value.line !== undefined)?.line;
     const place = line === undefined ? undefined : { line, column: 1 };
-    return warning(fileProblem(file, waitsForTrust(keys, place)));
+    return warning(fileProblem(file, waitsForTrust(layout, keys, place)));
   });
 };

@@ -1,3 +1,4 @@
+import type { Layout } from '../layout.ts';
 import { type Place, Problem } from '../text/problem.ts';
 import { visible } from '../text/visible.ts';
 
@@ -5,14 +6,22 @@ export const TRUST_NEEDED = 'trust_needed';
 
 const SHOWN = 8;
 
+/** The command that shows what waits, and asks, as a shell takes it. */
+export const trustCommandFor = ({ root }: Pick<Layout, 'root'>): string =>
+  `dossier trust --workspace ${/^[\w./~+:@%-]+$/.test(root) ? root : `'${root.replaceAll("'", `'\\''`)}'`}`;
+
 /** What is told of a file in which something waits for the operator's word. */
-export const waitsForTrust = (keys: readonly string[], place?: Place): Problem => {
+export const waitsForTrust = (
+  layout: Pick<Layout, 'root'>,
+  keys: readonly string[],
+  place?: Place,
+): Problem => {
   const more = keys.length > SHOWN ? ` and ${keys.length - SHOWN} more` : '';
   const what = `${keys.slice(0, SHOWN).map(plain).join(', ')}${more}`;
   const verb = keys.length === 1 ? 'waits' : 'wait';
   return new Problem(
     TRUST_NEEDED,
-    `${what} ${verb} until you say on this machine that it may hold: run dossier trust`,
+    `${what} ${verb} until you say on this machine that it may hold: run ${trustCommandFor(layout)}`,
     place,
   );
 };

@@ -22,6 +22,9 @@ export interface Egress extends RunNetwork {
   open(socket?: string): Socket;
 }
 
+/** Of the daemon's own API, in a world of `worldWith`; nobody listens there. */
+export const OWN_PORT = 7;
+
 /** A machine that is not this one: names as given, and loopback as far as `here` says stands for the world outside. */
 export const worldWith = (
   names: Record<string, string[]>,
@@ -38,6 +41,7 @@ export const worldWith = (
     },
     locality: (address) => (here(address) ? undefined : localityOf(address, own)),
     isOwnName: (host) => host === 'this-machine',
+    isOwnPort: (port) => port === OWN_PORT,
     cameBack: () => false,
     probe: createDaemonProbe(() => undefined),
   };

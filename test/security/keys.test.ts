@@ -94,6 +94,19 @@ describe('dossier key', () => {
     assert.match(run('--list').stdout, / one\n$/);
   });
 
+  it('has help of its own, as each command has', () => {
+    const help = (...words: string[]): string =>
+      execFileSync(process.execPath, [DOSSIER, ...words], { encoding: 'utf8' });
+    const own = help('key', '--help');
+    assert.match(own, /^Usage: dossier key \[NAME\]/);
+    assert.match(own, /--list .*list the keys/);
+    assert.match(own, /--workspace DIR[\s\S]*--revoke ID/);
+    assert.doesNotMatch(own, /--fix|--port|--all/);
+    assert.equal(help('help', 'key'), own);
+    assert.match(help('serve', '-h'), /--port N[\s\S]*--trust/);
+    assert.match(help('--help'), /Commands:[\s\S]*key .*[\s\S]*--port/);
+  });
+
   it('makes no key where no daemon ever ran, and no workspace', (t) => {
     const workspace = join(temporaryDirectory(t), 'none');
     const { status, stderr } = spawnSync(

@@ -7,7 +7,16 @@ import { describe, it } from 'node:test';
 import { onceEach } from '../../lib/egress/networks.ts';
 import { makeSocketDir } from '../../lib/egress/socket-dir.ts';
 import { createWorld } from '../../lib/egress/world.ts';
-import { CONNECT, echo, GET, listen, onPort, openEgress, worldWith } from '../helpers/egress.ts';
+import {
+  CONNECT,
+  echo,
+  GET,
+  listen,
+  OWN_PORT,
+  onPort,
+  openEgress,
+  worldWith,
+} from '../helpers/egress.ts';
 import { eventually } from '../helpers/eventually.ts';
 
 const LOCAL = [
@@ -79,6 +88,21 @@ describe('the way out of a run', () => {
       await egress.say(CONNECT(`127.0.0.1:${port}`)),
       /allow_local: \["127\.0\.0\.1:\d+"\]/,
     );
+  });
+
+  it('names allow_local only where it would help', async (t) => {
+    const egress = openEgress(t, { world: worldWith(NAMED, { own: ['192.0.2.77'] }) });
+    for (const goal of ['localhost:5432', '[::1]:5432', '127.0.0.2:5432'])
+      assert.match(await egress.say(CONNECT(goal)), /403 [\s\S]*allow_local/, goal);
+    for (const goal of [
+      ...[`127.0.0.1:${OWN_PORT}`, 'this-machine:5432', '192.0.2.77:5432', 'loops.example:5432'],
+      ...['metadata:80', 'metadata.google.internal:80', '169.254.169.254:80'],
+    ]) {
+      const answer = await egress.say(CONNECT(goal));
+      assert.match(answer, /403 [\s\S]*which runs do not reach/, goal);
+      assert.doesNotMatch(answer, /allow_local/, goal);
+    }
+    assert.match(await egress.say(CONNECT('metadata:80')), /metadata of a cloud/);
   });
 
   it("leads to no address of this machine's own interfaces, nor to one that only routes here", async (t) => {

@@ -14,9 +14,14 @@ import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 const HOSTILE = '---\nsandbox: off\nworktrees: { setup: ["\\e[2Jmake", x] }\n---\n';
 const ESC = String.fromCharCode(27);
 
-const dossier = (...args: string[]): { status: number | null; said: string } => {
+const dossier = (...args: string[]) => dossierWith({}, ...args);
+
+const dossierWith = (
+  more: Record<string, string>,
+  ...args: string[]
+): { status: number | null; said: string } => {
   const { status, stdout, stderr } = spawnSync(process.execPath, [DOSSIER, ...args], {
-    env: { ...process.env, DOSSIER_TRUST: '' },
+    env: { ...process.env, DOSSIER_TRUST: '', ...more },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -62,10 +67,26 @@ describe('dossier trust', () => {
     const dir = workspaceWith(t, HOSTILE);
     const daemon = await startDaemon(t, ['--workspace', dir], { DOSSIER_TRUST: '' });
     assert.deepEqual(await waiting(daemon.url), ['sandbox', 'worktrees.setup']);
-    assert.equal(daemon.errors().match(/run dossier trust","line"/g)?.length, 1, daemon.errors());
+    assert.equal(daemon.errors().match(/run dossier trust --workspace \S+","line"/g)?.length, 1);
+    assert.ok(daemon.errors().includes(`run dossier trust --workspace ${dir}"`), daemon.errors());
     const { status, said } = dossier('trust', '--all', '--workspace', dir);
     assert.equal(status, 0, said);
     assert.deepEqual(await waiting(daemon.url), []);
+  });
+
+  it('shows a daemon that asks for a key the one of DOSSIER_KEY', async (t) => {
+    const dir = workspaceWith(t, '---\nrequire_key: true\n---\n');
+    const daemon = await startDaemon(t, ['--workspace', dir]);
+    await daemon.end('SIGTERM');
+    const key = dossier('key', '--workspace', dir).said.trim();
+    writeFileSync(join(dir, 'workspace.md'), HOSTILE.replace('---', '---\nrequire_key: true'));
+    await startDaemon(t, ['--workspace', dir], { DOSSIER_TRUST: '' });
+    const list = (env: Record<string, string>) =>
+      dossierWith({ ...env }, 'trust', '--list', '--workspace', dir);
+    assert.match(list({}).said, /require_key.*dossier key.*DOSSIER_KEY/);
+    assert.match(list({ DOSSIER_KEY: 'dossier_x' }).said, /DOSSIER_KEY is unknown or revoked/);
+    const { status, said } = list({ DOSSIER_KEY: key });
+    assert.deepEqual([status, /sandbox/.test(said)], [0, true], said);
   });
 
   it('is not needed beside serve --trust, also for what comes later', async (t) => {
