@@ -4,7 +4,7 @@ import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { attachProof, getProof, listProofs } from '../lib/proof/attach.ts';
 import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/proof/change.ts';
-import { addToChecklist, getGate, listChecklist } from '../lib/proof/checklist.ts';
+import { addToChecklist, getGate, listChecklist, tickChecklist } from '../lib/proof/checklist.ts';
 import { Id, Word } from '../store/records/id.ts';
 import { ChecklistEntry, ChecklistItem, Gate, Proof } from '../store/records/proof.ts';
 import { CasePath } from './cases.ts';
@@ -153,6 +153,20 @@ export const proofRoutes = [
         `/cases/${params.id}/proof/checklist`,
         await addToChecklist(service, params.id, body),
       ),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/cases/{id}/proof/checklist/{item_id}',
+    operationId: 'tickCaseChecklistItem',
+    summary: 'Tick a task line of the checklist, or take its mark away',
+    description:
+      'It changes that one mark of `proof/checklist.md`. What its front matter lists under `items` is proven by a verified proof of its type instead (422).',
+    params: Type.Object({ id: Id, item_id: Id }),
+    body: Type.Object({ done: Type.Boolean() }),
+    response: ChecklistItem,
+    errors: ['not_found', 'invalid_state', 'unreadable_record', 'file_busy'],
+    handler: ({ params, body }, service) =>
+      tickChecklist(service, params.id, params.item_id, body.done),
   }),
   route({
     method: 'GET',

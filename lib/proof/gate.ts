@@ -1,5 +1,4 @@
-import { caseOf, type Item, proofsOf, stateOf } from '../../store/items/item.ts';
-import { gateOf } from '../../store/items/proof-gate.ts';
+import { caseOf, gateOf, type Item, proofsOf, stateOf } from '../../store/items/item.ts';
 import type { Changes } from '../../store/text/splice.ts';
 import { moveTo } from '../cases/moves.ts';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { standing } from '../disk/plain-path.ts';
+import { unproven } from '../items/item.ts';
 import { duplicateId, type ItemFiles, problemsIn, readItem } from '../items/item-files.ts';
 import { missingCase } from '../items/reconcile.ts';
 import { walk } from '../items/walk.ts';
@@ -11,7 +12,7 @@ import { asProblem, fileProblem, Problem } from '../text/problem.ts';
 import { placeIn } from '../text/record-file.ts';
 import { amending, lackingFindings } from './adopt.ts';
 import { checkAside } from './aside.ts';
-import { error, errorAt, type Finding } from './finding.ts';
+import { error, errorAt, type Finding, warning } from './finding.ts';
 import { checkLinks } from './links.ts';
 import { type Older, puttingBack } from './older.ts';
 import { checkSessions } from './sessions.ts';
@@ -77,12 +78,19 @@ const checkItem = async (
   }
   return [
     ...findings,
+    ...unprovenIn(item),
     ...lackingFindings(checkup.layout, dir, { files, former }),
     ...checkSessions(checkup.layout, dir),
     ...checkAside(checkup.layout, dir),
     ...checkTexts(checkup.layout.root, `${dir}/memory`),
   ];
 };
+
+// One that was never readable has no state.
+const unprovenIn = ({ dir, files, seen }: FoundItem): Finding[] =>
+  files.case.value === undefined
+    ? []
+    : unproven({ dir, files, held: undefined, seen }).map((problem) => warning(problem));
 
 const HOLLOW = new Set(['empty_file', 'nul_byte']);
 

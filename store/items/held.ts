@@ -99,13 +99,18 @@ export const standingIn = (matter: CaseMatter | undefined): Standing => {
 };
 
 const differingChecklist = ({ files: { checklist }, seen, granted }: Guarded): Waiting[] => {
-  // A new Work item's checklist can only ask for more; and what cannot be read opens no gate.
-  if (seen === undefined || (checklist !== undefined && checklist.value === undefined)) return [];
-  const from = granted?.checklist ?? seen.checklist ?? [];
+  // What cannot be read opens no gate.
+  if (checklist !== undefined && checklist.value === undefined) return [];
   const to = checklist?.value ?? [];
+  const from =
+    granted?.checklist ?? (seen === undefined ? to.map(unticked) : (seen.checklist ?? []));
   if (isDeepStrictEqual(from, to)) return [];
   return [{ key: 'checklist', file: 'proof/checklist.md', field: 'items', from, to }];
 };
+
+// A new Work item's checklist can only ask for more, as long as nothing in it is ticked.
+const unticked = (entry: ChecklistEntry): ChecklistEntry =>
+  entry.done === true ? { ...entry, done: false } : entry;
 
 const differingProofs = (item: Guarded): Waiting[] =>
   [...item.files.proofs].flatMap(([name, { value }]): Waiting[] => {

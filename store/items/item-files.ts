@@ -9,7 +9,8 @@ import { placeOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, type Place, Problem } from '../text/problem.ts';
 import { warningsIn } from '../text/visible.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
-import { type ProofFile, parseChecklist, parseProof } from './read-proofs.ts';
+import { parseChecklist } from './read-checklist.ts';
+import { type ProofFile, parseProof } from './read-proofs.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 
 /** The files of a Work item that events and rules look at, as last read. */

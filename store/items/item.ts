@@ -1,13 +1,15 @@
 import type { Seen } from '../journal/journal.ts';
+import { CASE_FILE } from '../layout.ts';
 import { etagOf, sha256 } from '../names.ts';
 import type { Case, State } from '../records/case.ts';
-import type { ChecklistEntry } from '../records/proof.ts';
+import type { ChecklistEntry, Gate } from '../records/proof.ts';
 import type { Entry } from '../text/entry.ts';
 import { jsonText } from '../text/json.ts';
 import type { FileProblem } from '../text/problem.ts';
 import { visible } from '../text/visible.ts';
 import { type Granted, type Held, heldMessage } from './held.ts';
 import { type ItemFiles, NO_FAULTS, problemsIn } from './item-files.ts';
+import { type Evidence, evaluateGate, type Work } from './proof-gate.ts';
 import type { CaseFile } from './read-case.ts';
 import type { ProofFile } from './read-proofs.ts';
 
@@ -28,6 +30,11 @@ export interface Item {
   answer: { body: Buffer; etag: string } | undefined;
 }
 
+/** As far as it was read from its files, and what of them holds. */
+type Read = Pick<Item, 'files' | 'held'>;
+
+type Known = Read & Pick<Item, 'dir' | 'seen'>;
+
 /** A Work item whose directory holds nothing but the case.md that was just made. */
 export const newItem = (id: string, dir: string, entry: Entry<CaseFile>): Item => ({
   id,
@@ -45,16 +52,17 @@ export const newItem = (id: string, dir: string, entry: Entry<CaseFile>): Item =
 });
 
 /** The last good case.md, as far as it holds. An item is only ever made from a file that could be read. */
-export const caseOf = ({ files, held }: Item): CaseFile =>
+export const caseOf = ({ files, held }: Read): CaseFile =>
   held?.case ?? (files.case.value as CaseFile);
 
 /** The checklist as far as it holds: empty where there is none, the last good one where it cannot be read. */
-export const checklistOf = ({ files, held }: Item): readonly ChecklistEntry[] =>
+export const checklistOf = ({ files, held }: Read): readonly ChecklistEntry[] =>
   held?.checklist ?? files.checklist?.value ?? [];
 
-/** What is wrong with its files, and what in them waits for the operator. */
-export const problemsOf = ({ dir, files, held }: Item): FileProblem[] => [
+/** What is wrong with its files, what in them waits for the operator, and whether it is RESOLVED without its proof. */
+export const problemsOf = ({ dir, files, held, seen }: Known): FileProblem[] => [
   ...problemsIn(dir, files),
+  ...unproven({ dir, files, held, seen }),
   ...(held?.waiting ?? []).map((one) => ({
     file: `${dir}/${one.file}`,
     code: 'held',
@@ -62,7 +70,7 @@ export const problemsOf = ({ dir, files, held }: Item): FileProblem[] => [
   })),
 ];
 
-export const stateOf = (item: Item): State => plainState(caseOf(item).matter.state);
+export const stateOf = (item: Read): State => plainState(caseOf(item).matter.state);
 
 export const plainState = (state: State | 'PLANNING'): State =>
   state === 'PLANNING' ? 'INVESTIGATING' : state;
@@ -102,7 +110,7 @@ const makeAnswer = (item: Item): { body: Buffer; etag: string } => {
 export const proofsOf = ({
   files,
   held,
-}: Item): { name: string; file: ProofFile; sha: string }[] => {
+}: Read): { name: string; file: ProofFile; sha: string }[] => {
   const found = new Map<string, { name: string; file: ProofFile; sha: string }>();
   for (const [name, { value, sha }] of files.proofs) {
     const file = held?.proofs.get(name) ?? value;
@@ -110,6 +118,42 @@ export const proofsOf = ({
       found.set(file.matter.id, { name, file, sha });
   }
   return [...found.values()];
+};
+
+export const evidenceOf = (item: Read): Evidence[] =>
+  proofsOf(item).map(({ file: { matter } }) => ({
+    id: matter.id,
+    type: matter.type,
+    verified: matter.verified,
+    commit: matter.commit ?? null,
+    diff_sha256: matter.diff_sha256 ?? null,
+  }));
+
+/** The gate of a Work item as its files are. A checklist that cannot be read opens no gate: it is what is missing. */
+export const gateOf = (item: Read, now?: Work): Gate => {
+  const gate = evaluateGate(checklistOf(item), evidenceOf(item), now);
+  const problem = item.files.checklist?.problem;
+  if (problem === undefined) return gate;
+  const description = `proof/checklist.md cannot be read (${problem.message}): mend it in an editor`;
+  const unreadable = { checklist_id: null, type: null, description };
+  return { ...gate, satisfied: false, missing: [unreadable, ...gate.missing] };
+};
+
+// One that came closed, from a script or an import, has lost nothing.
+const wasAsked = ({ files, seen }: Known): boolean =>
+  files.proofs.size > 0 || files.checklist !== undefined || wasProven(seen);
+
+const wasProven = (seen: Seen | undefined): boolean =>
+  seen?.proven === true || Object.values(seen?.proofs ?? {}).some(({ matter }) => matter.verified);
+
+/** What is told of a Work item that is RESOLVED while its gate is not satisfied: the state is the operator's all the same. */
+export const unproven = (item: Known): FileProblem[] => {
+  if (stateOf(item) !== 'RESOLVED' || !wasAsked(item)) return [];
+  const { satisfied, missing } = gateOf(item);
+  if (satisfied) return [];
+  const what = missing.map(({ description }) => description).join('; ');
+  const message = `Resolved, gate not satisfied: ${visible(what)}. Prove it, or set another state; nothing was changed`;
+  return [{ file: `${item.dir}/${CASE_FILE}`, code: 'gate_not_satisfied', message }];
 };
 
 export const seenOf = (item: Item): Seen => {
@@ -135,9 +179,13 @@ export const seenOf = (item: Item): Seen => {
     },
     proofs: { ...unreadable(item), ...Object.fromEntries(proofs) },
     ...(checklist.length > 0 && { checklist }),
+    ...(isProven(item) && { proven: true as const }),
     ...(marks && { held: Object.fromEntries(marks) }),
   };
 };
+
+const isProven = (item: Item): boolean =>
+  stateOf(item) === 'RESOLVED' && (gateOf(item).satisfied || wasProven(item.seen));
 
 // Of one that cannot be read what was last told.
 const checklistSeen = (item: Item): readonly ChecklistEntry[] => {

@@ -1,5 +1,4 @@
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
-import { checklistOf, type Item, proofsOf } from './item.ts';
 
 /** What the gate looks at of a proof. */
 export interface Evidence {
@@ -18,7 +17,7 @@ export interface Work {
 }
 
 /**
- * The proof gate: every required item of the checklist has a verified proof of its type; without a checklist, at least
+ * The proof gate: every required item of the checklist is ticked or has a verified proof of its type; without a checklist, at least
  * one proof is verified. Proofs of other work than what is there now still count, and are named.
  */
 export const evaluateGate = (
@@ -49,23 +48,4 @@ const ANY_PROOF = {
 };
 
 export const isSatisfied = (item: ChecklistEntry, proofs: readonly Evidence[]): boolean =>
-  proofs.some(({ type, verified }) => verified && type === item.type);
-
-export const evidenceOf = (item: Item): Evidence[] =>
-  proofsOf(item).map(({ file: { matter } }) => ({
-    id: matter.id,
-    type: matter.type,
-    verified: matter.verified,
-    commit: matter.commit ?? null,
-    diff_sha256: matter.diff_sha256 ?? null,
-  }));
-
-/** The gate of a Work item as its files are. A checklist that cannot be read opens no gate: it is what is missing. */
-export const gateOf = (item: Item, now?: Work): Gate => {
-  const gate = evaluateGate(checklistOf(item), evidenceOf(item), now);
-  const problem = item.files.checklist?.problem;
-  if (problem === undefined) return gate;
-  const description = `proof/checklist.md cannot be read (${problem.message}): mend it in an editor`;
-  const unreadable = { checklist_id: null, type: null, description };
-  return { ...gate, satisfied: false, missing: [unreadable, ...gate.missing] };
-};
+  item.done === true || proofs.some(({ type, verified }) => verified && type === item.type);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { idOfText, sha256 } from '../names.ts';
-import { type ChecklistEntry, ChecklistMatter, ProofMatter } from '../records/proof.ts';
-import { type FrontMatter, parseFrontMatter, textOfBody } from '../text/front-matter.ts';
+import { sha256 } from '../names.ts';
+import { ProofMatter } from '../records/proof.ts';
+import { parseFrontMatter, textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import type { Changes } from '../text/splice.ts';
 
@@ -14,7 +14,6 @@ export interface ProofFile {
 }
 
 const check = checkerOf(ProofMatter);
-const checkList = checkerOf(ChecklistMatter);
 
 export const parseProof = (text: string): ProofFile => {
   const source = parseFrontMatter(text);
@@ -54,23 +53,4 @@ export const verificationOf = (matter: ProofMatter, content: string): Changes =>
   return matter.verified_sha256 === content
     ? {}
     : { verified: false, verified_at: null, verified_by: undefined, verified_sha256: undefined };
-};
-
-export const parseChecklist = (text: string): ChecklistEntry[] =>
-  checklistIn(parseFrontMatter(text));
-
-export const checklistIn = (source: FrontMatter): ChecklistEntry[] => {
-  const items = Array.isArray(source.data.items)
-    ? source.data.items.map(withId)
-    : emptyOr(source.data.items);
-  return checkList({ items }, source).items;
-};
-
-// `items:` with nothing behind it is a list that was begun.
-const emptyOr = (items: unknown): unknown => (items === null ? [] : items);
-
-// An item written by hand needs no id: its own words give one that stays.
-const withId = (item: unknown): unknown => {
-  if (typeof item !== 'object' || item === null || 'id' in item) return item;
-  return { id: idOfText(JSON.stringify(item)), required: true, ...item };
 };

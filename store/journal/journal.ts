@@ -50,6 +50,8 @@ export interface Seen {
   /** By proof id; `content` is the hash of the content. */
   proofs: Record<string, { sha: string; matter: ProofMatter; content: string }>;
   checklist?: readonly ChecklistEntry[];
+  /** RESOLVED, with its proof at some time: whatever was lost since. */
+  proven?: true;
   /** Values in its files that do not hold until the operator says so, by where they stand. */
   held?: Record<string, Mark>;
 }

@@ -65,7 +65,10 @@ export const Case = Type.Object(
       description: 'When case.md was last written, by whomever',
     }),
     problems: Type.Optional(
-      Type.Array(ProblemRecord, { description: 'Files of this Work item that cannot be read' }),
+      Type.Array(ProblemRecord, {
+        description:
+          'Files of this Work item that cannot be read or wait for the operator; `gate_not_satisfied` where it is RESOLVED without its proof',
+      }),
     ),
   },
   { $id: 'Case' },

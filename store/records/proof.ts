@@ -46,12 +46,14 @@ export const Proof = Type.Object(
 );
 export type Proof = Static<typeof Proof>;
 
-/** One line of proof/checklist.md's `items`. */
+/** One line of proof/checklist.md: of its front matter's `items`, or a task line of its text. */
 export const ChecklistEntry = Type.Object({
   id: Id,
   description: Type.String({ minLength: 1, maxLength: 1000 }),
   type: Word,
   required: Type.Boolean(),
+  /** Of a task line: it is ticked. */
+  done: Type.Optional(Type.Boolean()),
 });
 export type ChecklistEntry = Static<typeof ChecklistEntry>;
 export const ChecklistMatter = Type.Object({ items: Type.Array(ChecklistEntry) });
@@ -59,7 +61,10 @@ export const ChecklistMatter = Type.Object({ items: Type.Array(ChecklistEntry) }
 export const ChecklistItem = Type.Object(
   {
     ...ChecklistEntry.properties,
-    satisfied: Type.Boolean({ description: 'A verified proof of this type is attached' }),
+    done: Type.Boolean({ description: 'It is a task line of the text, and is ticked' }),
+    satisfied: Type.Boolean({
+      description: 'It is ticked, or a verified proof of this type is attached',
+    }),
   },
   { $id: 'ChecklistItem' },
 );

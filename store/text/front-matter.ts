@@ -24,6 +24,9 @@ const MAX_ALIASES = 20;
 const OPENING = /^(\uFEFF?---(\r?\n))/;
 const CLOSING = /^---[ \t]*(?:\r?\n|$)/m;
 
+/** Whether a text begins as a record does. */
+export const hasFrontMatter = (text: string): boolean => OPENING.test(text);
+
 /** Parses a record; throws the Problem with its line and column. */
 export const parseFrontMatter = (text: string): FrontMatter => {
   const parts = splitFrontMatter(text);

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { checkWorkspace } from '../../store/check/check.ts';
+import { layoutOf } from '../../store/layout.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ChecklistItem, Gate, Proof } from '../../store/records/proof.ts';
+import { eventually } from '../helpers/eventually.ts';
 import type { Answered } from '../helpers/service.ts';
 import { withCase as withSession } from '../helpers/sessions.ts';
 import {
@@ -453,7 +456,7 @@ describe('POST /cases/:id/proof/checklist', () => {
     const { call, at, read, events } = await withCase(t);
     const one = await call<ChecklistItem>('POST', `${at}/proof/checklist`, wanted);
     assert.equal(one.status, 201, one.text);
-    assert.deepEqual(one.body, { id: one.body.id, ...wanted, satisfied: false });
+    assert.deepEqual(one.body, { id: one.body.id, ...wanted, done: false, satisfied: false });
     const two = await call<ChecklistItem>('POST', `${at}/proof/checklist`, {
       description: 'Two\nlines',
       type: 'log',
@@ -579,6 +582,215 @@ describe('GET /cases/:id/proof/checklist', () => {
       1,
     );
     assertProblem(await call('GET', `${NOBODY}/proof/checklist`), 404, 'not_found');
+  });
+});
+
+const BY_PEOPLE = `# Before it ships
+
+- [ ] Tests pass
+* [x] Seen on a *small* screen  
+  1. [X] at 320 px
++ [ ] (optional) Benchmark
+- [ ] Tests pass
+
+\`\`\`md
+- [ ] an example
+\`\`\`
+<!--
+- [ ] from the template
+-->
+- [link](x) and - [ ] in a line
+`;
+
+describe('a checklist as people write it', () => {
+  const list = ({ call, at }: WithCase) => call<ChecklistItem[]>('GET', `${at}/proof/checklist`);
+
+  it('lists the task lines with their marks, front matter or not', async (t) => {
+    const work = await withCase(t);
+    const lines = [
+      ['Tests pass', 'tests-pass', true, false],
+      ['Seen on a *small* screen', 'seen-on-a-small-screen', true, true],
+      ['at 320 px', 'at-320-px', true, true],
+      ['(optional) Benchmark', 'optional-benchmark', false, false],
+      ['Tests pass', 'tests-pass', true, false],
+    ];
+    for (const [text, more] of [
+      [BY_PEOPLE, []],
+      [`\uFEFF${BY_PEOPLE.replaceAll('\n', '\r\n')}`, []],
+      [`---\nmine: "- [ ] no"\n---\n${BY_PEOPLE}`, []],
+      [
+        `---\nitems: [{type: log, description: Log}]\n---\n${BY_PEOPLE}`,
+        [['Log', 'log', true, false]],
+      ],
+    ] as const) {
+      work.write('proof/checklist.md', text);
+      const { body } = await list(work);
+      assert.deepEqual(
+        body.map(({ description, type, required, done }) => [description, type, required, done]),
+        [...more, ...lines],
+      );
+      assert.equal(new Set(body.map(({ id }) => id)).size, body.length);
+      assert.equal((await work.call<Case>('GET', work.at)).body.problems, undefined);
+    }
+  });
+
+  it('is satisfied by a mark, or by a verified proof of the type', async (t) => {
+    const work = await withCase(t);
+    work.write('proof/checklist.md', '- [ ] Tests pass\n- [ ] Seen\n');
+    const missing = async () =>
+      (await work.call<Gate>('GET', `${work.at}/proof/gate`)).body.missing.map(({ type }) => type);
+    assert.deepEqual(await missing(), ['tests-pass', 'seen']);
+    const { id } = await attach(work, 'tests-pass');
+    await work.call('PUT', `${work.at}/proof/${id}/verify`);
+    assert.deepEqual(await missing(), ['seen']);
+    work.write('proof/checklist.md', '- [ ] Tests pass\n- [x] Seen\n');
+    assert.deepEqual(await missing(), []);
+    await work.call('PUT', `${work.at}/state`, { state: 'VERIFYING' });
+    assert.equal((await work.call<Case>('GET', work.at)).body.state, 'RESOLVED');
+  });
+
+  it('takes what is added into front matter of its own, and keeps every byte', async (t) => {
+    const { call, at, read, write } = await withCase(t);
+    for (const text of [BY_PEOPLE, `\uFEFF${BY_PEOPLE.replaceAll('\n', '\r\n')}`]) {
+      write('proof/checklist.md', text);
+      const answer = await call<ChecklistItem>('POST', `${at}/proof/checklist`, wanted);
+      assert.equal(answer.status, 201, answer.text);
+      const bare = text.replace('\uFEFF', '');
+      assert.ok(read('proof/checklist.md').endsWith(bare));
+      const { body } = await call<ChecklistItem[]>('GET', `${at}/proof/checklist`);
+      assert.deepEqual([body[0], body.length], [answer.body, 6]);
+    }
+  });
+
+  it('that asks for nothing is told, and opens no gate', async (t) => {
+    const { call, at, write } = await withProof(t);
+    write('proof/checklist.md', 'Later.\n');
+    assert.equal((await call<Gate>('GET', `${at}/proof/gate`)).body.satisfied, false);
+    const [problem] = (await call<Case>('GET', at)).body.problems ?? [];
+    assert.deepEqual([problem?.code, problem?.line], ['no_front_matter', 1]);
+    assert.match(problem?.message ?? '', /- \[ \] the tests pass/);
+  });
+});
+
+describe('PATCH /cases/:id/proof/checklist/:item_id', () => {
+  const tick = ({ call, at }: WithCase, id: string, done: unknown = true) =>
+    call<ChecklistItem>('PATCH', `${at}/proof/checklist/${id}`, { done });
+
+  it('changes that one mark, and the ids stay', async (t) => {
+    const work = await withCase(t);
+    const text = BY_PEOPLE.replaceAll('\n', '\r\n');
+    work.write('proof/checklist.md', text);
+    const items = (await work.call<ChecklistItem[]>('GET', `${work.at}/proof/checklist`)).body;
+    const [, , , , second] = items;
+    const answer = await tick(work, second?.id ?? '');
+    assert.deepEqual(
+      [answer.status, answer.body],
+      [200, { ...second, done: true, satisfied: true }],
+    );
+    const at = text.lastIndexOf('- [ ] Tests pass') + 3;
+    assert.equal(work.read('proof/checklist.md'), `${text.slice(0, at)}x${text.slice(at + 1)}`);
+    const { body } = await work.call<ChecklistItem[]>('GET', `${work.at}/proof/checklist`);
+    assert.deepEqual(
+      body.map(({ id }) => id),
+      items.map(({ id }) => id),
+    );
+    assert.equal((await tick(work, second?.id ?? '')).status, 200);
+    assert.equal((await tick(work, second?.id ?? '', false)).body.satisfied, false);
+    assert.equal(work.read('proof/checklist.md'), text);
+  });
+
+  it('of the last that is missing resolves a Work item that is VERIFYING', async (t) => {
+    const work = await withCase(t);
+    work.write('proof/checklist.md', '- [ ] Seen\n');
+    await work.call('PUT', `${work.at}/state`, { state: 'VERIFYING' });
+    const [one] = (await work.call<ChecklistItem[]>('GET', `${work.at}/proof/checklist`)).body;
+    await tick(work, one?.id ?? '');
+    assert.equal((await work.call<Case>('GET', work.at)).body.state, 'RESOLVED');
+  });
+
+  it('ticks all of ten that come at once', async (t) => {
+    const work = await withCase(t);
+    const lines = Array.from({ length: 10 }, (_, n) => `- [ ] number ${n}\n`).join('');
+    work.write('proof/checklist.md', lines);
+    const { body } = await work.call<ChecklistItem[]>('GET', `${work.at}/proof/checklist`);
+    await Promise.all(body.map(({ id }) => tick(work, id)));
+    assert.equal(work.read('proof/checklist.md'), lines.replaceAll('[ ]', '[x]'));
+  });
+
+  it('refuses what is no task line, or is not there, or cannot be read', async (t) => {
+    const work = await withCase(t);
+    assertProblem(await tick(work, randomUUID()), 404, 'not_found');
+    const made = await work.call<ChecklistItem>('POST', `${work.at}/proof/checklist`, wanted);
+    assertProblem(await tick(work, made.body.id), 422, 'invalid_state');
+    assertProblem(await tick(work, made.body.id, 'x'), 400, 'bad_request', '/done');
+    const nobody = await work.call('PATCH', `${NOBODY}/proof/checklist/${made.body.id}`, {
+      done: true,
+    });
+    assertProblem(nobody, 404, 'not_found');
+    work.write('proof/checklist.md', '---\nitems: [\n---\n');
+    assertProblem(await tick(work, made.body.id), 409, 'unreadable_record');
+  });
+});
+
+describe('a Work item that is RESOLVED without its proof', () => {
+  const resolved = async (t: TestContext) => {
+    const work = await withProof(t);
+    await work.call('PUT', `${work.at}/state`, { state: 'VERIFYING' });
+    await work.call('PUT', `${work.one}/verify`);
+    assert.deepEqual((await work.call<Case>('GET', work.at)).body.problems, undefined);
+    return work;
+  };
+
+  for (const [how, lose] of [
+    [
+      'is edited by hand',
+      ({ write, read, file }) => write(file, read(file).replace('ok 1', 'ok 2')),
+    ],
+    ['is removed by hand', ({ dir, file }) => rmSync(join(dir, file))],
+    ['is unverified', ({ call, one }) => call('DELETE', `${one}/verify`)],
+    ['is deleted', ({ call, one }) => call('DELETE', one)],
+  ] as [string, (work: Awaited<ReturnType<typeof resolved>>) => unknown][])
+    it(`says so in its record, diagnostics and check when its only verified proof ${how}`, async (t) => {
+      const work = await resolved(t);
+      const { call, at, item, running, one } = work;
+      await lose(work);
+      const { body } = await eventually(async () => {
+        await call('GET', `${at}/proof`);
+        const answer = await call<Case>('GET', at);
+        assert.notEqual(answer.body.problems, undefined);
+        return answer;
+      });
+      assert.equal(body.state, 'RESOLVED', 'which stays the operator\u2019s');
+      const [problem] = body.problems ?? [];
+      assert.deepEqual(
+        [problem?.code, problem?.file],
+        ['gate_not_satisfied', `${item.path}/case.md`],
+      );
+      assert.match(problem?.message ?? '', /^Resolved, gate not satisfied: /);
+      assert.deepEqual((await call('GET', '/api/diagnostics')).body, body.problems);
+      const { findings } = await checkWorkspace(layoutOf(running.workspace), async () => []);
+      const found = findings.filter(({ code }) => code === 'gate_not_satisfied');
+      assert.deepEqual(
+        found.map(({ severity, file }) => [severity, file]),
+        [['warning', problem?.file]],
+      );
+      assert.equal((await call<Case[]>('GET', '/cases')).body[0]?.problems?.length, 1);
+      await call('PUT', `${one}/verify`);
+      const { body: other } = await call<Proof>('POST', `${at}/proof`, {
+        type: 'log',
+        content: 'ok',
+      });
+      await call('PUT', `${at}/proof/${other.id}/verify`);
+      assert.equal((await call<Case>('GET', at)).body.problems, undefined, 'proven again');
+    });
+});
+
+describe('a Work item that was closed without any proof', () => {
+  it('has lost none: the operator said so', async (t) => {
+    const { call, at } = await withCase(t);
+    await call('PUT', `${at}/state`, { state: 'RESOLVED' });
+    assert.equal((await call<Case>('GET', at)).body.problems, undefined);
+    assert.deepEqual((await call('GET', '/api/diagnostics')).body, []);
   });
 });
 

@@ -124,6 +124,32 @@ describe('a file edit while a program runs that no sandbox holds', () => {
     );
   });
 
+  it('ticks nothing on a checklist, old or new, and a tick by the API holds', async (t) => {
+    const test = await verifying(t);
+    test.write('proof/checklist.md', '- [ ] Reviewed\n- [ ] Seen\n');
+    await look(test);
+    unsandboxed(test);
+    edit(test, 'proof/checklist.md', /\[ \]/g, '[x]');
+    await look(test);
+    assert.equal((await gateOf(test)).missing.length, 2);
+    assert.equal(await state(test), 'VERIFYING');
+    assert.deepEqual(
+      waiting(test).map(({ kind }) => kind),
+      ['checklist'],
+    );
+    test.write('proof/checklist.md', '- [ ] Reviewed\n- [ ] Seen\n');
+    const { body } = await test.call<{ id: string }[]>('GET', `${test.at}/proof/checklist`);
+    await test.call('PATCH', `${test.at}/proof/checklist/${body[0]?.id}`, { done: true });
+    assert.deepEqual([(await gateOf(test)).missing.length, waiting(test)], [1, []]);
+    test.write('../../made/case.md', '---\ntitle: Made\n---\n');
+    test.write('../../made/proof/checklist.md', '- [x] Reviewed\n');
+    await look(test);
+    const { body: all } = await test.call<Case[]>('GET', '/cases');
+    const made = all.find(({ title }) => title === 'Made');
+    const gate = await test.call<Gate>('GET', `/cases/${made?.id}/proof/gate`);
+    assert.equal(gate.body.satisfied, false);
+  });
+
   it('carries a verification to no other content, type or Work item', async (t) => {
     const test = await verifying(t);
     const entry = { description: 'Reviewed', type: 'review', required: true };

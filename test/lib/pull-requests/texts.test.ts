@@ -90,7 +90,14 @@ describe('wordsOf', () => {
 });
 
 const ITEM = {
-  ...{ id: SESSION.id, description: 'Ask @bob', type: 'log', required: true, satisfied: true },
+  ...{
+    id: SESSION.id,
+    description: 'Ask @bob',
+    type: 'log',
+    required: true,
+    done: false,
+    satisfied: true,
+  },
 };
 
 const TOLD = {
