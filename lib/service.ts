@@ -1,3 +1,4 @@
+import type { FirstAnswers } from '../store/first-answers.ts';
 import type { Store } from '../store/store.ts';
 import type { ConsoleSessions } from './api-keys/console-sessions.ts';
 import type { Keyring } from './api-keys/keyring.ts';
@@ -47,6 +48,8 @@ export interface Service {
   readonly links: LinkWork;
   readonly dispatcher: Dispatcher;
   readonly exporter: Exporter;
+  /** What was answered to calls that are made once. */
+  readonly firstAnswers: FirstAnswers;
   /** Whether every call has to show an API key, as the settings want it now. */
   readonly requiresKey: () => boolean;
   /** Which keys count. */

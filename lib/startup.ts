@@ -1,4 +1,5 @@
 import { isInside } from '../store/disk/inside.ts';
+import { createFirstAnswers } from '../store/first-answers.ts';
 import { settingsOf } from '../store/globals.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
 import { createConsoleSessions } from './api-keys/console-sessions.ts';
@@ -121,8 +122,6 @@ const compose = (
   const { config, version, log, store } = given;
   const settings = () => settingsOf(store.globals);
   const engine = createEngine(store);
-  const setups = createSetups();
-  const languageServers = createLanguageServers();
   const runs = createRuns();
   followRuns(given, runs);
   announceRuns(runs);
@@ -150,10 +149,11 @@ const compose = (
     providers: providersOf(given, settings, { sandbox, runs, network }),
     runs,
     engine,
-    setups,
-    languageServers,
+    setups: createSetups(),
+    languageServers: createLanguageServers(),
     links: createLinkWork(),
     exporter: createExporter(store),
+    firstAnswers: createFirstAnswers(store),
     address,
     dispatcher: createDispatcher({ store, log, version: version.version, own: () => address.url }),
     requiresKey: () => settings().require_key === true,

@@ -20,6 +20,7 @@ export const addToChecklist = (
   entry: ChecklistEntry,
 ): Promise<Item | undefined> =>
   changing(store, caseId, async (item) => {
+    if (checklistOf(item).some(({ id }) => id === entry.id)) return item;
     const made = await createFile(
       store.layout,
       checklistFile(join(store.layout.root, item.dir)),

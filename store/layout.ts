@@ -35,6 +35,8 @@ export interface Layout {
   readonly held: string;
   /** Copies of what agents keep at home, a directory for each session. */
   readonly states: string;
+  /** The first answers to calls that carry an Idempotency-Key. */
+  readonly answers: string;
   readonly tmp: string;
   readonly trash: string;
   readonly undo: string;
@@ -68,6 +70,7 @@ export const layoutOf = (root: string): Layout => {
     unsandboxed: join(dossier, 'unsandboxed'),
     held: join(dossier, 'held.json'),
     states: join(dossier, 'agent-state'),
+    answers: join(dossier, 'answers'),
     tmp: join(dossier, 'tmp'),
     trash: join(dossier, 'trash'),
     undo: join(dossier, 'undo'),

@@ -89,16 +89,18 @@ export const createProof = (
     const made = await createFile(store.layout, path, text, {
       assertMeant: () => assertOwn(store, item),
     });
+    await reconcileInTurn(store, item);
+    const known = readProof(store, item, matter.id);
+    if (known !== undefined) return known;
     if (!made)
       throw new StoreError(
         'file_busy',
         'A proof of that name was made at the same moment; try again',
       );
-    await reconcileInTurn(store, item);
     // A Work item that somebody is saving cannot be read again this moment.
     const written = sha256(text);
     const attached = { proof: { ...plain(caseId, matter), content }, etag: etagOf(written) };
-    return readProof(store, item, matter.id) ?? attached;
+    return attached;
   });
 
 export interface ProofChange extends Partial<ProofMatter> {

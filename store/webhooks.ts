@@ -10,7 +10,7 @@ import { webhooksDir } from './layout.ts';
 import { etagOf } from './names.ts';
 import type { WaitingValue } from './records/trust.ts';
 import type { WebhookMatter } from './records/webhook.ts';
-import { keepSecret } from './secrets.ts';
+import { keepSecret, retireSecret, secretIds } from './secrets.ts';
 import { announce, readyToWrite, type Store } from './store.ts';
 import { type Entry, isInGrace } from './text/entry.ts';
 import { fileProblem } from './text/problem.ts';
@@ -135,6 +135,8 @@ export const createRegistration = (
 ): Promise<Registration | undefined> =>
   changing(store, scope, async (dir) => {
     await readyToWrite(store);
+    // A call that is made again: nobody was shown the first secret.
+    if (secretIds(store.layout).includes(matter.id)) retireSecret(store.layout, matter.id);
     await keepSecret(store.layout, matter.id, secret);
     trustWebhook(store, { scope, matter });
     const text = renderFrontMatter({ ...matter }, scope === undefined ? NOTE : CASE_NOTE);

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { createCase as keepCase } from '../../store/cases.ts';
+import { createCase as keepCase, readCase } from '../../store/cases.ts';
 import type { Case } from '../../store/records/case.ts';
+import { newId } from '../new-id.ts';
 import type { Service } from '../service.ts';
 import { checkProject } from './project.ts';
 import { checkTexts } from './text.ts';
@@ -23,7 +23,9 @@ export const createCase = async (
 ): Promise<Case> => {
   checkTexts({ title, description });
   checkProject(service, project);
-  const id = randomUUID();
+  const id = newId();
+  const known = await readCase(service.store, id);
+  if (known !== undefined) return known;
   const created_at = service.clock().toISOString();
   const matter = {
     id,

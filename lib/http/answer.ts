@@ -1,3 +1,4 @@
+import { jsonText } from '../../store/text/json.ts';
 import { visible } from '../../store/text/visible.ts';
 import { Answer } from './route.ts';
 
@@ -38,3 +39,10 @@ export const diff = (patch: Buffer): Answer<string> =>
   new Answer<string>(patch, { 'content-type': 'text/x-diff; charset=utf-8' });
 
 export const noContent = (): Answer<never> => new Answer<never>(undefined);
+
+/** The bytes of an answer's body. A ready Buffer costs nothing more; a text that names its type is no JSON. */
+export const bytesOf = ({ body, headers }: Answer<unknown>): Buffer | undefined => {
+  if (body === undefined || Buffer.isBuffer(body)) return body;
+  const text = typeof body === 'string' && 'content-type' in headers ? body : jsonText(body);
+  return Buffer.from(text);
+};

@@ -1,12 +1,13 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
-import { jsonText } from '../../store/text/json.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import { bytesOf } from './answer.ts';
 import { readBytes, UNREAD } from './bytes.ts';
 import { admitOperator } from './door.ts';
 import { sendDownload } from './download.ts';
 import { inputReader } from './input.ts';
 import type { Credential } from './local-only.ts';
+import { madeOnce } from './once.ts';
 import { type ErrorLog, problemOf } from './problem.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
 import { isDownload, isStream } from './schema.ts';
@@ -42,7 +43,10 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
         payload,
         key: credential?.key,
       });
-      const result = await route.handler(input as never, service);
+      const said = { headers: raw.req.headers, url: raw.req.url ?? '', body: payload };
+      const result = await madeOnce(route, said, service, async () =>
+        route.handler(input as never, service),
+      );
       if (isStream(route)) return sendEvents(result as EventSource, request, h, streams);
       if (isDownload(route)) return sendDownload(result as Download, request, h, streams);
       return send(route, result as Result, request, h);
@@ -82,7 +86,7 @@ const send = (route: Route, result: Result, request: Request, h: ResponseToolkit
     return h.response().code(304).header('etag', tag);
   }
   const status = answered.status ?? route.status ?? (body === undefined ? 204 : 200);
-  const answer = h.response(bytesOf(body, headers)).code(status);
+  const answer = h.response(bytesOf(answered)).code(status);
   if (body !== undefined) answer.type(JSON_TYPE);
   if (tag !== undefined) answer.header('etag', tag);
   return withHeaders(answer, headers);
@@ -102,10 +106,3 @@ const isKnown = ({ method, raw }: Request, tag: string): boolean => {
 };
 
 const strong = (tag: string): string => tag.trim().replace(/^W\//, '');
-
-// A ready Buffer costs nothing more; a text that names its type is no JSON.
-const bytesOf = (body: unknown, headers: Record<string, string>): Buffer | undefined => {
-  if (body === undefined || Buffer.isBuffer(body)) return body;
-  const text = typeof body === 'string' && 'content-type' in headers ? body : jsonText(body);
-  return Buffer.from(text);
-};

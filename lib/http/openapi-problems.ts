@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { isCreating } from './once.ts';
 import { problemType } from './problem.ts';
 import type { Route } from './route.ts';
 import { paramsSchema } from './schema.ts';
@@ -28,6 +29,7 @@ const possibleErrors = (route: Route): ErrorCode[] => {
     ...(route.body ? BODY : []),
     ...(route.method === 'GET' ? [] : WRITE),
     ...(route.conditional && route.method !== 'GET' ? (['precondition_failed'] as const) : []),
+    ...(isCreating(route) ? ONCE : []),
     ...(route.anyone ? [] : (['not_operator'] as const)),
     ...(route.devOnly ? (['route_not_found'] as const) : []),
     ...(route.errors ?? []),
@@ -38,6 +40,7 @@ const possibleErrors = (route: Route): ErrorCode[] => {
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const ALWAYS = ['bad_request', 'unauthorized', 'not_local', 'internal'] as const;
 const BODY = ['request_timeout', 'too_large', 'unsupported_media_type'] as const;
+const ONCE = ['idempotency_in_use', 'idempotency_mismatch'] as const;
 const WRITE = ['read_only', 'disk_failed', 'access_denied', 'disk_full'] as const;
 
 // Each set of codes is described once: most routes share theirs.

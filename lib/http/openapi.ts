@@ -1,3 +1,4 @@
+import { isCreating } from './once.ts';
 import { type EventDoc, STREAM, webhook } from './openapi-events.ts';
 import { failures, PROBLEM, problemTypes } from './openapi-problems.ts';
 import { operationId } from './operation-id.ts';
@@ -84,6 +85,7 @@ const fields = (schema: JsonSchema, where: 'path' | 'query', schemas: Json): Jso
 const headerNames = (route: Route): string[] => {
   if (isStream(route)) return ['LastEventId'];
   if (isCacheable(route)) return ['IfNoneMatch'];
+  if (isCreating(route)) return ['IdempotencyKey'];
   return route.conditional ? ['IfMatch'] : [];
 };
 
@@ -152,6 +154,10 @@ const typeOf = (value: unknown): string => (value === null ? 'null' : typeof val
 
 const shared = (): Json => ({
   parameters: {
+    IdempotencyKey: header(
+      'Idempotency-Key',
+      'Made up by the client: sent again within 24 hours, the call is not made again but answered as before, with `Idempotent-Replayed: true`',
+    ),
     IfMatch: header('If-Match', 'The ETag that was read: 412 when the file changed since'),
     IfNoneMatch: header('If-None-Match', 'The ETag at hand: 304 when it is current'),
     LastEventId: header('Last-Event-ID', 'The id of the last event received: goes on after it'),

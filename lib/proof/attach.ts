@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Item } from '../../store/items/item.ts';
 import {
   createProof,
@@ -12,6 +11,7 @@ import type { Session } from '../../store/records/session.ts';
 import { listSessions } from '../../store/sessions/sessions.ts';
 import { checkTexts } from '../cases/text.ts';
 import { notFound, ServiceError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { Service } from '../service.ts';
 import { workOf } from '../worktrees/look/work.ts';
 
@@ -37,7 +37,7 @@ export const attachProof = async (
   const session = sessionOf(service, caseId, session_id);
   const { commit = null, diff_sha256 } = await workOf(service, caseId, 'uncommitted');
   const matter = {
-    id: randomUUID(),
+    id: newId(),
     type,
     verified: false,
     ...(session !== undefined && { session_id: session }),

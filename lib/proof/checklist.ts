@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { addToChecklist as keepEntry, tickTask } from '../../store/checklist.ts';
 import { checklistOf, evidenceOf, gateOf, type Item } from '../../store/items/item.ts';
 import { isSatisfied } from '../../store/items/proof-gate.ts';
 import type { ChecklistEntry, ChecklistItem, Gate } from '../../store/records/proof.ts';
 import { checkTexts } from '../cases/text.ts';
 import { notFound, ServiceError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { Service } from '../service.ts';
 import { workOf } from '../worktrees/look/work.ts';
 import { itemOf } from './attach.ts';
@@ -15,7 +15,7 @@ export const addToChecklist = async (
   wanted: Omit<ChecklistEntry, 'id'>,
 ): Promise<ChecklistItem> => {
   checkTexts({ description: wanted.description });
-  const entry = { id: randomUUID(), ...wanted };
+  const entry = { id: newId(), ...wanted };
   const item = await keepEntry(service.store, caseId, entry);
   if (item === undefined) throw notFound('Work item', caseId);
   return servedOf(entry, item);

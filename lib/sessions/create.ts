@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { readCase } from '../../store/cases.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -8,6 +7,7 @@ import { isClosed, moveTo } from '../cases/moves.ts';
 import { repositoryOf } from '../cases/project.ts';
 import { refuseSession } from '../conflicts/under-way.ts';
 import { notFound, ServiceError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { Service } from '../service.ts';
 import { needChosen, needProvider } from '../trust/need.ts';
 import { begin } from './launch.ts';
@@ -31,10 +31,12 @@ export interface NewSession {
 export const createSession = async (
   service: Service,
   caseId: string,
-  { type, provider, id = randomUUID(), comment, reopen = false }: NewSession,
+  { type, provider, id = newId(), comment, reopen = false }: NewSession,
 ): Promise<Session> => {
   const item = await readCase(service.store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
+  const known = readSession(service.store, caseId, id);
+  if (known !== undefined) return known.session;
   refuseClosed(item, reopen);
   needSessionTrust(service, item, checkedName(service, provider));
   checkRepository(service, item.project);

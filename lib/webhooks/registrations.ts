@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { removeDeliveries } from '../../store/deliveries.ts';
 import {
   type NewWebhook,
@@ -15,6 +14,7 @@ import {
   type Scope,
 } from '../../store/webhooks.ts';
 import { notFound, ServiceError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { Service } from '../service.ts';
 import { isOurs, OWN_ADDRESS } from './own-address.ts';
 
@@ -27,7 +27,7 @@ export const registerWebhook = async (
   await refuseUrl(service, url);
   refuseSecret(secret);
   const matter = {
-    id: randomUUID(),
+    id: newId(),
     url,
     ...(scope === undefined && { events: events ?? ['*' as const] }),
     created_at: service.clock().toISOString(),

@@ -71,7 +71,7 @@ const checkLinks = (layout: Layout): Finding[] =>
 
 const placesOf = (layout: Layout): string[] => [
   ...[layout.tmp, layout.trash, layout.undo, layout.secrets, layout.deliveries],
-  ...[layout.arrivals, layout.worktrees, layout.journal],
+  ...[layout.arrivals, layout.answers, layout.worktrees, layout.journal],
 ];
 
 const checkLeftovers = ({ root, tmp, trash }: Layout): Finding[] =>

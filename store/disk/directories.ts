@@ -23,6 +23,7 @@ const privateOf = (layout: Layout): string[] => [
   layout.trust,
   layout.deliveries,
   layout.arrivals,
+  layout.answers,
   layout.worktrees,
   layout.baselines,
   layout.repositories,

@@ -8,6 +8,7 @@ import { canTrace } from '../helpers/strace.ts';
 // All of them, of all requests: npm run soak:kill
 const TELLING: Record<string, string[]> = {
   'POST /cases': ['rename'],
+  'POST /cases, with an Idempotency-Key': ['rename'],
   'PUT /cases/:id/state': ['rename', 'fdatasync', 'writev'],
   'POST /cases/:id/proof': ['link'],
   'PUT /cases/:id/proof/:pid/verify': ['rename'],

@@ -17,6 +17,7 @@ export type Send = <T = Record<string, unknown>>(
   method: string,
   path: string,
   body?: unknown,
+  headers?: Record<string, string>,
 ) => Promise<{ status: number; body: T } | undefined>;
 
 export interface Place {
@@ -137,9 +138,9 @@ const argsOf = ({ workspace, repository }: Place): string[] => [
 
 const sendTo =
   ({ url }: TracedDaemon): Send =>
-  async <T>(method: string, path: string, body?: unknown) => {
+  async <T>(method: string, path: string, body?: unknown, more: Record<string, string> = {}) => {
     const isText = typeof body === 'string';
-    const headers = { 'content-type': isText ? 'text/markdown' : 'application/json' };
+    const headers = { 'content-type': isText ? 'text/markdown' : 'application/json', ...more };
     const payload = isText ? body : JSON.stringify(body);
     const init = { method, headers, ...(payload !== undefined && { body: payload }) };
     // A connection that broke is told by a TypeError.

@@ -55,6 +55,28 @@ const createCase = step({
   },
 });
 
+const KEYED = [
+  { title: 'New', type: 'bug', description: 'x' },
+  { 'content-type': 'application/json', 'idempotency-key': 'the same' },
+] as const;
+
+const createCaseOnce = step({
+  name: 'POST /cases, with an Idempotency-Key',
+  prepare: async () => undefined,
+  request: (send) => send('POST', '/cases', ...KEYED),
+  judge: async (life) => {
+    const [first, again] = [
+      await life.call<Case>('POST', '/cases', ...KEYED),
+      await life.call<Case>('POST', '/cases', ...KEYED),
+    ];
+    assert.deepEqual([first.status, again.status], [201, 201], first.text);
+    const cases = await get<Case[]>(life, '/cases');
+    assert.deepEqual(cases, [first.body], 'it is made once, whatever died when');
+    assert.deepEqual(again.body, first.body);
+    return { done: true, told: [] };
+  },
+});
+
 const changeCase = step({
   name: 'PUT /cases/:id',
   prepare: (send) => newCase(send),
@@ -260,6 +282,7 @@ const WAYS: Record<string, string[]> = {
 /** The requests that write, each of another kind. */
 export const STEPS: readonly Step[] = [
   createCase,
+  createCaseOnce,
   changeCase,
   setState,
   attachProof,

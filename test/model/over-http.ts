@@ -14,6 +14,7 @@ import { createRuns } from '../../lib/tools/runs.ts';
 import { createDispatcher } from '../../lib/webhooks/dispatcher.ts';
 import { createSetups } from '../../lib/worktrees/setup/setups.ts';
 import { sections } from '../../routes/index.ts';
+import { createFirstAnswers } from '../../store/first-answers.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Store } from '../../store/store.ts';
 import { VERSION } from '../helpers/version.ts';
@@ -77,6 +78,7 @@ const serviceOn = (store: Store): Service => {
     engine: createEngine(store),
     dispatcher: createDispatcher({ store, log, version: VERSION.version }),
     exporter: createExporter(store),
+    firstAnswers: createFirstAnswers(store),
     runs: createRuns(),
     keyring: { counts: () => true, add: () => undefined },
     requiresKey: () => false,

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../errors.ts';
+import { withIdsOf } from '../new-id.ts';
+import type { Service } from '../service.ts';
+import { bytesOf } from './answer.ts';
+import { Answer, type Route } from './route.ts';
+
+const HEADER = 'idempotency-key';
+/** Said with an answer that was given before. */
+const REPLAYED = { 'idempotent-replayed': 'true' };
+
+/** A POST that makes or starts something: one that carries an Idempotency-Key is made once. */
+export const isCreating = ({ method, status }: Pick<Route, 'method' | 'status'>): boolean =>
+  method === 'POST' && (status === 201 || status === 202);
+
+/** What tells a call from others with the same key. */
+export interface Said {
+  headers: Record<string, string | string[] | undefined>;
+  /** With the query. */
+  url: string;
+  body: unknown;
+}
+
+/**
+ * Makes a call, or answers as it was answered before: to the same key within 24 hours, over restarts. Throws 409
+ * `idempotency_in_use` while the first goes on, and 422 `idempotency_mismatch` where the first said something else.
+ */
+export const madeOnce = async (
+  route: Route,
+  said: Said,
+  service: Service,
+  make: () => Promise<unknown>,
+): Promise<unknown> => {
+  const key = isCreating(route) ? keyIn(said.headers[HEADER]) : undefined;
+  if (key === undefined) return make();
+  const once = await service.firstAnswers.once({
+    key,
+    said: () => hashOf(route, said),
+    make: (seed) => withIdsOf(seed, async () => kept(route, await make())),
+  });
+  if (once === 'in_use') throw inUse();
+  if (once === 'mismatch') throw mismatch();
+  const { status, headers, etag, body } = once.answer;
+  const all = once.isFirst ? headers : { ...headers, ...REPLAYED };
+  return new Answer(body === undefined ? undefined : Buffer.from(body), all, etag, status);
+};
+
+const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
+
+const keyIn = (header: string | string[] | undefined): string | undefined => {
+  if (header === undefined) return undefined;
+  if (typeof header === 'string' && KEY.test(header)) return header;
+  throw new ServiceError(
+    'bad_request',
+    'Idempotency-Key takes 1 to 255 printable ASCII characters, such as a UUID.',
+    {
+      errors: [{ path: 'header/Idempotency-Key', message: 'is not 1 to 255 printable characters' }],
+    },
+  );
+};
+
+const hashOf = ({ method }: Route, { headers, url, body }: Said): string => {
+  const hash = createHash('sha256').update(`${method} ${url}\n${headers['content-type'] ?? ''}\n`);
+  return (Buffer.isBuffer(body) ? hash.update(body) : hash).digest('hex');
+};
+
+const kept = (route: Route, result: unknown): Kept => {
+  const answer = result instanceof Answer ? result : new Answer<unknown>(result);
+  const { headers, etag } = answer;
+  const bytes = bytesOf(answer);
+  return {
+    status: answer.status ?? route.status ?? 200,
+    headers,
+    ...(etag !== undefined && { etag }),
+    ...(bytes !== undefined && { body: bytes.toString('utf8') }),
+  };
+};
+
+type Kept = Awaited<ReturnType<Parameters<Service['firstAnswers']['once']>[0]['make']>>;
+
+const inUse = (): ServiceError =>
+  new ServiceError(
+    'idempotency_in_use',
+    'A call with this Idempotency-Key goes on. Wait for its answer, then send the call again to get the same.',
+  );
+
+const mismatch = (): ServiceError =>
+  new ServiceError(
+    'idempotency_mismatch',
+    'Another call was made with this Idempotency-Key. Make up a new key for each new call; nothing was done.',
+  );

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { syncDirectory, writeSynced } from './disk/durable.ts';
+import { listDirectory } from './disk/folder.ts';
+import { statsAt } from './disk/plain-path.ts';
+import type { Layout } from './layout.ts';
+import { sha256 } from './names.ts';
+import { readyToWrite, type Store } from './store.ts';
+import { readRegularFile } from './text/record-file.ts';
+
+/** What was answered to a call, as it is sent again. */
+export interface FirstAnswer {
+  status: number;
+  headers: Record<string, string>;
+  etag?: string;
+  body?: string;
+}
+
+/** A call that is made once, however often it is sent. */
+export interface OnceCall {
+  /** As the client made it up. Its hash names the file. */
+  key: string;
+  /** The hash of all that the call says, once that is known. */
+  said: () => Promise<string> | string;
+  /** `seed` is the same when the call is made again because the daemon died before it had answered. */
+  make: (seed: string) => Promise<FirstAnswer>;
+}
+
+export type Once = { answer: FirstAnswer; isFirst: boolean } | 'in_use' | 'mismatch';
+
+/**
+ * The first answers to calls that carry a key, kept for 24 hours. A call is noted on disk before it is made, and its answer
+ * before it is sent. One that fails is forgotten: nothing came of it.
+ */
+export interface FirstAnswers {
+  once(call: OnceCall): Promise<Once>;
+}
+
+interface Kept {
+  at: string;
+  seed: string;
+  said?: string;
+  answer?: FirstAnswer;
+}
+
+const KEEP_MS = 86_400_000;
+
+export const createFirstAnswers = (store: Store, most: Most = MOST): FirstAnswers => {
+  const { layout, clock } = store;
+  const underWay = new Set<string>();
+  const shelf = createShelf(layout, most);
+  const answerTo = async (name: string, call: OnceCall): Promise<Once> => {
+    const known = readKept(layout, name, clock());
+    if (known?.answer === undefined)
+      return make(name, call, known ?? { at: clock().toISOString(), seed: randomUUID() });
+    if (known.said !== (await call.said())) return 'mismatch';
+    return { answer: known.answer, isFirst: false };
+  };
+  const make = async (name: string, call: OnceCall, kept: Kept): Promise<Once> => {
+    await readyToWrite(store);
+    shelf.makeRoom(clock());
+    await shelf.put(name, kept);
+    try {
+      const answer = await call.make(kept.seed);
+      // What was made is answered, also where the answer cannot be kept: made again, it is the same.
+      await shelf
+        .put(name, { ...kept, said: await call.said(), answer })
+        .catch((error: unknown) => store.report(error, 'keeping the answer to a call with a key'));
+      return { answer, isFirst: true };
+    } catch (error) {
+      shelf.drop(name);
+      throw error;
+    }
+  };
+  return {
+    once: async (call) => {
+      const name = sha256(call.key);
+      if (underWay.has(name)) return 'in_use';
+      underWay.add(name);
+      try {
+        return await answerTo(name, call);
+      } finally {
+        underWay.delete(name);
+      }
+    },
+  };
+};
+
+const isYoung = ({ at }: Kept, now: Date): boolean => now.getTime() - Date.parse(at) < KEEP_MS;
+
+const fileOf = ({ answers }: Layout, name: string): string => join(answers, `${name}.json`);
+
+// One that cannot be read says nothing.
+const readKept = (layout: Layout, name: string, now: Date): Kept | undefined => {
+  try {
+    const bytes = readRegularFile(layout.root, fileOf(layout, name));
+    const kept = bytes && (JSON.parse(bytes.toString('utf8')) as Kept);
+    return kept && isYoung(kept, now) ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+interface Most {
+  files: number;
+  bytes: number;
+}
+
+const MOST: Most = { files: 10_000, bytes: 67_108_864 };
+
+interface OnShelf {
+  at: number;
+  bytes: number;
+}
+
+/** The files, oldest first. Beyond what there is room for, the oldest go before their time. */
+const createShelf = (layout: Layout, most: Most) => {
+  let all: Map<string, OnShelf> | undefined;
+  const known = (): Map<string, OnShelf> => {
+    all ??= new Map(filesOf(layout).toSorted(([, a], [, b]) => a.at - b.at));
+    return all;
+  };
+  const drop = (name: string): void => {
+    rmSync(fileOf(layout, name), { force: true });
+    known().delete(name);
+  };
+  return {
+    drop,
+    put: async (name: string, kept: Kept): Promise<void> => {
+      const text = JSON.stringify(kept);
+      const ready = join(layout.tmp, randomUUID());
+      await writeSynced(ready, text, 0o600);
+      renameSync(ready, fileOf(layout, name));
+      await syncDirectory(layout.answers);
+      known().delete(name);
+      known().set(name, { at: Date.parse(kept.at), bytes: Buffer.byteLength(text) });
+    },
+    makeRoom: (now: Date): void => {
+      let bytes = 0;
+      for (const one of known().values()) bytes += one.bytes;
+      for (const [name, one] of known()) {
+        const isOld = now.getTime() - one.at >= KEEP_MS;
+        if (!isOld && known().size < most.files && bytes < most.bytes) return;
+        bytes -= one.bytes;
+        drop(name);
+      }
+    },
+  };
+};
+
+const filesOf = (layout: Layout): [string, OnShelf][] =>
+  listDirectory(layout.answers).flatMap((file): [string, OnShelf][] => {
+    const stats = statsAt(join(layout.answers, file));
+    if (stats === undefined || !file.endsWith('.json')) return [];
+    return [[file.slice(0, -'.json'.length), { at: stats.mtimeMs, bytes: stats.size }]];
+  });

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { isCreating } from '../../lib/http/once.ts';
+import { newId, withIdsOf } from '../../lib/new-id.ts';
+import { sections } from '../../routes/index.ts';
+import type { Case } from '../../store/records/case.ts';
+import type { ChecklistItem, Proof } from '../../store/records/proof.ts';
+import type { Session } from '../../store/records/session.ts';
+import { type Running, startForTest } from '../helpers/service.ts';
+import { withCase as withSession } from '../helpers/sessions.ts';
+import { assertProblem, sha256, told, withCase } from '../helpers/work-item.ts';
+
+const BODY = { title: 'Once', type: 'bug' };
+
+const withKey = (key: string, more: Record<string, string> = {}) => ({
+  'content-type': 'application/json',
+  'idempotency-key': key,
+  ...more,
+});
+
+const answersOf = ({ workspace }: Running): string => join(workspace, '.dossier/answers');
+
+/** As a daemon leaves it that was killed before it had kept its answer. */
+const killed = (running: Running, key: string): void => {
+  const path = join(answersOf(running), `${sha256(key)}.json`);
+  const { answer: _, said: _said, ...kept } = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify(kept));
+};
+
+describe('a POST with an Idempotency-Key', () => {
+  it('is made once, and its first answer given again, over restarts', async (t) => {
+    const running = await startForTest(t);
+    const send = () => running.call<Case>('POST', '/cases', BODY, withKey('k-1'));
+    const first = await send();
+    assert.equal(first.status, 201, first.text);
+    assert.equal(first.headers['idempotent-replayed'], undefined);
+    await running.call('PUT', `/cases/${first.body.id}`, { title: 'Changed since' });
+    for (const restart of [false, true]) {
+      if (restart) await running.restart();
+      const again = await send();
+      assert.deepEqual([again.status, again.text], [201, first.text]);
+      assert.equal(again.headers['idempotent-replayed'], 'true');
+      for (const name of ['location', 'etag', 'content-type'])
+        assert.equal(again.headers[name], first.headers[name], name);
+    }
+    assert.equal((await running.call<Case[]>('GET', '/cases')).body.length, 1);
+    const other = await running.call<Case>('POST', '/cases', BODY, withKey('k-2'));
+    assert.notEqual(other.body.id, first.body.id);
+  });
+
+  it('keeps the key out of the names of its files, which are the operator\u2019s alone', async (t) => {
+    const running = await startForTest(t);
+    await running.call('POST', '/cases', BODY, withKey('../../secret/of/mine'));
+    const dir = answersOf(running);
+    assert.deepEqual(readdirSync(dir), [`${sha256('../../secret/of/mine')}.json`]);
+    assert.equal(statSync(dir).mode & 0o777, 0o700);
+    assert.equal(statSync(join(dir, readdirSync(dir)[0] ?? '')).mode & 0o777, 0o600);
+  });
+
+  it('is 422 with another body, at another place, or with another query', async (t) => {
+    const { call } = await startForTest(t);
+    const { body } = await call<Case>('POST', '/cases', BODY, withKey('k'));
+    for (const [path, said] of [
+      ['/cases', { ...BODY, title: 'Other' }],
+      ['/webhooks', { url: 'http://127.0.0.1:9/x' }],
+      [`/cases/${body.id}/webhooks`, { url: 'http://127.0.0.1:9/x' }],
+    ] as const)
+      assertProblem(await call('POST', path, said, withKey('k')), 422, 'idempotency_mismatch');
+    assert.equal((await call<Case[]>('GET', '/cases')).body.length, 1);
+    assert.deepEqual((await call('GET', '/webhooks')).body, []);
+  });
+
+  it('is 409 for the second of two at once, and made once', async (t) => {
+    const { call } = await startForTest(t);
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => call('POST', '/cases', BODY, withKey('k'))),
+    );
+    const refused = answers.filter(({ status }) => status !== 201);
+    assert.equal(answers.length - refused.length, 1);
+    for (const answer of refused) assertProblem(answer, 409, 'idempotency_in_use');
+    assert.equal((await call<Case[]>('GET', '/cases')).body.length, 1);
+    assert.equal((await call('POST', '/cases', BODY, withKey('k'))).status, 201);
+  });
+
+  it('that was refused is not kept: mended, it is made', async (t) => {
+    const running = await startForTest(t);
+    const { call } = running;
+    for (const body of [{ type: 'bug' }, { ...BODY, title: ' ' }, { ...BODY, project: 'nobody' }])
+      assertProblem(await call('POST', '/cases', body, withKey('k')), 400, 'bad_request');
+    assert.deepEqual(readdirSync(answersOf(running)), []);
+    assert.equal((await call('POST', '/cases', BODY, withKey('k'))).status, 201);
+    for (const key of ['', 'x'.repeat(256), 'k\u00e9y', ' '])
+      assertProblem(
+        await call('POST', '/cases', BODY, withKey(key)),
+        400,
+        'bad_request',
+        'header/Idempotency-Key',
+      );
+  });
+
+  it('means nothing where nothing is made', async (t) => {
+    const { running, call, at } = await withCase(t);
+    for (const title of ['a', 'b'])
+      assert.equal((await call('PUT', at, { title }, withKey('k'))).status, 200);
+    assert.equal((await call<Case>('GET', at)).body.title, 'b');
+    assert.deepEqual(readdirSync(answersOf(running)), []);
+  });
+
+  it('is made again, as the same, when the daemon died before it had answered', async (t) => {
+    const { running, call, at, item } = await withCase(t);
+    const calls: [string, object][] = [
+      ['/cases', BODY],
+      [`${at}/proof`, { type: 'log', content: 'ok' }],
+      [`${at}/proof/checklist`, { type: 'log', description: 'Log', required: true }],
+      ['/webhooks', { url: 'http://127.0.0.1:9/x' }],
+    ];
+    const firsts = new Map<string, string>();
+    for (const [path, body] of calls) {
+      const { body: made } = await call<{ id: string }>('POST', path, body, withKey(path));
+      firsts.set(path, made.id);
+      killed(running, path);
+    }
+    await running.restart();
+    running.events.length = 0;
+    for (const [path, body] of calls) {
+      const again = await call<{ id: string }>('POST', path, body, withKey(path));
+      assert.deepEqual([again.status, again.body.id], [201, firsts.get(path)], again.text);
+    }
+    assert.equal((await call<Case[]>('GET', '/cases')).body.length, 2);
+    assert.equal((await call<Proof[]>('GET', `${at}/proof`)).body.length, 1);
+    assert.equal((await call<ChecklistItem[]>('GET', `${at}/proof/checklist`)).body.length, 1);
+    assert.equal((await call<unknown[]>('GET', '/webhooks')).body.length, 1);
+    assert.deepEqual(told(running.events), []);
+    killed(running, '/cases');
+    rmSync(join(running.workspace, 'cases'), { recursive: true });
+    await running.restart();
+    const made = await call<Case>('POST', '/cases', BODY, withKey('/cases'));
+    assert.deepEqual(
+      [made.status, made.body.id],
+      [201, firsts.get('/cases')],
+      'it was not made yet',
+    );
+    assert.notEqual(made.body.id, item.id);
+  });
+
+  it('starts one session, also when the daemon died on the way', async (t) => {
+    const work = await withSession(t);
+    const send = () =>
+      work.running.call<Session>(
+        'POST',
+        `${work.at}/sessions`,
+        { type: 'implementing' },
+        withKey('s'),
+      );
+    const { body } = await send();
+    await work.until(body.id, 'plan_ready');
+    assert.equal((await send()).body.id, body.id);
+    killed(work.running, 's');
+    await work.running.restart();
+    assert.equal((await send()).body.id, body.id);
+    const all = await work.running.call<Session[]>('GET', `${work.at}/sessions`);
+    assert.equal(all.body.length, 1);
+  });
+
+  it('is forgotten after 24 hours', async (t) => {
+    const running = await startForTest(t);
+    const { body } = await running.call<Case>('POST', '/cases', BODY, withKey('k'));
+    const path = join(answersOf(running), `${sha256('k')}.json`);
+    const kept = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...kept, at: new Date(Date.now() - 86_400_001) }));
+    const again = await running.call<Case>('POST', '/cases', BODY, withKey('k'));
+    assert.notEqual(again.body.id, body.id);
+    assert.equal(again.headers['idempotent-replayed'], undefined);
+  });
+
+  it('is taken by every POST that makes or starts something, and the document says so', async (t) => {
+    const { call } = await startForTest(t);
+    const { body } = await call<{ paths: Record<string, Record<string, object>> }>(
+      'GET',
+      '/openapi.json',
+    );
+    const routes = sections.flatMap((section) => section.routes);
+    const creating = routes.filter(isCreating);
+    assert.ok(creating.length > 15);
+    for (const route of routes) {
+      const text = JSON.stringify(body.paths[route.path]?.[route.method.toLowerCase()]);
+      const isSaid = text.includes('parameters/IdempotencyKey');
+      assert.equal(isSaid, creating.includes(route), `${route.method} ${route.path}`);
+      assert.equal(text.includes('idempotency_mismatch'), isSaid);
+    }
+  });
+});
+
+describe('newId', () => {
+  it('is another each time, and the same again in a call that is made again', () => {
+    const two = () => [newId(), newId()];
+    const [first, again, other] = ['a', 'a', 'b'].map((seed) => withIdsOf(seed, two));
+    assert.deepEqual(first, again);
+    assert.equal(new Set([...(first ?? []), ...(other ?? []), ...two()]).size, 6);
+  });
+});
