@@ -165,7 +165,7 @@ describe('a field that no schema names', () => {
   });
   table('PUT', {
     'the state by the way': { to: '', body: { title: 'T', state: 'RESOLVED' }, names: ['/state'] },
-    'the type': { to: '', body: { type: 'feature' }, names: ['/type'] },
+    'the project': { to: '', body: { project: 'site' }, names: ['/project'] },
     'beside a state': { to: '/state', body: { state: 'OPEN', force: true }, names: ['/force'] },
     'with verify': {
       to: '/proof/x/verify',
