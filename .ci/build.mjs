@@ -34,7 +34,7 @@ await build({
   ...common,
   // The file of a thread, or of a process, has to lie beside the chunk that starts it.
   entryPoints: {
-    dossier: 'lib/main.ts',
+    dossier: 'lib/dossier.ts',
     'chunks/watch-worker': 'store/watch/watch-worker.ts',
     'chunks/export-worker': 'store/archive/export-worker.ts',
   },
@@ -42,7 +42,8 @@ await build({
   chunkNames: 'chunks/[name]-[hash]',
   splitting: true,
   alias: { 'js-yaml': './.ci/no-js-yaml.cjs' },
-  define: { DOSSIER_BUILD: JSON.stringify(info) },
+  // A text and no object: that would be a file of its own, which the first one loads.
+  define: { DOSSIER_BUILD: JSON.stringify(JSON.stringify(info)) },
   banner: {
     // Some packages are CommonJS and require what Node brings.
     js: 'import { createRequire as dossierRequire } from "node:module"; const require = dossierRequire(import.meta.url);',

@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path';
+import { userInfo } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { realPlace } from '../store/disk/inside.ts';
 
@@ -190,7 +191,7 @@ const importOf = (values: Values, [, source, ...more]: string[]): ImportWish => 
 
 const configOf = (values: Values, env: Config['env']): Config => {
   const repo = values.repo ?? env.DOSSIER_REPO;
-  const workspace = values.workspace ?? env.DOSSIER_WORKSPACE ?? join(env.HOME ?? '.', 'dossier');
+  const workspace = values.workspace ?? env.DOSSIER_WORKSPACE ?? join(homeOf(env), 'dossier');
   return {
     workspace: realPlace(resolve(workspace)),
     repo: repo === undefined ? undefined : resolve(repo),
@@ -201,6 +202,24 @@ const configOf = (values: Values, env: Config['env']): Config => {
     log_level: values['log-level'] ?? env.DOSSIER_LOG_LEVEL ?? 'info',
     env,
   };
+};
+
+// Never the current directory: a service manager starts programs without a HOME, and anywhere.
+const homeOf = ({ HOME }: Config['env']): string => {
+  const home = HOME !== undefined && isAbsolute(HOME) ? HOME : homeOfUser();
+  if (home !== undefined && isAbsolute(home)) return home;
+  throw new UsageError(
+    'There is no HOME, and so no place for a workspace by default: name one with --workspace',
+  );
+};
+
+// Throws for a user whom the system has no entry of, as containers start programs.
+const homeOfUser = (): string | undefined => {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined;
+  }
 };
 
 const portOf = (text: string): number => {

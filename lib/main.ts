@@ -1,6 +1,6 @@
-#!/usr/bin/env node
-
+import { hasCode } from '../store/disk/durable.ts';
 import { visible } from '../store/text/visible.ts';
+import { sentenceOf } from './cli/foreseen.ts';
 import { type Command, type Config, readConfig, UsageError } from './config.ts';
 import type { VersionInfo } from './service.ts';
 import { versionInfo } from './version.ts';
@@ -25,27 +25,34 @@ const say = (text: string): number => {
 };
 
 const main = async (): Promise<number> => {
+  let config: Config | undefined;
   try {
-    const { command, config } = readConfig();
-    return await COMMANDS[command](config, versionInfo());
+    const read = readConfig();
+    config = read.config;
+    return await COMMANDS[read.command](config, versionInfo());
   } catch (error) {
-    return complain(error);
+    return complain(error, config);
   }
 };
 
 // What the operator can do something about is a sentence; a stack is for what nobody foresaw.
-const complain = (error: unknown): number => {
+const complain = (error: unknown, config: Config | undefined): number => {
   if (error instanceof UsageError) {
     process.stderr.write(
       `dossier: ${visible(error.message)}. dossier --help tells what there is.\n`,
     );
     return 2;
   }
-  const foreseen = error instanceof Error && ['Refusal', 'ServiceError'].includes(error.name);
-  const text = foreseen || !(error instanceof Error) ? error : error.stack;
-  process.stderr.write(`dossier: ${visible(foreseen ? (error as Error).message : String(text))}\n`);
+  const text = sentenceOf(error, config) ?? (error instanceof Error ? error.stack : String(error));
+  process.stderr.write(`dossier: ${visible(text ?? '')}\n`);
   return 1;
 };
+
+// Who listened has heard enough, as head has: what is being done is done all the same.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error) => {
+    if (!hasCode(error, 'EPIPE')) throw error;
+  });
 
 // What is awaited may hold nothing open for a moment; Node would then end the process, and with 0.
 setInterval(() => undefined, 2 ** 30);

@@ -3,13 +3,13 @@ import type { VersionInfo } from './service.ts';
 
 type Build = Pick<VersionInfo, 'name' | 'version' | 'commit' | 'built_at'>;
 
-/** Put in by the build; not there in what tsc compiles for the tests. */
-declare const DOSSIER_BUILD: Build | undefined;
+/** Put in by the build, as JSON; not there in what tsc compiles for the tests. */
+declare const DOSSIER_BUILD: string | undefined;
 
 /** What is running. Of a program that was not built, the name and the version alone are known. */
 export const versionInfo = (): VersionInfo => {
   const { name, version, commit, built_at } =
-    typeof DOSSIER_BUILD === 'undefined' ? unbuilt() : DOSSIER_BUILD;
+    typeof DOSSIER_BUILD === 'undefined' ? unbuilt() : (JSON.parse(DOSSIER_BUILD) as Build);
   return {
     name,
     version,

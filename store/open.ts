@@ -14,7 +14,7 @@ import { sweep } from './items/sweep.ts';
 import { createTurns } from './items/turns.ts';
 import { problemsOfJournal } from './journal/damage.ts';
 import { openJournal } from './journal/journal.ts';
-import { layoutOf } from './layout.ts';
+import { type Layout, layoutOf } from './layout.ts';
 import { createLinkIndex } from './links/link-index.ts';
 import { createPullIndex } from './pulls/pull-index.ts';
 import { machineOf } from './sessions/machine.ts';
@@ -48,10 +48,8 @@ export interface OpenStore {
  * Opens a workspace for this process alone, reads all of it, and makes the events of what changed while no daemon ran.
  * Throws WorkspaceHeldError when another process has it.
  */
-export const openStore = async (
-  root: string,
-  { clock, follow, report, trust = false }: OpenOptions,
-): Promise<OpenStore> => {
+export const openStore = async (root: string, options: OpenOptions): Promise<OpenStore> => {
+  const { report } = options;
   const layout = layoutOf(root);
   makeDirectories(layout);
   const lock = await lockWorkspace(layout, {
@@ -67,6 +65,30 @@ export const openStore = async (
       readyToWrite(store).catch((error) => report(error, 'looking after .dossier/'));
     },
   });
+  const store = await readAll(layout, options).catch(async (error: unknown) => {
+    await lock.release();
+    throw error;
+  });
+  let attention: Attention | undefined;
+  return {
+    store,
+    lock,
+    watch: (globalsChanged, pace) => {
+      attention = payAttention(store, andCloser(store, globalsChanged), pace);
+      return attention;
+    },
+    close: async () => {
+      await attention?.close();
+      await store.journal.close();
+      await lock.release();
+    },
+  };
+};
+
+const readAll = async (
+  layout: Layout,
+  { clock, follow, report, trust = false }: OpenOptions,
+): Promise<Store> => {
   clearLeftovers(layout);
   pruneUndo(layout);
   const machine = await machineOf(layout);
@@ -79,20 +101,7 @@ export const openStore = async (
   store.formerly.clear();
   await reviveAbsent(store);
   await noteKnown(store);
-  let attention: Attention | undefined;
-  return {
-    store,
-    lock,
-    watch: (globalsChanged, pace) => {
-      attention = payAttention(store, andCloser(store, globalsChanged), pace);
-      return attention;
-    },
-    close: async () => {
-      await attention?.close();
-      await journal.close();
-      await lock.release();
-    },
-  };
+  return store;
 };
 
 // Without a journal nobody knows what held: what is found does.

@@ -106,19 +106,26 @@ const explained = (attempt: () => unknown): string | undefined => {
     attempt();
     return undefined;
   } catch (error) {
-    const known = WHY_NOT.find(([code]) => hasCode(error, code));
-    if (known === undefined) throw error;
-    return known[1];
+    const words = hasCode(error, 'ENOENT') ? 'cannot be made' : whyNot(error);
+    if (words === undefined) throw error;
+    return words;
   }
 };
 
+/** Why the file system refuses something, in words that follow a path; undefined for what is no such error. */
+export const whyNot = (error: unknown): string | undefined =>
+  WHY_NOT.find(([code]) => hasCode(error, code))?.[1];
+
 const WHY_NOT: readonly (readonly [code: string, words: string])[] = [
   ['ENOTDIR', 'is a file, or below one'],
-  ['ENOENT', 'cannot be made'],
-  ['EACCES', 'cannot be written by this user'],
-  ['EPERM', 'cannot be written by this user'],
+  ['EISDIR', 'is a directory, and a file has to be there'],
+  ['EACCES', 'cannot be read and written by this user'],
+  ['EPERM', 'cannot be read and written by this user'],
   ['EROFS', 'is on a file system that is mounted read-only'],
   ['ELOOP', 'is a link that leads in a circle'],
   ['ENOSPC', 'is on a disk that is full'],
   ['EDQUOT', 'is on a disk of which this user may have no more'],
+  ['EIO', 'is on a disk that fails'],
+  ['EMFILE', 'cannot be opened: this process may have no more open files (ulimit -n)'],
+  ['ENFILE', 'cannot be opened: this system may have no more open files'],
 ];

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { hasCode } from '../../store/disk/durable.ts';
 import { makeWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
@@ -29,4 +32,28 @@ export const checkHost = ({ host }: Config): void => {
   throw new Refusal(
     `${host} can be reached from other machines, and only this one may call the API. Use --host 127.0.0.1.`,
   );
+};
+
+/** Throws a Refusal where nothing can listen. */
+export const checkPort = async (config: Config): Promise<void> => {
+  const { host, port } = config;
+  const server = createServer().listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw whyNotListening(error, config);
+  }
+  server.close();
+  await once(server, 'close');
+};
+
+export const whyNotListening = (error: unknown, { host, port }: Config): unknown => {
+  if (hasCode(error, 'EADDRINUSE'))
+    return new Refusal(
+      `Port ${port} is taken by another program. Give another with --port, or --port 0 for any free one.`,
+    );
+  if (hasCode(error, 'EACCES')) return new Refusal(`Port ${port} is not open to this user.`);
+  if (hasCode(error, 'EADDRNOTAVAIL', 'ENOTFOUND'))
+    return new Refusal(`This machine has no address ${host}. Use --host 127.0.0.1.`);
+  return error;
 };

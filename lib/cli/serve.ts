@@ -1,8 +1,6 @@
 import type { Server } from '@hapi/hapi';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
-import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
-import { hasCode } from '../../store/disk/durable.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { EVENTS } from '../events.ts';
@@ -14,8 +12,13 @@ import { type Running, startService } from '../startup.ts';
 import { unheldOn } from '../system/unheld.ts';
 import { lookAtGround } from '../tools/ground.ts';
 import { within } from '../tools/within.ts';
-import { checkHost, checkRepository, checkWorkspace } from './places.ts';
-import { Refusal } from './refusal.ts';
+import {
+  checkHost,
+  checkPort,
+  checkRepository,
+  checkWorkspace,
+  whyNotListening,
+} from './places.ts';
 import { askedToStop, outliveLimits } from './signals.ts';
 import { askAboutTrust } from './trust-question.ts';
 
@@ -30,9 +33,11 @@ export const serve = async (config: Config, version: VersionInfo): Promise<numbe
   const asked = askedToStop();
   outliveLimits();
   const log = await createLog(config.log_level);
+  // Nothing is made where it is refused to start.
   checkHost(config);
-  checkWorkspace(config);
   await checkRepository(config);
+  await checkPort(config);
+  checkWorkspace(config);
   const running = await start(config, log, version);
   endOnCrash(log, running);
   const server = await listen(config, log, running);
@@ -61,9 +66,7 @@ const tellUnheld = ({ service }: Running, log: Log): void => {
 };
 
 const start = async (config: Config, log: Log, version: VersionInfo): Promise<Running> => {
-  const running = await startService(config, log, version).catch((error: unknown) => {
-    throw error instanceof WorkspaceHeldError ? new Refusal(error.message) : error;
-  });
+  const running = await startService(config, log, version);
   const made = await makeWorkspaceFiles(running.service.store.layout);
   if (made.length > 0) log.info({ made }, 'Made what the workspace had not');
   running.watching.catch((error: unknown) =>
@@ -94,17 +97,6 @@ const listen = async (config: Config, log: Log, running: Running): Promise<Serve
     await running.close();
     throw whyNotListening(error, config);
   }
-};
-
-const whyNotListening = (error: unknown, { host, port }: Config): unknown => {
-  if (hasCode(error, 'EADDRINUSE'))
-    return new Refusal(
-      `Port ${port} is taken by another program. Give another with --port, or --port 0 for any free one.`,
-    );
-  if (hasCode(error, 'EACCES')) return new Refusal(`Port ${port} is not open to this user.`);
-  if (hasCode(error, 'EADDRNOTAVAIL', 'ENOTFOUND'))
-    return new Refusal(`This machine has no address ${host}. Use --host 127.0.0.1.`);
-  return error;
 };
 
 const urlOf = ({ host }: Config, { info }: Server): string =>

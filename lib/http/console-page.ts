@@ -46,13 +46,31 @@ export interface Page {
 /** The pages, and the one style sheet of all. */
 export interface Console {
   pages: readonly Page[];
+  /** The page that is shown to who names none. */
+  home: string;
   style: { path: string; css: string };
 }
 
-export const consoleRoutes = ({ pages, style }: Console, service: Service): ServerRoute[] => [
+export const consoleRoutes = ({ pages, home, style }: Console, service: Service): ServerRoute[] => [
+  topRoute,
+  { method: 'GET', path: CONSOLE, handler: (_request, h) => h.redirect(home) },
   ...pages.map((page) => pageRoute(page, service)),
   styleRoute(style),
 ];
+
+const CONSOLE = '/dashboard';
+
+// A browser is led to the console; a program is told where the API is.
+const topRoute: ServerRoute = {
+  method: 'GET',
+  path: '/',
+  handler: ({ raw }, h) => {
+    if (raw.req.headers.accept?.includes('text/html') === true)
+      return h.redirect(CONSOLE).vary('accept');
+    throw new ServiceError('route_not_found', NOTHING_HERE);
+  },
+};
+const NOTHING_HERE = `There is nothing at /. The API begins at its paths, such as /health and /cases; all of them are listed in /openapi.json. The console for a browser is at ${CONSOLE}.`;
 
 // To the operator, and to no process of an agent's; with nothing in it that a browser would run.
 const pageRoute = (page: Page, service: Service): ServerRoute => ({

@@ -4,13 +4,12 @@ import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { isDirectory, statsAt } from './plain-path.ts';
 
-/** Makes the directories that every workspace has. Throws `unsafe_path` where a link stands in place of one. */
+/** Makes the directories that every workspace has; none of them where a link stands in place of one: `unsafe_path`. */
 export const makeDirectories = (layout: Layout): void => {
+  for (const path of [layout.cases, ...privateOf(layout)]) refuseOther(layout, path);
+  for (const path of privateOf(layout)) refuseLinks(layout, path);
   makePlainDirectory(layout, layout.cases, 0o777);
-  for (const path of privateOf(layout)) {
-    makePlainDirectory(layout, path, 0o700);
-    refuseLinks(layout, path);
-  }
+  for (const path of privateOf(layout)) makePlainDirectory(layout, path, 0o700);
 };
 
 const privateOf = (layout: Layout): string[] => [
@@ -46,9 +45,13 @@ export const remakeDirectories = (layout: Layout): boolean => {
   return true;
 };
 
-const makePlainDirectory = ({ root }: Layout, path: string, mode: number): void => {
+const makePlainDirectory = (layout: Layout, path: string, mode: number): void => {
   if (statsAt(path) === undefined) mkdirSync(path, { recursive: true, mode });
-  if (isDirectory(path)) return;
+  refuseOther(layout, path);
+};
+
+const refuseOther = ({ root }: Layout, path: string): void => {
+  if (statsAt(path) === undefined || isDirectory(path)) return;
   throw new StoreError(
     'unsafe_path',
     `${relative(root, path)} has to be a directory, not a link or a file`,
@@ -57,6 +60,7 @@ const makePlainDirectory = ({ root }: Layout, path: string, mode: number): void 
 
 // Whoever made the workspace may have put links here, to have files elsewhere written or emptied.
 const refuseLinks = ({ root, dossier }: Layout, dir: string): void => {
+  if (!isDirectory(dir)) return;
   const link = readdirSync(dir, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
   if (link === undefined) return;
   throw new StoreError(

@@ -51,8 +51,9 @@ export const openJournalFile = async (
   const path = join(dir, names.pop() ?? fileName(1));
   const segments: Segment[] = [];
   for (const name of names) segments.push(await openOld(join(dir, name)));
-  const { end, damaged } = readLines(path, tell);
+  // First: what cannot be a journal is refused with its path.
   const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
+  const { end, damaged } = readLines(path, tell);
   await handle.truncate(end);
   await syncDirectory(dir);
   const file = journalFile(dir, segments, { path, handle, end, after: 0 });

@@ -16,16 +16,23 @@ export interface Ended {
 export const dossier = (t: TestContext, ...args: string[]): Promise<Ended> =>
   dossierIn(t, {}, args);
 
-/** The same, in another environment or directory. */
+interface Where {
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  /** Which only root can ask for. */
+  user?: { uid: number; gid: number };
+}
+
+/** The same, in another environment or directory, or as another user. */
 export const dossierIn = async (
   t: TestContext,
-  { env, cwd }: { env?: NodeJS.ProcessEnv; cwd?: string },
+  { user, ...where }: Where,
   args: readonly string[],
 ): Promise<Ended> => {
   const child = spawn(process.execPath, [DOSSIER, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(env && { env }),
-    ...(cwd !== undefined && { cwd }),
+    ...where,
+    ...user,
   });
   killAtEnd(t, child);
   const [stdout, stderr] = [child.stdout, child.stderr].map((stream) => stream.toArray());
