@@ -164,7 +164,7 @@ const compose = (
   return service;
 };
 
-const tellWhatIsLeft = (runs: Runs, log: Log): void =>
+const tellWhatIsLeft = (runs: Runs, log: Log): void => {
   runs.onLeft(({ run: { marker }, sure, processes }) =>
     log.warn(
       { run: marker, processes },
@@ -173,6 +173,7 @@ const tellWhatIsLeft = (runs: Runs, log: Log): void =>
         : 'Processes outlived a run and may be of it: look at them. Until they have ended only callers that are surely not of it are let in',
     ),
   );
+};
 
 const reportTo =
   (log: Log) =>

@@ -21,6 +21,7 @@ import type { OpenTurn } from '../worktrees/turn/open.ts';
 import type { LiveRun } from './engine.ts';
 import { inOwnRepository } from './own-repository.ts';
 import { standAside } from './places.ts';
+import { noteLeft } from './stream.ts';
 
 export interface Turn {
   kept: KeptSession;
@@ -59,7 +60,11 @@ const drive = async (
     door.close();
     return { outcome: 'cancelled' };
   }
-  const run = provider.start(specOf(service, turn, door), (event) => {
+  const spec = specOf(service, turn, door);
+  const hearNoMore = service.runs.onLeft((left) => {
+    if (left.run.marker === spec.run_marker) noteLeft(service, turn.kept, left);
+  });
+  const run = provider.start(spec, (event) => {
     try {
       service.engine.transcript(turn.kept).append(event.type, { ...event.data });
     } catch (error) {
@@ -70,7 +75,10 @@ const drive = async (
   });
   live.run = run;
   if (lost !== undefined) await run.kill();
-  const result = await run.done.finally(door.close);
+  const result = await run.done.finally(() => {
+    door.close();
+    hearNoMore();
+  });
   live.result = result;
   live.waiting = undefined;
   await live.followed;

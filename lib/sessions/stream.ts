@@ -1,6 +1,7 @@
 import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { Untold } from '../../store/sessions/transcript-event.ts';
 import type { Service } from '../service.ts';
+import type { Left } from '../tools/runs.ts';
 
 /** The last events of a session that has ended; written once, however often this is called. */
 export const endStream = ({ engine }: Service, kept: KeptSession): void => {
@@ -42,3 +43,20 @@ export const noteApproved = async ({ engine }: Service, kept: KeptSession): Prom
   transcript.append('approved', { approved_at, approved_by, approved_sha256 });
   transcript.sync();
 };
+
+export const PROCESSES_LEFT = 'processes_left';
+
+/** What outlived a turn, which may go on writing: told to who reads along, and in session.md. */
+export const noteLeft = (
+  { engine }: Service,
+  kept: KeptSession,
+  { sure, processes }: Left,
+): void => {
+  const names = processes.slice(0, MOST_NAMED).join(', ');
+  const message = sure
+    ? `Processes of this turn could not be ended, and go on: ${names}. End them by hand.`
+    : `Processes outlived this turn, and may be of it: ${names}. Look at them; until they have ended, what files say in your place waits.`;
+  engine.transcript(kept).append('error', { code: PROCESSES_LEFT, message });
+};
+
+const MOST_NAMED = 20;

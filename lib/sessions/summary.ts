@@ -44,6 +44,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...network(done.told.network),
     ...leftAsTheyAre(done.told.refs),
     ...keptBeside(done.told.git),
+    ...stillAlive(done.told.left),
     ...lastWords(done.told.last_words),
     ...cost(done),
   ].join('\n\n');
@@ -153,6 +154,9 @@ const LEFT =
 
 const keptBeside = (kept: readonly string[]): string[] =>
   kept.length === 0 ? [] : ['## Git, besides the branch', fenceOff(kept.join('\n\n'), 'text')];
+
+const stillAlive = (left: readonly string[]): string[] =>
+  left.length === 0 ? [] : ['## Processes left', fenceOff(left.join('\n'), 'text')];
 
 const lastWords = (said: string): string[] =>
   said.trim() === '' ? [] : ['## Last words', fenceOff(shortened(said.trim()), 'markdown')];

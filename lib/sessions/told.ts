@@ -5,6 +5,7 @@ import type { Service } from '../service.ts';
 import { isTurnTold } from '../worktrees/turn/told.ts';
 import { type LeftRef, leftRefs } from './left-refs.ts';
 import { isRunning } from './rules.ts';
+import { PROCESSES_LEFT } from './stream.ts';
 
 /** A tool call, as it was told last. */
 export interface ToldCall {
@@ -24,6 +25,8 @@ export interface Told {
   refs: readonly LeftRef[];
   /** What the repositories of its Work turns came to besides the work, as it was told. */
   git: readonly string[];
+  /** What outlived its turns, as it was told. */
+  left: readonly string[];
   /** What was said after the last of them, or the beginning of it. */
   last_words: string;
   /** Of the newest turn, if nothing ended it. */
@@ -38,6 +41,7 @@ interface Reading {
   refused: Set<string>;
   refs: LeftRef[];
   git: string[];
+  left: string[];
   said: string;
   usage: Usage | undefined;
 }
@@ -52,14 +56,15 @@ export const toldBy = async ({ engine }: Service, kept: KeptSession): Promise<To
     refused: new Set(),
     refs: [],
     git: [],
+    left: [],
     said: '',
     usage: undefined,
   };
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events) HEAR.get(event)?.(reading, data);
-  const { calls, reached, refused, refs, git, said, usage } = reading;
+  const { calls, reached, refused, refs, git, left, said, usage } = reading;
   const network = { reached: [...reached], refused: [...refused] };
-  return { calls: [...calls.values()], network, refs, git, last_words: said, usage };
+  return { calls: [...calls.values()], network, refs, git, left, last_words: said, usage };
 };
 
 type Hear = (reading: Reading, data: TranscriptEvent['data']) => void;
@@ -94,6 +99,8 @@ const HEAR = new Map<string, Hear>(
     },
     error: (reading, data) => {
       reading.refs.push(...leftRefs(data));
+      if (data.code === PROCESSES_LEFT && reading.left.length < MOST_KEPT)
+        reading.left.push(String(data.message));
       if (isTurnTold(data.code) && reading.git.length < MOST_KEPT)
         reading.git.push(String(data.message));
     },

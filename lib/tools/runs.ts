@@ -45,14 +45,15 @@ export interface Runs {
   follow(heard: () => void): void;
   /** Says that something outlived its program, to whoever asked with `onLeft`. */
   tellLeft(left: Left): void;
-  onLeft(heard: (left: Left) => void): void;
+  /** Answers how to hear no more. */
+  onLeft(heard: (left: Left) => void): () => void;
 }
 
 /** The table of what runs. In memory: a restarted daemon begins with an empty one. */
 export const createRuns = (): Runs => {
   const live = new Set<LiveRun>();
   const followers: (() => void)[] = [];
-  const concerned: ((left: Left) => void)[] = [];
+  const concerned = new Set<(left: Left) => void>();
   const changed = (): void => {
     for (const heard of followers) heard();
   };
@@ -81,7 +82,8 @@ export const createRuns = (): Runs => {
       for (const heard of concerned) heard(left);
     },
     onLeft: (heard) => {
-      concerned.push(heard);
+      concerned.add(heard);
+      return () => concerned.delete(heard);
     },
   };
 };

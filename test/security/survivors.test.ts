@@ -11,10 +11,13 @@ import { cleanEnvironment } from '../../lib/tools/environment.ts';
 import { otherKeepers } from '../../lib/tools/keepers.ts';
 import { createRuns, type Left } from '../../lib/tools/runs.ts';
 import { startProgram } from '../../lib/tools/spawn.ts';
+import type { Session } from '../../store/records/session.ts';
 import { killAtEnd } from '../helpers/at-end.ts';
 import { attacker, noAttacker } from '../helpers/attacker.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { temporaryDirectory } from '../helpers/repository.ts';
+import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
+import { newestSession } from '../helpers/service.ts';
+import { withCase } from '../helpers/sessions.ts';
 
 const env = cleanEnvironment({ PATH: process.env.PATH });
 const ESCAPES = {
@@ -26,6 +29,19 @@ open("'$OUT'", "w").write("up %d" % os.getpid())
 threading.Thread(target=lambda: time.sleep(600)).start()
 ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[platform.machine()], 0)' & sleep 0.5`,
 };
+
+// Out of the cgroup of its run, where it has one, and under a limit that is no run's.
+const loweredIn = (out: string): string =>
+  [
+    'import os, re, resource, time',
+    'own = re.search("^0::(.*)/dossier-[^/]*$", open("/proc/self/cgroup").read(), re.M)',
+    'mount = re.search(r"(\\S+) \\S+(?: \\S+:\\d+)* - cgroup2 ", open("/proc/self/mountinfo").read())',
+    'place = mount.group(1) + own.group(1) + "/cgroup.procs" if own and mount else "/dev/null"',
+    'open(place, "w").write(str(os.getpid()))',
+    'resource.setrlimit(10, (5, 5))',
+    `open("${out}", "w").write("up")`,
+    'time.sleep(3)',
+  ].join('\n');
 
 const isThere = (pid: number): boolean => {
   try {
@@ -62,17 +78,7 @@ describe('a process that outlives its run', { skip: noAttacker }, () => {
     const runs = createRuns();
     const told: Left[] = [];
     runs.onLeft((left) => told.push(left));
-    // Out of the cgroup of its run, where it has one, and under a limit that is no run's.
-    const lowered = [
-      'import os, re, resource, time',
-      'own = re.search("^0::(.*)/dossier-[^/]*$", open("/proc/self/cgroup").read(), re.M)',
-      'mount = re.search(r"(\\S+) \\S+(?: \\S+:\\d+)* - cgroup2 ", open("/proc/self/mountinfo").read())',
-      'place = mount.group(1) + own.group(1) + "/cgroup.procs" if own and mount else "/dev/null"',
-      'open(place, "w").write(str(os.getpid()))',
-      'resource.setrlimit(10, (5, 5))',
-      `open("${out}", "w").write("up")`,
-      'time.sleep(3)',
-    ].join('\n');
+    const lowered = loweredIn(out);
     const program = startProgram({
       argv: [
         '/bin/sh',
@@ -88,6 +94,34 @@ describe('a process that outlives its run', { skip: noAttacker }, () => {
       [[false, 1]],
     );
     await eventually(() => assert.equal(runs.live.size, 0));
+  });
+});
+
+describe('a session of which something is left', { skip: noAttacker }, () => {
+  it('says so in its stream and in session.md, with the number and name of each', async (t) => {
+    const dir = temporaryDirectory(t);
+    const out = join(dir, 'out');
+    writeFiles(dir, { 'low.py': loweredIn(out) });
+    const script = `cd /\nenv -i setsid python3 ${dir}/low.py > /dev/null 2>&1 &\nwhile [ ! -s ${out} ] && kill -0 $!; do sleep 0.1; done`;
+    const test = await withCase(t, `Do it:\n\n\`\`\`sh\n${script}\n\`\`\`\n`, {
+      settings: 'sandbox: off',
+    });
+    const { id } = await test.start();
+    await test.until(id, 'plan_ready');
+    await test.post(`/sessions/${id}/approve`);
+    const ended = await eventually(async () => {
+      const { body } = await test.call<Session>('GET', `${test.at}/sessions/${id}`);
+      assert.ok(['completed', 'failed'].includes(body.status), body.status);
+      return body;
+    });
+    const told = (await test.eventsOf(id)).find(({ data }) => data.code === 'processes_left');
+    assert.match(
+      String(told?.data.message),
+      /outlived this turn.*: \d+ \(python3[^)]*\)/,
+      ended.status,
+    );
+    const text = readFileSync(join(newestSession(test, test.item), 'session.md'), 'utf8');
+    assert.match(text, /## Processes left[\s\S]*python3/);
   });
 });
 

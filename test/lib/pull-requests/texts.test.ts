@@ -73,6 +73,7 @@ const SUMMARY = summaryOf({
     network: { reached: [], refused: [] },
     refs: [],
     git: [],
+    left: [],
     last_words: SAID,
     usage: undefined,
   },

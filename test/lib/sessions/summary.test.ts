@@ -51,6 +51,7 @@ const done = (rest: Partial<WorkDone> = {}): WorkDone => ({
     network: { reached: ['a.example:443', 'b.example:80'], refused: ['127.0.0.1:4870'] },
     refs: [],
     git: [],
+    left: [],
     last_words: 'It greets now.\n',
     usage: undefined,
   },
@@ -124,7 +125,15 @@ describe('summaryOf', () => {
         session: { ...SESSION, started_at: null },
         asked: { title: 'Greet', description: ' ' },
         changes: { files: [], left_out: [] },
-        told: { calls: [], network: NONE, refs: [], git: [], last_words: '', usage: undefined },
+        told: {
+          calls: [],
+          network: NONE,
+          refs: [],
+          git: [],
+          left: [],
+          last_words: '',
+          usage: undefined,
+        },
         usage: null,
       }),
     );
@@ -138,6 +147,12 @@ describe('summaryOf', () => {
   it('names what the patch cannot hold', () => {
     const summary = summaryOf(done({ changes: { files: FILES, left_out: ['inner/'] } }));
     assert.match(summary, /Not in the patch[\s\S]*\ninner\/\n/);
+  });
+
+  it('names what is still alive', () => {
+    const { told } = done({});
+    const summary = summaryOf(done({ told: { ...told, left: ['Processes outlived it: 7 (x).'] } }));
+    assert.match(summary, /## Processes left\n\n```text\nProcesses outlived it: 7 \(x\)\.\n```/);
   });
 
   it('names what changed meanwhile, with the command that puts it back where nobody did it', () => {
@@ -159,7 +174,17 @@ describe('summaryOf', () => {
       left('refs/heads/main', { after: 'b', by: 'An Operator <o@example.com>' }),
     ];
     const text = summaryOf(
-      done({ told: { calls: [], network: NONE, refs, git: [], last_words: '', usage: undefined } }),
+      done({
+        told: {
+          calls: [],
+          network: NONE,
+          refs,
+          git: [],
+          left: [],
+          last_words: '',
+          usage: undefined,
+        },
+      }),
     );
     for (const line of [
       `git update-ref --no-deref refs/heads/gone ${oid} ${none}`,
