@@ -120,7 +120,7 @@ const leftOut = (paths: readonly string[]): string[] =>
   paths.length === 0
     ? []
     : [
-        'Not in the patch, for each is a git repository of its own:',
+        'Not in the patch, for each is a git repository of its own, or a file of more than 1 GiB:',
         fenceOff(firstOf(paths, 'of them').join('\n'), 'text'),
       ];
 

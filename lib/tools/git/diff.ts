@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import { lstat } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { ServiceError } from '../../errors.ts';
 import type { Environment } from '../environment.ts';
 import type { Runner, Worktree } from './git.ts';
-import { type Listed, nulls, onListedCopy, type RunOnCopy } from './index-file.ts';
+import { type Listed, nulls, onDisk, onListedCopy, type RunOnCopy } from './index-file.ts';
 import { pathText } from './path-text.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
@@ -29,7 +30,7 @@ export interface Diff {
   patch: Buffer;
   summary: DiffSummary;
   changed: ChangedFile[];
-  /** Untracked repositories inside the worktree: git does not look into them, so the patch has nothing of them. */
+  /** Untracked repositories inside the worktree, into which git does not look, and files that are too large to be read. */
   left_out: string[];
 }
 
@@ -40,7 +41,7 @@ export interface Diff {
 export const diff = (git: Runner, worktree: Worktree, base: string): Promise<Diff> =>
   against(git, worktree, base, (commit) =>
     onListedCopy(git, worktree, async (run, listed) => {
-      const left_out = await takeIn(run, listed);
+      const left_out = await takeIn(run, worktree, listed);
       const shown = await textAsText(worktree, (env) => readable(run, commit, env));
       return { ...parseDiff(shown), left_out };
     }),
@@ -70,7 +71,7 @@ export const diffInto = (
 ): Promise<void> =>
   against(git, worktree, base, (commit) =>
     onListedCopy(git, worktree, async (run, listed) => {
-      await takeIn(run, listed);
+      await takeIn(run, worktree, listed);
       const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
       await textAsText(worktree, (env) => run(args, { env, into, timeout_ms: LONG_MS }));
     }),
@@ -122,15 +123,29 @@ export const PATCH = [
 const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 
 // Untracked files are made known without their content; unmerged ones count as what they hold now. Answers what cannot be.
-const takeIn = async (run: RunOnCopy, { untracked, unmerged }: Listed): Promise<string[]> => {
+const takeIn = async (
+  run: RunOnCopy,
+  worktree: Worktree,
+  { untracked, unmerged }: Listed,
+): Promise<string[]> => {
+  const large = await Promise.all(untracked.map((path) => isLeft(worktree, path)));
+  const left = new Set(untracked.filter((_, at) => large[at]));
   await add(
     run,
     ['--intent-to-add'],
-    untracked.filter((path) => !path.endsWith('/')),
+    untracked.filter((path) => !left.has(path)),
   );
   await add(run, ['--all'], unmerged);
-  const repositories = untracked.filter((path) => path.endsWith('/'));
-  return repositories.map(pathText);
+  return [...left].map(pathText);
+};
+
+// To read one would hold everything up, and nobody reads its patch: a file with a hole costs an agent nothing.
+const MOST_BYTES = 1024 ** 3;
+
+const isLeft = async (worktree: Worktree, path: string): Promise<boolean> => {
+  if (path.endsWith('/')) return true;
+  const found = await lstat(onDisk(worktree, path)).catch(() => undefined);
+  return found !== undefined && found.size > MOST_BYTES;
 };
 
 const add = async (

@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -215,6 +216,16 @@ describe('diff', () => {
     writeFileSync(file, patch);
     gitIn(root)('apply', '--whitespace=nowarn', file);
     assert.deepEqual(content(root), content(worktree.path));
+  });
+
+  it('reads no file of forty gigabytes, and says that it is left out', async (t) => {
+    const { git, worktree, base } = await make(t);
+    const before = (await diff(git, worktree, base)).summary.files;
+    writeFiles(worktree.path, { 'sparse.img': '', 'beside.txt': 'read\n' });
+    truncateSync(join(worktree.path, 'sparse.img'), 40 * 1024 ** 3);
+    const { summary, left_out, patch } = await diff(git, worktree, base);
+    assert.deepEqual([summary.files - before, left_out], [1, ['sparse.img']]);
+    assert.match(patch.toString('latin1'), /beside\.txt/);
   });
 
   it("leaves it to the operator's own attributes what is binary, and to settings by a relative path how lines end", async (t) => {
