@@ -1,23 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
+import { awayFrom } from './disk/directories.ts';
 import { hasCode } from './disk/durable.ts';
 import { putNew } from './disk/placing.ts';
-import { statsAt } from './disk/plain-path.ts';
+import { isDirectory, statsAt } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
-
-/** Who holds the workspace: enough to tell whether that process is still alive, on this boot of this machine. */
-export interface Owner {
-  token: string;
-  pid: number;
-  started: string;
-  boot: string;
-  host: string;
-  since: string;
-  url?: string;
-}
+import { describeSelf, isNear, judge, type Owner } from './owner.ts';
 
 export interface DaemonLock {
   /** Adds where the daemon listens, for whoever meets the lock. */
@@ -25,51 +16,68 @@ export interface DaemonLock {
   release(): Promise<void>;
 }
 
-interface LockEvents {
-  /** Another process took the lock (the machine slept, somebody removed it): write nothing. */
-  lost: () => void;
+export interface LockEvents {
+  /** The lock is not ours for now, and why: write nothing. Called again when there is another reason. */
+  lost: (why: string) => void;
   regained: () => void;
+  /** The start waits for a sign of life of an owner that cannot be seen from here. */
+  waits?: (why: string) => void;
 }
 
 export class WorkspaceHeldError extends Error {
   override readonly name = 'WorkspaceHeldError';
 }
 
-const STALE_MS = 30_000;
-const UPDATE_MS = 5_000;
+/** Times of the lock in milliseconds; others for tests. */
+export const PACE = {
+  stale_ms: 30_000,
+  update_ms: 5000,
+  /** How long an owner that cannot be seen has to be silent, besides: the machine may just have woken up. */
+  listen_ms: 7000,
+  look_ms: 500,
+};
+type Pace = typeof PACE;
 
 /**
  * One daemon per workspace. Throws WorkspaceHeldError, naming the process, when another holds it. A lock whose process
- * is dead is taken over at once; of several that try, one wins.
+ * is dead is taken over at once, and one whose process cannot be seen from here when its heartbeat has stopped; of
+ * several that try, one wins.
  */
-export const lockWorkspace = async (layout: Layout, events: LockEvents): Promise<DaemonLock> => {
+export const lockWorkspace = async (
+  layout: Layout,
+  events: LockEvents,
+  pace = PACE,
+): Promise<DaemonLock> => {
   const owner = describeSelf();
-  let retry: NodeJS.Timeout | undefined;
   let released = false;
-  let release = await take(layout, owner, () => compromised());
+  let release = await take(layout, owner, { pace, events, onLost: () => lose() });
   clearLine(layout);
 
-  const compromised = (): void => {
-    if (released) return;
-    events.lost();
-    const regain = async (): Promise<void> => {
-      if (released || !mayRegain(layout, owner)) return;
-      release = await acquire(layout, compromised);
-      if (readOwner(layout.owner) === undefined) claim(layout, owner);
-      clearInterval(retry);
-      events.regained();
+  const compromised = async (): Promise<void> => {
+    let told = '';
+    const look = async (): Promise<Release | undefined> => {
+      const why = whyLost(layout, owner) ?? (told === '' ? REMOVED : undefined);
+      if (why === undefined) return regain(layout, owner, () => acquire(layout, pace, lose));
+      if (why !== told) events.lost(why);
+      told = why;
+      return undefined;
     };
-    retry = setInterval(() => void regain().catch(ignore), UPDATE_MS);
-    retry.unref();
-    regain().catch(ignore);
+    while (!released) {
+      const again = await look().catch(ignore);
+      if (again !== undefined) {
+        release = again;
+        return released ? again().catch(ignore) : events.regained();
+      }
+      await delay(pace.look_ms, undefined, { ref: false });
+    }
   };
+  const lose = (): void => void (released || compromised());
 
   return {
     tell: (url) => writeOwner(layout, { ...owner, url }),
     // The owner goes last: a lock without one says of nobody that he is dead.
     release: async () => {
       released = true;
-      clearInterval(retry);
       await release().catch(ignore);
       disown(layout, owner);
     },
@@ -78,18 +86,25 @@ export const lockWorkspace = async (layout: Layout, events: LockEvents): Promise
 
 type Release = () => Promise<void>;
 
+interface Taking {
+  pace: Pace;
+  events: LockEvents;
+  onLost: () => void;
+}
+
 // Who dies on the way leaves an owner without a lock, which the next one takes over; not a lock without an owner.
-const take = async (layout: Layout, self: Owner, onLost: () => void): Promise<Release> => {
-  if (succeed(layout, self) !== undefined) {
-    const release = await acquire(layout, onLost);
+const take = async (layout: Layout, self: Owner, taking: Taking): Promise<Release> => {
+  const { pace, onLost } = taking;
+  if (await succeed(layout, self, taking)) {
+    const release = await acquire(layout, pace, onLost);
     writeOwner(layout, self);
     return release;
   }
-  const { lock } = layout;
-  const isLocked = await lockfile.check(lock, { realpath: false, stale: STALE_MS });
+  const stale = pace.stale_ms;
+  const isLocked = await lockfile.check(layout.lock, { realpath: false, stale });
   if (isLocked || !claim(layout, self)) throw held(layout, readOwner(layout.owner));
   try {
-    return await acquire(layout, onLost);
+    return await acquire(layout, pace, onLost);
   } catch (error) {
     disown(layout, self);
     throw error;
@@ -102,18 +117,45 @@ const disown = (layout: Layout, { token }: Owner): void => {
 
 const ignore = (): void => undefined;
 
-// Nobody took it over: the lock is stale, or somebody removed it with all of `.dossier/`. The workspace stands.
-const mayRegain = ({ dossier, owner }: Layout, { token }: Owner): boolean => {
-  if (statsAt(dossier) === undefined) mkdirSync(dossier, { mode: 0o700 });
-  return statsAt(owner) === undefined || readOwner(owner)?.token === token;
+const REMOVED = 'The lock on the workspace was removed';
+
+// A lock beside the own token is the own one. Throws where somebody took the workspace over between two looks.
+const regain = async (
+  layout: Layout,
+  owner: Owner,
+  again: () => Promise<Release>,
+): Promise<Release> => {
+  const isKnown = readOwner(layout.owner) !== undefined;
+  if (isKnown) rmSync(lockDir(layout), { recursive: true, force: true });
+  const release = await again();
+  if (!isKnown) claim(layout, owner);
+  if (readOwner(layout.owner)?.token === owner.token) return release;
+  throw held(layout, readOwner(layout.owner));
 };
 
-const acquire = async (layout: Layout, onCompromised: () => void): Promise<Release> => {
+const lockDir = ({ lock }: Layout): string => `${lock}.lock`;
+
+// While nobody took it over it is ours to have again, by its token: wherever the workspace was meanwhile, whoever
+// removed the lock with all of `.dossier/`.
+const whyLost = (layout: Layout, { token }: Owner): string | undefined => {
+  const { root, dossier, owner } = layout;
+  if (!isDirectory(root)) return awayFrom(root);
+  if (statsAt(dossier) === undefined) mkdirSync(dossier, { mode: 0o700 });
+  const now = readOwner(owner) ?? readOwner(`${owner}.${token}`);
+  if (statsAt(owner) === undefined || now?.token === token) return undefined;
+  return `${now === undefined ? 'Another process' : nameOf(now)} has the workspace ${root} now. Stop one of them, and start this one again`;
+};
+
+const acquire = async (
+  layout: Layout,
+  { stale_ms, update_ms }: Pace,
+  onCompromised: () => void,
+): Promise<Release> => {
   try {
     return await lockfile.lock(layout.lock, {
       realpath: false,
-      stale: STALE_MS,
-      update: UPDATE_MS,
+      stale: stale_ms,
+      update: update_ms,
       onCompromised,
     });
   } catch (error) {
@@ -125,45 +167,78 @@ const acquire = async (layout: Layout, onCompromised: () => void): Promise<Relea
 /** The daemon that holds the workspace now, as far as can be told; undefined when none does. */
 export const holderOf = (layout: Layout): Owner | undefined => {
   const owner = readOwner(layout.owner);
-  return owner === undefined || judge(owner) === 'dead' ? undefined : owner;
+  if (owner === undefined) return undefined;
+  const state = judge(owner);
+  const lives = state === 'alive' || (state === 'unknown' && isFresh(beatOf(layout), PACE));
+  return lives ? owner : undefined;
 };
 
-const held = ({ root }: Layout, owner: Owner | undefined): WorkspaceHeldError => {
-  const who =
-    owner === undefined
-      ? 'another process'
-      : `process ${owner.pid} on ${owner.host}, since ${owner.since}`;
+const held = ({ root }: Layout, owner: Owner | undefined, hint = ''): WorkspaceHeldError => {
+  const who = owner === undefined ? 'another process' : nameOf(owner);
   const where = owner?.url === undefined ? '' : `, listening on ${owner.url}`;
   return new WorkspaceHeldError(
-    `The workspace ${root} is held by ${who}${where}. Stop that one first, or use it.`,
+    `The workspace ${root} is held by ${who}${where}. Stop that one first, or use it.${hint}`,
   );
 };
 
+const nameOf = ({ pid, host, since }: Owner): string => `process ${pid} on ${host}, since ${since}`;
+
 /**
- * Whose place this process takes: an owner that nobody can judge from here, or a dead one, whose lock is then gone. A
- * dead owner has one successor ever, the one that makes the file named after its token; should that one die before it
- * is the owner, its own token names the next. Undefined where nobody was. Throws when somebody lives.
+ * Takes the place of an owner that is dead, or that nobody can judge from here and that gives no sign of life: its lock
+ * is gone then. It has one successor ever, the one that makes the file named after its token; should that one die before
+ * it is the owner, its own token names the next. False where nobody was. Throws when somebody lives.
  */
-const succeed = (layout: Layout, self: Owner): Owner | undefined => {
+const succeed = async (layout: Layout, self: Owner, taking: Taking): Promise<boolean> => {
   const first = readOwner(layout.owner);
-  for (let last = first; last !== undefined; ) {
+  if (first === undefined) return false;
+  let path = layout.owner;
+  for (let last: Owner | undefined = first; last !== undefined; last = readOwner(path)) {
     const state = judge(last);
-    if (state === 'unknown') return first;
     if (state === 'alive') throw held(layout, last);
-    const place = `${layout.owner}.${last.token}`;
-    if (makeOwner(layout, place, self)) return takeOver(layout, first, place);
-    last = readOwner(place);
+    if (state === 'unknown') await untilSilent(layout, { ...taking, last, path });
+    path = `${layout.owner}.${last.token}`;
+    if (makeOwner(layout, path, self)) return takeOver(layout, first, path);
   }
   // The line was cleared meanwhile: that is done by a new owner only.
-  if (first !== undefined) throw held(layout, readOwner(layout.owner));
-  return undefined;
+  throw held(layout, readOwner(layout.owner));
 };
 
-const takeOver = (layout: Layout, dead: Owner | undefined, place: string): Owner | undefined => {
+interface Heard extends Taking {
+  last: Owner;
+  path: string;
+}
+
+// One of this machine that may have died a moment ago is waited for, such as a container's that was started again.
+const untilSilent = async (layout: Layout, { last, path, pace, events }: Heard): Promise<void> => {
+  const first = beatOf(layout, path);
+  const since = performance.now();
+  if (isNear(last)) events.waits?.(`${nameOf(last)} cannot be seen from here. ${WAITING}`);
+  for (;;) {
+    const beat = beatOf(layout, path);
+    const fresh = isFresh(beat, pace);
+    if (beat !== first || (fresh && !isNear(last))) throw held(layout, last, UNSEEN);
+    if (!fresh && performance.now() - since >= pace.listen_ms) return;
+    await delay(pace.look_ms);
+  }
+};
+
+const WAITING = 'Waiting for a sign of life of it, 30 s at most';
+const UNSEEN =
+  ' It cannot be seen from here: should it have ended, the workspace is free 30 s after its last sign of life.';
+
+// A lock is made after its owner's file, and goes before it.
+const beatOf = (layout: Layout, path = layout.owner): number => {
+  const [lock, file] = [lockDir(layout), path].map((each) => statsAt(each)?.mtimeMs);
+  return path === layout.owner ? (lock ?? file ?? 0) : Math.max(lock ?? 0, file ?? 0);
+};
+
+const isFresh = (beat: number, { stale_ms }: Pace): boolean => Date.now() - beat < stale_ms;
+
+const takeOver = (layout: Layout, former: Owner, place: string): boolean => {
   const now = readOwner(layout.owner);
-  if (now?.token === dead?.token) {
-    rmSync(`${layout.lock}.lock`, { recursive: true, force: true });
-    return dead;
+  if (now?.token === former.token) {
+    rmSync(lockDir(layout), { recursive: true, force: true });
+    return true;
   }
   rmSync(place, { force: true });
   throw held(layout, now);
@@ -218,47 +293,4 @@ const writeBeside = ({ dossier }: Layout, value: Owner): string => {
   const path = join(dossier, `daemon.${randomUUID()}`);
   writeFileSync(path, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });
   return path;
-};
-
-const describeSelf = (): Owner => ({
-  token: randomUUID(),
-  pid: process.pid,
-  started: startTimeOf(process.pid) ?? '',
-  boot: bootId(),
-  host: hostname(),
-  since: new Date().toISOString(),
-});
-
-// Of a process on another machine nobody here can tell: there the heartbeat of the lock itself decides.
-const judge = (owner: Owner): 'alive' | 'dead' | 'unknown' => {
-  if (owner.host !== hostname()) return 'unknown';
-  if (owner.boot !== bootId()) return 'dead';
-  const alive =
-    owner.started === '' ? answersSignal(owner.pid) : startTimeOf(owner.pid) === owner.started;
-  return alive ? 'alive' : 'dead';
-};
-
-const answersSignal = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return hasCode(error, 'EPERM');
-  }
-};
-
-/** In clock ticks since boot: with it a process id that was given to another process is told apart. A zombie is dead. */
-const startTimeOf = (pid: number): string | undefined => {
-  const stat = readOptional(`/proc/${pid}/stat`);
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
-  return fields[0] === 'Z' ? undefined : fields[19];
-};
-
-const bootId = (): string => readOptional('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
-
-const readOptional = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 };

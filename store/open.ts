@@ -53,15 +53,14 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
   const layout = layoutOf(root);
   makeDirectories(layout);
   const lock = await lockWorkspace(layout, {
-    lost: () => {
-      store.readOnly = true;
-      report(
-        undefined,
-        'The lock on the workspace is lost: nothing is written until it is held again',
-      );
+    waits: (why) => report(undefined, why),
+    lost: (why) => {
+      store.readOnly = why;
+      report(undefined, `${why}. Nothing is written until then`);
     },
     regained: () => {
-      store.readOnly = false;
+      store.readOnly = undefined;
+      report(undefined, 'The workspace is there again, and held: writing goes on');
       readyToWrite(store).catch((error) => report(error, 'looking after .dossier/'));
     },
   });
@@ -153,7 +152,7 @@ const emptyStore = (
     pulls: createPullIndex(),
     arrivals: { days: undefined },
     gate: loadGate(given.layout),
-    readOnly: false,
+    readOnly: undefined,
     listeners: new Set(),
   };
 };

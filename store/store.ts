@@ -53,8 +53,8 @@ export interface Store {
   readonly globals: Globals;
   /** What in files waits for the operator. */
   readonly gate: FileGate;
-  /** Another process took the workspace's lock: nothing is written until it is ours again. */
-  readOnly: boolean;
+  /** Why the workspace's lock is not ours, in a sentence: nothing is written until it is. */
+  readOnly: string | undefined;
   /** Called after a Work item changed in any way, or when it is gone. */
   readonly listeners: Set<(id: string, item: Item | undefined) => void>;
   /** Something went wrong that nobody waits for; told to the log. */
@@ -68,12 +68,8 @@ export const announce = (store: Store, id: string): void => {
 
 /** Throws unless the store may write: this process holds the workspace, and the journal has room for the event. */
 export const readyToWrite = async (store: Store): Promise<void> => {
-  if (store.readOnly) {
-    throw new StoreError(
-      'read_only',
-      'Another process holds the workspace now; nothing was written. Stop one of them, and start this one again',
-    );
-  }
+  if (store.readOnly !== undefined)
+    throw new StoreError('read_only', `${store.readOnly}. Nothing was written`);
   await remake(store);
   await store.journal.reserve();
 };

@@ -123,7 +123,7 @@ const untilDue = (lane: Lane, line: DeliveryLine | undefined): Promise<void> => 
   return lane.alarm.wait(() => {
     if (lane.stopped) return 0;
     // Another daemon holds the workspace: the deliveries are its.
-    return store.readOnly ? READ_ONLY_MS : due - clock().getTime();
+    return store.readOnly !== undefined ? READ_ONLY_MS : due - clock().getTime();
   });
 };
 

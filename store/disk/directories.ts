@@ -34,16 +34,15 @@ const privateOf = (layout: Layout): string[] => [
  * when the whole workspace is gone: it may be moved, and is not made anew elsewhere.
  */
 export const remakeDirectories = (layout: Layout): boolean => {
-  if (!isDirectory(layout.root)) {
-    throw new StoreError(
-      'read_only',
-      `${layout.root} is not there any more; nothing was written. Put the workspace back, then try again`,
-    );
-  }
+  if (!isDirectory(layout.root))
+    throw new StoreError('read_only', `${awayFrom(layout.root)}. Nothing was written`);
   if (privateOf(layout).every(isDirectory)) return false;
   makeDirectories(layout);
   return true;
 };
+
+export const awayFrom = (root: string): string =>
+  `The workspace is away: there is no directory ${root}. Put it back, and it is held again at once`;
 
 const makePlainDirectory = (layout: Layout, path: string, mode: number): void => {
   if (statsAt(path) === undefined) mkdirSync(path, { recursive: true, mode });

@@ -40,7 +40,7 @@ export const reconcileInTurn = async (store: Store, item: Item, patient = false)
     if (!readAgain(store, item, patient)) return expectBack(store, item);
     judgeAgain(store, item);
     // The journal and the files are another process's now. What changes meanwhile is told when they are ours again.
-    if (store.readOnly) return;
+    if (store.readOnly !== undefined) return;
     await tell(store, item);
     if (!(await settle(store, item)))
       return hasVanished(item) ? expectBack(store, item) : undefined;

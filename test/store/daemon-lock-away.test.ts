@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { describe, it, type TestContext } from 'node:test';
+import { type DaemonLock, lockWorkspace, PACE } from '../../store/daemon-lock.ts';
+import type { Layout } from '../../store/layout.ts';
+import { describeSelf, type Owner } from '../../store/owner.ts';
+import { atEnd } from '../helpers/at-end.ts';
+import { IGNORE, otherLock, ownerOf, place } from '../helpers/daemon-lock.ts';
+import { until } from '../helpers/eventually.ts';
+
+const QUICK = { ...PACE, stale_ms: 2000, update_ms: 1000, listen_ms: 300, look_ms: 20 };
+const INNER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+
+const lock = async (t: TestContext, layout: Layout): Promise<DaemonLock> => {
+  const held = await lockWorkspace(layout, IGNORE, QUICK);
+  atEnd(t, () => held.release());
+  return held;
+};
+
+/** Where no process namespaces can be made: why not. */
+const namespaces = (t: TestContext): boolean => {
+  try {
+    execFileSync('unshare', [...INNER.slice(1), 'true'], { stdio: 'pipe' });
+    return true;
+  } catch (error) {
+    assert.notEqual(process.env.CI, 'true', String(error));
+    t.skip(`no process namespace can be made here: ${error}`);
+    return false;
+  }
+};
+
+/** A lock whose owner cannot be seen from here. */
+const unseen = (layout: Layout, owner: Partial<Owner>, age_s: number): void => {
+  writeFileSync(layout.owner, JSON.stringify({ ...describeSelf(), token: randomUUID(), ...owner }));
+  mkdirSync(`${layout.lock}.lock`);
+  beat(layout, age_s);
+};
+
+const beat = ({ lock: path }: Layout, age_s: number): void => {
+  const then = Date.now() / 1000 - age_s;
+  utimesSync(`${path}.lock`, then, then);
+};
+
+const HELD = { name: 'WorkspaceHeldError', message: /held by process \d+ on .* cannot be seen/ };
+
+describe('the lock of a daemon that cannot be seen from here', () => {
+  for (const [what, owner] of [
+    ['in another process namespace', { namespace: 'pid:[1]' }],
+    ['of another boot under the same name', { boot: 'another' }],
+    ['that did not say in which namespace it is', { namespace: '' }],
+  ] as const) {
+    it(`is left alone while its heart beats (${what})`, async (t) => {
+      const layout = place(t);
+      unseen(layout, owner, 0);
+      const heart = setInterval(() => beat(layout, 0), 50);
+      atEnd(t, () => clearInterval(heart));
+      await assert.rejects(lockWorkspace(layout, IGNORE, QUICK), HELD);
+    });
+
+    it(`is taken over once its heart has stopped (${what})`, async (t) => {
+      const layout = place(t);
+      unseen(layout, owner, 0);
+      const waited: string[] = [];
+      const events = { ...IGNORE, waits: (why: string) => waited.push(why) };
+      const held = await lockWorkspace(layout, events, QUICK);
+      atEnd(t, () => held.release());
+      assert.equal(ownerOf(layout).pid, process.pid);
+      assert.match(waited.join(), /^process \d+ on .* cannot be seen from here\. Waiting/);
+    });
+  }
+
+  it('is left alone when its heart begins to beat again: the machine has slept', async (t) => {
+    const layout = place(t);
+    unseen(layout, { namespace: 'pid:[1]' }, 3600);
+    const taken = assert.rejects(lockWorkspace(layout, IGNORE, QUICK), HELD);
+    beat(layout, 0);
+    await taken;
+  });
+
+  it('is refused at once where it is of another machine', async (t) => {
+    const layout = place(t);
+    unseen(layout, { host: 'another-machine', boot: 'another' }, 0);
+    await assert.rejects(lockWorkspace(layout, IGNORE, { ...QUICK, stale_ms: 3_600_000 }), HELD);
+  });
+
+  it('is won by one of eight at once', async (t) => {
+    const layout = place(t);
+    unseen(layout, { namespace: 'pid:[1]' }, 60);
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => otherLock(t, layout, { pace: QUICK })),
+    );
+    for (const { go } of all) go();
+    const said = await Promise.all(all.map((each) => each.said));
+    assert.equal(said.filter((each) => each === 'won').length, 1, said.join('\n'));
+    assert.equal(ownerOf(layout).pid, all[said.indexOf('won')]?.process.pid);
+  });
+});
+
+describe('two daemons in two process namespaces', () => {
+  it('exclude one another, whoever was first', async (t) => {
+    if (!namespaces(t)) return;
+    const layout = place(t);
+    const first = await lock(t, layout);
+    const inner = await otherLock(t, layout, { by: INNER });
+    inner.go();
+    assert.match(await inner.said, new RegExp(`held by process ${process.pid} on ${hostname()}`));
+    await first.release();
+    const second = await otherLock(t, layout, { by: INNER, pace: QUICK });
+    second.go();
+    assert.equal(await second.said, 'won');
+    assert.notEqual(ownerOf(layout).namespace, describeSelf().namespace);
+    await assert.rejects(lock(t, layout), { name: 'WorkspaceHeldError' });
+  });
+
+  it('exclude one another while the inner one is stopped: it is seen alive', async (t) => {
+    if (!namespaces(t)) return;
+    const layout = place(t);
+    const inner = await otherLock(t, layout, { by: INNER });
+    inner.go();
+    assert.equal(await inner.said, 'won');
+    beat(layout, 3600);
+    const { token } = ownerOf(layout);
+    await assert.rejects(lock(t, layout), { name: 'WorkspaceHeldError' });
+    assert.equal(ownerOf(layout).token, token);
+  });
+});
+
+describe('the lock of a workspace that was away', () => {
+  const watched = async (t: TestContext) => {
+    const layout = place(t);
+    const said: string[] = [];
+    const events = { lost: (why: string) => said.push(why), regained: () => said.push('held') };
+    const held = await lockWorkspace(layout, events, QUICK);
+    atEnd(t, async () => {
+      await held.release();
+      rmSync(`${layout.root}-away`, { recursive: true, force: true });
+    });
+    return { layout, said };
+  };
+
+  it('is its own again by the token as soon as it is back, and says so', async (t) => {
+    const { layout, said } = await watched(t);
+    const { token } = ownerOf(layout);
+    renameSync(layout.root, `${layout.root}-away`);
+    await until(() => said.length > 0);
+    assert.match(said[0] ?? '', /^The workspace is away: there is no directory .*\. Put it back/);
+    renameSync(`${layout.root}-away`, layout.root);
+    await until(() => said.includes('held'));
+    assert.equal(ownerOf(layout).token, token);
+    await assert.rejects(lock(t, layout), { name: 'WorkspaceHeldError' });
+  });
+
+  it('stays with who took it over meanwhile, and that is told', async (t) => {
+    const { layout, said } = await watched(t);
+    renameSync(layout.root, `${layout.root}-away`);
+    await until(() => said.length > 0);
+    rmSync(`${layout.root}-away/.dossier/owner.json`);
+    const theirs = { ...describeSelf(), pid: 1, token: 'theirs' };
+    writeFileSync(`${layout.root}-away/.dossier/owner.json`, JSON.stringify(theirs));
+    renameSync(`${layout.root}-away`, layout.root);
+    await until(() => said.length > 1);
+    assert.match(said[1] ?? '', /^process 1 on .* has the workspace .* now\. Stop one of them/);
+    assert.equal(ownerOf(layout).token, 'theirs');
+  });
+});
