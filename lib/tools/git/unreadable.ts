@@ -10,7 +10,10 @@ export const openUnreadable = async (git: Runner, worktree: Worktree): Promise<s
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const { stdout } = await git.run(worktree, args, { read: true, max_bytes: MOST_BYTES });
   const paths = new Set(stdout.toString('latin1').split('\0').slice(0, -1));
-  return [...paths].filter((path) => isOpened(onDisk(worktree, path))).map(pathText);
+  return [...paths]
+    .filter((path) => isOpened(onDisk(worktree, path)))
+    .map(pathText)
+    .toSorted();
 };
 
 const MOST_BYTES = 1024 * 1024 * 1024;
