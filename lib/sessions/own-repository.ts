@@ -7,6 +7,7 @@ import { type OpenTurn, openTurn } from '../worktrees/turn/open.ts';
 import { recoverTurns } from '../worktrees/turn/recover.ts';
 import type { TurnTold } from '../worktrees/turn/told.ts';
 import type { LiveRun } from './engine.ts';
+import { ownRefs } from './own-refs.ts';
 
 interface Turn {
   kept: KeptSession;
@@ -27,7 +28,8 @@ export const inOwnRepository = async (
 ): Promise<RunResult> => {
   const { id, type } = kept.session;
   if (phase === 'plan' || type === CONFLICT || isolation === 'operator') return run(undefined);
-  const turn = await openTurn(service, worktree, { session_id: id, marker: live.run_marker });
+  const own = await ownRefs(service, kept);
+  const turn = await openTurn(service, worktree, { session_id: id, marker: live.run_marker, own });
   if (turn.unheld.length > 0) tellIn(service, kept)(turn.unheld);
   const work = isOver(service, live) ? CANCELLED : run(turn.view);
   const settled = await work.then(

@@ -1,8 +1,9 @@
 /** Agents in Work mode that do their worst to the operator's repository, by git and past it. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { eventually } from '../helpers/eventually.ts';
 import { gitScene, pictureOf, skipOf } from '../helpers/git-scene.ts';
 import { newestSession } from '../helpers/service.ts';
 
@@ -48,6 +49,51 @@ for what in 'gc --quiet' 'repack -adq' 'maintenance run' 'maintenance run --task
       const [{ ref, kept_ref } = { ref: '', kept_ref: '' }] = refs as Record<string, string>[];
       assert.equal(ref, 'refs/heads/aside');
       assert.equal(on.main('rev-parse', kept_ref ?? ''), on.git('rev-parse', 'HEAD'));
+    });
+
+    it('has its own branches, tags and stashes again when its session goes on, and no others', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const before = pictureOf(on);
+      const script = `if [ -e second ]; then rm second; git stash list; git for-each-ref --format='%(refname) %(contents:subject)' refs/heads/aside refs/heads/moved refs/tags/own refs/heads/main; git fsck; git stash pop -q && cat a.txt && git branch -D aside -q && echo done
+else git branch aside; git branch other2; git commit -q --allow-empty -m mine; git tag -a own -m 'of its own'; git branch moved; git commit -q --allow-empty -m more; git update-ref refs/heads/main HEAD; echo stashed-here >> a.txt; git stash push -q -m 'for later'; touch second; sleep 300; fi`;
+      const ended = on.work(script, 'paused');
+      await eventually(() => assert.ok(existsSync(join(on.path, 'second'))));
+      assert.equal((await on.test.control('pause')).status, 200);
+      await ended;
+      assert.equal(on.git('stash', 'list').includes('for later'), false);
+      const { body: sessions } = await on.test.running.call<{ id: string }[]>(
+        'GET',
+        `/cases/${on.test.item.id}/sessions`,
+      );
+      const id = sessions[0]?.id ?? '';
+      assert.equal((await on.test.control('resume')).status, 200);
+      await on.test.until(id, 'completed');
+      const output = (await on.test.eventsOf(id)).map(({ data }) => data.output ?? '').join('');
+      assert.match(output, /^stash@\{0\}: On work\/.*: for later$/m);
+      assert.doesNotMatch(output, /stash@\{1\}/);
+      assert.match(
+        output,
+        /^refs\/heads\/aside start\n.*main start\n.*moved mine\n.*own of its own$/m,
+      );
+      assert.match(output, /stashed-here\ndone/);
+      assert.equal(pictureOf(on).refs, before.refs);
+      assert.equal(pictureOf(on).stash, before.stash);
+      const told = (await on.told()).flatMap(
+        ({ refs }) => (refs ?? []) as { ref: string; after: string | null }[],
+      );
+      const names = told.map(
+        ({ ref, after }) => `${ref.replace(/@.*/, '')} ${after === null ? 'gone' : 'kept'}`,
+      );
+      assert.deepEqual(names.toSorted(), [
+        'refs/heads/aside gone',
+        'refs/heads/aside kept',
+        'refs/heads/main kept',
+        'refs/heads/moved kept',
+        'refs/heads/other2 kept',
+        'refs/stash gone',
+        'refs/stash kept',
+        'refs/tags/own kept',
+      ]);
     });
 
     it('moves no other branch, and drops no stash: what it did is kept and told', async (t) => {

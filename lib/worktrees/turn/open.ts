@@ -20,6 +20,8 @@ export interface Wanted {
   marker: string;
   /** Null for a set-up, whose commands are the operator's own. */
   session_id: string | null;
+  /** What earlier turns of the session made there, by its name: it is there again. */
+  own?: ReadonlyMap<string, string>;
 }
 
 export interface OpenTurn {
@@ -38,7 +40,7 @@ export interface OpenTurn {
 export const openTurn = async (
   service: Service,
   worktree: WorktreeRecord,
-  wanted: Wanted,
+  { own = new Map(), ...wanted }: Wanted,
 ): Promise<OpenTurn> => {
   const { layout } = service.store;
   const { case_id, git_dir, common_dir } = worktree;
@@ -53,7 +55,11 @@ export const openTurn = async (
   await settleTurn(service, case_id);
   const places = turnPlaces(layout, case_id);
   const made = join(layout.tmp, randomUUID());
-  const { refs, ...begun } = await makeRepository(service.git, worktree, { made, places });
+  const { refs, ...begun } = await makeRepository(service.git, worktree, {
+    made,
+    places,
+    own,
+  });
   const record: TurnRecord = {
     ...{ case_id, ...wanted, ...begun },
     worktree_created_at: worktree.created_at,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isObject } from '../refs.ts';
+import { isObject, STASH, stashOf } from '../refs.ts';
 import { plainFilesBelow, plainText } from './plain-file.ts';
 import type { RefList } from './ref-list.ts';
 
@@ -7,9 +7,8 @@ import type { RefList } from './ref-list.ts';
 export interface Left {
   /** The object that HEAD is, or `ref: <name>`; undefined where nobody can tell. */
   head: string | undefined;
+  /** A stash is named `refs/stash@{<object>}`, the oldest first. */
   refs: RefList;
-  /** Oldest first. */
-  stashes: string[];
   /** What HEAD was, from its log, oldest first. */
   former: string[];
 }
@@ -27,16 +26,19 @@ export const readLeft = (dir: string): Left => {
     const value = valueIn(plainText(join(dir, 'refs', name), REF_BYTES) ?? '');
     if (value !== undefined && isName(ref)) refs.set(ref, value);
   }
-  const stash = refs.get('refs/stash');
-  const logged = logIn(dir, 'refs/stash');
-  const stashes = [...new Set([...logged, ...(isObject(stash ?? null) ? [stash ?? ''] : [])])];
-  refs.delete('refs/stash');
+  nameStashes(dir, refs);
   return {
     head: valueIn(plainText(join(dir, 'HEAD'), REF_BYTES) ?? ''),
     refs,
-    stashes,
     former: [...new Set(logIn(dir, 'HEAD').slice(-MOST_FORMER))],
   };
+};
+
+const nameStashes = (dir: string, refs: RefList): void => {
+  const newest = refs.get(STASH) ?? null;
+  refs.delete(STASH);
+  for (const oid of [...logIn(dir, STASH), newest])
+    if (oid !== null && isObject(oid)) refs.set(stashOf(oid), oid);
 };
 
 const MOST_FORMER = 1000;
@@ -57,7 +59,7 @@ const valueIn = (text: string): string | undefined => {
 };
 
 // git takes them line by line from its standard input: a name that is none must not become a command there.
-const isName = (ref: string): boolean =>
+export const isName = (ref: string): boolean =>
   ref.length <= 1024 &&
   /^refs(?:\/[^\0-\x20\x7f~^:?*[\\/]+)+$/.test(ref) &&
   !/\.\.|@\{|\/\.|\.(?:\/|$)|\.lock(?:\/|$)/.test(ref);

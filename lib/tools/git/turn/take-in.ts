@@ -121,15 +121,10 @@ const changesIn = ({ ref, refs, head }: Over, left: Left, own: string | undefine
     const isOwn = name === latin1(ref) && after !== null;
     return before === after || isOwn ? [] : [{ ref: name, before, after }];
   });
-  const stashes = left.stashes.map((oid) => ({
-    ref: `refs/stash@{${oid}}`,
-    before: null,
-    after: oid,
-  }));
   const had = new Set([head, own, ...refs.values(), ...left.refs.values()]);
   const detached = isObject(left.head ?? null) && !had.has(left.head ?? null);
   const at = detached ? [{ ref: 'refs/HEAD', before: head, after: left.head ?? null }] : [];
-  return [...changed, ...stashes, ...at];
+  return [...changed, ...at];
 };
 
 interface Move {
