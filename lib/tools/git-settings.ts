@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from './environment.ts';
@@ -103,17 +103,25 @@ const cover = ({ file, at }: Seen): Mount[] => {
   return text === undefined ? [] : [{ path, arguments: ['--ro-bind', copyOf(text), path] }];
 };
 
-let copies: string | undefined;
+let own: string | undefined;
+
+// One directory for all daemons of a user, named by content: nothing is left behind by one that was killed. It holds no secret.
+const copies = (): string => {
+  if (own !== undefined && existsSync(own)) return own;
+  const uid = process.getuid?.() ?? 0;
+  const path = join(tmpdir(), `dossier-settings-${uid}`);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const found = lstatSync(path);
+  const isOurs = found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0;
+  own = isOurs ? path : mkdtempSync(`${path}-`);
+  return own;
+};
 
 const copyOf = (text: string): string => {
-  if (copies === undefined) {
-    const made = mkdtempSync(join(tmpdir(), 'dossier-settings-'));
-    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-    copies = made;
-  }
-  const path = join(copies, createHash('sha256').update(text).digest('hex'));
+  const path = join(copies(), createHash('sha256').update(text).digest('hex'));
   if (existsSync(path)) return path;
-  mkdirSync(copies, { recursive: true, mode: 0o700 });
-  writeFileSync(path, text, { encoding: 'latin1', mode: 0o600 });
+  const made = `${path}.${process.pid}`;
+  writeFileSync(made, text, { encoding: 'latin1', mode: 0o600 });
+  renameSync(made, path);
   return path;
 };

@@ -42,12 +42,16 @@ const scene = (t: TestContext) => {
 };
 
 const SCRIPT =
-  'git config user.name; git config alias.co; git config init.defaultBranch; git config core.abbrev; git remote get-url origin; git rev-parse --abbrev-ref HEAD; git -C "$MAIN/.git/modules/deep/er" remote get-url origin; git status --short; grep -r SECRET / --include="*config*" --include="*.inc" -s -l --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr';
+  'git config user.name; git config alias.co; git config init.defaultBranch; git config core.abbrev; git remote get-url origin; git rev-parse --abbrev-ref HEAD; git -C "$MAIN/.git/modules/deep/er" remote get-url origin; git status --short; grep -rsl SECRET $ROOT /etc/gitconfig';
 
 describe('git settings in the sandbox', { skip: missing }, () => {
   it('hold no login, of nobody, and say all else as ever', async (t) => {
-    const { view, env, main, box } = scene(t);
-    const { output } = await runInside(view, SCRIPT.replaceAll('$MAIN', main), { box, env });
+    const { view, env, main, box, root } = scene(t);
+    const { output } = await runInside(
+      view,
+      SCRIPT.replaceAll('$MAIN', main).replace('$ROOT', root),
+      { box, env },
+    );
     assert.deepEqual(output.split('\n'), [
       ...['Me', 'checkout', 'trunk', '11', 'https://h/a', 'work', 'https://h/b'],
     ]);
