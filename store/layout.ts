@@ -37,6 +37,8 @@ export interface Layout {
   readonly states: string;
   /** The first answers to calls that carry an Idempotency-Key. */
   readonly answers: string;
+  /** All that happened in sessions whose events.ndjson has grown long. */
+  readonly transcripts: string;
   readonly tmp: string;
   readonly trash: string;
   readonly undo: string;
@@ -71,6 +73,7 @@ export const layoutOf = (root: string): Layout => {
     held: join(dossier, 'held.json'),
     states: join(dossier, 'agent-state'),
     answers: join(dossier, 'answers'),
+    transcripts: join(dossier, 'transcripts'),
     tmp: join(dossier, 'tmp'),
     trash: join(dossier, 'trash'),
     undo: join(dossier, 'undo'),

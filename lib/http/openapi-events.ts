@@ -58,8 +58,15 @@ it. Lines that begin with a colon say that the stream is alive.
 
 An event \`gap\` says that something is not here, with a \`message\` for people and a \`reason\`:
 \`not_readable\`: the events \`from\` to \`to\` are not in the session's file any more, because it was edited by hand or came
-from another branch; nobody has them. \`log_full\`: the file has reached 64 MiB; from here on text of the agent and output
-of tools (\`message\`, \`thought\`, \`agent_event\`, the \`output\` of \`tool_call\`) is not kept, all other events are.
+from another branch; nobody has them. \`kept_elsewhere\`: events.ndjson has 5 MiB; from here on text of the agent and output
+of tools (\`message\`, \`thought\`, \`agent_event\`, \`tool_output\`, the \`output\` and \`diffs\` of \`tool_call\`) are only on
+the machine that ran the session, whose stream has an event \`log_continued\` in its place and misses nothing. \`log_full\`:
+there are 64 MiB of them; from here on they are not kept, all other events are.
+
+An event \`waiting\` says what the session waits for, \`since\` when: the \`agent\`, that has not answered yet, or its
+\`model\`. It has the agent's last words on standard error (\`stderr\`), and, as far as it tells, the \`http_status\`, the
+\`attempt\` of how many \`attempts\`, and when it tries again (\`retry_at\`). \`waiting_over\` follows when it goes on.
+An event \`agent_state\` tells how the agent is set up: of \`mode\`, \`title\`, \`context\`, \`commands\` and \`options\` what has changed.
 
 An event \`error\`, which a stream (not the JSON) also sends as \`session_error\`, for EventSource has an \`error\` of its own,
 says with a \`message\` why a session failed, or what went wrong in one that goes on. With a \`code\` it

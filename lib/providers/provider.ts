@@ -96,6 +96,8 @@ export interface Usage {
   input_tokens: number | null;
   output_tokens: number | null;
   cost_usd: number | null;
+  /** A turn was cut off before all of it was told. */
+  at_least?: boolean;
 }
 
 export interface PermissionOption {
@@ -177,6 +179,17 @@ export type RunEvent =
     }
   | { type: 'waiting'; data: Waiting }
   | { type: 'waiting_over'; data: { since: string } }
+  | {
+      /** How the agent is set up, and how full its context is: of each what has changed. */
+      type: 'agent_state';
+      data: {
+        mode?: string;
+        title?: string;
+        context?: { used: number; size: number };
+        commands?: string[];
+        options?: { id: string; name: string; category?: string; value: string }[];
+      };
+    }
   | { type: 'agent_event'; data: { kind: string; raw: unknown } };
 
 export interface RunResult {

@@ -1,10 +1,14 @@
 import type { Usage } from './provider.ts';
 
+/** What was told of a turn that was cut off. */
+export const atLeast = (usage: Usage): Usage => ({ ...usage, at_least: true });
+
 /** Both together; a figure that neither tells stays null. */
 export const addUsage = (before: Usage | null, more: Partial<Usage>): Usage => ({
   input_tokens: add(before?.input_tokens, more.input_tokens),
   output_tokens: add(before?.output_tokens, more.output_tokens),
   cost_usd: dollars(add(before?.cost_usd, more.cost_usd)),
+  ...((before?.at_least === true || more.at_least === true) && { at_least: true }),
 });
 
 /** Without the noise of binary fractions: to a millionth of a cent. */

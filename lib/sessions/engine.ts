@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { createTurns, type Turns } from '../../store/items/turns.ts';
 import { sha256 } from '../../store/names.ts';
 import { createPieces } from '../../store/sessions/pieces.ts';
@@ -103,7 +104,8 @@ export const createEngine = (store: Store): Engine => {
       const { id } = kept.session;
       const known = transcripts.get(id);
       if (known !== undefined) return known;
-      const opened = openTranscript(() => whereIs(store, kept), store.clock, { pieces });
+      const rest = () => join(store.layout.transcripts, `${id}.ndjson`);
+      const opened = openTranscript(() => whereIs(store, kept), store.clock, { pieces, rest });
       if (!opened.complete) transcripts.set(id, opened);
       return opened;
     },

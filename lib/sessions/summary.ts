@@ -4,7 +4,7 @@ import { fenceOff } from '../providers/fence-off.ts';
 import type { ChangedFile } from '../tools/git/diff.ts';
 import { settingsTouched } from './agent-settings.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
-import type { Told, ToldCall } from './told.ts';
+import { isOpen, type Told, type ToldCall } from './told.ts';
 
 export interface Outcome {
   status: 'completed' | 'failed' | 'aborted' | 'paused';
@@ -40,7 +40,7 @@ export const summaryOf = (done: WorkDone): string =>
     ...plan(done),
     ...changed(done.changes),
     ...settingsTouched(done.changes),
-    ...commands(done.told.calls),
+    ...commands(done.told.calls, done.outcome),
     ...network(done.told.network),
     ...leftAsTheyAre(done.told.refs),
     ...keptBeside(done.told.git),
@@ -124,10 +124,12 @@ const leftOut = (paths: readonly string[]): string[] =>
         fenceOff(firstOf(paths, 'of them').join('\n'), 'text'),
       ];
 
-const commands = (calls: readonly ToldCall[]): string[] => {
+// Nobody says how a call ended that was not over when its run was.
+const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): string[] => {
+  const cut = ended === 'completed' ? 'ended' : 'killed';
   const lines = calls
     .filter(({ kind }) => kind === 'execute')
-    .map(({ title, status }) => `${oneLine(title)}  ${status}`);
+    .map((call) => `${oneLine(call.title)}  ${isOpen(call) ? cut : call.status}`);
   if (lines.length === 0) return [];
   return ['## Commands run', fenceOff(firstOf(lines, 'commands').join('\n'), 'text')];
 };
@@ -169,7 +171,8 @@ const cost = ({ usage, session: { provider } }: WorkDone): string[] => {
     cost_usd === null ? undefined : `$${cost_usd.toFixed(4)} as the agent reckons`,
   ].filter((figure) => figure !== undefined);
   if (figures.length === 0) return ['## Cost', `${provider} did not tell what it used.`];
-  return ['## Cost', `${figures.join(', ')}.`];
+  const least = usage?.at_least === true ? 'At least ' : '';
+  return ['## Cost', `${least}${figures.join(', ')}.`];
 };
 
 const took = (from: string | null, to: string): string => {

@@ -75,6 +75,7 @@ const HEAR = new Map<string, Hear>(
     status: (reading, { status, mode }) => {
       reading.usage = undefined;
       reading.running = isRunning(status as Session['status']);
+      if (status === 'paused') endOpen(reading.calls, 'killed');
       if (mode !== 'work' || reading.working) return;
       reading.working = true;
       reading.calls.clear();
@@ -109,6 +110,14 @@ const HEAR = new Map<string, Hear>(
     },
   } satisfies Record<string, Hear>),
 );
+
+/** A call that is not over when its run is: its agent, or who ended that, took it along. */
+export const endOpen = (calls: Map<string, ToldCall>, status: string): void => {
+  for (const [id, call] of calls) if (isOpen(call)) calls.set(id, { ...call, status });
+};
+
+export const isOpen = ({ status }: ToldCall): boolean =>
+  status === 'pending' || status === 'in_progress';
 
 const LONGEST = 4096;
 const MOST_KEPT = 100;

@@ -1,4 +1,5 @@
 import type { KeptSession } from '../../store/sessions/sessions.ts';
+import { atLeast } from '../providers/usage.ts';
 import type { Service } from '../service.ts';
 import type { TurnEnd } from './rules.ts';
 import { toldBy } from './told.ts';
@@ -15,7 +16,7 @@ export const untoldTurn = async (
   if (usage === undefined) return undefined;
   const { native_session_id, native_cost_usd = 0 } = kept.matter;
   return {
-    usage,
+    usage: atLeast(usage),
     ...(native_session_id !== undefined && {
       native_session_id,
       native_cost_usd: native_cost_usd + (usage.cost_usd ?? 0),

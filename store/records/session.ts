@@ -29,6 +29,11 @@ export const Usage = Type.Object(
     input_tokens: Type.Union([Type.Null(), Type.Integer()]),
     output_tokens: Type.Union([Type.Null(), Type.Integer()]),
     cost_usd: Type.Union([Type.Null(), Type.Number()]),
+    at_least: Type.Optional(
+      Type.Boolean({
+        description: 'True where a turn was cut off before its agent told all that it used',
+      }),
+    ),
   },
   { $id: 'Usage', description: 'null where the agent does not tell' },
 );

@@ -38,4 +38,4 @@ export const missing = (from: number, to: number, id = to): TranscriptEvent => (
 });
 
 const NOT_READABLE =
-  'These events are not in events.ndjson any more: the file was edited, or came from another branch. What follows is whole.';
+  'These events are not in events.ndjson: the file was edited, came from another branch, or is that of a long session of another machine. What follows is whole.';

@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { lastLine } from '../disk/lines.ts';
 import { eventsFile } from '../layout.ts';
-import { jsonText } from '../text/json.ts';
 import { visibleOutput, visibleWithin } from '../text/visible.ts';
-import { openEventLog } from './event-log.ts';
-import { LOG_LIMIT, logIsFull, withoutWords } from './log-limit.ts';
-import { createPieces, eventsAfter, type Pieces, placeAfter } from './pieces.ts';
-import { missing, parseEvent, type TranscriptEvent, type Untold } from './transcript-event.ts';
+import { KEPT_LIMIT, LOG_LIMIT, logIsFull, withoutWords } from './log-limit.ts';
+import { type LogFiles, readOn, startAfter } from './log-reader.ts';
+import { openLog } from './log-writer.ts';
+import { createPieces, type Pieces } from './pieces.ts';
+import { missing, type TranscriptEvent, type Untold } from './transcript-event.ts';
 
 /** The execution events of one session: events.ndjson, one line each, and whoever reads along. */
 export interface Transcript {
@@ -32,8 +31,11 @@ export type Batches = AsyncGenerator<readonly TranscriptEvent[]>;
 export interface TranscriptOptions {
   /** Shared by the transcripts whose readers are to share what is read. */
   pieces?: Pieces;
-  /** In bytes: when the file has them, what is said at length is left out. */
+  /** In bytes: when the log has them, what is said at length is left out. */
   limit?: number;
+  /** Where all is kept of a log whose events.ndjson has `kept` bytes; without it that has all. */
+  rest?: () => string;
+  kept?: number;
 }
 
 /** The event after which a session's stream ends. */
@@ -46,31 +48,27 @@ export const LAST_EVENT = 'complete';
 export const openTranscript = (
   where: () => string,
   clock: () => Date,
-  { pieces = createPieces(), limit = LOG_LIMIT }: TranscriptOptions = {},
+  options: TranscriptOptions = {},
 ): Transcript => {
-  const path = (): string => eventsFile(where());
+  const { pieces = createPieces(), limit = LOG_LIMIT, kept = KEPT_LIMIT, rest } = options;
+  const files: LogFiles = { path: () => eventsFile(where()), rest };
   const room = waitingRoom();
-  const { value: last, unread } = lastLine(path(), parseEvent);
-  // Lines that nobody can read any more had numbers too, and readers may have seen them.
-  let seq = (last?.id ?? 0) + unread;
-  let complete = last?.event === LAST_EVENT;
+  const log = openLog(files, kept, shown);
+  let complete = log.last?.event === LAST_EVENT;
   let ended = complete;
-  const log = openEventLog(path);
-  const write = (events: readonly Untold[]): void => {
-    log.add(linesOf(events, seq, clock()));
-    seq += events.length;
-  };
+  const write = (events: readonly Untold[], goesOn = true): void =>
+    log.add(events, { at: clock().toISOString(), goesOn });
   const appendAll = (events: readonly Untold[]): void => {
     const wasFull = log.size() >= limit;
-    const kept = wasFull ? events.flatMap(withoutWords) : events;
-    if (kept.length === 0) return;
-    write(kept);
-    complete ||= kept.some(([event]) => event === LAST_EVENT);
+    const told = wasFull ? events.flatMap(withoutWords) : events;
+    if (told.length === 0) return;
+    const ends = told.some(([event]) => event === LAST_EVENT);
+    write(told, !ends);
+    complete ||= ends;
     ended ||= complete;
     if (!wasFull && !complete && log.size() >= limit) write([logIsFull(limit)]);
     room.wake();
   };
-  const read = (offset: number) => pieces.read(path(), offset);
   return {
     appendAll,
     append: (event, data) => appendAll([[event, data]]),
@@ -78,14 +76,14 @@ export const openTranscript = (
       return complete;
     },
     get last() {
-      return seq;
+      return log.seq;
     },
     sync: log.sync,
     follow: (after, signal) => {
       const wait = () => (ended ? undefined : room.wait(signal));
-      return follow({ read, path, signal, wait }, after, seq);
+      return follow({ ...files, pieces, signal, wait }, after, log.seq);
     },
-    soFar: (after) => soFar({ read, path }, after),
+    soFar: (after) => soFar({ ...files, pieces }, after),
     end: () => {
       ended = true;
       room.wake();
@@ -93,25 +91,14 @@ export const openTranscript = (
   };
 };
 
-const linesOf = (events: readonly Untold[], seq: number, at: Date): string =>
-  events
-    .map(([event, data], index) => ({
-      id: seq + 1 + index,
-      event,
-      data: { ...shown(data), at: at.toISOString() },
-    }))
-    .map((event) => `${jsonText(event)}\n`)
-    .join('');
-
 // Whoever reads along sees all there is. What a program wrote has colours, which say nothing.
 const shown = ({ output, ...data }: Untold[1]): Untold[1] => ({
   ...visibleWithin(data),
   ...(output !== undefined && { output: visibleWithin(output, visibleOutput) }),
 });
 
-interface Source {
-  path: () => string;
-  read: (offset: number) => ReturnType<Pieces['read']>;
+interface Source extends LogFiles {
+  pieces: Pieces;
 }
 
 interface Reader extends Source {
@@ -121,37 +108,35 @@ interface Reader extends Source {
 }
 
 const follow = async function* (
-  { path, read, signal, wait }: Reader,
+  { signal, wait, pieces, ...files }: Reader,
   after: number,
   seq: number,
 ): Batches {
   // The file was cut since: without a word the reader would wait for numbers it has already.
   if (after > seq) yield [missing(seq + 1, after, seq)];
   let told = Math.min(after, seq);
-  for (let offset = placeAfter(path(), told); !signal.aborted; ) {
-    const { events, next } = read(offset);
-    const found = eventsAfter(events, told);
+  for (let place = startAfter(files, pieces, told); !signal.aborted; ) {
+    const { found, place: next, end } = readOn(files, pieces, { place, told });
     told = found.at(-1)?.id ?? told;
     if (found.length > 0) yield found;
-    if (next === offset) {
+    if (end) {
       // Nothing can be written between the reading and the waiting: both are in this turn of the loop.
       const later = wait();
       if (later === undefined) return;
       await later;
     }
-    offset = next;
+    place = next;
   }
 };
 
-const soFar = async function* ({ path, read }: Source, after: number): Batches {
+const soFar = async function* ({ pieces, ...files }: Source, after: number): Batches {
   let told = after;
-  for (let offset = placeAfter(path(), after); ; ) {
-    const { events, next } = read(offset);
-    const found = eventsAfter(events, told);
+  for (let place = startAfter(files, pieces, after); ; ) {
+    const { found, place: next, end } = readOn(files, pieces, { place, told });
     told = found.at(-1)?.id ?? told;
     if (found.length > 0) yield found;
-    if (next === offset) return;
-    offset = next;
+    if (end) return;
+    place = next;
     // Others have their turn between two pieces.
     await nextTurn();
   }

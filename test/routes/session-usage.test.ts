@@ -20,6 +20,7 @@ describe('GET /cases/{id}/usage', () => {
       const { body } = await running.call<Usage & { sessions: number }>('GET', `${at}/usage`);
       return [body.sessions, body.input_tokens, body.output_tokens, body.cost_usd];
     };
+    const atLeast = async () => (await running.call<Usage>('GET', `${at}/usage`)).body.at_least;
     // The newest turn has told its cost.
     const told = () =>
       eventually(async () => {
@@ -35,15 +36,18 @@ describe('GET /cases/{id}/usage', () => {
     await post(`/sessions/${id}/revise`, { comment: 'Shorter.' });
     await until(id, 'plan_ready');
     assert.deepEqual(await used(), [1, 10, 2, 0.2]);
+    assert.equal(await atLeast(), undefined);
     await post(`/sessions/${id}/approve`);
     await told();
     await control('pause');
     assert.deepEqual(await used(), [1, 15, 3, 0.3]);
+    assert.equal(await atLeast(), true);
     await control('resume');
     await told();
     await running.restart();
     await until(id, 'paused');
     assert.deepEqual(await used(), [1, 20, 4, 0.4]);
+    assert.equal(await atLeast(), true);
     await running.restart();
     assert.deepEqual(await used(), [1, 20, 4, 0.4]);
     await control('resume');

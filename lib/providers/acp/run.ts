@@ -8,6 +8,7 @@ import type { PermissionPolicy } from '../permissions.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
+import { atLeast } from '../usage.ts';
 import { watchQuiet } from '../waiting.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
 import type { Verdict } from './judge.ts';
@@ -95,6 +96,7 @@ const startTurn = (
     prompted: undefined,
     captured: undefined,
     hopeless: undefined,
+    answered: false,
     limit: undefined,
     stopped: false,
   };
@@ -129,8 +131,10 @@ const LAST_WORDS = 1000;
 
 const resultOf = (turn: Turn, verdict: Verdict): RunResult => {
   turn.transcript.close();
-  const usage = turn.meter.read();
-  const used = Object.values(usage).some((figure) => figure !== null);
+  // Who is ended, or goes by itself, before it has answered has not told all.
+  const told = turn.meter.read();
+  const usage = turn.answered && !turn.stopped ? told : atLeast(told);
+  const used = Object.values(told).some((figure) => figure !== null);
   if (used) turn.tell({ type: 'usage', data: usage });
   const said = turn.transcript.called() ? undefined : turn.transcript.lastMessage();
   return {

@@ -2,6 +2,7 @@ import { list, record, text, type Wire } from '../../wire.ts';
 import { capRaw } from '../cap-text.ts';
 import { createLastMessage, type LastMessage } from '../last-message.ts';
 import type { RunEvent } from '../provider.ts';
+import { stateIn } from './agent-state.ts';
 import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';
 
 /** Turns what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */
@@ -39,6 +40,8 @@ interface State {
   planned: boolean;
   calls: Map<string, ToolCall>;
   told: Map<string, string>;
+  /** What was told of the agent's state, by its key. */
+  said: Record<string, string>;
 }
 
 export const createTranscript = (
@@ -55,6 +58,7 @@ export const createTranscript = (
     planned: false,
     calls: new Map(),
     told: new Map(),
+    said: {},
   };
   return {
     hear: (update) => hear(state, record(update)),
@@ -80,10 +84,21 @@ type Hear = (state: State, update: Wire) => void;
 const hear = (state: State, update: Wire): boolean => {
   const kind = text(update.sessionUpdate) ?? 'unknown';
   const heard = TURN_UPDATES.get(kind);
-  if (heard === undefined) tellUnknown(state, kind, update);
+  if (heard === undefined) hearState(state, kind, update);
   // A loaded session first replays its history, which was told when it happened.
   if (state.live) heard?.(state, update);
   return state.live && heard !== undefined;
+};
+
+const hearState = (state: State, kind: string, update: Wire): void => {
+  const told = stateIn(kind, update);
+  if (told === undefined) tellUnknown(state, kind, update);
+  const { said } = state;
+  const news = Object.entries(told ?? {}).filter(
+    ([key, value]) => said[key] !== JSON.stringify(value),
+  );
+  for (const [key, value] of news) said[key] = JSON.stringify(value);
+  if (news.length > 0) state.tell({ type: 'agent_state', data: Object.fromEntries(news) });
 };
 
 const hearMessage: Hear = (state, update) => {

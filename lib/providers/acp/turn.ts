@@ -34,6 +34,8 @@ export interface Turn {
   /** The prompt's request, once it is on its way. */
   prompted: Promise<unknown> | undefined;
   captured: string | undefined;
+  /** The answer to the prompt came. */
+  answered: boolean;
   /** Why its model will never answer, in a sentence. */
   hopeless: string | undefined;
   /** A limit that it told of. */
@@ -49,6 +51,7 @@ export const runTurn = async (turn: Turn): Promise<Verdict> => {
     turn.meter.begin(costBefore(turn));
     const answer = await prompt(turn);
     turn.meter.hearAnswer(answer);
+    turn.answered = true;
     return withLimit(turn, judge(turn, text(record(answer).stopReason)));
   } catch (error) {
     const { agent, program, preset, stopped, captured, hopeless } = turn;

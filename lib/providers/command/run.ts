@@ -8,6 +8,7 @@ import { limitIn } from '../limits.ts';
 import { renderPrompt } from '../prompt.ts';
 import type { Phase, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { describeExit, failedRun, messageOf } from '../run-end.ts';
+import { atLeast } from '../usage.ts';
 import { type Watch, watchQuiet } from '../waiting.ts';
 import { type Format, hearLine } from './formats.ts';
 import { createTold, type Told } from './told.ts';
@@ -81,7 +82,12 @@ const attempt = (start: () => Program): Program | Error => {
   }
 };
 
-const cancelled = (told: Told): RunResult => ({ ...told.result(), outcome: 'cancelled' });
+const cancelled = (told: Told): RunResult => ({ ...cutOff(told), outcome: 'cancelled' });
+
+const cutOff = (told: Told): Pick<RunResult, 'usage'> => {
+  const { usage } = told.result();
+  return usage === undefined ? {} : { usage: atLeast(usage) };
+};
 
 const resultOf = (phase: Phase, exit: Exit, told: Told): RunResult => {
   const { usage, error } = told.result();
@@ -90,8 +96,10 @@ const resultOf = (phase: Phase, exit: Exit, told: Told): RunResult => {
     const limit = limitIn(why, new Date());
     return { ...used, outcome: 'failed', error: why, ...(limit && { limit }) };
   };
-  if (exit.code !== 0 || exit.ended_by !== 'itself')
-    return failed(`The program ${describeExit(exit)}.${lastWords(exit, error)}`);
+  if (exit.code !== 0 || exit.ended_by !== 'itself') {
+    const why = `The program ${describeExit(exit)}.${lastWords(exit, error)}`;
+    return { ...failed(why), ...cutOff(told) };
+  }
   if (error !== undefined) return failed(`The program says that it failed: ${error}`);
   if (phase === 'work') return { ...used, outcome: 'completed' };
   if (told.planTooLong()) return failed(PLAN_TOO_LONG);

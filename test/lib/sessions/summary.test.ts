@@ -198,6 +198,21 @@ describe('summaryOf', () => {
     assert.doesNotMatch(summaryOf(done()), /meanwhile/);
   });
 
+  it('says of a call that was not over whether it was killed, and of figures that there may be more', () => {
+    const told = {
+      ...done().told,
+      calls: [call('a', 'npm test', 'in_progress'), call('b', 'make', 'pending')],
+    };
+    const usage = { input_tokens: 12, output_tokens: null, cost_usd: null, at_least: true };
+    for (const status of ['paused', 'aborted', 'failed'] as const) {
+      const summary = summaryOf(done({ told, usage, outcome: { status } }));
+      assert.match(summary, /npm test {2}killed\nmake {2}killed/);
+      assert.match(summary, /At least 12 tokens in\./);
+    }
+    assert.match(summaryOf(done({ told })), /npm test {2}ended\nmake {2}ended/);
+    assert.doesNotMatch(summaryOf(done()), /At least/);
+  });
+
   it('stays short, and says how much it leaves out', () => {
     const files = Array.from({ length: 150 }, (_, n) => ({
       path: `${n}.txt`,

@@ -218,6 +218,41 @@ describe('a transcript that has reached its limit', () => {
     assert.ok(statSync(path).size < limit + 2000);
   });
 
+  it('keeps all beside it, where events.ndjson is long, and misses nothing', async (t) => {
+    const { path, open } = place(t);
+    const rest = join(temporaryDirectory(t), 'transcripts/all.ndjson');
+    const long = { rest: () => rest, kept: 5000 };
+    const before = open(long);
+    const reader = collect(before.follow(0, forEver()));
+    say(before, 20, 'x'.repeat(400));
+    const after = open(long);
+    assert.equal(after.last, before.last);
+    const call = { tool_call_id: 'a', status: 'completed' };
+    after.append('tool_call', { ...call, output: 'long', diffs: [] });
+    say(after, 20, 'y'.repeat(400));
+    const events = await collect(after.soFar(0));
+    assert.deepEqual(ids(events), upTo(42));
+    assert.equal(events.filter(({ event }) => event === 'message').length, 40);
+    assert.equal(events.filter(({ event }) => event === 'log_continued').length, 1);
+    assert.ok(events.some(({ data }) => data.output === 'long'));
+    for (const from of [3, 11, 12, 13, 30])
+      assert.deepEqual(ids(await collect(after.soFar(from))), upTo(42, from + 1));
+    assert.ok(statSync(path).size < 7000);
+    const inGit = readFileSync(path, 'utf8');
+    assert.match(inGit, /"reason":"kept_elsewhere"/);
+    assert.match(inGit, /"tool_call_id":"a".*"truncated":true/);
+    assert.doesNotMatch(inGit, /y{400}/);
+    after.append('complete', {});
+    before.end();
+    assert.deepEqual(ids(await reader), upTo(43));
+    assert.equal(open(long).complete, true);
+    const elsewhere = await collect(open({ rest: () => `${rest}.none` }).soFar(0));
+    assert.deepEqual(
+      elsewhere.slice(-5).map(({ event, data }) => `${event} ${data.reason ?? ''}`.trim()),
+      ['gap kept_elsewhere', 'gap not_readable', 'tool_call', 'gap not_readable', 'complete'],
+    );
+  });
+
   it('tells readers that wait', async (t) => {
     const { open } = place(t);
     const transcript = open({ limit: 100 });

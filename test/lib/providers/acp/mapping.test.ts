@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { stateIn } from '../../../../lib/providers/acp/agent-state.ts';
 import { judgeTurn, type TurnEnd } from '../../../../lib/providers/acp/judge.ts';
 import { modeChange } from '../../../../lib/providers/acp/mode.ts';
 import { commandOf, mergeToolCall } from '../../../../lib/providers/acp/tool-call.ts';
@@ -266,6 +267,37 @@ describe('commandOf', () => {
     for (const raw of [undefined, {}, { command: 7 }, { command: [] }, { command: ['a', 1] }]) {
       assert.equal(command(raw), undefined);
     }
+  });
+});
+
+describe('stateIn', () => {
+  const CASES: [kind: string, update: Record<string, unknown>, state: object | undefined][] = [
+    ['usage_update', { used: 5, size: 10, cost: {} }, { context: { used: 5, size: 10 } }],
+    ['usage_update', { used: '5' }, undefined],
+    ['available_commands_update', { availableCommands: [{ name: 'a' }, 7] }, { commands: ['a'] }],
+    [
+      'config_option_update',
+      { configOptions: [{ id: 'm', category: 'model', currentValue: 'x' }, { id: 'y' }, null] },
+      { options: [{ id: 'm', name: 'm', value: 'x', category: 'model' }] },
+    ],
+    ['session_info_update', { title: 'Hi' }, { title: 'Hi' }],
+    ['session_info_update', { _meta: { codex: { threadStatus: {} } } }, {}],
+    ['session_info_update', { _meta: { codex: { other: 1 } } }, undefined],
+    ['telepathy', {}, undefined],
+    ['constructor', {}, undefined],
+  ];
+  for (const [kind, update, state] of CASES)
+    it(`reads ${kind} ${JSON.stringify(update)}`, () =>
+      assert.deepEqual(stateIn(kind, update), state));
+
+  it('is told once, and again when it has changed', () => {
+    const told: RunEvent[] = [];
+    const { hear } = createTranscript((event) => told.push(event), 10);
+    for (const used of [1, 1, 2]) hear({ sessionUpdate: 'usage_update', used, size: 9 });
+    assert.deepEqual(
+      told.map(({ type, data }) => ({ type, data })),
+      [1, 2].map((used) => ({ type: 'agent_state', data: { context: { used, size: 9 } } })),
+    );
   });
 });
 

@@ -1,0 +1,78 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { lastLine } from '../disk/lines.ts';
+import { jsonText } from '../text/json.ts';
+import { openEventLog } from './event-log.ts';
+import { keptElsewhere, wholeHere, withoutWords } from './log-limit.ts';
+import type { LogFiles } from './log-reader.ts';
+import { parseEvent, type TranscriptEvent, type Untold } from './transcript-event.ts';
+
+/** Writes a session's log: all of it into events.ndjson until that is long, then what happened there, and all beside it. */
+export interface LogWriter {
+  /** The number of the last event, of both files. */
+  readonly seq: number;
+  /** The last event, as it is when this is opened. */
+  readonly last: TranscriptEvent | undefined;
+  /** The size of all that is written, in bytes. */
+  size(): number;
+  add(events: readonly Untold[], more: { at: string; goesOn: boolean }): void;
+  sync(): void;
+}
+
+/** `shown`: how an event's data is written, so that all of it is seen. */
+export const openLog = (
+  { path, rest }: LogFiles,
+  limit: number,
+  shown: (data: Untold[1]) => Untold[1],
+): LogWriter => {
+  const kept = openEventLog(path);
+  const whole = rest && openEventLog(rest);
+  const last = [lastOf(path), ...(rest ? [lastOf(rest)] : [])].toSorted((a, b) => b.seq - a.seq)[0];
+  let seq = last?.seq ?? 0;
+  const textOf = (events: readonly Numbered[], at: string): string =>
+    events
+      .map(({ id, untold: [event, data] }) => ({ id, event, data: { ...shown(data), at } }))
+      .map((event) => `${jsonText(event)}\n`)
+      .join('');
+  const isLong = (): boolean => whole !== undefined && kept.size() >= limit;
+  const split = (at: string): void => {
+    seq += 1;
+    kept.add(textOf([{ id: seq, untold: keptElsewhere(limit) }], at));
+    mkdirSync(dirname(rest?.() ?? ''), { recursive: true, mode: 0o700 });
+    whole?.add(textOf([{ id: seq, untold: wholeHere }], at));
+  };
+  return {
+    get seq() {
+      return seq;
+    },
+    last: last?.event,
+    size: () => kept.size() + (isLong() ? (whole?.size() ?? 0) : 0),
+    add: (untold, { at, goesOn }) => {
+      const events = untold.map((each, index) => ({ id: seq + 1 + index, untold: each }));
+      const long = isLong();
+      if (long) whole?.add(textOf(events, at));
+      const told = long ? events.flatMap(wordless) : events;
+      if (told.length > 0) kept.add(textOf(told, at));
+      seq += events.length;
+      if (!long && goesOn && isLong()) split(at);
+    },
+    sync: () => {
+      whole?.sync();
+      kept.sync();
+    },
+  };
+};
+
+interface Numbered {
+  id: number;
+  untold: Untold;
+}
+
+const wordless = ({ id, untold }: Numbered): Numbered[] =>
+  withoutWords(untold).map((each) => ({ id, untold: each }));
+
+// Lines that nobody can read any more had numbers too, and readers may have seen them.
+const lastOf = (path: () => string): { seq: number; event: TranscriptEvent | undefined } => {
+  const { value, unread } = lastLine(path(), parseEvent);
+  return { seq: (value?.id ?? 0) + unread, event: value };
+};
