@@ -11,6 +11,11 @@ const SUMMARIES: Record<EventType, string> = {
   case_state_changed: 'A Work item went from one state to another',
   case_created: 'A Work item is there that was not, whoever made it',
   case_deleted: 'A Work item is gone, whoever removed it',
+  session_plan_ready: 'A plan waits for the operator',
+  session_paused: 'A session was paused, or was interrupted',
+  session_failed: 'A session has failed',
+  permission_requested: 'An agent asks the operator for leave, and waits',
+  permission_answered: 'What an agent asked leave for was answered, or is asked no more',
 };
 
 /** What receivers of webhooks are sent, for the OpenAPI document. */

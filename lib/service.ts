@@ -6,6 +6,7 @@ import type { CodeHost } from './codehost/code-host.ts';
 import type { Config } from './config.ts';
 import type { NetworkDoor } from './egress/networks.ts';
 import type { Exporter } from './export/exporter.ts';
+import type { Feed } from './feed/feed.ts';
 import type { LanguageServers } from './language-server/servers.ts';
 import type { LinkWork } from './links/work.ts';
 import type { Log } from './log.ts';
@@ -47,6 +48,8 @@ export interface Service {
   /** The imports that are going on, and whether all Work items are being synced. */
   readonly links: LinkWork;
   readonly dispatcher: Dispatcher;
+  /** All that happens, for whoever follows. */
+  readonly feed: Feed;
   readonly exporter: Exporter;
   /** What was answered to calls that are made once. */
   readonly firstAnswers: FirstAnswers;

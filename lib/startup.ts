@@ -11,6 +11,7 @@ import { createNetworkDoor, type NetworkDeps, type NetworkDoor } from './egress/
 import { sweepSocketDirs } from './egress/socket-dir.ts';
 import { createWorld } from './egress/world.ts';
 import { createExporter } from './export/exporter.ts';
+import { createFeed } from './feed/feed.ts';
 import { endFormerRuns, followRuns, formerRuns, gateAtRest } from './gate/file-gate.ts';
 import { createAutocommit } from './history/autocommit.ts';
 import {
@@ -153,6 +154,7 @@ const compose = (
     languageServers: createLanguageServers(),
     links: createLinkWork(),
     exporter: createExporter(store),
+    feed: createFeed(store),
     firstAnswers: createFirstAnswers(store),
     address,
     dispatcher: createDispatcher({ store, log, version: version.version, own: () => address.url }),

@@ -8,6 +8,7 @@ import { codehostWebhookRoutes } from './codehost-webhook.ts';
 import { completionRoutes } from './completion.ts';
 import { conflictRoutes } from './conflicts.ts';
 import { editorRoutes } from './editor.ts';
+import { eventRoutes } from './events.ts';
 import { exportRoutes } from './export.ts';
 import { languageServerRoutes } from './language-server.ts';
 import { linkRoutes } from './links.ts';
@@ -59,6 +60,7 @@ export const sections: readonly Section[] = [
   { title: 'Editor', routes: [...completionRoutes, ...editorRoutes] },
   { title: 'Language server bridge', routes: languageServerRoutes },
   { title: 'Webhook registration', routes: webhookRoutes },
+  { title: 'Events', routes: eventRoutes },
   { title: 'Trust', routes: trustRoutes },
   { title: 'System', routes: systemRoutes },
   { title: 'Model Context Protocol', routes: mcpRoutes },

@@ -18,7 +18,7 @@ export const sendSoFar = async (
   const { last, more } = await pageEnd(source, after, limit);
   const body = Readable.from(jsonArray(source.soFar(after), last), { objectMode: false });
   const answer = h.response(body).type('application/json');
-  const { link } = linkTo(path, { limit }, more ? String(last) : undefined);
+  const { link } = linkTo(path, { ...query, limit }, more ? String(last) : undefined);
   return link === undefined ? answer : answer.header('link', link);
 };
 

@@ -1,3 +1,4 @@
+import { type TSchema, Type } from 'typebox';
 import { type FieldError, notFound, ServiceError } from '../errors.ts';
 import { readBody } from './body.ts';
 import { type Check, checker } from './check.ts';
@@ -75,7 +76,7 @@ const fromText = (text: Record<string, unknown>, schema: JsonSchema): Record<str
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
 const convert = (value: unknown, schema: JsonSchema = {}): unknown => {
-  if (schema.type === 'array') return [value].flat().map((one) => convert(one, schema.items));
+  if (schema.type === 'array') return listed(value).map((one) => convert(one, schema.items));
   if (typeof value !== 'string') return value;
   if ((schema.type === 'integer' || schema.type === 'number') && NUMBER.test(value)) {
     return Number(value);
@@ -83,6 +84,13 @@ const convert = (value: unknown, schema: JsonSchema = {}): unknown => {
   if (schema.type === 'boolean' && /^(true|false)$/.test(value)) return value === 'true';
   return value;
 };
+
+/** A query parameter of several values: `?name=a,b`, or `?name=a&name=b`. */
+export const commas = <T extends TSchema>(items: T, description: string) =>
+  Type.Array(items, { minItems: 1, maxItems: 100, description });
+
+const listed = (value: unknown): unknown[] =>
+  [value].flat().flatMap((one) => (typeof one === 'string' ? one.split(',') : one));
 
 // An id that is no UUID cannot exist: to the caller it is as absent as any other.
 const refuseParams = (route: Route, errors: FieldError[], params: Record<string, unknown>) => {

@@ -30,6 +30,7 @@ export class Answer<T> {
 
 export interface StreamEvent {
   id: number;
+  /** Empty: this is no event, it is how far the reader got. */
   event: string;
   data: unknown;
 }
@@ -41,6 +42,10 @@ export interface StreamEvent {
 export interface EventSource {
   /** Replays what is after `after`, then goes on live, and ends after the last event or once `signal` aborts. */
   open(after: number, signal: AbortSignal): AsyncIterable<readonly StreamEvent[]>;
+  /** JSON is answered to whoever does not name `text/event-stream`. Else to whoever prefers it. */
+  json_first?: boolean;
+  /** The number of the newest event: where `?after=now` begins. */
+  newest?(): number;
   /** Nothing is after `after`, and nothing will be: whoever comes back by itself is told so with 204. */
   isOver?(after: number): boolean;
   /** What is after `after`, to the end as it is when it gets there. May be asked for more than once. */

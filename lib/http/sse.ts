@@ -31,8 +31,9 @@ export const sendEvents = async (
   h: ResponseToolkit,
   streams: Streams,
 ) => {
-  const after = position(request);
-  if (prefersJson(request.raw.req.headers.accept)) return sendSoFar(source, after, request, h);
+  const after = position(request, source);
+  if (wantsJson(request.raw.req.headers.accept, source))
+    return sendSoFar(source, after, request, h);
   if (source.isOver?.(after) === true) return h.response().code(204);
   const { res } = request.raw;
   res.writeHead(200, HEADERS);
@@ -41,15 +42,18 @@ export const sendEvents = async (
   return h.abandon;
 };
 
-const position = ({ headers, query }: Request): number => {
+const position = ({ headers, query }: Request, { newest }: EventSource): number => {
   const sent: unknown = headers['last-event-id'] || query.after || '0';
+  if (sent === 'now' && newest !== undefined) return newest();
   if (/^\d{1,15}$/.test(String(sent))) return Number(sent);
   const message = 'Last-Event-ID is the id of an event of this stream: a whole number.';
   throw new ServiceError('bad_request', message);
 };
 
-const prefersJson = (accept = ''): boolean =>
-  quality(accept, 'application/json') > quality(accept, 'text/event-stream');
+const wantsJson = (accept = '', { json_first = false }: EventSource): boolean => {
+  const stream = quality(accept, 'text/event-stream');
+  return quality(accept, 'application/json') > stream || (json_first && stream === 0);
+};
 
 const quality = (accept: string, type: string): number => {
   const range = accept.split(',').find((one) => one.trim().toLowerCase().startsWith(type));
@@ -98,6 +102,7 @@ const encode = (events: readonly StreamEvent[]): Buffer => {
 };
 
 const frame = ({ id, event, data }: StreamEvent): string => {
+  if (event === '') return `id: ${id}\n\n`;
   const text = `data: ${jsonText(data ?? null)}\n\n`;
   // A client that is cut off between the two has not got the second, and asks for both again.
   const other = event === 'error' ? `event: session_error\n${text}` : '';

@@ -6,7 +6,7 @@ import { createPieces } from '../../store/sessions/pieces.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../store/sessions/transcript.ts';
 import type { Store } from '../../store/store.ts';
-import type { Phase, Run, RunResult, Waiting } from '../providers/provider.ts';
+import type { Phase, Run, RunEvent, RunResult, Waiting } from '../providers/provider.ts';
 import { isTokenOf } from './token.ts';
 
 /** A session whose agent runs in this process. */
@@ -28,7 +28,7 @@ export interface LiveRun {
   /** Somebody ends it: what has not started yet does not start. */
   stopping: boolean;
   /** The permission requests that wait for the operator. */
-  asking: Set<string>;
+  asking: Map<string, Asked>;
   /** They have waited so long that others may have its place until they are answered. */
   aside: boolean;
   wentAside: () => void;
@@ -42,6 +42,9 @@ export interface LiveRun {
   finished: Promise<void>;
 }
 
+/** What an agent asks the operator, by its request. */
+export type Asked = Extract<RunEvent, { type: 'permission_request' }>['data'] & { since: string };
+
 /** A run that has not begun. */
 export const newRun = (
   run: Pick<LiveRun, 'case_id' | 'session_id' | 'run_marker' | 'phase'>,
@@ -53,7 +56,7 @@ export const newRun = (
   entered: false,
   enter: () => undefined,
   stopping: false,
-  asking: new Set(),
+  asking: new Map(),
   aside: false,
   wentAside: () => undefined,
   waiting: undefined,

@@ -22,6 +22,7 @@ import type { LiveRun } from './engine.ts';
 import { inOwnRepository } from './own-repository.ts';
 import { standAside } from './places.ts';
 import { noteLeft } from './stream.ts';
+import { tellAsked } from './told-asked.ts';
 
 export interface Turn {
   kept: KeptSession;
@@ -144,12 +145,15 @@ const followPermission = async (
 ): Promise<void> => {
   const { case_id, asking, stopping } = live;
   if (event.type === 'permission_request') {
-    asking.add(event.data.request_id);
-    standAside(service, live, event.data.request_id);
+    const { request_id } = event.data;
+    asking.set(request_id, { ...event.data, since: service.clock().toISOString() });
+    standAside(service, live, request_id);
+    await tellAsked(service, live, event);
     await update(service, case_id, (current) => moveTo(current, 'BLOCKED'));
   }
-  if (event.type !== 'permission_resolved' || stopping || service.engine.closing) return;
-  if (!asking.delete(event.data.request_id) || asking.size > 0) return;
+  if (event.type !== 'permission_resolved' || service.engine.closing) return;
+  if (asking.has(event.data.request_id)) await tellAsked(service, live, event);
+  if (stopping || !asking.delete(event.data.request_id) || asking.size > 0) return;
   live.aside = false;
   if (rebaseUnderWay(service, case_id) === undefined) await update(service, case_id, unblock);
 };

@@ -67,6 +67,8 @@ export interface Mark {
 export interface RunSeen {
   case_id: string;
   status: string;
+  /** When it came to that. */
+  since?: string;
 }
 
 export interface Entry {
@@ -128,7 +130,7 @@ const measure = (sizes: Map<string, number>, line: Line, size: number): void => 
   }
 };
 
-const KINDS = ['seen', 'run', 'cursor'] as const;
+const KINDS = ['seen', 'run', 'cursor', 'told'] as const;
 
 /** What the journal last saw of each Work item, read from its lines by whoever may not write. */
 export const seenIn = (lines: readonly string[]): ReadonlyMap<string, Seen> => {

@@ -1,5 +1,6 @@
 import type { EventBody } from '../records/event.ts';
 import { isEnded, type Session } from '../records/session.ts';
+import type { RunSeen } from './journal.ts';
 
 /**
  * The events of a session's way from what was last told of it to what it is now. Like those of files they are born in
@@ -27,15 +28,33 @@ export const milestones = (before: string | undefined, now: Session, at: Date): 
   if (before === 'working' && now.status === 'completed') {
     events.push({ event_type: 'session_completed', timestamp, payload: ofSession });
   }
-  return events;
+  return [...events, ...stops(now, timestamp)];
+};
+
+// Where a session waits for somebody, or is over without having done what it was to.
+const stops = (now: Session, timestamp: string): EventBody[] => {
+  const { case_id, id: session_id, mode, error, plan_sha256 } = now;
+  const ofSession = { case_id, session_id };
+  if (now.status === 'plan_ready') {
+    const payload = { ...ofSession, plan_sha256 };
+    return [{ event_type: 'session_plan_ready', timestamp, payload }];
+  }
+  if (now.status === 'paused') {
+    const { pause_reason, resume_at } = now;
+    const payload = {
+      ...{ ...ofSession, mode, reason: error },
+      ...(pause_reason && { pause_reason }),
+      ...(resume_at && { resume_at }),
+    };
+    return [{ event_type: 'session_paused', timestamp, payload }];
+  }
+  if (now.status !== 'failed') return [];
+  return [{ event_type: 'session_failed', timestamp, payload: { ...ofSession, mode, error } }];
 };
 
 const ranBefore = (status: string | undefined): boolean =>
   status === 'planning' || status === 'working';
 
 /** What the journal keeps of a session: nothing once it has ended. */
-export const runStateOf = ({
-  case_id,
-  status,
-}: Session): { case_id: string; status: string } | null =>
-  isEnded(status) ? null : { case_id, status };
+export const runStateOf = ({ case_id, status }: Session, at: Date): RunSeen | null =>
+  isEnded(status) ? null : { case_id, status, since: at.toISOString() };

@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { StateName } from './case.ts';
-import { Id, Time, Word } from './id.ts';
+import { Id, Sha256, Time, Word } from './id.ts';
+import { orNull } from './or-null.ts';
 
 const ofCase = { case_id: Id };
 const ofNamed = { ...ofCase, title: Type.String() };
 const ofSession = { ...ofCase, session_id: Id };
+const Mode = Type.Enum(['plan', 'work']);
 const ofProof = { ...ofCase, proof_id: Id, proof_type: Word };
 
 /** The payload of each event type that the interface document names: those that `*` stands for. */
@@ -15,7 +17,7 @@ const STARRED = {
   proof_updated: Type.Object({ ...ofProof, verified: Type.Boolean() }),
   agent_completed: Type.Object({
     ...ofSession,
-    mode: Type.Enum(['plan', 'work']),
+    mode: Mode,
     status: Type.String({ description: 'The status of the session after the run' }),
     provider: Type.String(),
   }),
@@ -28,6 +30,31 @@ export const PAYLOADS = {
   ...STARRED,
   case_created: Type.Object(ofNamed),
   case_deleted: Type.Object(ofNamed),
+  session_plan_ready: Type.Object({ ...ofSession, plan_sha256: orNull(Sha256) }),
+  session_paused: Type.Object({
+    ...ofSession,
+    mode: Mode,
+    reason: Type.Union([Type.Null(), Type.String()], {
+      description: 'null: the operator paused it',
+    }),
+    pause_reason: Type.Optional(Type.String({ description: 'A word for it, where there is one' })),
+    resume_at: Type.Optional(Time),
+  }),
+  session_failed: Type.Object({ ...ofSession, mode: Mode, error: orNull(Type.String()) }),
+  permission_requested: Type.Object({
+    ...ofSession,
+    request_id: Type.String(),
+    title: Type.String(),
+    kind: Type.String(),
+    command: Type.Optional(Type.String({ description: 'Its beginning, where it is long' })),
+  }),
+  permission_answered: Type.Object({
+    ...ofSession,
+    request_id: Type.String(),
+    option_id: Type.Union([Type.Null(), Type.String()], {
+      description: 'null: it is asked no more, for its run was ended',
+    }),
+  }),
 };
 
 export type EventType = keyof typeof PAYLOADS;

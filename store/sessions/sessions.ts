@@ -79,7 +79,7 @@ export const createSession = (
 
 // One that this machine does not know as its own would wait for ever, and keep the others waiting.
 const noteNew = async (store: Store, { session, dir }: KeptSession): Promise<void> => {
-  const run = { id: session.id, state: runStateOf(session) };
+  const run = { id: session.id, state: runStateOf(session, store.clock()) };
   await store.journal.append({ run }).catch(async (error: unknown) => {
     await removeDirectory(store.layout, dir);
     throw error;
@@ -94,7 +94,7 @@ export const claimSession = async (store: Store, { session }: KeptSession): Prom
   await updateSession(store, session.case_id, session.id, ({ elsewhere }) =>
     elsewhere === true ? { machine } : undefined,
   );
-  await journal.append({ run: { id: session.id, state: runStateOf(session) } });
+  await journal.append({ run: { id: session.id, state: runStateOf(session, store.clock()) } });
 };
 
 export interface SessionChange extends Partial<Omit<SessionMatter, 'id' | 'created_at'>> {
@@ -141,8 +141,9 @@ export const tellSession = (store: Store, session: Session): Promise<void> =>
   store.turns.take(session.case_id, async () => {
     const before = store.journal.runs.get(session.id)?.status;
     if (before === session.status) return;
-    const events = milestones(before, session, store.clock());
-    await store.journal.append({ run: { id: session.id, state: runStateOf(session) }, events });
+    const at = store.clock();
+    const events = milestones(before, session, at);
+    await store.journal.append({ run: { id: session.id, state: runStateOf(session, at) }, events });
   });
 
 /** True while something that follows from the session's record is not done yet. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventsFile } from '../layout.ts';
 import { visibleOutput, visibleWithin } from '../text/visible.ts';
+import { createWaitingRoom } from '../waiting-room.ts';
 import { KEPT_LIMIT, LOG_LIMIT, logIsFull, withoutWords } from './log-limit.ts';
 import { type LogFiles, readOn, startAfter } from './log-reader.ts';
 import { openLog } from './log-writer.ts';
@@ -52,7 +53,7 @@ export const openTranscript = (
 ): Transcript => {
   const { pieces = createPieces(), limit = LOG_LIMIT, kept = KEPT_LIMIT, rest } = options;
   const files: LogFiles = { path: () => eventsFile(where()), rest };
-  const room = waitingRoom();
+  const room = createWaitingRoom();
   const log = openLog(files, kept, shown);
   let complete = log.last?.event === LAST_EVENT;
   let ended = complete;
@@ -140,24 +141,4 @@ const soFar = async function* ({ pieces, ...files }: Source, after: number): Bat
     // Others have their turn between two pieces.
     await nextTurn();
   }
-};
-
-/** Where readers wait for the next event. */
-const waitingRoom = () => {
-  const waiting = new Set<() => void>();
-  return {
-    wake: (): void => {
-      for (const leave of [...waiting]) leave();
-    },
-    wait: (signal: AbortSignal): Promise<void> =>
-      new Promise((resolve) => {
-        const leave = (): void => {
-          waiting.delete(leave);
-          signal.removeEventListener('abort', leave);
-          resolve();
-        };
-        waiting.add(leave);
-        signal.addEventListener('abort', leave);
-      }),
-  };
 };

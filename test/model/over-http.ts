@@ -2,6 +2,7 @@
 
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import { createExporter } from '../../lib/export/exporter.ts';
+import { createFeed } from '../../lib/feed/feed.ts';
 import { createLanguageServers } from '../../lib/language-server/servers.ts';
 import { createLinkWork } from '../../lib/links/work.ts';
 import type { Log } from '../../lib/log.ts';
@@ -77,6 +78,7 @@ const serviceOn = (store: Store): Service => {
     address: { url: undefined },
     engine: createEngine(store),
     dispatcher: createDispatcher({ store, log, version: VERSION.version }),
+    feed: createFeed(store),
     exporter: createExporter(store),
     firstAnswers: createFirstAnswers(store),
     runs: createRuns(),

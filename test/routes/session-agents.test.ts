@@ -87,6 +87,17 @@ describe('POST /cases/{id}/sessions/{sid}/permissions/{request_id}', () => {
     assert.deepEqual(moves, ['PLANNING', 'IMPLEMENTING', 'BLOCKED', 'IMPLEMENTING', 'VERIFYING']);
     const { data } = await it.untilEvent(id, 'permission_resolved');
     assert.equal(data.by, 'policy');
+    const asked = it.running.told.filter(({ event_type }) => event_type.startsWith('permission_'));
+    const about = { case_id: it.item.id, session_id: id, request_id: request };
+    assert.deepEqual(
+      asked.map(({ event_type }) => event_type),
+      ['permission_requested', 'permission_answered'],
+    );
+    const [requested, answered] = asked.map(({ payload }) => payload);
+    assert.deepEqual({ ...requested, ...about }, requested);
+    const { option_id } = answered as { option_id: string };
+    assert.ok(['yes', 'no'].includes(option_id));
+    assert.deepEqual(answered, { ...about, option_id });
   });
 
   it('is no longer open after an abort', async (t) => {

@@ -241,9 +241,23 @@ describe('the milestones of a session', () => {
     );
   });
 
+  it('tell where a session waits for the operator, and that it has failed', () => {
+    for (const [event, status] of [
+      ['session_plan_ready', 'plan_ready'],
+      ['session_paused', 'paused'],
+      ['session_failed', 'failed'],
+    ] as const)
+      assert.deepEqual(
+        ways(event),
+        [undefined, ...STATUSES].map((before) => `${before} → ${status}`),
+      );
+  });
+
   it('are kept until the session has ended', () => {
     for (const status of OPEN)
-      assert.deepEqual(runStateOf(sessionIn(status)), { case_id: ID, status });
-    for (const status of ENDED) assert.equal(runStateOf(sessionIn(status)), null);
+      assert.deepEqual(runStateOf(sessionIn(status), new Date(AT)), {
+        ...{ case_id: ID, status, since: AT },
+      });
+    for (const status of ENDED) assert.equal(runStateOf(sessionIn(status), new Date(AT)), null);
   });
 });

@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+import { commas } from '../lib/http/input.ts';
+import { route } from '../lib/http/route.ts';
+import { EVENT_TYPES } from '../store/records/event.ts';
+import { Id } from '../store/records/id.ts';
+
+export const eventRoutes = [
+  route({
+    method: 'GET',
+    path: '/events',
+    summary: 'Follow all that happens in the workspace, or read what happened',
+    query: Type.Object({
+      types: Type.Optional(commas(Type.Enum(EVENT_TYPES), 'Only events of these types')),
+      case_id: Type.Optional(commas(Id, 'Only events of these Work items')),
+      after: Type.Optional(
+        Type.String({
+          pattern: '^(now|[0-9]{1,15})$',
+          description: 'Only what came after the event with this number; `now`: only what comes',
+        }),
+      ),
+    }),
+    produces: 'text/event-stream',
+    handler: ({ query: { types, case_id } }, service) => service.feed.follow({ types, case_id }),
+  }),
+];
