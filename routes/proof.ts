@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
-import { created, tagged } from '../lib/http/answer.ts';
+import { created, strangeFile, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
+import type { Upload } from '../lib/http/upload.ts';
 import { attachProof, getProof, listProofs } from '../lib/proof/attach.ts';
 import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/proof/change.ts';
 import { addToChecklist, getGate, listChecklist, tickChecklist } from '../lib/proof/checklist.ts';
+import { attachFile, getMedia } from '../lib/proof/media.ts';
 import { Id, Word } from '../store/records/id.ts';
 import { ChecklistEntry, ChecklistItem, Gate, Proof } from '../store/records/proof.ts';
 import { CasePath } from './cases.ts';
@@ -14,6 +16,13 @@ const { description, type, required } = ChecklistEntry.properties;
 const MAX_CONTENT = 1_048_576;
 
 const Content = Type.String({ maxLength: MAX_CONTENT, description: 'Free text' });
+const SessionOf = Type.Optional(
+  Type.String({
+    format: 'uuid',
+    description: 'The session whose work it proves; default: the newest that worked',
+  }),
+);
+const MAX_FILE = 26_214_400;
 const CHANGE_ERRORS = [
   'not_found',
   'precondition_failed',
@@ -41,12 +50,7 @@ export const proofRoutes = [
     body: Type.Object({
       type: Word,
       content: Content,
-      session_id: Type.Optional(
-        Type.String({
-          format: 'uuid',
-          description: 'The session whose work it proves; default: the newest that worked',
-        }),
-      ),
+      session_id: SessionOf,
     }),
     maxBytes: 2 * MAX_CONTENT,
     response: Proof,
@@ -56,6 +60,51 @@ export const proofRoutes = [
       const { proof, etag } = await attachProof(service, params.id, body);
       return created(`/cases/${params.id}/proof/${proof.id}`, proof, etag);
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/cases/{id}/proof/files',
+    operationId: 'uploadCaseProof',
+    summary: 'Attach a file as proof: a screenshot, a recording, a report',
+    description:
+      'The body is the file, of any Content-Type and 25 MB at most. It is kept beside its record as `proof/<type>-<id>.<ending>`; a verification binds to its bytes, too.',
+    params: CasePath,
+    query: Type.Object({
+      type: Word,
+      name: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 255,
+          description: 'Such as `shot.png`: its ending is kept; default: one of the Content-Type',
+        }),
+      ),
+      session_id: SessionOf,
+    }),
+    upload: true,
+    body: Type.Unsafe<Upload>({ type: 'string', format: 'binary' }),
+    maxBytes: MAX_FILE,
+    response: Proof,
+    status: 201,
+    errors: ['not_found', 'unreadable_record', 'file_busy'],
+    handler: async ({ params, query: { type, name, session_id }, body }, service) => {
+      const file = { type, name, session_id, media: body.type, chunks: body.chunks };
+      const { proof, etag } = await attachFile(service, params.id, file);
+      return created(`/cases/${params.id}/proof/${proof.id}`, proof, etag);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/cases/{id}/proof/{pid}/file',
+    operationId: 'getCaseProofFile',
+    summary: 'Show the file that a proof is about',
+    description:
+      'Images, recordings and plain text are shown as what their ending says, all else is handed over as a file: nothing in it is run.',
+    params: ProofPath,
+    response: Type.String({ format: 'binary' }),
+    produces: 'application/octet-stream',
+    errors: ['not_found'],
+    handler: async ({ params }, service) =>
+      strangeFile(await getMedia(service, params.id, params.pid)),
   }),
   route({
     method: 'GET',

@@ -5,9 +5,11 @@ import { assertOwn, changing, untilDone } from './items/changing.ts';
 import { grant } from './items/granting.ts';
 import { type Item, proofsOf } from './items/item.ts';
 import { touch } from './items/items.ts';
+import { mediasOf } from './items/read-proofs.ts';
 import { reconcile, reconcileInTurn } from './items/reconcile.ts';
 import { proofDir } from './layout.ts';
 import { etagOf, sha256, shortId } from './names.ts';
+import { placeUpload, type Upload } from './proof-uploads.ts';
 import type { Proof, ProofMatter } from './records/proof.ts';
 import type { Store } from './store.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from './text/front-matter.ts';
@@ -54,7 +56,8 @@ const plain = (case_id: string, matter: ProofMatter): Omit<Proof, 'content'> => 
   const { id, type, verified, created_at } = matter;
   const { verified_at = null, verified_by = null } = matter;
   const { session_id = null, commit = null, diff_sha256 = null } = matter;
-  const said = { verified, verified_at, verified_by };
+  const { file = null, file_sha256 = null } = matter;
+  const said = { file, file_sha256, verified, verified_at, verified_by };
   return { id, case_id, type, ...said, session_id, commit, diff_sha256, created_at };
 };
 
@@ -72,15 +75,20 @@ const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
 export interface NewProof {
   matter: ProofMatter;
   content: string;
+  /** The file that it is about, whose name is in `matter`. */
+  upload?: Upload | undefined;
 }
 
 /** Attaches a proof. Undefined when there is no such Work item. */
 export const createProof = (
   store: Store,
   caseId: string,
-  { matter, content }: NewProof,
+  { matter, content, upload }: NewProof,
 ): Promise<TaggedProof | undefined> =>
   changing(store, caseId, async (item) => {
+    const known = readProof(store, item, matter.id);
+    if (known !== undefined) return known;
+    if (upload !== undefined) await placeUpload(store, item, upload);
     const path = join(
       proofDir(join(store.layout.root, item.dir)),
       `${matter.type}-${shortId(matter.id)}.md`,
@@ -90,8 +98,8 @@ export const createProof = (
       assertMeant: () => assertOwn(store, item),
     });
     await reconcileInTurn(store, item);
-    const known = readProof(store, item, matter.id);
-    if (known !== undefined) return known;
+    const kept = readProof(store, item, matter.id);
+    if (kept !== undefined) return kept;
     if (!made)
       throw new StoreError(
         'file_busy',
@@ -150,7 +158,7 @@ const edit = async (
 ): Promise<boolean> => {
   const { layout } = store;
   const { dir, files } = item;
-  const problem = files.proofs.get(name)?.problem;
+  const problem = files.proofs.get(name)?.problem ?? file.about?.media?.problem;
   if (problem !== undefined) throw unreadable(`${dir}/proof/${name}`, problem);
   let isKnown = false;
   let changes: Partial<ProofMatter> | undefined;
@@ -191,16 +199,27 @@ export const removeProof = async (
     if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince();
     const problem = item.files.proofs.get(kept.name)?.problem;
     if (problem !== undefined) throw unreadable(`${dir}/proof/${kept.name}`, problem);
-    await removeFile(store.layout, join(proofDir(join(store.layout.root, dir)), kept.name));
-    const proofs = new Map(item.files.proofs);
-    // Nobody has to wait whether it comes back, as after a file that vanished by hand.
-    proofs.delete(kept.name);
-    item.files = { ...item.files, proofs };
-    touch(store.items, item);
-    await reconcileInTurn(store, item);
+    await takeAway(store, item, kept.name);
     return true;
   });
   return removed === true;
+};
+
+// With its file, where no other proof is about that.
+const takeAway = async (store: Store, item: Item, name: string): Promise<void> => {
+  const folder = proofDir(join(store.layout.root, item.dir));
+  await removeFile(store.layout, join(folder, name));
+  const [proofs, medias] = [new Map(item.files.proofs), new Map(item.files.medias)];
+  // Nobody has to wait whether it comes back, as after a file that vanished by hand.
+  proofs.delete(name);
+  const wanted = new Set(mediasOf(proofs));
+  for (const media of [...medias.keys()].filter((one) => !wanted.has(one))) {
+    await removeFile(store.layout, join(folder, media));
+    medias.delete(media);
+  }
+  item.files = { ...item.files, proofs, medias };
+  touch(store.items, item);
+  await reconcileInTurn(store, item);
 };
 
 const changedSince = (): StoreError =>

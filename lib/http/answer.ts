@@ -1,5 +1,6 @@
 import { jsonText } from '../../store/text/json.ts';
 import { visible } from '../../store/text/visible.ts';
+import { disposition } from './download.ts';
 import { Answer } from './route.ts';
 
 /** 201 with `Location`. `body` is a value or the ready JSON bytes; `etag` goes unquoted. */
@@ -46,3 +47,29 @@ export const bytesOf = ({ body, headers }: Answer<unknown>): Buffer | undefined 
   const text = typeof body === 'string' && 'content-type' in headers ? body : jsonText(body);
   return Buffer.from(text);
 };
+
+/**
+ * A file that somebody else made: a browser shows it only where `type` says as what, and runs nothing in it; no page of
+ * another site gets it.
+ */
+export const strangeFile = ({
+  name,
+  bytes,
+  sha256,
+  type,
+}: {
+  name: string;
+  bytes: Buffer;
+  sha256: string;
+  type: string | undefined;
+}): Answer<string> =>
+  new Answer<string>(
+    bytes,
+    {
+      'content-type': type ?? 'application/octet-stream',
+      'content-disposition': disposition(type === undefined ? 'attachment' : 'inline', name),
+      'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+      'cross-origin-resource-policy': 'same-origin',
+    },
+    sha256.slice(0, 32),
+  );

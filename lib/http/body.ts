@@ -14,6 +14,10 @@ const JSON_TYPE = ['application/json'];
  */
 export const readBody = (route: Route, headers: Headers, bytes: unknown): unknown => {
   if (route.raw === true) return rawBody(headers, bytes);
+  if (route.upload === true) {
+    checkEncoding(headers);
+    return bytes;
+  }
   const isMarkdown = route.consumes === 'text/markdown';
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) return isMarkdown ? '' : undefined;
   checkType(headers, isMarkdown ? MARKDOWN : JSON_TYPE);
@@ -33,6 +37,10 @@ const checkType = (headers: Headers, expected: string[]): void => {
     const was = sent === '' ? 'The Content-Type is missing' : `The Content-Type is ${sent}`;
     throw unsupported(`${was}. Send ${expected[0]}, in UTF-8.`);
   }
+  checkEncoding(headers);
+};
+
+const checkEncoding = (headers: Headers): void => {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw unsupported('A compressed body is not read. Send it without Content-Encoding.');
   }

@@ -44,12 +44,12 @@ export const readBytes = (body: Readable, declared: number, limits: Limits): Pro
     body.on('close', () => body.readableEnded || done(brokenOff()));
   });
 
-const tooLarge = (maxBytes: number) =>
+export const tooLarge = (maxBytes: number) =>
   new ServiceError('too_large', `Send ${maxBytes} bytes or fewer.`, {
     members: { max_bytes: maxBytes },
   });
 
-const tooSlow = (patienceMs: number) =>
+export const tooSlow = (patienceMs: number) =>
   new ServiceError('request_timeout', `Send the whole body within ${patienceMs / 1000} seconds.`);
 
-const brokenOff = () => new ServiceError('bad_request', 'The body broke off.');
+export const brokenOff = () => new ServiceError('bad_request', 'The body broke off.');

@@ -35,14 +35,14 @@ export const sendDownload = async (
 
 const headersOf = ({ filename, type }: Download): Record<string, string> => ({
   'content-type': type,
-  'content-disposition': disposition(filename),
+  'content-disposition': disposition('attachment', filename),
   'cache-control': 'no-store',
 });
 
-// Two forms, as not every client knows the one that can say any name (RFC 6266).
-const disposition = (filename: string): string => {
+/** Two forms, as not every client knows the one that can say any name (RFC 6266). */
+export const disposition = (how: 'attachment' | 'inline', filename: string): string => {
   const plain = filename.replace(/[^\w. -]/g, '_');
-  const named = `attachment; filename="${plain}"`;
+  const named = `${how}; filename="${plain}"`;
   return plain === filename ? named : `${named}; filename*=UTF-8''${encoded(filename)}`;
 };
 

@@ -12,6 +12,7 @@ import { type ErrorLog, problemOf } from './problem.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
 import { isDownload, isStream } from './schema.ts';
 import { type Streams, sendEvents } from './sse.ts';
+import { isUpload, uploadOf } from './upload.ts';
 
 declare module '@hapi/hapi' {
   interface RequestApplicationState {
@@ -35,23 +36,28 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
       const { credential } = request.app;
       if (route.anyone !== true) await admitOperator(request.raw.req.socket, credential, service);
       const { params, query, raw } = request;
-      const payload = await bodyOf(route, request);
-      const input = read({
-        params,
-        query,
-        headers: raw.req.headers,
-        payload,
-        key: credential?.key,
+      const { headers, url = '' } = raw.req;
+      const body = await bodyOf(route, request);
+      const result = await received(body, async () => {
+        const input = read({ params, query, headers, payload: body, key: credential?.key });
+        const make = async () => route.handler(input as never, service);
+        return madeOnce(route, { headers, url, body }, service, make);
       });
-      const said = { headers: raw.req.headers, url: raw.req.url ?? '', body: payload };
-      const result = await madeOnce(route, said, service, async () =>
-        route.handler(input as never, service),
-      );
       if (isStream(route)) return sendEvents(result as EventSource, request, h, streams);
       if (isDownload(route)) return sendDownload(result as Download, request, h, streams);
       return send(route, result as Result, request, h);
     },
   };
+};
+
+// An answer that is given earlier would be lost with the connection.
+const received = async <T>(body: unknown, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUpload(body)) await body.sha256().catch(() => undefined);
+    throw error;
+  }
 };
 
 const devOnly = ({ path }: Route): ServiceError =>
@@ -70,9 +76,12 @@ export const answerProblems =
     return withHeaders(answer, headers);
   };
 
-const bodyOf = async ({ method, maxBytes = MIB }: Route, { raw }: Request) => {
+const bodyOf = async ({ method, maxBytes = MIB, upload }: Route, { raw }: Request) => {
   if (method === 'GET') return undefined;
   const declared = Number(raw.req.headers['content-length'] ?? 0);
+  const type = raw.req.headers['content-type'] ?? 'application/octet-stream';
+  if (upload === true)
+    return uploadOf(raw.req, { declared, type }, { maxBytes, patienceMs: 120_000 });
   return readBytes(raw.req, declared, { maxBytes, patienceMs: 10_000 });
 };
 

@@ -113,7 +113,7 @@ const whatIs = (path: string, param: string): string => {
 };
 
 const bodyChecker = (route: Route): Check => {
-  if (route.raw === true) return () => [];
+  if (route.raw === true || route.upload === true) return () => [];
   const check = checker(() => bodySchema(route));
   const isOptional = bodyIsOptional(route);
   const sendIt = [

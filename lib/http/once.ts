@@ -4,6 +4,7 @@ import { withIdsOf } from '../new-id.ts';
 import type { Service } from '../service.ts';
 import { bytesOf } from './answer.ts';
 import { Answer, type Route } from './route.ts';
+import { isUpload } from './upload.ts';
 
 const HEADER = 'idempotency-key';
 /** Said with an answer that was given before. */
@@ -59,9 +60,11 @@ const keyIn = (header: string | string[] | undefined): string | undefined => {
   );
 };
 
-const hashOf = ({ method }: Route, { headers, url, body }: Said): string => {
+const hashOf = async ({ method }: Route, { headers, url, body }: Said): Promise<string> => {
   const hash = createHash('sha256').update(`${method} ${url}\n${headers['content-type'] ?? ''}\n`);
-  return (Buffer.isBuffer(body) ? hash.update(body) : hash).digest('hex');
+  if (Buffer.isBuffer(body)) hash.update(body);
+  if (isUpload(body)) hash.update(await body.sha256());
+  return hash.digest('hex');
 };
 
 const kept = (route: Route, result: unknown): Kept => {

@@ -95,7 +95,9 @@ const isCacheable = (route: Route): boolean =>
 const requestBody = (route: Route, schemas: Json): Json => ({
   required: !bodyIsOptional(route),
   content: {
-    [route.consumes ?? 'application/json']: { schema: named(bodySchema(route), schemas) },
+    [route.upload ? '*/*' : (route.consumes ?? 'application/json')]: {
+      schema: named(bodySchema(route), schemas),
+    },
   },
 });
 

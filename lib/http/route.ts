@@ -101,6 +101,8 @@ export interface Route<
   consumes?: 'application/json' | 'text/markdown';
   /** `body` is the JSON's bytes, unread: what signs them is checked first, by the handler, and covers no other bytes. */
   raw?: boolean;
+  /** The body is a file, of any type: `body` is an Upload, read as it comes. */
+  upload?: boolean;
   /** Largest body in bytes; default 1 MiB. */
   maxBytes?: number;
   response?: R;
@@ -109,6 +111,7 @@ export interface Route<
     | 'application/zip'
     | 'text/markdown'
     | 'text/x-diff'
+    | 'application/octet-stream'
     | 'text/event-stream';
   /** Default: 200, or 204 without a response schema. */
   status?: 200 | 201 | 202 | 204;

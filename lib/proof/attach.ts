@@ -34,9 +34,33 @@ export const attachProof = async (
   { type, content, session_id }: NewProof,
 ): Promise<TaggedProof> => {
   checkContent(content);
+  const matter = await newMatter(service, caseId, { type, session_id });
+  return keep(service, caseId, { matter, content });
+};
+
+/** Keeps what was put together. Throws `not_found`. */
+export const keep = async (
+  service: Service,
+  caseId: string,
+  proof: KeptNew,
+): Promise<TaggedProof> => {
+  const kept = await createProof(service.store, caseId, proof);
+  if (kept === undefined) throw notFound('Work item', caseId);
+  return kept;
+};
+
+type KeptNew = Parameters<typeof createProof>[2];
+
+/** What a new proof says, but for its content. */
+export const newMatter = async (
+  service: Service,
+  caseId: string,
+  { type, session_id }: Omit<NewProof, 'content'>,
+): Promise<KeptNew['matter']> => {
+  if (!service.store.items.byId.has(caseId)) throw notFound('Work item', caseId);
   const session = sessionOf(service, caseId, session_id);
   const { commit = null, diff_sha256 } = await workOf(service, caseId, 'uncommitted');
-  const matter = {
+  return {
     id: newId(),
     type,
     verified: false,
@@ -45,9 +69,6 @@ export const attachProof = async (
     ...(diff_sha256 && { diff_sha256 }),
     created_at: service.clock().toISOString(),
   };
-  const proof = await createProof(service.store, caseId, { matter, content });
-  if (proof === undefined) throw notFound('Work item', caseId);
-  return proof;
 };
 
 const sessionOf = (

@@ -29,7 +29,7 @@ export const proofText = ({ proofs, checklist }: Shown): string => {
   ].join('\n\n');
   const room = MAX_BODY - RESERVE - head.length - shown.length * EACH;
   const most = share(
-    shown.map(({ content }) => content.length),
+    shown.map((proof) => textOf(proof).length),
     room,
   );
   return `${[head, ...shown.map((proof) => block(proof, most))].join('\n\n')}\n`;
@@ -52,15 +52,20 @@ const share = (lengths: readonly number[], room: number): number => {
   return room;
 };
 
-const block = ({ type, verified_at, commit, content }: Proof, most: number): string => {
+const block = (proof: Proof, most: number): string => {
+  const { type, verified_at, commit } = proof;
   const words = [
     `<code>${type}</code>`,
     ...(verified_at === null ? [] : [`verified ${minuteOf(verified_at)}`]),
     ...(commit === null ? [] : [`made on ${commit.slice(0, 12)}`]),
   ].join(' · ');
-  const text = fenceOff(shortened(unmarked(content), most), 'text');
+  const text = fenceOff(shortened(unmarked(textOf(proof)), most), 'text');
   return `<details><summary>${words}</summary>\n\n${text}\n\n</details>`;
 };
+
+// The file itself stays with the work: its hash tells whether one that is shown is it.
+const textOf = ({ file, file_sha256, content }: Proof): string =>
+  file === null ? content : `${file}\nsha256 ${file_sha256}\n${content}`;
 
 // The comment is found again by its marker, which nothing in it may seem to be.
 const unmarked = (content: string): string =>

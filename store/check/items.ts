@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { standing } from '../disk/plain-path.ts';
 import { unproven } from '../items/item.ts';
-import { duplicateId, type ItemFiles, problemsIn, readItem } from '../items/item-files.ts';
+import {
+  duplicateId,
+  type ItemFiles,
+  problemsIn,
+  readItem,
+  UNKNOWN_FILE,
+} from '../items/item-files.ts';
 import { missingCase } from '../items/reconcile.ts';
 import { walk } from '../items/walk.ts';
 import type { Seen } from '../journal/journal.ts';
@@ -70,7 +76,9 @@ const checkItem = async (
   const { dir, files, seen } = item;
   const id = seen?.case.matter.id;
   const former = taken.has(id) ? undefined : id;
-  const findings = problemsIn(dir, files).map((problem) => error(problem));
+  const findings = problemsIn(dir, files).map((problem) =>
+    problem.code === UNKNOWN_FILE ? warning(problem) : error(problem),
+  );
   for (const finding of findings) {
     if (!HOLLOW.has(finding.code)) continue;
     const wanted = lastSeen(item, finding.file.slice(dir.length + 1));

@@ -8,6 +8,8 @@ import { statsAt } from './plain-path.ts';
 /** The record files of a folder, by name, and what keeps the folder itself from being read. */
 export interface Folder<T> {
   entries: Map<string, Entry<T>>;
+  /** Of all that is in it. */
+  names: readonly string[];
   fault: Problem | undefined;
 }
 
@@ -22,7 +24,7 @@ export const readFolder = <T>(
   isWanted: (name: string) => boolean = () => true,
 ): Folder<T> => {
   const { names, fault } = listFolder(dir);
-  if (fault !== undefined) return { entries: new Map(before), fault };
+  if (fault !== undefined) return { entries: new Map(before), names, fault };
   const entries = new Map<string, Entry<T>>();
   for (const name of names.filter((each) => isRecordName(each) && isWanted(each)).toSorted()) {
     const entry = readEntry(join(dir, name), { before: before.get(name), parse, patient });
@@ -32,7 +34,7 @@ export const readFolder = <T>(
     const gone_at = entry.gone_at ?? performance.now();
     if (!entries.has(name) && isInGrace(gone_at)) entries.set(name, { ...entry, gone_at });
   }
-  return { entries, fault };
+  return { entries, names, fault };
 };
 
 /** The names in a folder of ours; none where there is no folder. A link is none, wherever it leads. */

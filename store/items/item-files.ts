@@ -7,10 +7,11 @@ import { type Entry, isNewDoubt, type Parse, readEntry } from '../text/entry.ts'
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { placeOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, type Place, Problem } from '../text/problem.ts';
-import { warningsIn } from '../text/visible.ts';
+import { visible, warningsIn } from '../text/visible.ts';
+import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-files.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
 import { parseChecklist } from './read-checklist.ts';
-import { type ProofFile, parseProof } from './read-proofs.ts';
+import { mediasOf, type ProofFile, parseProof, withMedias } from './read-proofs.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 
 /** The files of a Work item that events and rules look at, as last read. */
@@ -19,6 +20,9 @@ export interface ItemFiles {
   proofs: Map<string, Entry<ProofFile>>;
   checklist: Entry<ChecklistEntry[]> | undefined;
   webhooks: Map<string, Entry<WebhookFile>>;
+  /** The files that proofs are about, by name, and those in `proof/` that none is about. */
+  medias: ProofMedias;
+  unknown: readonly string[];
   /** Folders that cannot be read; what was last read of them holds. */
   faults: ReadonlyMap<string, Problem>;
 }
@@ -50,9 +54,12 @@ export const readItem = (root: string, dir: string, known: Known = {}): ItemFile
     parse: parseWebhook,
     patient,
   });
+  const medias = readMedias(proofDir(path), mediasOf(proofs.entries), before?.medias, known.seen);
   return {
     case: entry,
-    proofs: proofs.entries,
+    proofs: withMedias(proofs.entries, medias),
+    medias,
+    unknown: unknownIn(proofs.names, medias),
     checklist: readEntry(checklistFile(path), {
       before: before?.checklist,
       parse: parseChecklist,
@@ -140,6 +147,8 @@ export const sameFiles = (a: ItemFiles, b: ItemFiles): boolean =>
   a.checklist === b.checklist &&
   sameEntries(a.proofs, b.proofs) &&
   sameEntries(a.webhooks, b.webhooks) &&
+  sameMedias(a.medias, b.medias) &&
+  a.unknown.join('/') === b.unknown.join('/') &&
   sameFaults(a.faults, b.faults);
 
 const sameFaults = (a: ItemFiles['faults'], b: ItemFiles['faults']): boolean =>
@@ -155,6 +164,7 @@ export const problemsIn = (dir: string, files: ItemFiles): FileProblem[] => [
   ...[...files.faults].map(([name, fault]) => fileProblem(`${dir}/${name}`, fault)),
   ...problemOf(`${dir}/proof/checklist.md`, files.checklist),
   ...problemsOfFolder(`${dir}/proof`, files.proofs),
+  ...problemsOfMedias(`${dir}/proof`, files),
   ...problemsOfFolder(`${dir}/webhooks`, files.webhooks),
 ];
 
@@ -165,6 +175,21 @@ const problemOfTitle = (file: string, read: CaseFile | undefined): FileProblem[]
   const message = `The title holds what cannot be seen (${hidden.text}). Take it out`;
   return [{ file, code: 'hidden_characters', message }];
 };
+
+const problemsOfMedias = (folder: string, { proofs, unknown }: ItemFiles): FileProblem[] => [
+  ...[...proofs].flatMap(([name, { value }]) => {
+    const problem = value?.about?.media?.problem;
+    return problem === undefined ? [] : [fileProblem(`${folder}/${name}`, problem)];
+  }),
+  ...unknown.map((name) => ({
+    file: `${folder}/${name}`,
+    code: UNKNOWN_FILE,
+    message: `No proof is about this file. Write a record beside it, with a \`type\` and \`file: ${visible(name)}\`, or take it away`,
+  })),
+];
+
+/** The code of a file in `proof/` that no proof is about. */
+export const UNKNOWN_FILE = 'unknown_file';
 
 export const problemOf = (file: string, entry: Entry<unknown> | undefined): FileProblem[] =>
   entry?.problem === undefined ? [] : [fileProblem(file, entry.problem)];

@@ -9,6 +9,7 @@ import type { FileProblem } from '../text/problem.ts';
 import { visible } from '../text/visible.ts';
 import { type Granted, type Held, heldMessage } from './held.ts';
 import { type ItemFiles, NO_FAULTS, problemsIn } from './item-files.ts';
+import { NO_MEDIAS, NO_NAMES } from './proof-files.ts';
 import { type Evidence, evaluateGate, type Work } from './proof-gate.ts';
 import type { CaseFile } from './read-case.ts';
 import type { ProofFile } from './read-proofs.ts';
@@ -44,6 +45,8 @@ export const newItem = (id: string, dir: string, entry: Entry<CaseFile>): Item =
     proofs: new Map(),
     checklist: undefined,
     webhooks: new Map(),
+    medias: NO_MEDIAS,
+    unknown: NO_NAMES,
     faults: NO_FAULTS,
   },
   seen: undefined,
@@ -162,7 +165,10 @@ export const seenOf = (item: Item): Seen => {
   const known = proofsOf(item).filter(({ file }) => file.adopt?.id === undefined);
   const proofs = known.map(({ file, sha }) => [
     file.matter.id,
-    { sha, matter: file.matter, content: file.content_sha256 },
+    {
+      ...{ sha, matter: file.matter, content: file.content_sha256 },
+      ...(file.about?.media?.signature && { media: file.about.media.signature }),
+    },
   ]);
   const checklist = checklistSeen(item);
   const marks = item.held?.waiting.map(({ key, sha, since, base }) => [

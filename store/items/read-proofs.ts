@@ -1,31 +1,86 @@
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '../names.ts';
 import { ProofMatter } from '../records/proof.ts';
+import type { Entry } from '../text/entry.ts';
 import { parseFrontMatter, textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import type { Changes } from '../text/splice.ts';
+import type { ProofMedia, ProofMedias } from './proof-files.ts';
 
 /** A proof, read. The content stays on disk; its hash tells whether the verification still holds. */
 export interface ProofFile {
   matter: ProofMatter;
+  /** Of the content; where it is about a file, of that as well. */
   content_sha256: string;
   /** What the file has to say differently: keys that a hand-made proof lacks, a verification that no longer holds. */
   adopt?: Changes;
+  about?: About;
+}
+
+/** What a proof about a file says by itself, and the file as it was looked at. */
+export interface About {
+  said: ProofMatter;
+  made: Changes;
+  text_sha256: string;
+  name: string;
+  media: ProofMedia | undefined;
 }
 
 const check = checkerOf(ProofMatter);
 
 export const parseProof = (text: string): ProofFile => {
   const source = parseFrontMatter(text);
-  const content_sha256 = sha256(textOfBody(source));
+  const text_sha256 = sha256(textOfBody(source));
   const made = source.data.type === undefined ? {} : lacking(source.data);
-  const matter = check({ ...source.data, ...made }, source);
-  const adopt = { ...made, ...verificationOf(matter, content_sha256) };
+  const said = check({ ...source.data, ...made }, source);
+  const name = said.file ?? undefined;
+  if (name === undefined) return proofOf(said, made, text_sha256);
+  return aboutFile({ said, made, text_sha256, name, media: undefined });
+};
+
+const proofOf = (said: ProofMatter, made: Changes, content_sha256: string): ProofFile => {
+  const adopt = { ...made, ...verificationOf(said, content_sha256) };
   return {
-    matter: { ...matter, ...adopt },
+    matter: { ...said, ...adopt },
     content_sha256,
     ...(Object.keys(adopt).length > 0 && { adopt }),
   };
+};
+
+// While the file is not there nothing is verified; that is not written, for it may come back as it was.
+const aboutFile = (about: About): ProofFile => {
+  const { said, made, text_sha256, name, media } = about;
+  const found = media?.sha256;
+  const content_sha256 = sha256(`${text_sha256} ${name} ${found}`);
+  if (found !== undefined) {
+    const own = said.file_sha256 === found ? made : { ...made, file_sha256: found };
+    return { ...proofOf({ ...said, file_sha256: found }, own, content_sha256), about };
+  }
+  const { verified_by: _by, verified_sha256: _sha, ...rest } = said;
+  const matter = { ...rest, verified: false, verified_at: null };
+  const adopt = Object.keys(made).length > 0 && { adopt: made };
+  return { matter, content_sha256, ...adopt, about };
+};
+
+/** The names of the files that proofs are about. */
+export const mediasOf = (proofs: ReadonlyMap<string, Entry<ProofFile>>): string[] => [
+  ...new Set([...proofs.values()].flatMap(({ value }) => value?.about?.name ?? [])),
+];
+
+/** The proofs with their files as they were just looked at. One whose file is the same stays the very same entry. */
+export const withMedias = (
+  proofs: Map<string, Entry<ProofFile>>,
+  medias: ProofMedias,
+): Map<string, Entry<ProofFile>> => {
+  if (medias.size === 0) return proofs;
+  return new Map(
+    [...proofs].map(([name, entry]) => {
+      const about = entry.value?.about;
+      const media = about && medias.get(about.name);
+      if (about === undefined || about.media === media) return [name, entry];
+      return [name, { ...entry, value: aboutFile({ ...about, media }) }];
+    }),
+  );
 };
 
 const lacking = (data: Record<string, unknown>): Changes => {

@@ -58,8 +58,10 @@ const judgeAgain = (store: Store, item: Item): void => {
   announce(store, item.id);
 };
 
-const hasVanished = ({ files: { proofs, webhooks } }: Item): boolean =>
-  [...proofs.values(), ...webhooks.values()].some(({ gone_at }) => gone_at !== undefined);
+const hasVanished = ({ files: { proofs, webhooks, medias } }: Item): boolean =>
+  [...proofs.values(), ...webhooks.values(), ...medias.values()].some(
+    ({ gone_at }) => gone_at !== undefined,
+  );
 
 // The directory is gone, or a file in it. It may have been moved, or git is not done yet: whether it was deleted is
 // decided later.

@@ -8,6 +8,7 @@ import { compare } from './compare.ts';
 import type { Item } from './item.ts';
 import { lastTold, NO_FAULTS } from './item-files.ts';
 import { putItem } from './items.ts';
+import { NO_MEDIAS, NO_NAMES } from './proof-files.ts';
 import { missingCase, reconcile } from './reconcile.ts';
 
 /**
@@ -44,6 +45,8 @@ const revived = (id: string, seen: Seen): Item => {
     proofs: new Map(),
     checklist: undefined,
     webhooks: new Map(),
+    medias: NO_MEDIAS,
+    unknown: NO_NAMES,
     faults: NO_FAULTS,
   };
   return { id, dir: seen.dir, files, seen, told: undefined, answer: undefined };

@@ -48,12 +48,20 @@ export interface Seen {
   dir: string;
   case: { sha: string; matter: CaseMatter; description: string };
   /** By proof id; `content` is the hash of the content. */
-  proofs: Record<string, { sha: string; matter: ProofMatter; content: string }>;
+  proofs: Record<string, SeenProof>;
   checklist?: readonly ChecklistEntry[];
   /** RESOLVED, with its proof at some time: whatever was lost since. */
   proven?: true;
   /** Values in its files that do not hold until the operator says so, by where they stand. */
   held?: Record<string, Mark>;
+}
+
+interface SeenProof {
+  sha: string;
+  matter: ProofMatter;
+  content: string;
+  /** Of the file that it is about: what tells a change of it. */
+  media?: string;
 }
 
 /** Which value waits, and since when. */

@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { Id, Sha256, Time, Word } from './id.ts';
 
+/** A file in `proof/`; Markdown there is a record. */
+const FileName = Type.String({
+  pattern:
+    '^(?!.*\\.[mM][dD]$)[^./\\\\\\u0000-\\u001f\\u007f][^/\\\\\\u0000-\\u001f\\u007f]{0,199}$',
+});
+
 /** The front matter of proof/<type>-<id>.md; the body is the content. */
 export const ProofMatter = Type.Object({
   id: Id,
@@ -8,8 +14,11 @@ export const ProofMatter = Type.Object({
   verified: Type.Boolean(),
   verified_at: Type.Optional(Type.Union([Type.Null(), Time])),
   verified_by: Type.Optional(Type.Union([Type.Null(), Type.String()])),
-  /** The content that was verified: when it changes, the verification no longer holds. */
+  /** What was verified, content and file: when it changes, the verification no longer holds. */
   verified_sha256: Type.Optional(Sha256),
+  /** The name of a file beside it, and the hash of what that holds. */
+  file: Type.Optional(Type.Union([Type.Null(), FileName])),
+  file_sha256: Type.Optional(Sha256),
   /** That holds the work it proves. */
   commit: Type.Optional(Type.Union([Type.Null(), Type.String()])),
   /** Of the worktree's diff against its base, where not all of the work was committed. */
@@ -26,6 +35,10 @@ export const Proof = Type.Object(
     case_id: Id,
     type: Word,
     content: Type.String({ description: 'Free text' }),
+    file: Type.Union([Type.Null(), Type.String()], {
+      description: 'The file in `proof/` that it is about; null where the content is all of it',
+    }),
+    file_sha256: Type.Union([Type.Null(), Sha256]),
     verified: Type.Boolean(),
     verified_at: Type.Union([Type.Null(), Time]),
     verified_by: Type.Union([Type.Null(), Type.String()], {

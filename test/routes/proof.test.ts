@@ -48,6 +48,8 @@ describe('POST /cases/:id/proof', () => {
       case_id: item.id,
       type: 'test-log',
       content,
+      file: null,
+      file_sha256: null,
       verified: false,
       verified_at: null,
       verified_by: null,

@@ -150,6 +150,40 @@ describe('a file edit while a program runs that no sandbox holds', () => {
     assert.equal(gate.body.satisfied, false);
   });
 
+  it('puts no other file under a verification, and none that it verifies itself', async (t) => {
+    const test = await verifying(t);
+    const review = { description: 'Reviewed', type: 'review', required: true };
+    await test.call('POST', `${test.at}/proof/checklist`, review);
+    const shot = await test.call<Proof>(
+      'POST',
+      `${test.at}/proof/files?type=shot`,
+      Buffer.from('one'),
+    );
+    await test.call('PUT', `${test.at}/proof/${shot.body.id}/verify`);
+    unsandboxed(test);
+    test.write(`proof/${shot.body.file}`, 'two');
+    await look(test);
+    assert.equal((await proofs(test))[0]?.verified, false);
+    const name = `proof/shot-${shot.body.id.slice(0, 8)}.md`;
+    edit(test, name, 'verified: false', 'verified: true');
+    await look(test);
+    assert.equal((await proofs(test))[0]?.verified, false);
+    const record = PROOF('review').replace('verified: true', 'verified: true\nfile: mine.png');
+    test.write('proof/mine.png', 'forged');
+    test.write('proof/mine.md', record);
+    await look(test);
+    assert.deepEqual(
+      (await proofs(test)).map(({ verified }) => verified),
+      [false, false],
+    );
+    assert.equal((await gateOf(test)).satisfied, false);
+    assert.deepEqual(
+      waiting(test).map(({ kind }) => kind),
+      ['verification', 'verification'],
+    );
+    assert.equal(await state(test), 'VERIFYING');
+  });
+
   it('carries a verification to no other content, type or Work item', async (t) => {
     const test = await verifying(t);
     const entry = { description: 'Reviewed', type: 'review', required: true };

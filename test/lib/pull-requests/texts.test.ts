@@ -147,7 +147,7 @@ describe('composeBody', () => {
 const proof = (content: string): Proof => ({
   ...{ id: SESSION.id, case_id: SESSION.case_id, type: 'test-log', content, verified: true },
   ...{ verified_at: '2026-01-02T00:00:00.000Z', verified_by: 'operator', commit: null },
-  ...{ session_id: null, diff_sha256: null },
+  ...{ session_id: null, diff_sha256: null, file: null, file_sha256: null },
   ...{ created_at: '2026-01-01T00:00:00.000Z' },
 });
 
