@@ -150,6 +150,7 @@ export const conflictRoutes = [
       'unreadable_record',
       'invalid_state',
       'no_repository',
+      'provider_missing',
       'trust_needed',
       ...GIT,
     ],

@@ -1,6 +1,18 @@
 /** What every endpoint may answer that asks git. */
 export const GIT = ['git_failed', 'tool_timeout', 'unavailable'] as const;
 
+/** What an endpoint may answer that makes a session. */
+export const CREATING = [
+  'not_found',
+  'invalid_state',
+  'rebase_in_progress',
+  'no_repository',
+  'provider_missing',
+  'trust_needed',
+  'unreadable_record',
+  ...GIT,
+] as const;
+
 /** What an endpoint may answer that gives a Work item a worktree which is there, or was. */
 export const TAKING = [
   'already_exists',

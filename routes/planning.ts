@@ -39,6 +39,7 @@ const STAGE_ERRORS = [
   'planning_edited',
   'file_busy',
   'no_repository',
+  'provider_missing',
   'trust_needed',
   'provider_failed',
   ...AT_WORK,

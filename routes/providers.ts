@@ -10,6 +10,12 @@ const Provider = Type.Object(
     available: Type.Boolean(),
     reason: Type.Optional(Type.String({ description: 'Why not, and what to do about it' })),
     version: Type.Optional(Type.String()),
+    login: Type.Optional(
+      Type.Enum(['yes', 'no', 'unknown'], {
+        description:
+          'Of agents: whether there is a login or a key, by the files and variables that are known of it. Nobody is asked whether it is good still',
+      }),
+    ),
     isolation: Type.Enum(['enforced', 'checked', 'untried', 'operator'], {
       description:
         'How Plan mode is held read-only: by the operating system, by comparison afterwards, by a sandbox that nobody has tried and by comparison, or by the operator',

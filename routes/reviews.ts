@@ -11,6 +11,7 @@ import { Review } from '../store/records/review.ts';
 import { Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
 import { HOST } from './codehost-errors.ts';
+import { GIT } from './git-errors.ts';
 
 const ReviewPath = Type.Object({
   ...CasePath.properties,
@@ -123,7 +124,9 @@ export const reviewRoutes = [
       'file_busy',
       'invalid_state',
       'no_repository',
+      'provider_missing',
       'trust_needed',
+      ...GIT,
     ],
     handler: async ({ params, body }, service) => {
       const session = await addressFeedback(service, params.id, body ?? {});

@@ -11,6 +11,7 @@ import { Id, Word } from '../store/records/id.ts';
 import { Lock } from '../store/records/lock.ts';
 import { Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
+import { CREATING } from './git-errors.ts';
 
 const OfCase = Type.Object({ case_id: Id });
 
@@ -36,7 +37,7 @@ export const sessionControlRoutes = [
     }),
     response: Session,
     status: 201,
-    errors: ['not_found', 'invalid_state', 'no_repository', 'trust_needed', 'unreadable_record'],
+    errors: CREATING,
     handler: async ({ body: { case_id, type = 'implementing', ...body } }, service) => {
       const session = await createSession(service, case_id, { type, ...body });
       return created(`/cases/${case_id}/sessions/${session.id}`, session);

@@ -18,6 +18,7 @@ import { usageOf } from '../lib/sessions/usage.ts';
 import { Id, Sha256, Word } from '../store/records/id.ts';
 import { Session, Usage } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
+import { CREATING } from './git-errors.ts';
 
 const SessionPath = Type.Object({ id: Id, sid: Id });
 
@@ -46,7 +47,7 @@ export const sessionRoutes = [
     }),
     response: Session,
     status: 201,
-    errors: ['not_found', 'invalid_state', 'no_repository', 'trust_needed', 'unreadable_record'],
+    errors: CREATING,
     handler: async ({ params, body }, service) => {
       const session = await createSession(service, params.id, body);
       return created(`/cases/${params.id}/sessions/${session.id}`, session);

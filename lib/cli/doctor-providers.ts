@@ -33,11 +33,22 @@ export const providers = async function* (patient: Patient): AsyncGenerator<Find
 };
 
 const finding = (
-  { id, available, reason = '', version, isolation }: ProviderInfo,
+  { id, available, reason = '', version, isolation, login }: ProviderInfo,
   chosen: boolean,
 ): Finding => {
   const role = chosen ? ', runs new sessions' : '';
-  if (available)
-    return ok('provider', `${id}${version ? ` ${version}` : ''} (${isolation}${role})`);
+  if (available) {
+    const say = login === 'no' ? note : ok;
+    const about = `${isolation}${role}${LOGGED_IN[login ?? 'built_in']}`;
+    return say('provider', `${id}${version ? ` ${version}` : ''} (${about})`);
+  }
   return (chosen ? missing : note)('provider', `${id}: ${reason}`);
+};
+
+// By files and keys alone: whether the model takes them, only a session says.
+const LOGGED_IN = {
+  yes: ', logged in or with a key',
+  no: ', not logged in: log in with the agent itself once, or give the daemon its key',
+  unknown: ', whether it is logged in is not known',
+  built_in: '',
 };

@@ -4,6 +4,7 @@ import type { Provider, Run, RunEvent, RunResult, RunSpec } from './provider.ts'
 export const createManualProvider = (): Provider => ({
   isolation: 'operator',
   own_network: false,
+  missing: () => undefined,
   probe: async () => ({ id: 'manual', kind: 'manual', available: true, isolation: 'operator' }),
   start: (spec, tell) => (spec.phase === 'plan' ? awaitPlan(spec, tell) : awaitFinish(spec, tell)),
 });

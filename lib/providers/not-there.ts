@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { cleanEnvironment, type Environment } from '../tools/environment.ts';
-import { findProgram } from '../tools/find-program.ts';
+import { findProgram, isProgram } from '../tools/find-program.ts';
 import type { ProviderDeps } from './launch.ts';
 
 /** A program as far as it can be looked for: where, and what to do when it is not found. */
@@ -15,7 +15,10 @@ export const whyNotThere = (
   { argv: [command = ''], env, hint }: Wanted,
   deps: Pick<ProviderDeps, 'env'>,
 ): string | undefined => {
-  if (isAbsolute(command)) return undefined;
+  if (isAbsolute(command))
+    return isProgram(command)
+      ? undefined
+      : `${command} is not there, or is no program. Correct providers in workspace.md.`;
   // A path from here would be a file of the worktree, which is nobody's choice of program.
   if (command.includes('/'))
     return `The command ${command} must be a name on the PATH or an absolute path.`;

@@ -1,5 +1,6 @@
 import type { Environment } from '../tools/environment.ts';
 import type { StatePlace } from '../tools/state/place.ts';
+import type { Login, LoginSigns } from './login.ts';
 import type { Phase } from './provider.ts';
 
 /** What an agent is to ask leave for in Work mode, each time. */
@@ -45,6 +46,7 @@ export interface Preset {
    * that one puts in variables of its environment: so the token goes by one.
    */
   token_by_env?: boolean;
+  logged_in_by?: LoginSigns;
   /** What to do when it is not there. */
   hint: string;
   /** What to do when it wants a login; most take a key from the environment as well. */
@@ -65,6 +67,8 @@ export interface AcpAgent {
   sums_turn: boolean;
   cost_restarts: boolean;
   token_by_env: boolean;
+  /** Looked up anew with each call. */
+  loggedIn: () => Login;
   hint: string;
   login?: string;
 }
@@ -97,6 +101,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       const ask = [...(execute ? ['Bash'] : []), ...(fetch ? ['WebFetch', 'WebSearch'] : [])];
       return { meta: { claudeCode: { options: { settings: { permissions: { ask } } } } } };
     },
+    logged_in_by: {
+      env: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+      files: ['.claude/.credentials.json'],
+      otherwise: 'no',
+    },
     cost_restarts: true,
     token_by_env: true,
     hint: 'Install the npm package @agentclientprotocol/claude-agent-acp so that claude-agent-acp is on the PATH.',
@@ -109,6 +118,8 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     inherits: [...OPENAI, 'CODEX_API_KEY', 'CODEX_HOME', 'CODEX_CONFIG'],
     // What its own sandbox lets a command do it never asks for: so that is reading alone.
     asks: ({ execute }) => (execute ? { modes: ['read-only'] } : {}),
+    // A model_provider of its own settings does without.
+    logged_in_by: { env: ['CODEX_API_KEY'], files: ['.codex/auth.json'], otherwise: 'unknown' },
     hint: 'Install the npm package @agentclientprotocol/codex-acp so that codex-acp is on the PATH.',
     // With a key in its environment alone it still asks for a login.
     login:
@@ -126,6 +137,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     ],
     env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
     authenticate: { method: 'gemini-api-key', when: 'GEMINI_API_KEY' },
+    logged_in_by: {
+      env: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+      files: ['.gemini/oauth_creds.json'],
+      otherwise: 'no',
+    },
     hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
   },
   opencode: {
@@ -147,6 +163,12 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
       },
     }),
     sums_turn: false,
+    // Some of its models ask for none.
+    logged_in_by: {
+      env: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY'],
+      files: ['.local/share/opencode/auth.json'],
+      otherwise: 'unknown',
+    },
     hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
   },
   qwen: {
@@ -154,6 +176,11 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
     modes: { plan: ['plan'], work: ['auto-edit', 'default'] },
     state_dirs: ['.qwen'],
     inherits: [...OPENAI, 'DASHSCOPE_API_KEY'],
+    logged_in_by: {
+      env: ['OPENAI_API_KEY', 'DASHSCOPE_API_KEY'],
+      files: ['.qwen/oauth_creds.json'],
+      otherwise: 'no',
+    },
     hint: 'Install the npm package @qwen-code/qwen-code so that qwen is on the PATH.',
   },
 };

@@ -1,5 +1,6 @@
 import type { Bind } from '../tools/sandbox.ts';
 import type { Limit } from './limits.ts';
+import type { Login } from './login.ts';
 
 /**
  * What the session engine asks of whatever executes a session: an agent, an embedded runner, or the operator.
@@ -15,6 +16,8 @@ export interface ProviderInfo {
   reason?: string;
   version?: string;
   isolation: Isolation;
+  /** Of agents: whether there is a login or a key for it. */
+  login?: Login;
 }
 
 /** How Plan mode is held read-only: by the operating system, by comparison afterwards, or by the operator. */
@@ -229,6 +232,8 @@ export interface Provider {
   readonly isolation: Isolation;
   /** Its programs have a network of their own, and find MCP inside of it. */
   readonly own_network: boolean;
+  /** Why it cannot be started, and what to install or set; undefined when it can. Nothing is started to tell. */
+  missing(): string | undefined;
   probe(): Promise<ProviderInfo>;
   start(spec: RunSpec, tell: (event: RunEvent) => void): Run;
 }

@@ -8,6 +8,7 @@ import { createCommandProvider } from './command/command.ts';
 import type { Format } from './command/formats.ts';
 import { COMMAND_PRESETS } from './command/presets.ts';
 import type { ProviderDeps } from './launch.ts';
+import { type Login, loginOf } from './login.ts';
 import { createManualProvider } from './manual.ts';
 import type { PermissionPolicy } from './permissions.ts';
 import { type AcpAgent, PRESETS, type Preset } from './presets.ts';
@@ -131,11 +132,11 @@ const commandProvider = (id: string, entry: CommandSettings, deps: ProviderDeps)
       'command',
       `providers.${id}: work is needed, the program and its arguments for Work mode, or the preset of a known program.`,
     );
-  const { env, state } = ownPlaces(entry, presetOf(name) ?? BARE, deps);
+  const { env, state, loggedIn } = ownPlaces(entry, presetOf(name) ?? BARE, deps);
   const argv = { work, ...(plan !== undefined && { plan }) };
   const { output = known?.output ?? 'text' } = entry;
   return createCommandProvider(
-    { id, argv, output, env, state, hint: known?.hint ?? BARE.hint },
+    { id, argv, output, env, state, loggedIn, hint: known?.hint ?? BARE.hint },
     deps,
   );
 };
@@ -193,7 +194,7 @@ const acpAgent = (
   { entry, preset }: { entry: AcpSettings; preset: Preset },
   deps: ProviderDeps,
 ): Omit<AcpAgent, 'asking'> => {
-  const { env, state } = ownPlaces(entry, preset, deps);
+  const { env, state, loggedIn } = ownPlaces(entry, preset, deps);
   const { plan, work } = entry.modes ?? {};
   const { authenticate } = preset;
   return {
@@ -209,6 +210,7 @@ const acpAgent = (
     sums_turn: preset.sums_turn ?? true,
     cost_restarts: preset.cost_restarts ?? false,
     token_by_env: preset.token_by_env ?? false,
+    loggedIn,
     hint: preset.hint,
     ...(preset.meta && { meta: preset.meta }),
     ...(preset.login !== undefined && { login: preset.login }),
@@ -220,7 +222,7 @@ const ownPlaces = (
   entry: Pick<AcpSettings, 'env' | 'state_dirs' | 'state_returns'>,
   preset: Preset,
   { env }: ProviderDeps,
-): { env: Environment; state: StatePlace[] } => {
+): { env: Environment; state: StatePlace[]; loggedIn: () => Login } => {
   const given: Environment = { ...inherited(preset, env), ...preset.env, ...entry.env };
   const home = given.HOME ?? env.HOME ?? '/';
   const usual = usualPlaces(preset, given).map((path) => atHome(path, home));
@@ -232,7 +234,7 @@ const ownPlaces = (
     const rules = known ?? returns;
     return { path, ...(rules && { rules: { ...known, ...returns } }) };
   });
-  return { env: given, state };
+  return { env: given, state, loggedIn: () => loginOf(preset, given, usual) };
 };
 
 const atHome = (path: string, home: string): string => resolve(path.replace(/^~(?=\/)/, home));
@@ -253,6 +255,7 @@ const inherited = ({ inherits }: Preset, env: ProviderDeps['env']): Environment 
 const unavailable = (id: string, kind: ProviderInfo['kind'], reason: string): Provider => ({
   isolation: 'checked',
   own_network: false,
+  missing: () => reason,
   probe: async () => ({ id, kind, available: false, reason, isolation: 'checked' }),
   start: () => failedRun(reason),
 });

@@ -9,7 +9,11 @@ import { refuseSession } from '../conflicts/under-way.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { newId } from '../new-id.ts';
 import type { Service } from '../service.ts';
+import { defaultBase } from '../tools/git/repository.ts';
 import { needChosen, needProvider } from '../trust/need.ts';
+import { worktreeConfig } from '../worktrees/config.ts';
+import { findWorktree } from '../worktrees/read.ts';
+import { repositoryFor } from '../worktrees/repository.ts';
 import { begin } from './launch.ts';
 import { needSessionTrust } from './trust.ts';
 
@@ -51,6 +55,7 @@ export const createSession = async (
     created_at: service.clock().toISOString(),
     ...(comment !== undefined && { comment }),
   };
+  await checkBase(service, item);
   await checkFollows(service, caseId, reopen);
   const kept = await keepSession(service.store, caseId, matter);
   if (kept === undefined) throw notFound('Work item', caseId);
@@ -82,6 +87,14 @@ const checkRepository = (service: Service, project: string): void => {
   );
 };
 
+// A worktree is made when the session begins, which may be later: what can be known of it now is said now.
+const checkBase = async (service: Service, { id, project }: Case): Promise<void> => {
+  if (findWorktree(service, id) !== undefined) return;
+  const repository = await repositoryFor(service, project);
+  const { base_branch } = worktreeConfig(service);
+  await defaultBase(service.git, repository, base_branch ?? undefined);
+};
+
 // Whose name waits is nobody's choice.
 const checkedName = (service: Service, wanted: string | undefined): string => {
   needChosen(service, wanted);
@@ -90,13 +103,16 @@ const checkedName = (service: Service, wanted: string | undefined): string => {
 
 /**
  * The name of a provider that there is: the one wanted, or that of the settings. Throws `bad_request`, and `trust_needed`
- * where it waits for the operator's word.
+ * where it waits for the operator's word, `provider_missing` where its program is not installed.
  */
 export const checkProvider = (service: Service, wanted: string | undefined): string => {
   const providers = service.providers();
   const name = checkedName(service, wanted);
   needProvider(service, name);
-  if (providers.get(name) !== undefined) return name;
+  const provider = providers.get(name);
+  const reason = provider?.missing();
+  if (reason !== undefined) throw new ServiceError('provider_missing', reason);
+  if (provider !== undefined) return name;
   throw new ServiceError(
     'bad_request',
     `There is no provider ${name}. The providers are runbook, manual and those in workspace.md.`,

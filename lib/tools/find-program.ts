@@ -20,6 +20,16 @@ export const programStamp = (name: string, env: Environment): string => {
   return found === undefined ? '' : [path, found.ino, found.size, found.mtimeMs].join(' ');
 };
 
+/** Whether there is a file with something in it; one that cannot be looked at is none. */
+export const isFilled = (path: string): boolean => {
+  try {
+    const found = statSync(path);
+    return found.isFile() && found.size > 0;
+  } catch {
+    return false;
+  }
+};
+
 /** Whether there is a file that may be started. */
 export const isProgram = (path: string): boolean => {
   try {

@@ -5,7 +5,9 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { newestSession, type Running, startForTest } from '../helpers/service.ts';
+import type { Problem } from '../helpers/sessions.ts';
 
 const PLAN = 'Make the file:\n\n```sh\nprintf "hello\\n" > hello.txt\n```\n';
 
@@ -176,6 +178,43 @@ describe('POST /cases/{id}/sessions', () => {
     await call('PUT', `${at}/state`, { state: 'NON_ISSUE' });
     const closed = await call<{ code: string }>('POST', `${at}/sessions`, { type: 'implementing' });
     assert.deepEqual([closed.status, closed.body.code], [422, 'invalid_state']);
+  });
+});
+
+describe('what can be known of a session before it is made', () => {
+  it('is said: a provider that is not installed, and what to install', async (t) => {
+    const { call, at } = await withCase(t);
+    const made = await call<Problem>('POST', `${at}/sessions`, {
+      type: 'implementing',
+      provider: 'opencode',
+    });
+    assert.deepEqual([made.status, made.body.code], [422, 'provider_missing']);
+    assert.match(made.body.detail, /Install the npm package opencode-ai/);
+    assert.deepEqual((await call<Session[]>('GET', `${at}/sessions`)).body, []);
+  });
+
+  it('is said: a repository without a commit, and what to do', async (t) => {
+    const root = temporaryDirectory(t);
+    const git = gitIn(root);
+    git('init', '-q', '-b', 'main');
+    const { call, at } = await withCase(t, undefined, { repository: { root, git } });
+    const body = { type: 'implementing' };
+    const none = await call<Problem>('POST', `${at}/sessions`, body);
+    assert.deepEqual([none.status, none.body.code], [422, 'invalid_state']);
+    assert.match(none.body.detail, /has no commit yet.*git commit --allow-empty/);
+    assert.deepEqual((await call<Session[]>('GET', `${at}/sessions`)).body, []);
+    git(
+      '-c',
+      'user.name=a',
+      '-c',
+      'user.email=a@b',
+      'commit',
+      '-q',
+      '--allow-empty',
+      '-m',
+      'start',
+    );
+    assert.equal((await call('POST', `${at}/sessions`, body)).status, 201);
   });
 });
 

@@ -17,21 +17,23 @@ const UNAVAILABLE_MS = 30_000;
  */
 export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
   let known: { info: Promise<ProviderInfo>; until: number; program: string } | undefined;
+  const look = (): Promise<ProviderInfo> => {
+    const program = programStamp(agent.argv[0] ?? '', cleanEnvironment(deps.env, agent.env));
+    const fresh = known?.program === program && performance.now() < known.until;
+    if (known !== undefined && fresh) return known.info;
+    const info = probe(agent, deps);
+    const latest = { info, until: Number.POSITIVE_INFINITY, program };
+    known = latest;
+    return info.then((found) => {
+      if (!found.available) latest.until = performance.now() + UNAVAILABLE_MS;
+      return found;
+    });
+  };
   return {
     isolation: isolationOf(deps),
     own_network: deps.network.kind === 'own',
-    probe: () => {
-      const program = programStamp(agent.argv[0] ?? '', cleanEnvironment(deps.env, agent.env));
-      const fresh = known?.program === program && performance.now() < known.until;
-      if (known !== undefined && fresh) return known.info;
-      const info = probe(agent, deps);
-      const latest = { info, until: Number.POSITIVE_INFINITY, program };
-      known = latest;
-      return info.then((found) => {
-        if (!found.available) latest.until = performance.now() + UNAVAILABLE_MS;
-        return found;
-      });
-    },
+    missing: () => whyNotThere(agent, deps),
+    probe: async () => ({ ...(await look()), login: agent.loggedIn() }),
     start: (spec, tell) => {
       const missing = whyNotThere(agent, deps);
       if (missing !== undefined) return failedRun(missing);

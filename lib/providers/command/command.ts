@@ -1,6 +1,7 @@
 import type { Environment } from '../../tools/environment.ts';
 import type { StatePlace } from '../../tools/state/place.ts';
 import { isolationOf, type ProviderDeps } from '../launch.ts';
+import type { Login } from '../login.ts';
 import { createManualProvider } from '../manual.ts';
 import { whyNotThere } from '../not-there.ts';
 import { withOwnState } from '../own-state.ts';
@@ -18,6 +19,7 @@ export interface CommandProgram {
   env: Environment;
   state: readonly StatePlace[];
   hint: string;
+  loggedIn: () => Login;
 }
 
 /**
@@ -27,12 +29,13 @@ export interface CommandProgram {
 export const createCommandProvider = (program: CommandProgram, deps: ProviderDeps): Provider => ({
   isolation: program.argv.plan === undefined ? 'operator' : isolationOf(deps),
   own_network: deps.network.kind === 'own',
+  missing: () => missing(program, deps),
   probe: async () => {
     const isolation = isolationOf(deps);
-    const info: ProviderInfo = { id: program.id, kind: 'command', available: true, isolation };
-    const reason = Object.values(program.argv).flatMap(
-      (argv) => whyNotThere({ ...program, argv }, deps) ?? [],
-    )[0];
+    const login = program.loggedIn();
+    const known = { id: program.id, kind: 'command', isolation, login } as const;
+    const info: ProviderInfo = { ...known, available: true };
+    const reason = missing(program, deps);
     return reason === undefined ? info : { ...info, available: false, reason };
   },
   start: (spec, tell) => {
@@ -50,3 +53,6 @@ export const createCommandProvider = (program: CommandProgram, deps: ProviderDep
     );
   },
 });
+
+const missing = (program: CommandProgram, deps: ProviderDeps): string | undefined =>
+  Object.values(program.argv).flatMap((argv) => whyNotThere({ ...program, argv }, deps) ?? [])[0];

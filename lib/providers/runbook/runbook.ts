@@ -19,6 +19,7 @@ type Tell = (event: RunEvent) => void;
 export const createRunbookProvider = (deps: ProviderDeps): Provider => ({
   isolation: 'enforced',
   own_network: deps.network.kind === 'own',
+  missing: () => undefined,
   probe: async () => ({ id: 'runbook', kind: 'runbook', available: true, isolation: 'enforced' }),
   start: (spec, tell) => (spec.phase === 'plan' ? plan(spec) : work(spec, tell, deps)),
 });

@@ -99,7 +99,7 @@ export const defaultBase = async (
   throw new ServiceError(
     'invalid_state',
     configured === undefined
-      ? 'The repository has no commit yet. Make one, then try again.'
+      ? 'The repository has no commit yet. Make one (git commit --allow-empty -m start will do), then try again.'
       : `The repository has no branch or commit ${configured} to start from.`,
   );
 };

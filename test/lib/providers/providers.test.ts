@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { ProviderInfo } from '../../../lib/providers/provider.ts';
 import { createProviders, type ProviderSettings } from '../../../lib/providers/providers.ts';
@@ -47,6 +49,34 @@ describe('createProviders', () => {
     }
   });
 
+  it('says whether an agent is logged in, by its files and keys, as they are now', async (t) => {
+    const { get, place } = providersOn(t, {});
+    const login = async (id: string) => (await get(id)?.probe())?.login;
+    assert.deepEqual(
+      [await login('claude'), await login('codex'), await login('gemini'), await login('runbook')],
+      ['no', 'unknown', 'no', undefined],
+    );
+    mkdirSync(join(place.home, '.claude'));
+    writeFileSync(join(place.home, '.claude/.credentials.json'), '');
+    assert.equal(await login('claude'), 'no', 'an empty file is no login');
+    writeFileSync(join(place.home, '.claude/.credentials.json'), '{}');
+    assert.equal(await login('claude'), 'yes');
+    const elsewhere = join(place.root, 'codex');
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, 'auth.json'), '{}');
+    const entry = (preset: string, env: object) => ({ kind: 'acp', preset, env });
+    const infos = [
+      entry('codex', { CODEX_HOME: elsewhere, PATH: place.home }),
+      entry('qwen', { OPENAI_API_KEY: 'x' }),
+      { kind: 'acp', command: 'own' },
+    ];
+    assert.deepEqual(await Promise.all(infos.map(async (each) => (await infoOf(t, each)).login)), [
+      'yes',
+      'yes',
+      'unknown',
+    ]);
+  });
+
   it('knows no provider that nobody named, and none by the names of objects', (t) => {
     const { get } = providersOn(t, {});
 
@@ -84,7 +114,7 @@ describe('createProviders', () => {
       { kind: 'acp', command: '/nonexistent/agent' },
       'mine',
       'acp',
-      /could not be started/,
+      /is not there, or is no program/,
     ],
     ['the name of a built-in', { kind: 'acp', command: 'x' }, 'manual', 'manual', /built-in/],
   ];

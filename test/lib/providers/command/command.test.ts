@@ -290,6 +290,7 @@ describe('the settings of a command', () => {
       kind: 'command',
       available: true,
       isolation: 'checked',
+      login: 'unknown',
     });
   });
 });
