@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { readFolder } from './disk/folder.ts';
+import { isDirectory } from './disk/plain-path.ts';
 import { problemOf, problemsOfFolder } from './items/item-files.ts';
 import type { Problems } from './items/problems.ts';
 import { parseWebhook, type WebhookFile } from './items/read-webhooks.ts';
@@ -73,6 +74,8 @@ export const refreshGlobals = async (
   globals: Globals,
   patient = false,
 ): Promise<boolean> => {
+  // While the whole workspace is away, nobody took a setting or a receiver back.
+  if (!isDirectory(layout.root)) return false;
   const { settings: before, inForce, lookAgain, problems } = globals;
   const reading = { before, parse: parseSettings, patient: patient && lookAgain !== undefined };
   globals.settings = readEntry(layout.settings, reading);

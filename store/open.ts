@@ -141,6 +141,7 @@ const emptyStore = (
     turns: createTurns(),
     unknown: !given.journal.told.has(KNOWN),
     missing: new Set(),
+    away_at: undefined,
     held: new Set(),
     formerly: new Map([...given.journal.seen.values()].map((seen) => [seen.dir, seen])),
     lookLater: () => undefined,

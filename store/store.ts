@@ -36,6 +36,8 @@ export interface Store {
   readonly held: Set<string>;
   /** What was last told of each directory before this start: a file that is still the same is not parsed again. */
   readonly formerly: Map<string, Seen>;
+  /** When the whole workspace was last seen to be away, by the clock that nobody sets. */
+  away_at: number | undefined;
   /** Asks for a decision about the missing ones, once the grace period is over. */
   lookLater: () => void;
   /** Asks to look at a path again once the grace period is over, for what may be half saved. Undefined until somebody can. */

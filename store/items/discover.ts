@@ -111,10 +111,10 @@ const settleDown = async (
 const secondOf = ({ layout }: Store, dir: string, first: string): Problem =>
   duplicateId(first, placeIn(layout.root, caseFile(join(layout.root, dir)), 'id'));
 
-// One that nobody may look into at the moment still holds what it held.
+// One that cannot be read, or looked into, at the moment still holds what it held: a copy of it is not the first.
 const holds = ({ layout }: Store, dir: string, id: string): boolean => {
   const entry = readItem(layout.root, dir)?.case;
-  return entry?.value?.matter.id === id || entry?.problem?.code === 'no_permission';
+  return entry !== undefined && (entry.value === undefined || entry.value.matter.id === id);
 };
 
 // Two directories were renamed into one another: the id in the file says who lives where.

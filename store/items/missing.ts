@@ -1,12 +1,12 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { standing } from '../disk/plain-path.ts';
+import type { Entry, Seen } from '../journal/journal.ts';
 import { announce, type Store } from '../store.ts';
 import { compare } from './compare.ts';
 import { discover } from './discover.ts';
 import type { Item } from './item.ts';
 import { dropItem } from './items.ts';
-import { reconcileInTurn } from './reconcile.ts';
+import { isAway, reconcileInTurn } from './reconcile.ts';
 import { sweep } from './sweep.ts';
 
 /**
@@ -16,7 +16,7 @@ import { sweep } from './sweep.ts';
 export const decideMissing = async (store: Store): Promise<void> => {
   const ids = [...store.missing];
   // A disk that is not there for a while, a workspace that is put elsewhere: nobody deleted anything.
-  if (!existsSync(store.layout.root)) return store.missing.clear();
+  if (isAway(store) || store.readOnly !== undefined) return store.missing.clear();
   // It may be where another one was.
   await (ids.some((id) => isGone(store, id)) ? sweep(store) : discover(store));
   await Promise.all(ids.map((id) => store.turns.take(id, () => decide(store, id))));
@@ -30,15 +30,29 @@ const isGone = ({ layout: { root }, items }: Store, id: string): boolean => {
 const decide = async (store: Store, id: string): Promise<void> => {
   const item = store.items.byId.get(id);
   if (item === undefined || !store.missing.delete(id)) return;
-  if (isGone(store, id)) await forget(store, item);
+  // In this moment the whole workspace may have gone.
+  if (isGone(store, id) && !isAway(store))
+    await forget(store, item, lastSeen(store, id, item.seen));
   else await reconcileInTurn(store, item);
 };
 
+/** What is kept of one that somebody took away by hand: it may come back. */
+export const lastSeen = (
+  { clock }: Store,
+  id: string,
+  seen: Seen | undefined,
+): Pick<Entry, 'gone'> =>
+  seen === undefined ? {} : { gone: { id, state: { seen, at: clock().toISOString() } } };
+
 /** Takes a Work item that is no longer on disk out of the index and the journal, and tells that it is gone. */
-export const forget = async (store: Store, item: Item): Promise<void> => {
+export const forget = async (
+  store: Store,
+  item: Item,
+  kept: Pick<Entry, 'gone'> = {},
+): Promise<void> => {
   const { id, seen } = item;
   dropItem(store.items, item);
   const events = compare(id, seen, undefined, store.clock());
-  await store.journal.append({ seen: { id, state: null }, events });
+  await store.journal.append({ seen: { id, state: null }, ...kept, events });
   announce(store, id);
 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { hasCode } from '../disk/durable.ts';
-import { standing, statsAt } from '../disk/plain-path.ts';
+import { isDirectory, standing, statsAt } from '../disk/plain-path.ts';
 import { isClosed } from '../gate/gate.ts';
 import { isGitReplaying } from '../git/git-work.ts';
 import type { Seen } from '../journal/journal.ts';
@@ -68,9 +68,17 @@ const hasVanished = ({ files: { proofs, webhooks, medias } }: Item): boolean =>
 const expectBack = (store: Store, { id, dir }: Item): void => {
   // What comes back has to be watched anew.
   store.watch(dir, 'item');
+  isAway(store);
   if (store.missing.has(id)) return;
   store.missing.add(id);
   store.lookLater();
+};
+
+/** Whether the whole workspace is not there; when that was last seen is kept: it may come back piece by piece. */
+export const isAway = (store: Store): boolean => {
+  if (isDirectory(store.layout.root)) return false;
+  store.away_at = performance.now();
+  return true;
 };
 
 /** The item as it is on disk this moment, `patient` as above. Costs one lstat when case.md did not change. */
@@ -149,9 +157,15 @@ export const tell = async (store: Store, item: Item): Promise<void> => {
 };
 
 const append = async (store: Store, item: Item, now: Seen): Promise<void> => {
-  const isOld = item.seen === undefined && store.unknown;
-  const events = isOld ? [] : compare(item.id, item.seen, now, store.clock());
-  await store.journal.append({ seen: { id: item.id, state: now }, events });
+  const { id, seen } = item;
+  const { clock, journal, unknown } = store;
+  const isOld = seen === undefined && unknown;
+  const gone = seen === undefined ? journal.gone.get(id) : undefined;
+  const events = isOld ? [] : compare(id, seen, now, clock());
+  // It is there again: what changed while it was not is news as well.
+  if (gone !== undefined) events.push(...compare(id, gone.seen, now, clock()));
+  const back = gone && { gone: { id, state: null } };
+  await journal.append({ seen: { id, state: now }, ...back, events });
   item.seen = now;
   announce(store, item.id);
 };

@@ -8,6 +8,7 @@ import { compare } from './compare.ts';
 import type { Item } from './item.ts';
 import { lastTold, NO_FAULTS } from './item-files.ts';
 import { putItem } from './items.ts';
+import { lastSeen } from './missing.ts';
 import { NO_MEDIAS, NO_NAMES } from './proof-files.ts';
 import { missingCase, reconcile } from './reconcile.ts';
 
@@ -21,7 +22,8 @@ export const reviveAbsent = async (store: Store): Promise<void> => {
   const work = absent.map(async ([id, seen]) => {
     if (!isFaulty(store, seen.dir)) {
       const events = compare(id, seen, undefined, store.clock());
-      return void (await journal.append({ seen: { id, state: null }, events }));
+      const kept = lastSeen(store, id, seen);
+      return void (await journal.append({ seen: { id, state: null }, ...kept, events }));
     }
     putItem(items, revived(id, seen));
     await reconcile(store, id);

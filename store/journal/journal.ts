@@ -18,6 +18,8 @@ export interface Journal {
   /** True when there was no journal: what is found on disk makes no events. */
   readonly fresh: boolean;
   readonly seen: ReadonlyMap<string, Seen>;
+  /** What was last seen of Work items that somebody took away by hand: of the newest, for a week. */
+  readonly gone: ReadonlyMap<string, Gone>;
   /** Sessions that this machine has begun and not ended: session id → what was last told of it. */
   readonly runs: ReadonlyMap<string, RunSeen>;
   readonly cursors: ReadonlyMap<string, number>;
@@ -72,6 +74,11 @@ export interface Mark {
   base?: Pick<ProofMatter, 'type' | 'verified' | 'verified_sha256'>;
 }
 
+export interface Gone {
+  seen: Seen;
+  at: string;
+}
+
 export interface RunSeen {
   case_id: string;
   status: string;
@@ -81,6 +88,7 @@ export interface RunSeen {
 
 export interface Entry {
   seen?: { id: string; state: Seen | null };
+  gone?: { id: string; state: Gone | null };
   run?: { id: string; state: RunSeen | null };
   cursor?: { id: string; seq: number | null };
   told?: { id: string; state: unknown };
@@ -99,6 +107,7 @@ export const openJournal = async (dir: string, report: Report = raise): Promise<
   const recent = createRecent();
   const former = readingInto(state, recent);
   const { file, damaged } = await openJournalFile(dir, former.tell);
+  dropOld(state);
   const backlog = createBacklog(file, recent, (name) => report(undefined, lostIn(name)));
   const parts = { file, state, recent, backlog };
   const first = former.first();
@@ -138,7 +147,7 @@ const measure = (sizes: Map<string, number>, line: Line, size: number): void => 
   }
 };
 
-const KINDS = ['seen', 'run', 'cursor', 'told'] as const;
+const KINDS = ['seen', 'gone', 'run', 'cursor', 'told'] as const;
 
 /** What the journal last saw of each Work item, read from its lines by whoever may not write. */
 export const seenIn = (lines: readonly string[]): ReadonlyMap<string, Seen> => {
@@ -158,6 +167,7 @@ const raise: Report = (error) => {
 
 interface State {
   seen: Map<string, Seen>;
+  gone: Map<string, Gone>;
   runs: Map<string, RunSeen>;
   cursors: Map<string, number>;
   told: Map<string, unknown>;
@@ -166,6 +176,7 @@ interface State {
 
 const emptyState = (): State => ({
   seen: new Map(),
+  gone: new Map(),
   runs: new Map(),
   cursors: new Map(),
   told: new Map(),
@@ -174,6 +185,7 @@ const emptyState = (): State => ({
 
 const apply = (state: State, line: Line): void => {
   if (line.seen !== undefined) put(state.seen, line.seen.id, line.seen.state);
+  if (line.gone !== undefined) bury(state.gone, line.gone);
   if (line.run !== undefined) put(state.runs, line.run.id, line.run.state);
   if (line.cursor !== undefined) put(state.cursors, line.cursor.id, line.cursor.seq);
   if (line.told !== undefined) put(state.told, line.told.id, line.told.state);
@@ -184,6 +196,19 @@ const apply = (state: State, line: Line): void => {
 const put = <T>(map: Map<string, T>, id: string, value: T | null): void => {
   if (value === null) map.delete(id);
   else map.set(id, value);
+};
+
+const MOST_GONE = 20_000;
+const GONE_MS = 7 * 86_400_000;
+
+const bury = (gone: State['gone'], { id, state }: NonNullable<Entry['gone']>): void => {
+  put(gone, id, state);
+  const [oldest] = gone.keys();
+  if (gone.size > MOST_GONE && oldest !== undefined) gone.delete(oldest);
+};
+
+const dropOld = ({ gone }: State): void => {
+  for (const [id, { at }] of gone) if (Date.now() - Date.parse(at) > GONE_MS) gone.delete(id);
 };
 
 const take = ({ state, recent }: Pick<Parts, 'state' | 'recent'>, line: Line): void => {
@@ -199,6 +224,7 @@ interface Parts {
 }
 
 const rotate = async ({ file, state, backlog }: Parts): Promise<void> => {
+  dropOld(state);
   await file.rotate(linesOf(state), state.last);
   backlog.tidy();
 };
@@ -223,6 +249,7 @@ const journalOf = (parts: Parts, report: Report, { fresh, damaged, bytes }: Foun
     fresh,
     damaged,
     seen: state.seen,
+    gone: state.gone,
     runs: state.runs,
     cursors: state.cursors,
     told: state.told,
@@ -269,6 +296,7 @@ const linesOf = function* (state: State): Generator<string> {
   const encode = (line: Line): string => JSON.stringify(line);
   yield encode({ last: state.last });
   for (const [id, seen] of state.seen) yield encode({ seen: { id, state: seen } });
+  for (const [id, gone] of state.gone) yield encode({ gone: { id, state: gone } });
   for (const [id, run] of state.runs) yield encode({ run: { id, state: run } });
   for (const [id, seq] of state.cursors) yield encode({ cursor: { id, seq } });
   for (const [id, told] of state.told) yield encode({ told: { id, state: told } });

@@ -7,7 +7,7 @@ import { discover, meet } from '../items/discover.ts';
 import { unstrange } from '../items/items.ts';
 import { lookCloserAt } from '../items/look-closer.ts';
 import { decideMissing } from '../items/missing.ts';
-import { reconcile } from '../items/reconcile.ts';
+import { isAway, reconcile } from '../items/reconcile.ts';
 import { sweep } from '../items/sweep.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { Store } from '../store.ts';
@@ -156,8 +156,12 @@ export const lookAt = async (store: Store, dir: string): Promise<void> => {
   await Promise.all(below.map(({ id }) => reconcile(store, id)));
 };
 
-// However much goes on meanwhile: for a Work item that git moves far apart in time, and no longer.
+// However much goes on meanwhile: for a Work item that git moves far apart in time, for a workspace that comes back piece
+// by piece, and no longer.
 const LONGEST_ABSENCE_MS = 30_000;
+
+const isRecent = (since: number | undefined): boolean =>
+  since !== undefined && performance.now() - since < LONGEST_ABSENCE_MS;
 
 interface Deciding {
   isClosed: () => boolean;
@@ -176,7 +180,8 @@ const decideLater = (store: Store, { isClosed, gitWorks }: Deciding): (() => voi
   const decide = (): void => {
     if (isClosed()) return;
     const since = first ?? 0;
-    if (gitWorks(since) && performance.now() - since < LONGEST_ABSENCE_MS) {
+    const waits = gitWorks(since) && isRecent(since);
+    if (waits || (!isAway(store) && isRecent(store.away_at))) {
       later();
       return;
     }
