@@ -1,4 +1,6 @@
 import { hasCode } from '../store/disk/durable.ts';
+import { refuseNewer } from '../store/format.ts';
+import { layoutOf } from '../store/layout.ts';
 import { visible } from '../store/text/visible.ts';
 import { sentenceOf } from './cli/foreseen.ts';
 import { type Command, type Config, readConfig, UsageError } from './config.ts';
@@ -19,6 +21,9 @@ const COMMANDS: Record<Command, (config: Config, version: VersionInfo) => Promis
     say(`dossier ${version}${commit === null ? '' : ` (${commit.slice(0, 12)})`}\n`),
 };
 
+/** What has nothing to do with the workspace's files, or says itself what it has. */
+const ANY_FORMAT: readonly Command[] = ['doctor', 'help', 'version'];
+
 const say = (text: string): number => {
   process.stdout.write(text);
   return 0;
@@ -29,6 +34,7 @@ const main = async (): Promise<number> => {
   try {
     const read = readConfig();
     config = read.config;
+    if (!ANY_FORMAT.includes(read.command)) refuseNewer(layoutOf(config.workspace));
     return await COMMANDS[read.command](config, versionInfo());
   } catch (error) {
     return complain(error, config);

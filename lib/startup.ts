@@ -33,6 +33,7 @@ import { wakeQueue } from './sessions/launch.ts';
 import { takeInInterrupted } from './sessions/own-repository.ts';
 import { recoverSessions } from './sessions/recover.ts';
 import { logProblems } from './system/problem-log.ts';
+import { tellAdvice } from './system/settings-advice.ts';
 import { createCallers } from './tools/caller.ts';
 import { cleanEnvironment, loginEnvironment } from './tools/environment.ts';
 import { createGit } from './tools/git/git.ts';
@@ -73,12 +74,18 @@ export const startService = async (
   logProblems(open.store, log);
   const service = compose({ config, version, log, clock, store: open.store });
   const autocommit = createAutocommit(service);
+  const advise = (): void =>
+    void tellAdvice(service).catch((error: unknown) =>
+      log.debug({ err: error }, 'The settings were not looked through'),
+    );
   const changed = (): void => {
     service.dispatcher.changed();
     autocommit.globalsChanged();
+    advise();
   };
   service.dispatcher.start();
   autocommit.start();
+  advise();
   await takeUp(service);
   attendSessions(service);
   const attention = open.watch(() => {

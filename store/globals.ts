@@ -7,7 +7,7 @@ import { parseWebhook, type WebhookFile } from './items/read-webhooks.ts';
 import type { Layout } from './layout.ts';
 import { Settings } from './records/settings.ts';
 import { type Entry, isNewDoubt, isSound, readEntry } from './text/entry.ts';
-import { parseFrontMatter } from './text/front-matter.ts';
+import { type FrontMatter, parseFrontMatter } from './text/front-matter.ts';
 import { checkerOf } from './text/parse.ts';
 import { type FileProblem, fileProblem, notAdopted } from './text/problem.ts';
 import { amendRecord } from './text/record-file.ts';
@@ -57,6 +57,20 @@ const parseSettings = (text: string): Settings => {
 /** Reads workspace.md; undefined when there is none. Writes nothing. */
 export const readSettings = (layout: Layout): Entry<Settings> | undefined =>
   readEntry(layout.settings, { before: undefined, parse: parseSettings });
+
+export interface SettingsText {
+  settings: Settings;
+  source: FrontMatter;
+}
+
+/** workspace.md taken apart; undefined when there is none, or it cannot be read. Writes nothing. */
+export const readSettingsText = (layout: Layout): SettingsText | undefined => {
+  const parse = (text: string): SettingsText => {
+    const source = parseFrontMatter(text);
+    return { settings: check(source.data, source), source };
+  };
+  return readEntry(layout.settings, { before: undefined, parse })?.value;
+};
 
 /** What of workspace.md holds, and what of it waits for the operator. Writes nothing. */
 export const readInForce = (layout: Layout, all = false): Pick<InForce, 'settings' | 'waiting'> =>

@@ -1,6 +1,7 @@
 import { lockWorkspace } from './daemon-lock.ts';
 import { makeDirectories } from './disk/directories.ts';
 import { StoreError } from './errors.ts';
+import { refuseNewer, upgrade } from './format.ts';
 import { type Layout, layoutOf } from './layout.ts';
 
 /** A workspace that this process alone may write to, and has not read. */
@@ -14,6 +15,7 @@ export interface Held {
 /** Takes the lock of a workspace, as the daemon does. Throws WorkspaceHeldError when another process has it. */
 export const holdWorkspace = async (root: string): Promise<Held> => {
   const layout = layoutOf(root);
+  refuseNewer(layout);
   makeDirectories(layout);
   let isLost = false;
   const lock = await lockWorkspace(layout, {
@@ -23,6 +25,7 @@ export const holdWorkspace = async (root: string): Promise<Held> => {
     // Who had it in between may have changed anything.
     regained: () => undefined,
   });
+  await upgrade(layout);
   return {
     layout,
     check: () => {

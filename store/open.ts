@@ -1,6 +1,7 @@
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { clearLeftovers, makeDirectories } from './disk/directories.ts';
 import { pruneUndo } from './disk/undo.ts';
+import { refuseNewer, type Step, upgrade } from './format.ts';
 import { loadGate } from './gate/gate-files.ts';
 import { lookAtWaiting } from './gate/waiting.ts';
 import { gitIsDone } from './git/git-work.ts';
@@ -34,6 +35,8 @@ export interface OpenOptions {
   report: (error: unknown, what: string) => void;
   /** What stands in the files is the operator's word. */
   trust?: boolean;
+  /** From the files of older releases to today's; those that there are unless given. */
+  steps?: readonly Step[];
 }
 
 export interface OpenStore {
@@ -51,6 +54,7 @@ export interface OpenStore {
 export const openStore = async (root: string, options: OpenOptions): Promise<OpenStore> => {
   const { report } = options;
   const layout = layoutOf(root);
+  refuseNewer(layout, options.steps?.at(-1)?.to);
   makeDirectories(layout);
   const lock = await lockWorkspace(layout, {
     waits: (why) => report(undefined, why),
@@ -86,10 +90,11 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
 
 const readAll = async (
   layout: Layout,
-  { clock, follow, report, trust = false }: OpenOptions,
+  { clock, follow, report, steps, trust = false }: OpenOptions,
 ): Promise<Store> => {
   clearLeftovers(layout);
   pruneUndo(layout);
+  await upgrade(layout, steps);
   const machine = await machineOf(layout);
   const journal = await openJournal(layout.journal, report);
   const globals = createGlobals(createProblems(), createBook(trust));

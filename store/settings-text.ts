@@ -7,6 +7,9 @@ export const SETTINGS_TEXT = `---
 # this file again as soon as it is saved, and says so when something in it is wrong. What starts programs, names places
 # or opens doors holds once you have said so on this machine: dossier trust.
 
+# The form of the files here, for Dossier alone: a newer one brings them into its own.
+format: 1
+
 # Who plans and works: runbook runs the plan's fenced sh blocks, manual leaves both to you, and each agent
 # under providers, or known by name (claude, codex, gemini, opencode, qwen), has its own name.
 provider: runbook

@@ -1,10 +1,11 @@
 import type { Config } from '../config.ts';
 import { cleanEnvironment } from '../tools/environment.ts';
 import { homeOf } from '../tools/git/commit.ts';
-import { createGit } from '../tools/git/git.ts';
+import { createGit, type Git } from '../tools/git/git.ts';
 
 /** What git knows of the files of a workspace. Paths are relative to it. */
 export interface Committed {
+  git: Git;
   /** The file in the index and in the last commit; none where git does not know it. */
   versions(file: string): Promise<Buffer[]>;
   /** Those of the files that git knows. */
@@ -15,7 +16,7 @@ export interface Committed {
 export const committedIn = async (root: string, env: Config['env']): Promise<Committed> => {
   const git = createGit({ env: cleanEnvironment(env) });
   const home = git.program === undefined ? undefined : await homeOf(git, root);
-  if (home === undefined) return NOTHING;
+  if (home === undefined) return { git, ...NOTHING };
   const { repository, prefix } = home;
   const blob = async (name: string): Promise<Buffer[]> => {
     const args = ['cat-file', 'blob', name];
@@ -23,6 +24,7 @@ export const committedIn = async (root: string, env: Config['env']): Promise<Com
     return code === 0 ? [stdout] : [];
   };
   return {
+    git,
     versions: async (file) => [
       ...(await blob(`:0:${prefix}${file}`)),
       ...(await blob(`HEAD:${prefix}${file}`)),
@@ -37,7 +39,7 @@ export const committedIn = async (root: string, env: Config['env']): Promise<Com
   };
 };
 
-const NOTHING: Committed = {
+const NOTHING: Omit<Committed, 'git'> = {
   versions: async () => [],
   known: async () => new Set<string>(),
 };

@@ -10,6 +10,7 @@ import { GRACE_MS } from '../../store/text/entry.ts';
 import { visible } from '../../store/text/visible.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { type Config, UsageError } from '../config.ts';
+import { adviseOn } from '../system/settings-advice.ts';
 import { committedIn } from './check-git.ts';
 import { countsOf, jsonOf, linesOf, type Mended } from './check-words.ts';
 import { Refusal } from './refusal.ts';
@@ -29,7 +30,10 @@ export const check = async (
   if (why !== undefined)
     throw new UsageError(`${layout.root} ${why}; name the workspace with --workspace`);
   const git = await committedIn(layout.root, config.env);
-  const look = () => checkWorkspace(layout, git.versions);
+  const look = async (): Promise<Checked> => {
+    const advice = await adviseOn({ layout, config, git: git.git });
+    return checkWorkspace(layout, git.versions, advice);
+  };
   const mended = fix ? await alone(layout.root, async () => mendAll((await look()).findings)) : [];
   const checked = await lookTwice(look);
   const committed = await git.known(checked.findings.map(({ file }) => file));

@@ -1,12 +1,15 @@
 import { resolve } from 'node:path';
 import { holderOf } from '../../store/daemon-lock.ts';
+import { FormatError, refuseNewer } from '../../store/format.ts';
 import { inspectWorkspace, isThere } from '../../store/inspect.ts';
-import { type FileProblem, fileProblem } from '../../store/text/problem.ts';
+import { problemOf } from '../../store/items/item-files.ts';
+import type { FileProblem } from '../../store/text/problem.ts';
 import { lookForWaiting } from '../../store/trust/look.ts';
 import { plain } from '../../store/trust/told.ts';
 import { howToRaise, type Limit, watchLimit } from '../../store/watch/watch-limits.ts';
 import { whyNotWritten, whyNoWorkspace } from '../../store/workspace-files.ts';
 import { placeOf } from '../system/problem-log.ts';
+import { adviseOn } from '../system/settings-advice.ts';
 import { homeOf } from '../tools/git/commit.ts';
 import { findRepository } from '../tools/git/repository.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
@@ -22,13 +25,23 @@ export const workspace = async function* (patient: Patient): AsyncGenerator<Find
     const unwritten = whyNotWritten(patient.layout);
     if (unwritten !== undefined) yield missing('workspace', `${root} ${unwritten}`);
     else yield ok('workspace', root);
+    yield* format(patient);
     yield daemon(patient);
-    yield settings(patient);
+    yield* settings(patient);
     yield* trust(patient);
     yield* records(patient);
     yield await history(patient);
   }
   yield* repositories(patient);
+};
+
+const format = function* ({ layout }: Patient): Generator<Finding> {
+  try {
+    refuseNewer(layout);
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+    yield missing('format', error.message);
+  }
 };
 
 const daemon = ({ layout }: Patient): Finding => {
@@ -38,13 +51,19 @@ const daemon = ({ layout }: Patient): Finding => {
   return ok('daemon', `process ${holder.pid} on ${holder.host}, since ${holder.since}${where}`);
 };
 
-const settings = ({ settings: entry }: Patient): Finding => {
+const settings = async function* (patient: Patient): AsyncGenerator<Finding> {
+  const { settings: entry } = patient;
+  const problems = problemOf('workspace.md', entry);
+  const advice = await adviseOn(patient);
   if (entry === undefined)
-    return note('settings', 'no workspace.md: dossier init makes one, the defaults hold');
-  if (entry.problem === undefined) return ok('settings', 'workspace.md');
-  const { line, message } = fileProblem('workspace.md', entry.problem);
-  return missing('settings', `workspace.md${line === undefined ? '' : `:${line}`}: ${message}`);
+    yield note('settings', 'no workspace.md: dossier init makes one, the defaults hold');
+  else if (problems.length + advice.length === 0) yield ok('settings', 'workspace.md');
+  for (const problem of problems) yield missing('settings', saidOf(problem));
+  for (const problem of advice) yield note('settings', saidOf(problem));
 };
+
+const saidOf = ({ column: _column, ...problem }: FileProblem): string =>
+  `${placeOf(problem)}: ${problem.message}`;
 
 const trust = function* ({ layout, config }: Patient): Generator<Finding> {
   if (config.trust) return;

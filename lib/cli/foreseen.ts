@@ -1,7 +1,7 @@
 import { whyNot } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 
-const SENTENCES = ['Refusal', 'ServiceError', 'StoreError', 'WorkspaceHeldError'];
+const SENTENCES = ['Refusal', 'ServiceError', 'StoreError', 'WorkspaceHeldError', 'FormatError'];
 
 /** What to tell the operator of an error that they can do something about; undefined where nobody foresaw it. */
 export const sentenceOf = (

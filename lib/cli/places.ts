@@ -16,14 +16,19 @@ export const checkWorkspace = ({ workspace }: Config): void => {
     throw new Refusal(`${workspace} ${why}. Give another directory with --workspace.`);
 };
 
-/** Throws a Refusal unless the repository that was named is one. */
-export const checkRepository = async ({ repo, env }: Config): Promise<void> => {
+/** Throws a Refusal unless the repository that was named is one, and not the workspace. */
+export const checkRepository = async ({ repo, workspace, env }: Config): Promise<void> => {
   if (repo === undefined) return;
   const git = createGit({ env: cleanEnvironment(env) });
-  if ((await findRepository(git, repo)) !== undefined) return;
-  throw new Refusal(
-    `${repo} is not a git repository. Run git init there, or name another one with --repo.`,
-  );
+  const found = await findRepository(git, repo);
+  if (found === undefined)
+    throw new Refusal(
+      `${repo} is not a git repository. Run git init there, or name another one with --repo.`,
+    );
+  if (found.root === workspace)
+    throw new Refusal(
+      `${workspace} cannot be both the workspace and the repository that is worked on. Give another directory with --workspace.`,
+    );
 };
 
 /** Throws a Refusal on an address that others could reach. */

@@ -19,8 +19,14 @@ export const repositoryFor = async (service: Service, project: string): Promise<
     );
   }
   const repository = await findProjectRepository(service, project);
+  const { root } = service.store.layout;
+  if (repository?.root === root)
+    throw new ServiceError(
+      'no_repository',
+      `The repository of the project ${project} is the workspace itself, ${root}. Give the project another one.`,
+    );
   if (repository !== undefined) return repository;
-  const path = resolve(service.store.layout.root, named);
+  const path = resolve(root, named);
   throw new ServiceError(
     'no_repository',
     `${path} is not a git repository. Run git init there, or give the project ${project} another one.`,

@@ -5,8 +5,8 @@ import { seenIn } from '../journal/journal.ts';
 import { lookAtJournal } from '../journal/journal-file.ts';
 import type { Layout } from '../layout.ts';
 import type { Entry } from '../text/entry.ts';
-import { fileProblem, LINKED_FOLDER, NO_FOLDER } from '../text/problem.ts';
-import { error, type Finding } from './finding.ts';
+import { type FileProblem, fileProblem, LINKED_FOLDER, NO_FOLDER } from '../text/problem.ts';
+import { error, type Finding, warning } from './finding.ts';
 import { checkGitignore } from './git-ignore.ts';
 import { checkGlobals } from './globals.ts';
 import { checkItems, type FoundItem } from './items.ts';
@@ -22,11 +22,12 @@ export interface Checked {
 
 /**
  * Reads every record of a workspace that another process may have open: takes no lock and writes nothing. `committed`
- * answers the versions of a file that git has.
+ * answers the versions of a file that git has; `advice` is what somebody should know besides.
  */
 export const checkWorkspace = async (
   layout: Layout,
   committed: (file: string) => Promise<Buffer[]>,
+  advice: readonly FileProblem[] = [],
 ): Promise<Checked> => {
   const journal = lookAtJournal(layout.journal);
   const seen = seenIn(journal?.lines ?? []);
@@ -47,6 +48,7 @@ export const checkWorkspace = async (
     ...machine,
     ...checkGitignore(layout),
     ...checkTrust(layout),
+    ...advice.map((problem) => warning(problem)),
   ];
   return { items: items.length, findings: all.sort(byPlace) };
 };

@@ -1,4 +1,4 @@
-import { type FileProblem, fileProblem, type Problem } from '../text/problem.ts';
+import { type FileProblem, fileProblems, type Problem } from '../text/problem.ts';
 
 /**
  * Mends what was found, and loses nothing by it. Answers what was done, in words that follow the file; undefined when
@@ -25,4 +25,4 @@ export const warning = (problem: FileProblem, mend?: Mend): Finding => ({
 });
 
 export const errorAt = (file: string, problem: Problem | undefined): Finding[] =>
-  problem === undefined ? [] : [error(fileProblem(file, problem))];
+  problem === undefined ? [] : fileProblems(file, problem).map((each) => error(each));

@@ -3,7 +3,7 @@ import { CASE_FILE, caseFile } from '../layout.ts';
 import { noteNewLink } from '../links/link-index.ts';
 import type { Store } from '../store.ts';
 import { isNewDoubt, isSound } from '../text/entry.ts';
-import { asProblem, fileProblem, notAdopted, Problem } from '../text/problem.ts';
+import { asProblem, fileProblem, fileProblems, notAdopted, Problem } from '../text/problem.ts';
 import { amendRecord, placeIn } from '../text/record-file.ts';
 import type { Item } from './item.ts';
 import { duplicateId, type ItemFiles, type Known, readItem } from './item-files.ts';
@@ -23,7 +23,7 @@ export const discover = async (store: Store, from = 'cases'): Promise<void> => {
 
 /** Nobody may look into a directory: whether it is a Work item, or a folder of them, cannot be told. */
 export const meetClosed = (store: Store, dir: string): void =>
-  estrange(store.items, dir, fileProblem(dir, CLOSED));
+  estrange(store.items, dir, [fileProblem(dir, CLOSED)]);
 
 const CLOSED = asProblem(Object.assign(new Error(), { code: 'EACCES' }));
 
@@ -88,7 +88,7 @@ const strange = (
   store: Store,
   dir: string,
   problem = new Problem('missing_file', 'There is no case.md here'),
-): void => estrange(store.items, dir, fileProblem(`${dir}/${CASE_FILE}`, problem));
+): void => estrange(store.items, dir, fileProblems(`${dir}/${CASE_FILE}`, problem));
 
 const settleDown = async (
   store: Store,

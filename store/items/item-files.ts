@@ -6,7 +6,13 @@ import type { ChecklistEntry } from '../records/proof.ts';
 import { type Entry, isNewDoubt, type Parse, readEntry } from '../text/entry.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { placeOf } from '../text/parse.ts';
-import { type FileProblem, fileProblem, type Place, Problem } from '../text/problem.ts';
+import {
+  type FileProblem,
+  fileProblem,
+  fileProblems,
+  type Place,
+  Problem,
+} from '../text/problem.ts';
 import { visible, warningsIn } from '../text/visible.ts';
 import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-files.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
@@ -192,7 +198,7 @@ const problemsOfMedias = (folder: string, { proofs, unknown }: ItemFiles): FileP
 export const UNKNOWN_FILE = 'unknown_file';
 
 export const problemOf = (file: string, entry: Entry<unknown> | undefined): FileProblem[] =>
-  entry?.problem === undefined ? [] : [fileProblem(file, entry.problem)];
+  entry?.problem === undefined ? [] : fileProblems(file, entry.problem);
 
 /** What is wrong with the record files of a folder; of two with one id the second by name is not served. */
 export const problemsOfFolder = (

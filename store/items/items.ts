@@ -11,7 +11,7 @@ export interface Items {
   readonly byId: Map<string, Item>;
   readonly byDir: Map<string, Item>;
   /** Directories that look like Work items and cannot be one: a second one with the same id, a case.md that never was readable. */
-  readonly strangers: Map<string, FileProblem>;
+  readonly strangers: Set<string>;
   readonly problems: Problems;
   /** Grows with every change, and no other workspace of this process has it: a list answered at it can be sent again. */
   version: number;
@@ -27,7 +27,7 @@ const newVersion = (): number => {
 export const createItems = (problems: Problems): Items => ({
   byId: new Map(),
   byDir: new Map(),
-  strangers: new Map(),
+  strangers: new Set(),
   problems,
   version: newVersion(),
   ordered: undefined,
@@ -65,9 +65,9 @@ export const dropItem = (items: Items, item: Item): void => {
 };
 
 /** This directory looks like a Work item's, and this is why it cannot be one. */
-export const estrange = (items: Items, dir: string, problem: FileProblem): void => {
-  items.strangers.set(dir, problem);
-  items.problems.set(dir, [problem]);
+export const estrange = (items: Items, dir: string, problems: readonly FileProblem[]): void => {
+  items.strangers.add(dir);
+  items.problems.set(dir, problems);
 };
 
 export const unstrange = (items: Items, dir: string): void => {

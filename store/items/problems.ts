@@ -32,7 +32,9 @@ export const createProblems = (): Problems => {
       else known.set(owner, now);
       for (const one of now)
         if (!before.some((other) => isDeepStrictEqual(one, other))) tell('found', one);
-      for (const one of before) if (!now.some(({ file }) => file === one.file)) tell('mended', one);
+      const mended = before.filter(({ file }) => !now.some((one) => one.file === file));
+      for (const [at, one] of mended.entries())
+        if (mended.findIndex(({ file }) => file === one.file) === at) tell('mended', one);
     },
     of: (owner) => known.get(owner) ?? [],
     all,

@@ -71,7 +71,7 @@ const differs = (store: Store, dir: string): boolean => {
 };
 
 const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
-  for (const dir of store.items.strangers.keys()) if (!found.has(dir)) unstrange(store.items, dir);
+  for (const dir of store.items.strangers) if (!found.has(dir)) unstrange(store.items, dir);
   for (const dir of store.doubtful.keys()) if (!found.has(dir)) store.doubtful.delete(dir);
   const absent = [...store.items.byId.values()].filter(({ dir }) => !found.has(dir));
   await Promise.all(

@@ -82,8 +82,12 @@ export const LanguageServerSettings = Type.Object({
 });
 export type LanguageServerSettings = Static<typeof LanguageServerSettings>;
 
+/** The form of a workspace's files that this release writes. */
+export const FORMAT = 1;
+
 /** The front matter of workspace.md: all optional, read again when edited. Keys not named here are left to later versions. */
 export const Settings = Type.Object({
+  format: Type.Optional(Type.Integer({ minimum: 1, maximum: FORMAT })),
   provider: Type.Optional(Type.String({ minLength: 1 })),
   providers: Type.Optional(Type.Record(Type.String(), ProviderSettings)),
   max_sessions: Type.Optional(Type.Integer({ minimum: 1, maximum: 64 })),

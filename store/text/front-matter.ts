@@ -1,6 +1,7 @@
 import matter from 'gray-matter';
 import { type Document, isMap, LineCounter, parseDocument, type YAMLMap } from 'yaml';
 import { Problem } from './problem.ts';
+import { yamlProblem } from './yaml-problems.ts';
 
 /**
  * A Markdown record taken apart without losing a byte: head + yaml + tail + body is the file again.
@@ -79,11 +80,8 @@ const parseYaml = (block: string): Record<string, unknown> => {
     prettyErrors: false,
     lineCounter: lines,
   });
-  const [problem] = [...document.errors, ...document.warnings];
-  if (problem !== undefined) {
-    const { line, col } = lines.linePos(problem.pos[0]);
-    throw new Problem('bad_yaml', firstLine(problem.message), { line: line + 1, column: col });
-  }
+  const errors = [...document.errors, ...document.warnings];
+  if (errors.length > 0) throw yamlProblem(yaml, errors, lines);
   if (!isMap(document.contents)) throw new Problem('not_a_mapping', NOT_A_MAPPING, START);
   const data = plain(document);
   sources.set(data, { yaml, document: document as unknown as Document });
@@ -103,8 +101,6 @@ const plain = (document: {
     );
   }
 };
-
-const firstLine = (message: string): string => message.split('\n', 1)[0] ?? message;
 
 const refuse = (): never => {
   throw new Problem('not_yaml', 'Front matter is YAML, nothing else');

@@ -8,6 +8,8 @@ export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: string;
   readonly place: Place | undefined;
+  /** What else is wrong with the same file. */
+  others: readonly Problem[] = [];
 
   constructor(code: string, message: string, place?: Place) {
     super(message);
@@ -15,6 +17,15 @@ export class Problem extends Error {
     this.place = place;
   }
 }
+
+/** Several problems of one file as one: the first of them, which knows the others. There is at least one. */
+export const together = ([first, ...others]: readonly Problem[]): Problem => {
+  const problem = first as Problem;
+  problem.others = others.slice(0, MOST);
+  return problem;
+};
+
+const MOST = 50;
 
 /** Whatever kept a file from being read, as a Problem. */
 export const asProblem = (error: unknown): Problem => {
@@ -54,3 +65,7 @@ export const fileProblem = (file: string, { code, message, place }: Problem): Fi
   message,
   ...place,
 });
+
+/** The same with all that is wrong besides. */
+export const fileProblems = (file: string, problem: Problem): FileProblem[] =>
+  [problem, ...problem.others].map((each) => fileProblem(file, each));

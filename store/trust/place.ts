@@ -1,7 +1,7 @@
 import { isMap, isScalar, type Pair, type YAMLMap } from 'yaml';
 import type { Layout } from '../layout.ts';
+import { placeAt } from '../text/complaints.ts';
 import { mapOf, parseFrontMatter } from '../text/front-matter.ts';
-import { placeAt } from '../text/parse.ts';
 import type { Place } from '../text/problem.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { decodeRecord } from '../text/text.ts';

@@ -150,7 +150,7 @@ export const lookAt = async (store: Store, dir: string): Promise<void> => {
   }
   if (isDirectory(join(store.layout.root, dir))) return discover(store, dir);
   // A whole folder may be gone, and nobody hinted at what was in it.
-  for (const stranger of store.items.strangers.keys())
+  for (const stranger of store.items.strangers)
     if (`${stranger}/`.startsWith(`${dir}/`)) unstrange(store.items, stranger);
   const below = [...store.items.byDir.values()].filter((item) => item.dir.startsWith(`${dir}/`));
   await Promise.all(below.map(({ id }) => reconcile(store, id)));

@@ -206,7 +206,7 @@ const KINDS: Kind[] = [
     wrong: [
       [
         (good) => good.replace('type: log', 'typ: log'),
-        { code: 'not_a_record', line: 2, column: 1 },
+        { code: 'not_a_record', line: 3, column: 5 },
       ],
     ],
     refused: ({ call, at }) =>

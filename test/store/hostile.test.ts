@@ -55,7 +55,10 @@ describe('openStore', () => {
     }
     const { store } = await open(t, root);
     assert.deepEqual([...store.items.byDir.keys()], ['cases/good']);
-    assert.equal(store.items.strangers.get('cases/full')?.code, 'not_adopted');
+    assert.deepEqual(
+      store.problems.all().map(({ file, code }) => [file, code]),
+      [['cases/full/case.md', 'not_adopted']],
+    );
   });
 
   it('gives a directory made by hand one id, however many look at it at once', async (t) => {

@@ -78,6 +78,7 @@ describe('dossier check', () => {
     });
     assert.deepEqual(await found(root), [
       'cases/one/conflicts/2026.md not_a_record',
+      'cases/one/conflicts/2026.md not_a_record',
       'cases/one/pr/draft.md not_a_record',
       'cases/one/pr/pr.md no_front_matter',
       'cases/one/pr/timeline.ndjson bad_line',
@@ -108,6 +109,7 @@ describe('dossier check', () => {
         'cases/one/memory/notes.md:2:1 error conflict_markers',
         'cases/one/sessions/2026/plan.md:1:2 error not_utf8',
         'cases/one/sessions/2026/session.md:2:1 error not_a_record',
+        'cases/one/sessions/2026/session.md:2:1 error not_a_record',
         'cases/one/sessions/lock.md error empty_file',
         'cases/two/case.md:2:1 error duplicate_id',
         'cases/two/memory error symbolic_link',
@@ -134,11 +136,26 @@ describe('dossier check', () => {
     );
     assert.match(
       said[1] ?? '',
-      /^workspace.md:3:1 warning trust_needed providers\.a waits .*dossier trust$/,
+      /^workspace.md:3:1 warning trust_needed providers\.a waits .*dossier trust --workspace \S+$/,
     );
     assert.match(said[2] ?? '', /^workspace.md:5:35 warning secret_in_settings A_API_KEY/);
     assert.match(said[3] ?? '', /^workspace.md:5:47 warning secret_in_settings OTHER/);
     assert.doesNotMatch(said.join('\n'), /abc/);
+  });
+
+  it('lists all that is wrong with a record, and what to put in quotes', async (t) => {
+    const root = fresh(t, {
+      'cases/hand/case.md': '---\ntitle: Fix: the thing\n---\n',
+      'workspace.md': '---\nautocommit: yes\nmax_sessions: "4"\n---\n',
+    });
+    const { code, said } = await run(root);
+    assert.equal(code, 1);
+    assert.match(
+      said[0] ?? '',
+      /^cases\/hand\/case\.md:2:8 error bad_yaml .*Put it in quotes: title: "Fix: the thing"/,
+    );
+    assert.match(said[1] ?? '', /^workspace\.md:2:1 error not_a_record autocommit: .*write true/);
+    assert.match(said[2] ?? '', /^workspace\.md:3:1 error not_a_record max_sessions: .*write 4/);
   });
 
   it('says what git has of it', async (t) => {

@@ -6,7 +6,7 @@ import { init } from '../../../lib/cli/init.ts';
 import { readConfig } from '../../../lib/config.ts';
 import { readSettings } from '../../../store/globals.ts';
 import { layoutOf } from '../../../store/layout.ts';
-import { Settings } from '../../../store/records/settings.ts';
+import { FORMAT, Settings } from '../../../store/records/settings.ts';
 import { SETTINGS_TEXT } from '../../../store/settings-text.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -103,7 +103,7 @@ describe('the settings of a new workspace', () => {
     writeFileSync(join(root, 'workspace.md'), SETTINGS_TEXT);
     const settings = readSettings(layoutOf(root));
     assert.equal(settings?.problem, undefined);
-    assert.deepEqual(settings?.value, { provider: 'runbook' });
+    assert.deepEqual(settings?.value, { format: FORMAT, provider: 'runbook' });
   });
 
   it('show every setting there is, and each can be switched on as it stands', (t) => {

@@ -1,0 +1,121 @@
+import { isMap, isScalar, isSeq } from 'yaml';
+import { type FrontMatter, mapOf } from './front-matter.ts';
+import { type Place, Problem, together } from './problem.ts';
+
+/** What the schema has against a value, as typebox says it. */
+export interface Complaint {
+  keyword: string;
+  instancePath: string;
+  message: string;
+  params: Record<string, unknown>;
+}
+
+/** All that does not fit, each thing once, at its place in the file. */
+export const misfitOf = (source: FrontMatter, complaints: readonly Complaint[]): Problem => {
+  // Each branch of a union complains, and then the union.
+  const unions = complaints.flatMap((one) => (one.keyword === 'anyOf' ? one.instancePath : []));
+  const first = new Map<string, Problem>();
+  for (const one of complaints) {
+    const path = pathOf(one);
+    const union = unions.find((each) => `${one.instancePath}/`.startsWith(`${each}/`));
+    const key = union ?? path.join('/');
+    if (!first.has(key)) first.set(key, problemAt(source, path, one));
+  }
+  return together([...first.values()]);
+};
+
+// What is missing is told together.
+const pathOf = (complaint: Complaint): string[] => [
+  ...complaint.instancePath.split('/').slice(1).map(unescaped),
+  ...(complaint.keyword === 'required' ? [missingIn(complaint).join(', ')] : []),
+];
+
+const missingIn = ({ params }: Complaint): string[] =>
+  [params.requiredProperties].flat().map(String);
+
+const unescaped = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
+
+const problemAt = (source: FrontMatter, path: string[], complaint: Complaint): Problem => {
+  const what = wording(source, path, complaint);
+  return new Problem('not_a_record', `${path.join('.')}: ${what}`, placeOfPath(source, path));
+};
+
+const wording = ({ data }: FrontMatter, path: readonly string[], complaint: Complaint): string => {
+  const { keyword, message, params } = complaint;
+  if (keyword === 'required') return missingIn(complaint).length > 1 ? 'are missing' : 'is missing';
+  if (Array.isArray(params.allowedValues))
+    return `must be one of ${params.allowedValues.join(', ')}`;
+  const wanted = Object.hasOwn(WANTED, String(params.type))
+    ? WANTED[String(params.type)]
+    : undefined;
+  if (wanted === undefined) return message;
+  const value = path.reduce<unknown>((at, step) => (at as Record<string, unknown>)?.[step], data);
+  const advice = wanted.advise(value);
+  return `must be ${wanted.name}${advice === undefined ? '' : `: write ${advice}`}`;
+};
+
+/** What a type is called, and how what was probably meant is written. */
+interface Wanted {
+  name: string;
+  advise: (value: unknown) => string | undefined;
+}
+
+const asNumber = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value))
+    ? `${value.trim()}, without quotes`
+    : undefined;
+
+const asList = (value: unknown): string | undefined =>
+  typeof value === 'string' ? `[${JSON.stringify(value)}]` : undefined;
+
+const asText = (value: unknown): string | undefined =>
+  typeof value === 'number' || typeof value === 'boolean' ? `"${value}", in quotes` : undefined;
+
+// YAML 1.2: what older versions of it took for yes and no is text.
+const asBoolean = (value: unknown): string | undefined => {
+  const word = String(value).trim().toLowerCase();
+  if (['true', 'yes', 'on', 'y', '1'].includes(word)) return 'true, without quotes';
+  return ['false', 'no', 'off', 'n', '0'].includes(word) ? 'false, without quotes' : undefined;
+};
+
+const WANTED: Readonly<Record<string, Wanted>> = {
+  boolean: { name: 'true or false', advise: asBoolean },
+  integer: { name: 'a whole number', advise: asNumber },
+  number: { name: 'a number', advise: asNumber },
+  string: { name: 'text', advise: asText },
+  array: { name: 'a list', advise: asList },
+  object: { name: '`key: value` lines', advise: () => undefined },
+};
+
+/** Line and column of what a path leads to, or of the last of it that is there. */
+export const placeOfPath = (source: FrontMatter, path: readonly string[]): Place => {
+  let at: Step | undefined = { node: mapOf(source.document), offset: 0 };
+  let offset = 0;
+  for (const name of path) {
+    at = stepInto(at.node, name);
+    if (at === undefined) break;
+    offset = at.offset;
+  }
+  return placeAt(source, offset);
+};
+
+interface Step {
+  node: unknown;
+  offset: number;
+}
+
+const stepInto = (node: unknown, name: string): Step | undefined => {
+  if (isSeq(node)) {
+    const item = node.items[Number(name)] as { range?: number[] } | undefined;
+    return item && { node: item, offset: item.range?.[0] ?? 0 };
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === name);
+  return isScalar(pair?.key) ? { node: pair.value, offset: pair.key.range?.[0] ?? 0 } : undefined;
+};
+
+/** Line and column in the file of an offset in its YAML. */
+export const placeAt = ({ yaml }: Pick<FrontMatter, 'yaml'>, offset: number): Place => {
+  const before = yaml.slice(0, offset).split('\n');
+  return { line: before.length + 1, column: (before.at(-1)?.length ?? 0) + 1 };
+};
