@@ -1,12 +1,21 @@
 /** Files that an agent leaves so that nobody sees them, or that another user could be the operator by. */
 import assert from 'node:assert/strict';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { openUnreadable } from '../../lib/tools/git/unreadable.ts';
 import { getWorktree } from '../../lib/worktrees/read.ts';
 import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
-import { temporaryDirectory } from '../helpers/repository.ts';
+import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';
 
 const patchOf = ({ test }: Scene): string =>
@@ -32,6 +41,33 @@ for (const sandbox of ['auto', 'off'] as const)
       // Who is root reads everything, and nothing has to be opened.
       if (process.getuid?.() === 0) return;
       assert.match(on.summary(), /opened to their owner: a\.txt, new\.txt/);
+    });
+
+    it('arms no repository at a name that is not UTF-8, ignored or not', async (t) => {
+      const on = await gitScene(t, sandbox);
+      const root = temporaryDirectory(t);
+      const [trap, mark] = [join(root, 'trap'), join(root, 'ran')];
+      writeFileSync(trap, `#!/bin/sh\necho ran >> ${mark}\n`, { mode: 0o755 });
+      const arm = `git init -q "$n"; git -C "$n" -c user.name=a -c user.email=a@b commit -q --allow-empty -m x; git -C "$n" config core.fsmonitor ${trap}`;
+      await on.work(
+        `n=$(printf 'caf\\351'); ${arm}; n=deep/"$n"; mkdir deep; ${arm}
+n=ignored/$(printf '\\377'); ${arm}; git add "$n"; echo ignored/ > .gitignore`,
+        'failed',
+      );
+      const git = gitIn(on.path);
+      git('status', '--short');
+      for (const name of ['caf\\351', 'deep/caf\\351', 'ignored/\\377'])
+        execFileSync('sh', ['-c', `cd "$(printf '${name}')" && git status --short`], {
+          cwd: on.path,
+        });
+      assert.equal(existsSync(mark), false);
+      assert.match(on.summary(), /"caf\\351" \(its git directory is in [^ ]*recovered/);
+      const recovered = join(on.test.workspace, on.test.item.path, 'recovered');
+      const [place = ''] = readdirSync(recovered);
+      assert.match(
+        readFileSync(join(recovered, place, '"caf\\351".git-directory/config.disarmed'), 'utf8'),
+        /trap/,
+      );
     });
 
     const elsewhere = async (t: TestContext): Promise<Scene> => {

@@ -6,8 +6,13 @@ import { isUtf8 } from 'node:buffer';
  */
 export const pathText = (path: string): string => {
   if (ASCII.test(path)) return path;
+  return utf8Path(path) ?? `"${path.replace(UNCLEAR, escaped)}"`;
+};
+
+/** The same where the name is UTF-8: what programs that know text alone can open. */
+export const utf8Path = (path: string): string | undefined => {
   const bytes = Buffer.from(path, 'latin1');
-  return isUtf8(bytes) ? bytes.toString('utf8') : `"${path.replace(UNCLEAR, escaped)}"`;
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 };
 
 const ASCII = /^[ -~\t\n\r]*$/;

@@ -13,6 +13,7 @@ import {
 import { messageOf } from '../../providers/run-end.ts';
 import type { Service } from '../../service.ts';
 import { someOf } from '../../some-of.ts';
+import { pathText } from '../../tools/git/path-text.ts';
 import { unpin } from '../../tools/git/turn/pins.ts';
 import { dropHalfPointers, point } from '../../tools/git/turn/pointer.ts';
 import { readList } from '../../tools/git/turn/ref-list.ts';
@@ -127,7 +128,7 @@ const toldOf = (
     ({ path, to }) => `${path} (its git directory is in ${where(to)})`,
   );
   const named = [
-    ...links.filter((path) => !disarmed.taken.some((one) => one.path === path)),
+    ...links.map(pathText).filter((path) => !disarmed.taken.some((one) => one.path === path)),
     ...places,
   ];
   const mended =

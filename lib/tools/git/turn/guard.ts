@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, readlinkSync, realpathSync, renameSync, rmdirSync } from 'node:fs';
-import { cp, rename, rm } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { lstatSync, readlinkSync, realpathSync, rmdirSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import type { Runner, Worktree } from '../git.ts';
-import { type Arms, armsOf, freeName, mend } from './armed.ts';
-import { innerRepositories, openUp } from './inner.ts';
+import { pathText, utf8Path } from '../path-text.ts';
+import { type Arms, armsOf, mend } from './armed.ts';
+import { innerRepositories } from './inner.ts';
 import { entriesOf, plainText } from './plain-file.ts';
 import { dropBelow } from './set-ids.ts';
+import { takeAside } from './take-aside.ts';
 
 /** What is known of the repositories inside a worktree before a turn. Plain data. */
 export interface Guarded {
@@ -23,14 +23,15 @@ export interface Guarded {
 
 /** Notes which repositories are inside the worktree, and what they could have git run. */
 export const guard = async (git: Runner, worktree: Worktree): Promise<Guarded> => {
-  const { paths, bare, ignores } = await innerRepositories(git, worktree);
+  const found = await innerRepositories(git, worktree);
+  const [paths, bare] = [found.paths, found.bare].map((some) => some.flatMap(asText)) as Two;
   const dirs = paths.map((path) => [path, gitDirAt(worktree, path)] as const);
   const pointers = paths.flatMap((path) => {
     const pointer = pointerAt(worktree, path);
     return pointer === undefined ? [] : [[path, pointer] as const];
   });
   return {
-    ignores,
+    ignores: found.ignores,
     pointers: Object.fromEntries(pointers),
     bare: Object.fromEntries(bare.map((path) => [path, armsOf(join(worktree.path, path))])),
     repositories: Object.fromEntries(
@@ -38,6 +39,14 @@ export const guard = async (git: Runner, worktree: Worktree): Promise<Guarded> =
     ),
     modules: Object.fromEntries(modulesOf(worktree).map(([name, dir]) => [name, armsOf(dir)])),
   };
+};
+
+type Two = [string[], string[]];
+
+// One at a name that is not UTF-8 is nobody's own: it is taken where a turn ends.
+const asText = (path: string): string[] => {
+  const text = utf8Path(path);
+  return text === undefined ? [] : [text];
 };
 
 const gitDirAt = ({ path: root }: Worktree, path: string): string | undefined => {
@@ -100,21 +109,19 @@ export const disarm = async (
   { before, links, aside }: Watch,
 ): Promise<Disarmed> => {
   const { paths, bare } = await innerRepositories(git, worktree, before.ignores);
-  const added = paths.filter(
-    (path) => !(isKnown(worktree, before, path) || isSubmodule(worktree, path)),
-  );
-  const all = new Set([
-    ...added,
-    ...bare.filter((path) => !(path in (before.bare ?? {}))),
-    ...links,
-  ]);
+  const isOwn = (path: string): boolean =>
+    isKnown(worktree, before, path) || isSubmodule(worktree, path);
+  const added = paths.filter((path) => !asText(path).some(isOwn));
+  const known = before.bare ?? {};
+  const addedBare = bare.filter((path) => !asText(path).some((text) => text in known));
+  const all = new Set([...added, ...addedBare, ...links]);
   const taken: Disarmed['taken'] = [];
   const failed: unknown[] = [];
   // One that cannot be taken leaves no other as it is.
   for (const path of all)
     try {
       const to = await takeAside(worktree, path, { aside, isBare: bare.includes(path) });
-      if (to !== undefined) taken.push({ path, to });
+      if (to !== undefined) taken.push({ path: pathText(path), to });
     } catch (error) {
       failed.push(error);
     }
@@ -149,16 +156,6 @@ const mendAll = async (
   return mended;
 };
 
-// The names are an agent's, and so are links on the way.
-const liesInside = (root: string, path: string): boolean => {
-  try {
-    const place = realpathSync(join(root, path));
-    return place.startsWith(`${realpathSync(root)}/`);
-  } catch {
-    return false;
-  }
-};
-
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 // One that git itself has checked out, and keeps where it keeps such.
@@ -172,52 +169,6 @@ const isSubmodule = (worktree: Worktree, path: string): boolean => {
     return modulesOf(worktree).some(([, dir]) => realpathSync(dir) === place);
   } catch {
     return false;
-  }
-};
-
-const takeAside = async (
-  { path: root }: Worktree,
-  path: string,
-  { aside, isBare }: { aside: string; isBare: boolean },
-): Promise<string | undefined> => {
-  const from = isBare ? join(root, path) : join(root, path, '.git');
-  // Another name of it may have been first.
-  if (!(liesInside(root, path) && isThere(from))) return undefined;
-  mkdirSync(aside, { recursive: true });
-  // Nothing is taken out of a directory that is shut, and none that is shut itself.
-  openUp(dirname(from));
-  openUp(from);
-  const to = await move(from, freeName(join(aside, `${nameOf(path)}.git-directory`)));
-  // Where it is now git must find none either.
-  if (lstatSync(to).isDirectory())
-    for (const name of ['.git', 'HEAD', 'config', 'hooks', 'commondir', 'config.worktree'])
-      if (isThere(join(to, name))) renameSync(join(to, name), join(to, `${name}.disarmed`));
-  return to;
-};
-
-const nameOf = (path: string): string => {
-  const name = path.replaceAll('/', '-');
-  if (Buffer.byteLength(name) <= 200) return name;
-  return `${name.slice(0, 40)}-${createHash('sha256').update(path).digest('hex').slice(0, 8)}`;
-};
-
-const move = async (from: string, to: string): Promise<string> => {
-  try {
-    await rename(from, to);
-    return to;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-  }
-  try {
-    await cp(from, to, { recursive: true, verbatimSymlinks: true });
-    await rm(from, { recursive: true, force: true });
-    return to;
-  } catch {
-    // What cannot be copied stays beside, whole.
-    await rm(to, { recursive: true, force: true });
-    const beside = freeName(`${from}.disarmed`);
-    await rename(from, beside);
-    return beside;
   }
 };
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Runner, Worktree } from '../git.ts';
-import { pathText } from '../path-text.ts';
 import {
   blobOf,
   copyIndexTo,
@@ -58,6 +57,7 @@ export const indexLeft = async (
 };
 
 export interface IndexBack {
+  /** Read as latin1, byte for byte. */
   links: string[];
   notes: string[];
 }
@@ -88,7 +88,7 @@ export const takeInIndex = async (
       (path) => !known.has(path),
     ),
   ];
-  const back = { links: [...new Set(links)].map(pathText), notes: [] };
+  const back = { links: [...new Set(links)], notes: [] };
   if (hashOf(before) !== over.index) {
     const isSaid =
       after !== undefined &&

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, type Dirent, lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Runner, Worktree } from '../git.ts';
+import { onDisk } from '../index-file.ts';
 import { plainText } from './plain-file.ts';
 
-/** The repositories inside a worktree, by the paths of their directories. */
+/** The repositories inside a worktree, by the paths of their directories: read as latin1, byte for byte. */
 export interface Inner {
   paths: string[];
   /** Those that are a git directory themselves, without a `.git`. */
@@ -33,7 +33,7 @@ export const innerRepositories = async (
 const ignoredIn = async (git: Runner, worktree: Worktree): Promise<Set<string>> => {
   const args = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z'];
   const { stdout } = await git.run(worktree, args, { read: true });
-  const listed = stdout.toString('utf8').split('\0');
+  const listed = stdout.toString('latin1').split('\0');
   return new Set(listed.flatMap((path) => (path.endsWith('/') ? [path.slice(0, -1)] : [])));
 };
 
@@ -47,22 +47,24 @@ const walk = async (
   const bare: string[] = [];
   const open = [''];
   for (let dir = open.shift(); dir !== undefined; dir = open.shift()) {
-    if (open_up) openUp(join(root, dir));
-    const entries = await entriesAt(join(root, dir));
+    const at = onDisk({ path: root }, dir);
+    if (open_up) openUp(at);
+    const entries = await entriesAt(at);
     const names = new Set(entries.map(({ name }) => name));
     const is = kindsOf(dir, names);
     if (is.inner) paths.push(dir);
-    if (names.has('.gitignore')) rules.update(`${dir}\0${rulesIn(join(root, dir))}\0`);
+    if (names.has('.gitignore')) rules.update(`${dir}\0${rulesIn(root, dir)}\0`);
     if (is.bare) bare.push(dir);
     else open.push(...directoriesOf(dir, entries).filter((path) => !ignored.has(path)));
   }
   return { paths, bare, ignores: rules.digest('hex') };
 };
 
-const entriesAt = (dir: string): Promise<Dirent[]> =>
-  readdir(dir, { withFileTypes: true }).catch(() => []);
+const entriesAt = (dir: Buffer): Promise<Dirent[]> =>
+  readdir(dir, { withFileTypes: true, encoding: 'latin1' }).catch(() => []);
 
-const rulesIn = (dir: string): string => plainText(join(dir, '.gitignore'), MOST_BYTES) ?? '';
+const rulesIn = (root: string, dir: string): string =>
+  plainText(onDisk({ path: root }, `${dir}/.gitignore`), MOST_BYTES) ?? '';
 
 const directoriesOf = (dir: string, entries: readonly Dirent[]): string[] =>
   entries

@@ -13,7 +13,7 @@ import { join } from 'node:path';
  * The bytes of a regular file, a character each; undefined for what is not there, is no such file, or is larger than
  * `most`. Follows no link, and waits for nobody at the other end of a pipe.
  */
-export const plainText = (path: string, most: number): string | undefined => {
+export const plainText = (path: string | Buffer, most: number): string | undefined => {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {

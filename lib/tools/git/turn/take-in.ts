@@ -42,7 +42,7 @@ export interface TakenIn {
   /** Why the branch was not moved, though the turn did: its commits are among what is kept. */
   held: string | undefined;
   kept: KeptRef[];
-  /** Repositories inside the worktree that the base does not know, which were staged or committed. */
+  /** Repositories inside the worktree that the base does not know, which were staged or committed; read as latin1. */
   links: string[];
   /** Why something could not be taken in: the repository of the turn has it, and nobody else. */
   broken: string | undefined;
