@@ -110,7 +110,8 @@ export const pictureOf = (
   };
 };
 
-const treeOf = (dir: string, wanted: RegExp): string[] =>
+/** Every path below a directory, with its mode and the hash of its content. */
+export const treeOf = (dir: string, wanted: RegExp): string[] =>
   (readdirSync(dir, { recursive: true }) as string[])
     .filter((name) => wanted.test(name))
     .toSorted()
