@@ -31,6 +31,17 @@ export const SERVING = [
 
 const LanguagePath = Type.Object({ language: Language });
 
+const Message = Type.Object({
+  jsonrpc: Type.Optional(Type.Literal('2.0')),
+  id: Type.Optional(Type.Union([Type.String(), Type.Number()], { description: 'Of a request' })),
+  method: Type.Optional(Type.String({ description: 'Required, here or in `message`' })),
+  params: Type.Optional(Type.Unknown()),
+  ...scope,
+  message: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Instead of the four above' }),
+  ),
+});
+
 const CLOSES =
   'The socket is closed with 4000 when the server ended by itself, 4001 when the client leaves too much unread, 4002 when a message is none, and 1001 when the daemon or the worktree goes; a further connection starts a new server.';
 
@@ -40,7 +51,7 @@ export const languageServerRoutes = [
     path: '/lsp/{language}/ws',
     operationId: 'openLanguageServer',
     summary: 'Speak with the language server, as WebSocket messages',
-    description: `Each text message is one JSON-RPC message of the Language Server Protocol, without its header. All clients of one language and directory share a server that the daemon has initialised: \`initialize\` is answered with what it can do, \`shutdown\` and \`exit\` end the client's own connection only. Notifications go to every client, and a request of the server's to the client that has been there longest. ${CLOSES}`,
+    description: `Each text message is one JSON-RPC message of the Language Server Protocol, without its header. All clients of one language and directory share a server that the daemon has initialised: \`initialize\` is answered with what it can do, \`shutdown\` and \`exit\` end the client's own connection only. Notifications go to every client, and a request of the server's to the client that has been there longest; what it has not answered after 2 s is answered in its place. Clients with different unsaved texts of one file are told so by \`window/showMessage\`; each is answered by its own text. ${CLOSES}`,
     params: LanguagePath,
     query: Type.Object(scope),
     errors: [...SERVING, 'upgrade_required'],
@@ -59,10 +70,11 @@ export const languageServerRoutes = [
     operationId: 'sendLanguageServerMessage',
     summary: 'Send one JSON-RPC message to the language server',
     description:
-      "A request is answered with the server's answer to it, which may be an error of the protocol (200 all the same); a notification with 202. Files that a message opens are closed with its answer: POST /editor/complete takes unsaved text.",
+      "The body is the message, and `case_id` or `project_id` is in the query; or the body is an object with the message as `message` and one of both beside it. A request is answered with the server's answer to it, which may be an error of the protocol (200 all the same); a notification with 202. Files that a message opens are closed with its answer: POST /editor/complete takes unsaved text.",
     params: LanguagePath,
     query: Type.Object(scope),
-    body: Type.Object({ ...scope, message: Type.Record(Type.String(), Type.Unknown()) }),
+    body: Message,
+    orStatus: 202,
     maxBytes: 25 * 1_048_576,
     response: Type.Record(Type.String(), Type.Unknown()),
     errors: SERVING,

@@ -44,7 +44,7 @@ export const openApi = (
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This daemon' }],
-    tags: sections.map(({ title }) => ({ name: title })),
+    tags: sections.map(({ title, description }) => ({ name: title, description })),
     security: [{}, { key: [] }],
     paths,
     webhooks: Object.fromEntries(events.map((event) => [event.name, webhook(typed(event))])),
@@ -104,10 +104,21 @@ const requestBody = (route: Route, schemas: Json): Json => ({
 const success = (route: Route, schemas: Json): Json => {
   if (route.socket !== undefined) return { 101: { description: 'The WebSocket is open' } };
   const status = route.status ?? (route.response || isStream(route) ? 200 : 204);
-  const answer: Json = { description: SUCCESS[status], headers: answerHeaders(route, status) };
+  const { orStatus } = route;
+  return {
+    [status]: successful(route, status, schemas),
+    ...(orStatus && { [orStatus]: successful(route, orStatus, schemas) }),
+    ...(isCacheable(route) && { 304: NOT_MODIFIED }),
+  };
+};
+
+const successful = (route: Route, status: keyof typeof SUCCESS, schemas: Json): Json => {
   const content = answerContent(route, schemas);
-  if (content !== undefined && status !== 204) answer.content = content;
-  return isCacheable(route) ? { [status]: answer, 304: NOT_MODIFIED } : { [status]: answer };
+  const hasBody = status === route.orStatus ? status < 202 : status !== 204;
+  return {
+    ...{ description: SUCCESS[status], headers: answerHeaders(route, status) },
+    ...(hasBody && content && { content }),
+  };
 };
 
 const SUCCESS = {

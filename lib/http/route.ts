@@ -115,6 +115,8 @@ export interface Route<
     | 'text/event-stream';
   /** Default: 200, or 204 without a response schema. */
   status?: 200 | 201 | 202 | 204;
+  /** A further status of success, which the handler chooses; 202 and 204 are without a body. */
+  orStatus?: 200 | 201 | 202 | 204;
   /** Not the operator's alone: any process of this machine may make the call, agents and other users too. */
   anyone?: boolean;
   /** There only when the daemon runs with --dev. */
@@ -138,6 +140,8 @@ type Result<R> = Of<R, undefined> | Answer<Of<R, undefined>> | EventSource | Dow
 /** The routes of one section of the interface. */
 export interface Section {
   title: string;
+  /** One line. */
+  description: string;
   routes: readonly Route[];
 }
 

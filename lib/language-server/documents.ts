@@ -9,6 +9,12 @@ export interface Documents<Client> {
   hear(client: Client, method: string, params: Params): Telling[];
   /** The same for all that a client has open, when it goes. */
   leave(client: Client): Telling[];
+  /** What the server has to be told before the client asks about a file, where it has another's text of it. */
+  show(client: Client, uri: string): Telling[];
+  /** Who has a text of the file other than the server has. */
+  apart(uri: string): Client[];
+  /** Those `among` whom a file has different texts, each told once until it is the same again. */
+  differing(uri: string, among: (client: Client) => boolean): Client[];
 }
 
 export interface Telling {
@@ -27,21 +33,22 @@ interface Open<Client> {
   versions: Map<Client, Version>;
   /** Whose version the server has. */
   shown: Client;
+  /** Who knows that another has another text. */
+  told: Set<Client>;
 }
 
 /**
  * A server takes each file as open once, with one text. Where several clients have it open, the server has the version of
- * the one that wrote last; when that one closes the file, another's.
+ * the one that wrote or asked last; when that one closes the file, another's.
  */
 export const createDocuments = <Client>(): Documents<Client> => {
   const open = new Map<string, Open<Client>>();
 
   const opened = (client: Client, uri: string, params: Wire): Telling[] => {
-    const { text: content, version } = record(params.textDocument);
-    const own = { text: text(content) ?? '', version: number(version) ?? 0 };
+    const own = versionIn(record(params.textDocument));
     const known = open.get(uri);
     if (known === undefined) {
-      open.set(uri, { versions: new Map([[client, own]]), shown: client });
+      open.set(uri, { versions: new Map([[client, own]]), shown: client, told: new Set() });
       return [{ method: DID_OPEN, params, asSent: true }];
     }
     known.versions.set(client, own);
@@ -63,6 +70,7 @@ export const createDocuments = <Client>(): Documents<Client> => {
   const closed = (client: Client, uri: string): Telling[] => {
     const known = open.get(uri);
     if (known === undefined || !known.versions.delete(client)) return [];
+    known.told.delete(client);
     const [next] = known.versions;
     if (next === undefined) {
       open.delete(uri);
@@ -74,6 +82,9 @@ export const createDocuments = <Client>(): Documents<Client> => {
   };
 
   return {
+    show: (client, uri) => shownTo(client, uri, open.get(uri)),
+    apart: (uri) => apartIn(open.get(uri)),
+    differing: (uri, among) => untold(open.get(uri), among),
     hear: (client, method, given) => {
       const params = record(given);
       const uri = text(record(params.textDocument).uri) ?? '';
@@ -82,6 +93,42 @@ export const createDocuments = <Client>(): Documents<Client> => {
     },
     leave: (client) => [...open.keys()].flatMap((uri) => closed(client, uri)),
   };
+};
+
+const versionIn = ({ text: content, version }: Wire): Version => ({
+  text: text(content) ?? '',
+  version: number(version) ?? 0,
+});
+
+const shownTo = <Client>(
+  client: Client,
+  uri: string,
+  known: Open<Client> | undefined,
+): Telling[] => {
+  const own = known?.versions.get(client);
+  if (known === undefined || own === undefined || known.shown === client) return [];
+  const same = known.versions.get(known.shown)?.text === own.text;
+  known.shown = client;
+  return same ? [] : [whole(uri, own)];
+};
+
+const apartIn = <Client>(known: Open<Client> | undefined): Client[] => {
+  if (known === undefined || known.versions.size < 2) return [];
+  const shown = known.versions.get(known.shown)?.text;
+  return [...known.versions].flatMap(([client, { text: own }]) => (own === shown ? [] : client));
+};
+
+const untold = <Client>(
+  known: Open<Client> | undefined,
+  among: (client: Client) => boolean,
+): Client[] => {
+  if (known === undefined || known.versions.size < 2) return [];
+  const theirs = [...known.versions].filter(([client]) => among(client));
+  const isSame = new Set(theirs.map(([, { text: own }]) => own)).size < 2;
+  if (isSame) known.told.clear();
+  const news = isSame ? [] : theirs.flatMap(([client]) => (known.told.has(client) ? [] : client));
+  for (const client of news) known.told.add(client);
+  return news;
 };
 
 export const DID_OPEN = 'textDocument/didOpen';

@@ -35,11 +35,12 @@ interface State {
 
 const GREETING = 0;
 
-export const createExchange = (write: Write, delivery: Delivery): Exchange => {
+/** `patience_ms`: how long an editor may leave a request of the server's unanswered. */
+export const createExchange = (write: Write, delivery: Delivery, patience_ms: number): Exchange => {
   const state: State = {
     ...{ write, delivery, clients: new Set(), abilities: 'null', greeted: () => undefined },
     requests: createRequests(),
-    errands: createErrands(),
+    errands: createErrands(patience_ms, write),
     documents: createDocuments<Client>(),
   };
   return {
@@ -67,11 +68,26 @@ const greet = (state: State, root: string): Promise<void> =>
 const hear = (state: State, message: Buffer): void => {
   if (!isUtf8(message)) throw new EnvelopeError('the message is not UTF-8');
   const envelope = readEnvelope(message);
-  const { delivery, clients } = state;
   if (envelope.method === undefined) hearAnswer(state, message, envelope);
   else if (envelope.id !== undefined) hearErrand(state, message, envelope);
-  else for (const client of clients) if (client.isEditor) delivery.deliver(client, message);
+  else spread(state, message, envelope);
 };
+
+const spread = (state: State, message: Buffer, { method }: Envelope): void => {
+  const apart = method === DIAGNOSTICS ? apartFrom(state, message) : [];
+  for (const client of state.clients)
+    if (client.isEditor && !apart.includes(client)) state.delivery.deliver(client, message);
+};
+
+const DIAGNOSTICS = 'textDocument/publishDiagnostics';
+
+// They are of the text that the server has: whoever has another would see them in the wrong places.
+const apartFrom = ({ clients, documents }: State, message: Buffer): Client[] => {
+  if (clients.size < 2) return [];
+  return documents.apart(uriOf(JSON.parse(message.toString('utf8')).params?.uri));
+};
+
+const uriOf = (uri: unknown): string => text(uri) ?? '';
 
 const hearErrand = (state: State, message: Buffer, envelope: Envelope): void => {
   const given = state.errands.give(message, envelope, state.clients);
@@ -108,12 +124,29 @@ const receive = (state: State, client: Client, message: Buffer): boolean => {
   if (id !== undefined) return request(state, client, message, envelope);
   if (DOCUMENT.has(method)) {
     const { params } = JSON.parse(message.toString('utf8'));
-    return tell(state, state.documents.hear(client, method, params), message);
+    const isTold = tell(state, state.documents.hear(client, method, params), message);
+    warn(state, uriOf(params?.textDocument?.uri));
+    return isTold;
   }
   if (method === '$/cancelRequest') return state.write(state.requests.cancel(client, message));
   if (method === 'exit') client.end(ASKED);
   return LIFE.has(method) || state.write(message);
 };
+
+// Two editors of one file with different unsaved texts: who is not told takes the other's for a fault of the server's.
+const warn = ({ documents, delivery }: State, uri: string): void => {
+  const params = {
+    type: WARNING,
+    message: `Another editor has other unsaved text of ${uri}. ${HOW}`,
+  };
+  const message = jsonOf({ jsonrpc: '2.0', method: 'window/showMessage', params });
+  for (const client of documents.differing(uri, ({ isEditor }) => isEditor))
+    delivery.deliver(client, message);
+};
+
+const WARNING = 2;
+const HOW =
+  'What you ask is answered by your text; diagnostics are shown to the one whose text was sent last. Save in one of them, and close or reload the other.';
 
 const DOCUMENT = new Set([DID_OPEN, DID_CHANGE, DID_CLOSE]);
 const LIFE = new Set(['initialized', 'exit']);
@@ -127,8 +160,16 @@ const request = (state: State, client: Client, message: Buffer, envelope: Envelo
   };
   if (envelope.method === 'initialize') return reply(`"result":${state.abilities}`);
   if (envelope.method === 'shutdown') return reply('"result":null');
+  showFirst(state, client, message);
   const passed = state.requests.pass(client, message, envelope);
   return passed === undefined ? reply(TOO_MANY) : state.write(passed);
+};
+
+// What is asked of a file is asked of the text that the client has.
+const showFirst = (state: State, client: Client, message: Buffer): void => {
+  if (state.clients.size < 2) return;
+  const { params } = JSON.parse(message.toString('utf8'));
+  tell(state, state.documents.show(client, uriOf(params?.textDocument?.uri)));
 };
 
 const TOO_MANY =

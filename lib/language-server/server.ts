@@ -23,6 +23,8 @@ export interface ServerSpec {
   ready_ms: number;
   /** How long a client may leave unread what is for it. */
   slow_ms: number;
+  /** How long an editor may leave a request of the server's unanswered. */
+  patience_ms: number;
 }
 
 export interface LanguageServer {
@@ -44,9 +46,10 @@ export interface LanguageServer {
 /** Starts a language server and initialises it; clients share it, each with its own ids and its own open files. */
 export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
   const { argv, root, env, marker, runs, ready_ms, slow_ms } = spec;
-  const { loopback, sandboxed } = spec;
+  const { loopback, sandboxed, patience_ms } = spec;
   const program = startProgram({ argv, cwd: root, env, marker, runs, loopback, sandboxed });
-  const exchange = createExchange(writerTo(program), createDelivery(program.stdout, slow_ms));
+  const delivery = createDelivery(program.stdout, slow_ms);
+  const exchange = createExchange(writerTo(program), delivery, patience_ms);
   let ending: Ending | undefined;
   const end = async (why: Ending): Promise<void> => {
     ending ??= why;

@@ -23,11 +23,13 @@ export interface LanguageServers {
 export interface Limits {
   ready_ms: number;
   slow_ms: number;
+  /** How long an editor may leave a request of the server's unanswered. */
+  patience_ms: number;
   /** How long a server goes on without clients. */
   idle_ms: number;
   /** How long an answer over HTTP may take. */
   answer_ms: number;
-  /** The first pause after a server ended by itself; each further one is twice as long, up to a minute. */
+  /** The pause after a server ended by itself for the second time; each further one is twice as long, up to a minute. */
   pause_ms: number;
   most: number;
 }
@@ -45,6 +47,7 @@ interface Place {
 const LIMITS: Limits = {
   ready_ms: 60_000,
   slow_ms: 10_000,
+  patience_ms: 2000,
   idle_ms: 10 * 60_000,
   answer_ms: 30_000,
   pause_ms: 1000,
@@ -157,12 +160,12 @@ const start = async (
   const { argv } = await findServer(service, language, tree.root);
   const marker = randomUUID();
   await noteServer(store.layout, marker);
-  const { ready_ms, slow_ms } = languageServers.limits;
+  const { ready_ms, slow_ms, patience_ms } = languageServers.limits;
   const began = performance.now();
   const server = withNetwork(service, (network) =>
     startLanguageServer({
       ...shutIn(service, argv, tree, network),
-      ...{ root: tree.root, marker, ready_ms, slow_ms, runs: service.runs },
+      ...{ root: tree.root, marker, ready_ms, slow_ms, patience_ms, runs: service.runs },
       sandboxed: service.sandbox().kind === 'bubblewrap',
     }),
   );
@@ -201,7 +204,9 @@ const NOTHING = { given: {}, token: undefined, tell: () => undefined };
 
 const failed = (place: Place, lived_ms: number, { pause_ms }: Limits): void => {
   place.failures = lived_ms > LONGEST_PAUSE_MS ? 1 : place.failures + 1;
-  const pause = Math.min(LONGEST_PAUSE_MS, pause_ms * 2 ** (place.failures - 1));
+  // Whoever fell over once is started again at once.
+  if (place.failures < 2) return;
+  const pause = Math.min(LONGEST_PAUSE_MS, pause_ms * 2 ** (place.failures - 2));
   place.not_before = performance.now() + pause;
 };
 

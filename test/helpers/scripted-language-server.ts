@@ -58,6 +58,12 @@ const actions = {
     send({ id, result: { items } });
   },
   'textDocument/didOpen': ({ params }) => open.set(params.textDocument.uri, params.textDocument.text),
+  'textDocument/didChange': ({ params }) => {
+    const { uri, version } = params.textDocument;
+    open.set(uri, params.contentChanges.at(-1).text);
+    send({ method: 'textDocument/publishDiagnostics', params: { uri, version, diagnostics: [{ message: open.get(uri) }] } });
+  },
+  'textDocument/hover': ({ id, params }) => send({ id, result: open.get(params.textDocument.uri) ?? null }),
   'textDocument/didClose': ({ params }) => open.delete(params.textDocument.uri),
 };
 const take = (message) => {

@@ -1332,8 +1332,10 @@ const LANGUAGE_SERVERS: Row[] = [
     method: 'POST',
     path: '/lsp/:language/message',
     does: "returns the server's response to one message",
-    call: () =>
-      inWorktree('/lsp/rust/message', { message: { id: 7, method: 'x/echo', params: [1] } }),
+    call: async () =>
+      call('POST', `/lsp/rust/message?case_id=${(await worktree()).case_id}`, {
+        ...{ jsonrpc: '2.0', id: 7, method: 'x/echo', params: [1] },
+      }),
     status: 200,
     check: ({ body }: Answered<object>) =>
       assert.deepEqual(body, { jsonrpc: '2.0', id: 7, result: [1] }),

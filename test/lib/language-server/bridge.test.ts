@@ -139,13 +139,70 @@ describe('GET /lsp/{language}/ws', () => {
     assert.ok(!second.heard.some(({ id }) => id === 'mine'));
   });
 
-  it('closes with a reason when the server crashes, waits a moment, and starts another', async (t) => {
+  it('answers in the place of an editor that leaves a request of the server unanswered', async (t) => {
+    const { connect } = await start(t);
+    const [mute, other] = [await connect(), await connect()];
+    const { result } = await other.ask(1, 'x/ask');
+    assert.deepEqual((result as Message).result, [null, null]);
+    assert.ok(mute.heard.some(({ id }) => id === 'mine'));
+    // It is too late, and the next is asked instead of it.
+    const answer = other.ask(2, 'x/ask');
+    await eventually(() => assert.ok(other.heard.some(({ id }) => id === 'mine')));
+    other.send({ id: 'mine', result: ['other'] });
+    assert.deepEqual(((await answer).result as Message).result, ['other']);
+  });
+
+  it('tells editors with different unsaved texts of a file so, and mixes nothing', async (t) => {
+    const { connect } = await start(t);
+    const [a, b, c] = [await connect(), await connect(), await connect()];
+    const uri = 'file:///main.rs';
+    const open = (text: string) => ({
+      method: 'textDocument/didOpen',
+      params: { textDocument: { uri, languageId: 'rust', version: 1, text } },
+    });
+    const change = (text: string, version: number) => ({
+      method: 'textDocument/didChange',
+      params: { textDocument: { uri, version }, contentChanges: [{ text }] },
+    });
+    const told = ({ heard }: Speaking): Message[] =>
+      heard.filter(({ method }) => method === 'window/showMessage');
+    a.send(open('saved'));
+    await a.ask(1, 'x/echo');
+    b.send(open('saved'));
+    await b.ask(1, 'x/echo');
+    assert.deepEqual([told(a), told(b)], [[], []]);
+    b.send(change('of b', 2));
+    await eventually(() => assert.deepEqual([told(a).length, told(b).length], [1, 1]));
+    assert.match(JSON.stringify(told(a)), /Another editor has other unsaved text/);
+    const hover = (who: Speaking, id: number) =>
+      who.ask(id, 'textDocument/hover', { textDocument: { uri } });
+    assert.equal((await hover(a, 2)).result, 'saved');
+    assert.equal((await hover(b, 2)).result, 'of b');
+    const seen = ({ heard }: Speaking): string =>
+      JSON.stringify(heard.filter(({ method }) => method?.endsWith('publishDiagnostics')));
+    assert.match(seen(a), /saved/);
+    assert.doesNotMatch(seen(a), /of b/);
+    assert.match(seen(b), /of b/);
+    assert.match(seen(c), /saved.*of b/);
+    b.send(change('saved', 3));
+    await b.ask(3, 'x/echo');
+    a.send(change('of a', 2));
+    await eventually(() => assert.deepEqual([told(a).length, told(b).length], [2, 2]));
+    assert.deepEqual(told(c), []);
+  });
+
+  it('closes with a reason when the server crashes, and starts another at once; again, after a moment', async (t) => {
     const { connect, post } = await start(t);
-    const client = await connect();
-    client.send({ method: 'x/crash' });
-    const { code, reason } = await client.ended;
-    assert.equal(code, 4000);
-    assert.match(reason, /code 3.*it fell over/);
+    const crash = async (): Promise<void> => {
+      const client = await connect();
+      client.send({ method: 'x/crash' });
+      const { code, reason } = await client.ended;
+      assert.equal(code, 4000);
+      assert.match(reason, /code 3.*it fell over/);
+    };
+    await crash();
+    assert.equal((await post('/lsp/rust/message', one('x/echo'))).status, 200);
+    await crash();
     const refused = await post('/lsp/rust/message', one('x/echo'));
     if (refused.status !== 200) {
       assert.deepEqual([refused.status, refused.body.code], [503, 'unavailable']);
@@ -215,6 +272,20 @@ describe('GET /lsp/{language}/ws', () => {
 });
 
 describe('POST /lsp/{language}/message', () => {
+  it('takes the JSON-RPC message itself as its body', async (t) => {
+    const { post } = await start(t);
+    const at = '/lsp/rust/message?project_id=default';
+    const ask = { jsonrpc: '2.0', id: 1, method: 'x/echo', params: { project_id: 'mine' } };
+    assert.deepEqual((await post(at, ask)).body, { jsonrpc: '2.0', id: 1, result: ask.params });
+    assert.equal((await post(at, { jsonrpc: '2.0', method: 'x/note' })).status, 202);
+    const without = await post(at, { jsonrpc: '2.0', id: 1, result: null });
+    assert.deepEqual([without.status, without.body.code], [400, 'bad_request']);
+    const nowhere = await post('/lsp/rust/message', ask);
+    assert.deepEqual([nowhere.status, nowhere.body.code], [400, 'bad_request']);
+    const nothing = await post(at, { jsonrpc: '2.0', id: 1 });
+    assert.match(String(nothing.body.detail), /^\/method is required/);
+  });
+
   it('picks the answer by its id, and answers 202 to a notification', async (t) => {
     const { post } = await start(t);
     const answered = await post('/lsp/rust/message?project_id=default', {
