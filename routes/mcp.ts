@@ -6,15 +6,18 @@ export const mcpRoutes = [
   route({
     method: 'POST',
     path: '/mcp',
+    operationId: 'sendMcpMessage',
     summary: 'Send a message of the Model Context Protocol (Streamable HTTP)',
     description:
       "For the operator's own clients: all Work items, read-only. The agent of a session has a way of its own, for its own Work item. No tool approves, verifies, changes a state or runs anything.",
     body: Message,
     maxBytes: 4 * 1024 * 1024,
     response: Message,
+    orStatus: 202,
     errors: ['unauthorized'],
-    handler: async ({ body, token }, service) => {
-      const answer = await serveMcp(service, { token, body });
+    handler: async ({ body, token, headers }, service) => {
+      const version = headers['mcp-protocol-version']?.toString();
+      const answer = await serveMcp(service, { token, body, version });
       return new Answer<never>(answer.body, {}, undefined, answer.status);
     },
   }),

@@ -4,6 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export type AnswerMcp = (
   token: string | undefined,
   body: unknown,
+  /** The Mcp-Protocol-Version header. */
+  version: string | undefined,
 ) => Promise<{ status: number; body: Buffer | undefined }>;
 
 /** Of what has no session: nobody is served. */
@@ -23,7 +25,8 @@ export const answerMcp = async (
   try {
     const body = await bodyOf(request);
     if (body === undefined) return problem(response, 413, 'The message is too large');
-    const answer = await mcp(tokenOf(request), JSON.parse(body.toString('utf8')));
+    const message: unknown = JSON.parse(body.toString('utf8'));
+    const answer = await mcp(tokenOf(request), message, versionOf(request));
     if (answer.status === 401) return problem(response, 401, UNAUTHORIZED);
     const json = answer.body !== undefined && { 'content-type': 'application/json' };
     response.writeHead(answer.status, { ...json });
@@ -32,7 +35,9 @@ export const answerMcp = async (
     problem(
       response,
       400,
-      error instanceof SyntaxError ? 'The body is no JSON' : 'No message came',
+      error instanceof SyntaxError
+        ? 'The body is no JSON'
+        : 'No message came, or of no known version',
     );
   }
 };
@@ -48,6 +53,9 @@ export const problem = (response: ServerResponse, status: number, why: string): 
   response.writeHead(status, headers);
   response.end(`${why}.\n`);
 };
+
+const versionOf = ({ headers }: IncomingMessage): string | undefined =>
+  headers['mcp-protocol-version']?.toString();
 
 const tokenOf = ({ headers: { authorization } }: IncomingMessage): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +([^\s]+)$/i.exec(authorization)?.[1];

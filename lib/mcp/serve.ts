@@ -12,6 +12,8 @@ export interface McpMessage {
   /** As it was presented; undefined for the operator's own client without a key. */
   token: string | undefined;
   body: unknown;
+  /** The Mcp-Protocol-Version header. */
+  version: string | undefined;
 }
 
 interface Answer {
@@ -19,11 +21,17 @@ interface Answer {
   body: Buffer | undefined;
 }
 
-/** Answers a message of the operator's own client. Throws `unauthorized` for a token that is no API key: a run has its own door. */
-export const serveMcp = async (service: Service, { token, body }: McpMessage): Promise<Answer> => {
+/**
+ * Answers a message of the operator's own client. Throws `unauthorized` for a token that is no API key (a run has its own
+ * door), and `bad_request` for a version of the protocol that nobody knows.
+ */
+export const serveMcp = async (
+  service: Service,
+  { token, body, version }: McpMessage,
+): Promise<Answer> => {
   if (token !== undefined && (await validKey(service, token)) === undefined)
     throw new ServiceError('unauthorized', 'The API key is unknown or revoked.');
-  return answer(service, undefined, body);
+  return answer(service, undefined, { body, version });
 };
 
 /**
@@ -33,19 +41,19 @@ export const serveMcp = async (service: Service, { token, body }: McpMessage): P
 export const serveRun =
   (service: Service) =>
   (own: string | undefined): AnswerMcp =>
-  async (token, body) => {
+  async (token, body, version) => {
     const run = own === undefined ? undefined : runOfToken(service.engine, own);
     if (run === undefined || token === undefined || !isTokenOf(sha256(run.token), token))
       return { status: 401, body: undefined };
     if (!Check(Message, body)) return { status: 400, body: undefined };
-    return answer(service, run, body);
+    return answer(service, run, { body, version });
   };
 
 // The protocol's code is loaded with the first message.
 const answer = async (
   service: Service,
   run: LiveRun | undefined,
-  body: unknown,
+  { body, version }: Pick<McpMessage, 'body' | 'version'>,
 ): Promise<Answer> => {
   const { answerMessage } = await import('./answer.ts');
   const response = await answerMessage(
@@ -55,6 +63,7 @@ const answer = async (
       headers: {
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
+        ...(version !== undefined && { 'mcp-protocol-version': version }),
       },
       body: JSON.stringify(body),
     }),

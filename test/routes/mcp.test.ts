@@ -137,8 +137,9 @@ describe('the MCP door of a run', () => {
       ['approve', {}, /no tool approve/],
       ['read_memory', { filename: '../case.md' }, /named like notes\.md/],
       ['read_memory', { filename: 'none.md' }, /no memory file none\.md/],
-      ['write_memory', { filename: 'x.md' }, /as its schema says/],
-      ['attach_proof', { type: 'No Type', content: 'x' }, /as its schema says/],
+      ['write_memory', { filename: 'x.md' }, /^The argument content is required\./],
+      ['write_memory', { filename: 'x.md', content: 1 }, /^The argument content must be string/],
+      ['attach_proof', { type: 'No Type', content: 'x' }, /^The argument type must match pattern/],
     ] as const) {
       const { failed, text } = await ask(client, name, given);
       assert.equal(failed, true, name);
@@ -254,6 +255,37 @@ describe('POST /mcp without a token', () => {
     assert.equal((await ask(client, 'read_memory', notes)).text, '# Notes\n');
     const written = await ask(client, 'write_memory', { ...notes, content: 'x' });
     assert.match(written.text, /no tool write_memory/);
+  });
+
+  it('tells a client what it is for, and whoever plans or works what to do', async (t) => {
+    const { running } = await withCase(t);
+    assert.match((await connect(running)).getInstructions() ?? '', /read all of them/);
+    const { it: session, client } = await atWork(t);
+    assert.match(client.getInstructions() ?? '', /You are in Work mode/);
+    await session.control('abort');
+  });
+
+  it('refuses a version of the protocol that it does not know, and takes those it does', async (t) => {
+    const { running } = await withCase(t);
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const send = (version: string) =>
+      running.call<Problem>('POST', '/mcp', message, { 'mcp-protocol-version': version });
+    const refused = await send('1999-01-01');
+    assert.deepEqual([refused.status, refused.body.code], [400, 'bad_request']);
+    assert.match(refused.text, /2025-06-18/);
+    assert.equal((await send('2025-06-18')).status, 200);
+    const { port, close } = await openMcpPort(serveRun(running.service)('none'));
+    t.after(close);
+    const headers = { 'mcp-protocol-version': '1999-01-01', 'content-type': 'application/json' };
+    const door = { method: 'POST', headers, body: JSON.stringify(message) };
+    assert.equal((await fetch(`http://127.0.0.1:${port}/mcp`, door)).status, 401);
+  });
+
+  it('names the state that is none, and those that are', async (t) => {
+    const { running } = await withCase(t);
+    const { failed, text } = await ask(await connect(running), 'list_work_items', { state: 'X' });
+    assert.equal(failed, true);
+    assert.match(text, /^The argument state .*OPEN, /);
   });
 
   it('takes messages only, and only from this machine', async (t) => {
