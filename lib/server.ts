@@ -115,7 +115,10 @@ const description = ({ sections, events = [], service }: ServerOptions): Section
       return made;
     },
   });
-  const section: Section = { title: 'Description', routes: [openapi] };
+  const section: Section = {
+    ...{ title: 'Description', description: 'What the API is, for programs' },
+    routes: [openapi],
+  };
   return section;
 };
 

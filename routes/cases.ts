@@ -26,6 +26,12 @@ const Time = Type.String({
   description: 'RFC 3339; that very moment is not in it',
 });
 
+// What `fields` leaves of one.
+const PartOfCase = Type.Object(
+  { ...Type.Partial(Case).properties, id: Id },
+  { $id: 'PartOfCase', description: 'A Work item with the fields that were asked for' },
+);
+
 const readyLists = createReadyLists<Case>();
 
 export const caseRoutes = [
@@ -50,7 +56,7 @@ export const caseRoutes = [
       ),
       ...PageQuery,
     }),
-    response: Type.Array(Case),
+    response: Type.Array(Type.Union([Case, PartOfCase])),
     handler: ({ query }, service) =>
       readyLists(versionOf(service), { path: '/cases', query }, () => listCases(service, query)),
   }),

@@ -61,6 +61,7 @@ export const codehostIssueRoutes = [
   route({
     method: 'POST',
     path: '/api/codehost/issues/extract',
+    operationId: 'extractIssue',
     summary: 'Extract structured content from an issue body',
     body: Type.Object(
       {
@@ -77,6 +78,7 @@ export const codehostIssueRoutes = [
   route({
     method: 'POST',
     path: '/api/codehost/issues/import-case',
+    operationId: 'importIssueAsCase',
     summary: 'Import an issue as a Work item',
     description:
       'The Work item is linked to the issue from its first moment. Without a `type` it has that of the first label that names one (bug, feature or enhancement, docs, chore, question), else `task`. With `case_id` no Work item is made: that one is linked, and keeps its own title and description.',
@@ -115,6 +117,7 @@ export const codehostIssueRoutes = [
   route({
     method: 'POST',
     path: JOBS,
+    operationId: 'startCodehostImport',
     summary: 'Import many issues as Work items, in the background',
     description:
       'One issue after another; one that is linked to a Work item already counts as done. The job stops at the first rate limit and tells when it can be resumed. After a restart of the daemon it waits: nothing goes on by itself.',

@@ -30,6 +30,7 @@ export const codehostReadRoutes = [
   route({
     method: 'POST',
     path: '/api/codehost/issues/fetch',
+    operationId: 'fetchIssues',
     summary: 'Fetch a page of issues by filters; nothing is kept',
     description:
       'Pull requests are left out, so a page may hold fewer than `limit`: go on while there is a `next_cursor`.',

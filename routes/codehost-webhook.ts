@@ -9,6 +9,7 @@ export const codehostWebhookRoutes = [
   route({
     method: 'POST',
     path: '/api/codehost/webhook',
+    operationId: 'receiveCodehostEvent',
     anyone: true,
     summary: 'Take an event from the code host',
     description:

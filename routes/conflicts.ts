@@ -128,6 +128,7 @@ export const conflictRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/conflicts/resolve-with-agent',
+    operationId: 'resolveConflictsWithAgent',
     summary: 'Start a session in which an agent proposes how to resolve the conflicts',
     description:
       'A session of type `conflict`: it plans, and changes files only after the operator has approved the plan. Nothing is staged; what the agent stages is put back.',
@@ -183,6 +184,7 @@ export const conflictRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/conflicts/push-rebased',
+    operationId: 'pushRebasedBranch',
     summary: 'Push the rebased branch, if the remote still has what it had before the rebase',
     description:
       "Pushes to the branch's own name on the push remote, never to the base branch, with a lease on the commit that the remote had when the rebase began. A push that came in between is a 409, and nothing is overwritten.",

@@ -63,6 +63,7 @@ export const editorRoutes = [
     }),
     maxBytes: MAX_BODY,
     response: EditorFile,
+    orStatus: 201,
     errors: [
       'not_found',
       'already_exists',

@@ -31,15 +31,45 @@ import { worktreeRoutes } from './worktrees.ts';
 
 /** The whole API, in the order of the interface document. */
 export const sections: readonly Section[] = [
-  { title: 'Work items', routes: caseRoutes },
-  { title: 'Sessions', routes: sessionRoutes },
-  { title: 'Session control and locks', routes: sessionControlRoutes },
-  { title: 'Memory', routes: memoryRoutes },
-  { title: 'Proof', routes: proofRoutes },
-  { title: 'Planning', routes: planningRoutes },
-  { title: 'Worktrees', routes: [...worktreeRoutes, ...worktreeUpkeepRoutes] },
+  {
+    title: 'Work items',
+    description: 'The units of work: made, read, changed and deleted; their history',
+    routes: caseRoutes,
+  },
+  {
+    title: 'Sessions',
+    description: 'Attempts at a Work item: a plan, and once it is approved the work',
+    routes: sessionRoutes,
+  },
+  {
+    title: 'Session control and locks',
+    description: 'Pause, resume and finish; the queue; the lock on a worktree',
+    routes: sessionControlRoutes,
+  },
+  {
+    title: 'Memory',
+    description: 'What agents and the operator note: of one Work item, and of all',
+    routes: memoryRoutes,
+  },
+  {
+    title: 'Proof',
+    description: 'Evidence, its verification, and the checklist that it is for',
+    routes: proofRoutes,
+  },
+  {
+    title: 'Planning',
+    description: 'Definition of the problem, hypotheses and tasks, and their gate',
+    routes: planningRoutes,
+  },
+  {
+    title: 'Worktrees',
+    description: 'The git worktrees of Work items: made, attached, looked after, recovered',
+    routes: [...worktreeRoutes, ...worktreeUpkeepRoutes],
+  },
   {
     title: 'Code-hosting integration',
+    description:
+      'The code host: repositories, issues, imports, its events, and what hangs together',
     routes: [
       ...codehostRoutes,
       ...codehostReadRoutes,
@@ -50,18 +80,59 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'Work item link, PR and review',
+    description: 'The linked issue and its synchronisation, the pull request and its reviews',
     routes: [...linkRoutes, ...pullRequestRoutes, ...reviewRoutes],
   },
-  { title: 'PR body', routes: pullBodyRoutes },
-  { title: 'Conflicts and rebase', routes: conflictRoutes },
-  { title: 'Export', routes: exportRoutes },
-  { title: 'API keys', routes: apiKeyRoutes },
-  { title: 'AI providers', routes: providerRoutes },
-  { title: 'Editor', routes: [...completionRoutes, ...editorRoutes] },
-  { title: 'Language server bridge', routes: languageServerRoutes },
-  { title: 'Webhook registration', routes: webhookRoutes },
-  { title: 'Events', routes: eventRoutes },
-  { title: 'Trust', routes: trustRoutes },
-  { title: 'System', routes: systemRoutes },
-  { title: 'Model Context Protocol', routes: mcpRoutes },
+  {
+    title: 'PR body',
+    description: 'The text of a pull request: composed, edited, and updated once it is approved',
+    routes: pullBodyRoutes,
+  },
+  {
+    title: 'Conflicts and rebase',
+    description: 'What a rebase would meet, and how it is resolved',
+    routes: conflictRoutes,
+  },
+  { title: 'Export', description: 'The whole workspace as an archive', routes: exportRoutes },
+  { title: 'API keys', description: 'The keys that calls may show', routes: apiKeyRoutes },
+  {
+    title: 'AI providers',
+    description: 'What plans and works, and whether it can be used',
+    routes: providerRoutes,
+  },
+  {
+    title: 'Editor',
+    description: 'Files of worktrees and projects, and completion in them',
+    routes: [...completionRoutes, ...editorRoutes],
+  },
+  {
+    title: 'Language server bridge',
+    description: 'Language servers, shared by all editors of a directory',
+    routes: languageServerRoutes,
+  },
+  {
+    title: 'Webhook registration',
+    description: 'Who is told of events, and what became of each delivery',
+    routes: webhookRoutes,
+  },
+  {
+    title: 'Events',
+    description: 'What happens, in one stream, and what waits for the operator',
+    routes: eventRoutes,
+  },
+  {
+    title: 'Trust',
+    description: 'Which values of hand-made files hold on this machine',
+    routes: trustRoutes,
+  },
+  {
+    title: 'System',
+    description: 'Health, version and what is wrong in the workspace',
+    routes: systemRoutes,
+  },
+  {
+    title: 'Model Context Protocol',
+    description: 'The tools for agents and MCP clients',
+    routes: mcpRoutes,
+  },
 ];

@@ -49,6 +49,7 @@ export const planningRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/planning/from-issue',
+    operationId: 'planFromIssue',
     summary: 'Write problem-definition.md from the linked issue, as last synced',
     description: HOW,
     params: CasePath,
@@ -61,6 +62,7 @@ export const planningRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/planning/hypotheses-file',
+    operationId: 'generateHypotheses',
     summary: 'Write hypotheses.md from problem-definition.md, or from the description without one',
     description: HOW,
     params: CasePath,
@@ -73,6 +75,7 @@ export const planningRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/planning/generate-tasks',
+    operationId: 'generateTasks',
     summary: 'Write tasks.md from hypotheses.md',
     description: HOW,
     params: CasePath,

@@ -56,6 +56,7 @@ export const pullBodyRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr-body/suggest-update',
+    operationId: 'suggestCasePrBodyUpdate',
     summary: 'Queue a change of the published body for approval',
     description:
       'Of the draft, or of the body that is given. Nothing is published: the answer shows what would change in the body that the host has now, and the approval holds for that one alone.',

@@ -150,6 +150,7 @@ export const proofRoutes = [
   route({
     method: 'PUT',
     path: '/cases/{id}/proof/{pid}/verify',
+    operationId: 'verifyCaseProof',
     summary:
       'Mark a proof verified; once the gate is satisfied, a Work item that is VERIFYING is RESOLVED',
     params: ProofPath,

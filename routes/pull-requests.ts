@@ -83,6 +83,7 @@ export const pullRequestRoutes = [
   route({
     method: 'POST',
     path: '/api/cases/{id}/pr/create',
+    operationId: 'createCasePr',
     summary: 'Push the branch of the Work item and open its pull request on the host',
     description:
       'What the last completed session left in the worktree is committed first, in the name that git is configured with. The branch is pushed to its own name, over no commit that the worktree does not have, and never to the base branch. An open pull request of the branch is adopted as it is, also one that an interrupted call left behind. Nothing is ever merged.',

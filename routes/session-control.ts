@@ -28,6 +28,7 @@ export const sessionControlRoutes = [
   route({
     method: 'POST',
     path: '/api/sessions/queue',
+    operationId: 'queueSession',
     summary: 'Create a session that starts in Plan mode when it is its turn',
     description: 'At once, where the session lock is free and fewer than `max_sessions` run.',
     body: Type.Object({
@@ -64,6 +65,7 @@ export const sessionControlRoutes = [
   route({
     method: 'POST',
     path: '/api/worktrees/{case_id}/lock',
+    operationId: 'lockWorktree',
     summary: 'Take the session lock: no session of the Work item starts while it is held',
     description:
       'It lasts until it is released, across restarts, by no clock. The `token` is shown this once; who presents it may write what the lock guards.',
@@ -82,6 +84,7 @@ export const sessionControlRoutes = [
   route({
     method: 'DELETE',
     path: '/api/worktrees/{case_id}/lock',
+    operationId: 'unlockWorktree',
     summary: 'Release the session lock; the next session in the queue starts',
     description: 'A session that goes on is aborted instead: that releases its lock.',
     params: OfCase,

@@ -119,6 +119,7 @@ export const sessionRoutes = [
     body: Type.Optional(Type.Object({ plan_sha256: Type.Optional(Sha256) })),
     response: Session,
     errors: [
+      'planning_gate_closed',
       'not_found',
       'lock_held',
       'unreadable_record',
@@ -167,6 +168,7 @@ export const sessionRoutes = [
   route({
     method: 'POST',
     path: '/cases/{id}/sessions/{sid}/permissions/{request_id}',
+    operationId: 'answerPermission',
     summary: 'Answer what the agent asks leave for',
     description:
       'With the option `allow_prefix`, which the daemon adds for a plain command, this command and all plain ones of the session that begin with `prefix` (default: the whole command) are allowed; one with an operator of the shell in it is asked for still.',

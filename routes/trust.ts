@@ -16,6 +16,7 @@ export const trustRoutes = [
   route({
     method: 'POST',
     path: '/trust',
+    operationId: 'giveTrust',
     summary: 'Make what waits hold on this machine: all of it, or the values that you looked at',
     description: 'A value that was trusted once holds whenever it comes again.',
     body: TrustWish,

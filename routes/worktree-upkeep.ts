@@ -131,6 +131,7 @@ export const worktreeUpkeepRoutes = [
   route({
     method: 'POST',
     path: '/api/worktrees/branch-name',
+    operationId: 'suggestBranchName',
     summary: 'Say what the branch of a Work item is called; makes nothing',
     body: BranchWish,
     response: BranchName,
@@ -161,6 +162,7 @@ export const worktreeUpkeepRoutes = [
   route({
     method: 'POST',
     path: '/api/worktrees/{case_id}/recoveries/{recovery_id}/restore',
+    operationId: 'restoreWorktreeRecovery',
     summary: 'Make the worktree again as it was when this was kept',
     description:
       'Commits, index, changed and untracked files, byte for byte. Where its branch has moved on since, a new one beside it is made. Set-up commands are not run, and what was kept stays kept.',

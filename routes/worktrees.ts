@@ -145,6 +145,7 @@ export const worktreeRoutes = [
   route({
     method: 'POST',
     path: '/api/worktrees/{case_id}/attach',
+    operationId: 'attachWorktree',
     summary: 'Take a directory of yours as the worktree of a Work item',
     description:
       'A git work tree on a branch: a linked worktree, or a clone. Not the checkout of a project, nothing of the workspace, and none that another Work item has. Nothing is changed in it, and it is never deleted: DELETE lets go of it.',

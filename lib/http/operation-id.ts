@@ -2,15 +2,18 @@ import type { Route } from './route.ts';
 
 /**
  * A name for generated clients: `createCase`, `listCases`, `approveCaseSession`. Of a path's last word that is
- * no collection and only POSTed to, as in `/cases/{id}/sessions/{sid}/approve`, it makes the verb.
+ * no collection and only POSTed to, as in `/cases/{id}/sessions/{sid}/approve`, it makes the verb; of `mark-ready` the
+ * verb and what follows: `markCasePrReady`.
  */
 export const operationId = (route: Route): string => {
   if (route.operationId !== undefined) return route.operationId;
   const words = nouns(route.path);
-  if (route.method === 'POST' && route.status !== 201)
-    return camel([words.at(-1) ?? '', ...words.slice(0, -1)]);
-  const verb = verbOf(route);
   const last = words.pop() ?? '';
+  if (route.method === 'POST' && route.status !== 201) {
+    const [does = '', ...how] = last.split('-');
+    return camel([does, ...words, ...how]);
+  }
+  const verb = verbOf(route);
   return camel([verb, ...words, verb === 'create' ? singular(last) : last]);
 };
 

@@ -12,6 +12,7 @@ import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
 import { type EventBody, isStarred } from '../../store/records/event.ts';
 import { atEnd } from './at-end.ts';
+import { assertDeclared } from './declared.ts';
 import { makeRepository, type TestRepository } from './repository.ts';
 import { VERSION } from './version.ts';
 
@@ -171,13 +172,18 @@ const live = async (config: Config, { events, told, logged, watch }: Heard) => {
           payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
         }),
       });
-      const json = String(answer.headers['content-type']).includes('json');
+      const type = String(answer.headers['content-type']);
+      const json = type.includes('json') && answer.payload !== '';
+      const content: unknown = json ? JSON.parse(answer.payload) : undefined;
+      // Of a stream that hapi has handed over there is no request.
+      const { path: declared = '' } = answer.request?.route ?? {};
+      assertDeclared({ method, path: declared, status: answer.statusCode, type, body: content });
       return {
         status: answer.statusCode,
         headers: answer.headers,
         text: answer.payload,
         bytes: answer.rawPayload,
-        body: (json && answer.payload !== '' ? JSON.parse(answer.payload) : undefined) as T,
+        body: content as T,
       };
     },
     stop: async () => {

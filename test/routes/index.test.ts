@@ -4,6 +4,21 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { openApi } from '../../lib/http/openapi.ts';
 import { sections } from '../../routes/index.ts';
 
+interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  responses: object;
+}
+
+const document = openApi(sections, [], '1.0.0') as {
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: object };
+};
+const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+const names = operations.map(({ operationId }) => operationId);
+
 describe('the whole API', () => {
   it('makes a valid OpenAPI document', async () => {
     const document = JSON.parse(JSON.stringify(openApi(sections, [], '1.0.0')));
@@ -11,11 +26,45 @@ describe('the whole API', () => {
     assert.deepEqual({ valid, errors: errors ?? [] }, { valid: true, errors: [] });
   });
 
-  it('gives every operation a name of its own', () => {
-    const paths = Object.values(openApi(sections, [], '1.0.0').paths as Record<string, object>);
-    const names = paths.flatMap((path) =>
-      Object.values(path).map(({ operationId }) => operationId),
+  // What redocly and spectral found.
+  it('groups every operation under a tag that is described, and says which errors it has', () => {
+    const tags = new Map(document.tags.map(({ name, description }) => [name, description]));
+    assert.equal(tags.size, sections.length);
+    for (const description of tags.values()) assert.match(description, /^[A-Z].{10,}[^.]$/);
+    for (const { operationId: name, tags: of, summary, responses } of operations) {
+      assert.equal(of.length, 1);
+      assert.ok(tags.has(of[0] ?? ''), name);
+      assert.match(summary, /^[A-Z].*[^.]$/, name);
+      const statuses = Object.keys(responses);
+      assert.ok(
+        statuses.some((status) => status.startsWith('4')),
+        name,
+      );
+      assert.ok(
+        statuses.includes('101') || statuses.some((status) => status.startsWith('2')),
+        name,
+      );
+    }
+  });
+
+  it('has no schema that nothing refers to', () => {
+    const text = JSON.stringify(document);
+    const unused = Object.keys(document.components.schemas).filter(
+      (name) => !text.includes(`#/components/schemas/${name}"`),
     );
+    assert.deepEqual(unused, []);
+  });
+
+  it('names operations by a verb, once, and what it is done to', () => {
+    for (const name of names) assert.match(name, /^[a-z]+(?:[A-Z][a-z]+)+$/);
+    const twice = /^(?:create|put|get|update).*(?:Create|Update|Attach|Lock|Queue|Restore|Verify)$/;
+    assert.deepEqual(
+      names.filter((name) => twice.test(name) && !/^get\w+(?:Update|Lock)$/.test(name)),
+      [],
+    );
+  });
+
+  it('gives every operation a name of its own', () => {
     assert.deepEqual(
       names.filter((name, index) => names.indexOf(name) !== index),
       [],

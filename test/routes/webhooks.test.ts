@@ -50,7 +50,7 @@ const serve = async (
     callers: { callerOf: async () => 'operator' },
   } as unknown as Service;
   const server = createServer({
-    sections: [{ title: 'Webhooks', routes: webhookRoutes }],
+    sections: [{ title: 'Webhooks', description: 'One', routes: webhookRoutes }],
     service,
     log: { error: (details, message) => assert.fail(`${message}: ${JSON.stringify(details)}`) },
     host: '127.0.0.1',

@@ -16,6 +16,7 @@ const never = () => assert.fail('only described');
 const sections: Section[] = [
   {
     title: 'Work items',
+    description: 'The units of work',
     routes: [
       route({
         method: 'GET',
@@ -47,6 +48,7 @@ const sections: Section[] = [
   },
   {
     title: 'Sessions',
+    description: 'Attempts at them',
     routes: [
       route({
         method: 'POST',
@@ -117,7 +119,10 @@ describe('openApi', () => {
   });
 
   it('groups operations by section and names each', () => {
-    assert.deepEqual(document.tags, [{ name: 'Work items' }, { name: 'Sessions' }]);
+    assert.deepEqual(document.tags, [
+      { name: 'Work items', description: 'The units of work' },
+      { name: 'Sessions', description: 'Attempts at them' },
+    ]);
     assert.deepEqual(paths['/cases'].post.tags, ['Work items']);
     const ids = Object.values(paths).flatMap((path) =>
       Object.values(path as Record<string, { operationId: string }>).map((one) => one.operationId),

@@ -34,7 +34,7 @@ export const serverOf = (
 ): { hapi: Server; logged: Logged[] } => {
   const logged: Logged[] = [];
   const hapi = createServer({
-    sections: [{ title: 'Test', routes }],
+    sections: [{ title: 'Test', description: 'One', routes }],
     service: SERVICE,
     log: { error: (details, message) => logged.push({ details, message }) },
     host: '127.0.0.1',
