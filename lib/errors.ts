@@ -54,6 +54,7 @@ export const ERRORS = {
   not_a_worktree: { status: 422, title: 'The directory cannot be the worktree' },
   trust_needed: { status: 422, title: 'The operator has to trust a setting first' },
   provider_missing: { status: 422, title: 'The program of the provider is not installed' },
+  choice_needed: { status: 422, title: 'The operator has to say where to go on' },
   no_repository: { status: 422, title: 'No git repository is configured' },
   markers_remain: { status: 422, title: 'Conflicts are not resolved' },
   push_refused: { status: 422, title: 'The remote refused the push' },

@@ -107,7 +107,10 @@ export const sessionControlRoutes = [
     method: 'POST',
     path: '/api/cases/{id}/session/resume',
     summary: "Go on with the Work item's paused session",
+    description:
+      'A session of the runbook that was killed inside a block has done part of it, and nobody knows which: `from` says whether the block is run `again`, or left as it is for the `next`. Without it such a session is 422 `choice_needed`, with the `block`.',
     params: CasePath,
+    body: Type.Optional(Type.Object({ from: Type.Optional(Type.Enum(['again', 'next'])) })),
     response: Session,
     errors: [
       'not_found',
@@ -118,8 +121,9 @@ export const sessionControlRoutes = [
       'plan_changed',
       'approval_mismatch',
       'worktree_missing',
+      'choice_needed',
     ],
-    handler: ({ params }, service) => resumeSession(service, params.id),
+    handler: ({ params, body }, service) => resumeSession(service, params.id, body?.from),
   }),
   route({
     method: 'POST',

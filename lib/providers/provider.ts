@@ -53,7 +53,7 @@ export interface PromptParts {
 export interface PartialWork {
   /** The worktree's changed files, as `git status --short` names them. */
   files: string[];
-  /** The ids of the tool calls that were completed. */
+  /** The ids of the tool calls that were completed, or that the operator leaves as they are. */
   done: string[];
 }
 

@@ -7,6 +7,7 @@ import { activeSession } from './active.ts';
 import { approvedPlan } from './approved.ts';
 import { decide } from './decide.ts';
 import { stopLive } from './engine.ts';
+import { blockToSkip, type From, tellSkipped } from './go-on.ts';
 import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
 import { refuseLost } from './lost-work.ts';
 import { keptSession } from './read.ts';
@@ -36,11 +37,16 @@ export const abortSession = async (service: Service, caseId: string): Promise<Se
 };
 
 /** Goes on with a session that the daemon's end interrupted: the same mode, the same approved plan, what is there already kept. */
-export const resumeSession = async (service: Service, caseId: string): Promise<Session> => {
+export const resumeSession = async (
+  service: Service,
+  caseId: string,
+  from?: From,
+): Promise<Session> => {
   const active = await activeSession(service, caseId);
   const { session } = active;
   const run_marker = randomUUID();
   await refuseLost(service, session);
+  const skipped = await blockToSkip(service, active, from);
   const resumed = await holdingLock(service, active, () =>
     decide(service, caseId, session.id, (current, matter) => {
       if (current.status !== 'paused') throw notNow(current, 'resume');
@@ -51,6 +57,7 @@ export const resumeSession = async (service: Service, caseId: string): Promise<S
     }),
   );
   if (resumed === undefined) throw notFound('session', session.id);
+  if (skipped !== undefined) tellSkipped(service, resumed, skipped);
   if (resumed.session.mode === 'plan') goToPlan(service, resumed);
   else goToWork(service, resumed, { goesOn: true });
   return resumed.session;

@@ -15,7 +15,7 @@ export const partialWork = async (
   return {
     files: files.map(({ code, path }) => `${code} ${path}`),
     done: (await toldBy(service, kept)).calls
-      .filter(({ status }) => status === 'completed')
+      .filter(({ status }) => status === 'completed' || status === 'skipped')
       .map(({ id }) => id),
   };
 };

@@ -95,6 +95,10 @@ const HEAR = new Map<string, Hear>(
         status: String(status),
       });
     },
+    block_skipped: ({ calls }, { tool_call_id }) => {
+      const call = calls.get(String(tool_call_id));
+      if (call !== undefined) calls.set(call.id, { ...call, status: 'skipped' });
+    },
     network: ({ reached, refused }, { host, port, allowed }) => {
       (allowed === true ? reached : refused).add(`${String(host)}:${String(port)}`);
     },

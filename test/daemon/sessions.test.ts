@@ -95,21 +95,44 @@ describe('an agent of a running daemon', () => {
 });
 
 describe('a session in Work mode when its daemon ends', () => {
-  it('is paused after a kill, with nothing of it alive, and goes on when the operator says so', async (t) => {
-    const place = await working(t);
-    await place.daemon().end('SIGKILL');
-    await place.again();
-    assert.deepEqual(processesNaming(place.sign.replace(/\/go$/, '')), []);
-    const { at, caseId } = place;
-    const paused = await place.client().get(at);
-    assert.deepEqual([paused.status, paused.mode], ['paused', 'work']);
-    assert.equal((await place.client().get(`/cases/${caseId}`)).state, 'IMPLEMENTING');
-    writeFileSync(place.sign, '');
-    await place.client().post(`/api/cases/${caseId}/session/resume`);
-    await eventually(async () => assert.equal((await place.client().get(at)).status, 'completed'));
-    await eventually(() => assert.equal(told(place.receiver, 'session_completed'), 1));
-    assert.equal(told(place.receiver, 'session_started'), 1);
-  });
+  for (const from of ['again', 'next'])
+    it(`is paused after a kill, with nothing of it alive, and goes on from where the operator says (${from})`, async (t) => {
+      const place = await working(t);
+      await place.daemon().end('SIGKILL');
+      await place.again();
+      assert.deepEqual(processesNaming(place.sign.replace(/\/go$/, '')), []);
+      const { at, caseId } = place;
+      const paused = await place.client().get(at);
+      assert.deepEqual([paused.status, paused.mode], ['paused', 'work']);
+      assert.equal((await place.client().get(`/cases/${caseId}`)).state, 'IMPLEMENTING');
+      writeFileSync(place.sign, '');
+      const resume = (body?: object): Promise<Response> =>
+        fetch(`${place.daemon().url}/api/cases/${caseId}/session/resume`, {
+          method: 'POST',
+          ...(body && {
+            body: JSON.stringify(body),
+            headers: { 'content-type': 'application/json' },
+          }),
+        });
+      const refused = await resume();
+      const problem = (await refused.json()) as Record<string, unknown>;
+      assert.deepEqual([refused.status, problem.code], [422, 'choice_needed']);
+      assert.deepEqual(problem.choices, ['again', 'next']);
+      assert.match(String(problem.detail), /"again".*"next"/);
+      assert.match(readFileSync(place.sessionFile(), 'utf8'), /setsid.* {2}killed$/m);
+      assert.equal((await resume({ from })).status, 200);
+      await eventually(async () =>
+        assert.equal((await place.client().get(at)).status, 'completed'),
+      );
+      const diff = await (await fetch(`${place.daemon().url}${at}/diff`)).text();
+      assert.equal(diff.includes('+done'), from === 'again');
+      assert.match(
+        readFileSync(place.sessionFile(), 'utf8'),
+        from === 'again' ? /setsid.* {2}completed$/m : /setsid.* {2}skipped$/m,
+      );
+      await eventually(() => assert.equal(told(place.receiver, 'session_completed'), 1));
+      assert.equal(told(place.receiver, 'session_started'), 1);
+    });
 
   it('is left as it was by a stop', async (t) => {
     const place = await working(t);

@@ -62,6 +62,10 @@ describe('POST /api/cases/{id}/session/pause', () => {
     await it.untilEvent(id, 'message');
     assert.equal((await it.control('pause')).body.status, 'paused');
     assert.equal(await it.state(), 'INVESTIGATING');
+    const from = await it.running.call<Problem>('POST', `/api/cases/${it.item.id}/session/resume`, {
+      from: 'next',
+    });
+    assert.deepEqual([from.status, from.body.code], [422, 'invalid_state']);
     assert.equal((await it.control('resume')).body.status, 'planning');
     assert.equal((await it.control('abort')).body.status, 'aborted');
   });
