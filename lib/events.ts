@@ -11,6 +11,7 @@ const SUMMARIES: Record<EventType, string> = {
   case_state_changed: 'A Work item went from one state to another',
   case_created: 'A Work item is there that was not, whoever made it',
   case_deleted: 'A Work item is gone, whoever removed it',
+  proof_deleted: 'A proof is gone, whoever took it away',
   session_plan_ready: 'A plan waits for the operator',
   session_paused: 'A session was paused, or was interrupted',
   session_failed: 'A session has failed',

@@ -28,7 +28,11 @@ const between = (id: string, before: Seen | undefined, now: Seen | undefined): T
   if (before === undefined)
     return now === undefined ? [] : [{ event_type: 'case_created', payload: named(id, now) }];
   if (now === undefined) return [{ event_type: 'case_deleted', payload: named(id, before) }];
-  return [...caseEvents(id, before, now), ...proofEvents(id, before, now)];
+  return [
+    ...caseEvents(id, before, now),
+    ...proofEvents(id, before, now),
+    ...goneProofs(id, before, now),
+  ];
 };
 
 const named = (case_id: string, { case: { matter } }: Seen) => ({
@@ -77,6 +81,14 @@ const proofEvents = (case_id: string, before: Seen, now: Seen): Told[] =>
       ? []
       : [{ event_type: 'proof_updated', payload: { ...proof, verified: matter.verified } }];
   });
+
+const goneProofs = (case_id: string, before: Seen, now: Seen): Told[] =>
+  Object.entries(before.proofs)
+    .filter(([proof_id]) => now.proofs[proof_id] === undefined)
+    .map(([proof_id, { matter }]) => ({
+      event_type: 'proof_deleted',
+      payload: { case_id, proof_id, proof_type: matter.type },
+    }));
 
 // A proof that is verified when first seen was both attached and verified since.
 const verifiedEvent = (

@@ -30,6 +30,7 @@ export const PAYLOADS = {
   ...STARRED,
   case_created: Type.Object(ofNamed),
   case_deleted: Type.Object(ofNamed),
+  proof_deleted: Type.Object(ofProof),
   session_plan_ready: Type.Object({ ...ofSession, plan_sha256: orNull(Sha256) }),
   session_paused: Type.Object({
     ...ofSession,

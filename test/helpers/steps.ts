@@ -73,7 +73,7 @@ const createCaseOnce = step({
     const cases = await get<Case[]>(life, '/cases');
     assert.deepEqual(cases, [first.body], 'it is made once, whatever died when');
     assert.deepEqual(again.body, first.body);
-    return { done: true, told: [] };
+    return { done: true, told: ['case_created'] };
   },
 });
 

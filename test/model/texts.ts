@@ -156,7 +156,12 @@ export const eventsBetween = (
 ): string[] => {
   if (before == null) return now === null ? [] : [`case_created ${id}`];
   if (now === null) return [`case_deleted ${id}`];
-  return [...caseEvents(id, before, now), ...proofEvents(id, before, now)];
+  const gone = Object.keys(before.proofs).filter((proof) => now.proofs[proof] === undefined);
+  return [
+    ...caseEvents(id, before, now),
+    ...proofEvents(id, before, now),
+    ...gone.map((proof) => `proof_deleted ${id} ${proof}`),
+  ];
 };
 
 type Seen = NonNullable<SeenLine['state']>;

@@ -416,6 +416,7 @@ describe('DELETE /cases/:id/proof/:pid', () => {
     const answer = await call('DELETE', one, undefined, { 'if-match': tagFor(text) });
     assert.equal(answer.status, 204, answer.text);
     assert.deepEqual((await call('GET', `${at}/proof`)).body, []);
+    assert.deepEqual(told(running.told).slice(-2), ['proof_created', 'proof_deleted']);
     assert.equal(existsSync(join(dir, file)), false);
     const undo = join(running.workspace, '.dossier/undo');
     const kept = readdirSync(undo, { recursive: true, encoding: 'utf8' })
@@ -535,7 +536,7 @@ What has to be proven before this Work item can be resolved.
     for (const [text, place] of [
       ['---\nitems: [\n---\n', ':3:1'],
       ['---\n\nitems: later\n---\n', ':3:1'],
-      ['---\nitems:\n  - type: log\n---\n', ':2:1'],
+      ['---\nitems:\n  - type: log\n---\n', ':3:5'],
       ['no record', ':1:1'],
     ] as const) {
       write('proof/checklist.md', text);

@@ -97,7 +97,7 @@ describe('compare', () => {
     ['new content', proof(false), proof(false, 'other'), ['proof_updated false']],
     ['another type', proof(true), proof(true, 'c', 'screenshot'), ['proof_updated true']],
     ['bytes that say the same', proof(true), proof(true, 'c', 'log', 'other'), []],
-    ['one that is gone', proof(true), {}, []],
+    ['one that is gone', proof(true), {}, ['proof_deleted']],
   ] as const)
     it(`of proofs: ${name} is ${expected.join(', ') || 'no event'}`, () => {
       assert.deepEqual(events(seen({}, { proofs: before }), seen({}, { proofs: now })), expected);
