@@ -5,7 +5,7 @@ import { inspectWorkspace, isThere } from '../../store/inspect.ts';
 import { problemOf } from '../../store/items/item-files.ts';
 import type { FileProblem } from '../../store/text/problem.ts';
 import { lookForWaiting } from '../../store/trust/look.ts';
-import { plain } from '../../store/trust/told.ts';
+import { plain, trustCommandFor } from '../../store/trust/told.ts';
 import { howToRaise, type Limit, watchLimit } from '../../store/watch/watch-limits.ts';
 import { whyNotWritten, whyNoWorkspace } from '../../store/workspace-files.ts';
 import { placeOf } from '../system/problem-log.ts';
@@ -70,7 +70,8 @@ const trust = function* ({ layout, config }: Patient): Generator<Finding> {
   const waiting = lookForWaiting(layout).map(({ key }) => plain(key));
   if (waiting.length === 0) return;
   const what = waiting.slice(0, 8).join(', ') + (waiting.length > 8 ? ', …' : '');
-  yield note('trust', `${what}: nothing of it holds before you say so with dossier trust`);
+  const said = `nothing of it holds before you say so: ${trustCommandFor(layout)}`;
+  yield note('trust', `${what}: ${said}`);
 };
 
 const records = function* ({ layout }: Patient): Generator<Finding> {

@@ -1,3 +1,4 @@
+import { trustCommandFor } from '../../store/trust/told.ts';
 import { counted } from '../counted.ts';
 import type { Service } from '../service.ts';
 import { shown } from '../trust/show.ts';
@@ -12,7 +13,8 @@ export const askAboutTrust = async (service: Service, signal: AbortSignal): Prom
   process.stdout.write(`\n${shown(waiting).join('\n')}\n`);
   const yes = await askYesNo(`Trust ${counted(waiting.length, 'value')} on this machine?`, signal);
   if (!yes) {
-    if (!signal.aborted) process.stdout.write('It waits: dossier trust asks again.\n');
+    if (!signal.aborted)
+      process.stdout.write(`It waits: ${trustCommandFor(service.store.layout)} asks again.\n`);
     return;
   }
   await trust(service, { values: waiting.map(({ key, hash }) => ({ key, hash })) });

@@ -3,6 +3,7 @@ import { isThere } from '../../store/inspect.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
 import { lookForWaiting, trustOnDisk } from '../../store/trust/look.ts';
+import { trustCommandFor } from '../../store/trust/told.ts';
 import type { Config } from '../config.ts';
 import { counted } from '../counted.ts';
 import { shown } from '../trust/show.ts';
@@ -31,7 +32,7 @@ export const trustCommand = async (
   }
   for (const line of shown(waiting)) say(line);
   if (list) return 0;
-  if (!all && !(await agreed(waiting))) {
+  if (!all && !(await agreed(waiting, trustCommandFor(layout)))) {
     say('Nothing was trusted.');
     return 1;
   }
@@ -40,10 +41,10 @@ export const trustCommand = async (
   return 0;
 };
 
-const agreed = (waiting: readonly WaitingValue[]): Promise<boolean> => {
+const agreed = (waiting: readonly WaitingValue[], command: string): Promise<boolean> => {
   if (!isTerminal())
     throw new Refusal(
-      'Nobody can be asked here: this is no terminal. Read what is above, then run dossier trust --all.',
+      `Nobody can be asked here: this is no terminal. Read what is above, then run ${command} --all.`,
     );
   return askYesNo(`Trust ${counted(waiting.length, 'value')} on this machine?`);
 };
@@ -59,15 +60,15 @@ const doorOf = (layout: Layout, key: string | undefined): Door => {
   if (holder?.url !== undefined) return daemonDoor(holder.url, key);
   return {
     list: async () => lookForWaiting(layout),
-    accept: async (waiting) => trustOnDisk(layout, withIds(waiting)),
+    accept: async (waiting) => trustOnDisk(layout, withIds(waiting, trustCommandFor(layout))),
   };
 };
 
-const withIds = (waiting: readonly WaitingValue[]): readonly WaitingValue[] => {
+const withIds = (waiting: readonly WaitingValue[], command: string): readonly WaitingValue[] => {
   const lacking = waiting.find(({ key, file }) => key === file);
   if (lacking === undefined) return waiting;
   throw new Refusal(
-    `${lacking.file} has no id yet. Start the daemon, which gives it one, then run dossier trust again; nothing was trusted.`,
+    `${lacking.file} has no id yet. Start the daemon, which gives it one, then run ${command} again; nothing was trusted.`,
   );
 };
 

@@ -3,6 +3,7 @@ import type { Session } from '../../store/records/session.ts';
 import { keepApproved } from '../../store/sessions/approved.ts';
 import { planWaits, readPlan } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, readSession, type SessionRule } from '../../store/sessions/sessions.ts';
+import { trustCommandFor } from '../../store/trust/told.ts';
 import { saidBy } from '../api-keys/said-by.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { refuseClosedGate } from '../planning/gate.ts';
@@ -66,7 +67,7 @@ const refuseWaiting = ({ store }: Service, { dir, session }: KeptSession): void 
   const plan_sha256 = readPlan(store, dir)?.sha256;
   throw new ServiceError(
     'plan_changed',
-    'plan.md was written by file while a program ran that no sandbox held, and that waits for you: `dossier trust` takes it. To approve the plan before it, which GET …/plan shows, send its plan_sha256.',
+    `plan.md was written by file while a program ran that no sandbox held, and that waits for you: ${trustCommandFor(store.layout)} takes it. To approve the plan before it, which GET …/plan shows, send its plan_sha256.`,
     { members: { plan_sha256 } },
   );
 };

@@ -60,7 +60,14 @@ export const noteMatter = (store: Store, caseId: string, matter: SessionMatter):
   });
 };
 
-/** The same of its plan. */
+/** The same of its plan, which is about to be written. */
+export const intendPlan = (store: Store, dir: string, content: string): void => {
+  const kept = store.gate.sessions.get(keyOf(dir));
+  if (kept === undefined) return;
+  keep(store, keyOf(dir), { ...kept, plan: { ...kept.plan, next: hashOf(content) } });
+};
+
+/** The daemon wrote its plan: it holds. */
 export const notePlan = (store: Store, dir: string, content: string): void => {
   const kept = store.gate.sessions.get(keyOf(dir));
   if (kept !== undefined) keep(store, keyOf(dir), { ...kept, plan: { holds: content } });

@@ -21,11 +21,12 @@ export const unsandboxedStarts = (store: Store, marker: string, dir?: string): v
   const { gate, layout, clock } = store;
   if (gate.runs.has(marker)) return;
   const run = { started_at: clock().toISOString(), ...(dir !== undefined && { dir }) };
-  noteRun(layout, marker, run);
+  // First what holds: a run that is known, beside nothing that is kept, would have all that stands there wait.
   if (!isClosed(gate)) {
     settleKept(store);
     keepAll(store);
   }
+  noteRun(layout, marker, run);
   gate.runs.set(marker, run);
   store.globals.book.closed = true;
 };

@@ -6,6 +6,7 @@ import type { Item } from '../items/item.ts';
 import { reconcileInTurn } from '../items/reconcile.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
+import { trustCommandFor } from '../trust/told.ts';
 import { hashOf, type Part } from './gate.ts';
 import { saveGate } from './gate-files.ts';
 import { approvedIn, foundOf, settleKept } from './kept.ts';
@@ -43,7 +44,7 @@ export const lookAtWaiting = (store: Store): void => {
   const problems = keptWaiting(store).map(({ file, field }) => ({
     file,
     code: 'held',
-    message: waitsMessage(field),
+    message: waitsMessage(field, trustCommandFor(store.layout)),
   }));
   store.problems.set('waiting', problems);
 };

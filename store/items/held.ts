@@ -44,6 +44,8 @@ export interface Held {
   checklist?: readonly ChecklistEntry[];
   /** By file name. */
   proofs: ReadonlyMap<string, ProofFile>;
+  /** The command that takes it. */
+  trust: string;
 }
 
 /** The files of a Work item, as far as guarded values are in them, and what holds of it. */
@@ -63,7 +65,7 @@ export interface Guarded {
  */
 export const judge = (
   item: Guarded,
-  { closed, at }: { closed: boolean; at: Date },
+  { closed, at, trust }: { closed: boolean; at: Date; trust: string },
 ): Held | undefined => {
   const marks = item.seen?.held ?? {};
   const waiting = differing(item).flatMap((one) => {
@@ -72,7 +74,7 @@ export const judge = (
     if (!closed && known?.sha !== sha) return [];
     return [{ ...one, sha, since: known?.sha === sha ? known.since : at.toISOString() }];
   });
-  return waiting.length === 0 ? undefined : withheld(item, waiting);
+  return waiting.length === 0 ? undefined : withheld(item, waiting, trust);
 };
 
 const differing = (item: Guarded): Waiting[] => [
@@ -140,9 +142,10 @@ const verificationOf = (
   return { type, verified, ...(verified_sha256 !== undefined && { verified_sha256 }) };
 };
 
-const withheld = (item: Guarded, waiting: Held['waiting']): Held => {
+const withheld = (item: Guarded, waiting: Held['waiting'], trust: string): Held => {
   const { files } = item;
-  const held: Held = { waiting, proofs: new Map(waiting.flatMap((one) => unverified(files, one))) };
+  const proofs = new Map(waiting.flatMap((one) => unverified(files, one)));
+  const held: Held = { waiting, proofs, trust };
   for (const { key, from } of waiting) {
     if (key === 'state' && files.case.value) held.case = standingAs(files.case.value, from);
     if (key === 'checklist') held.checklist = from as ChecklistEntry[];
@@ -178,9 +181,10 @@ const unverified = ({ proofs }: Guarded['files'], { key }: Waiting): [string, Pr
 };
 
 /** What is told of a value that waits. */
-export const heldMessage = ({ key, from, to }: Waiting): string => {
-  if (key === 'state') return `${waitsMessage(inWords(to))} Until then it is ${inWords(from)}`;
-  return waitsMessage(key === 'checklist' ? 'this list' : 'verified: true');
+export const heldMessage = ({ key, from, to }: Waiting, trust: string): string => {
+  if (key === 'state')
+    return `${waitsMessage(inWords(to), trust)} Until then it is ${inWords(from)}`;
+  return waitsMessage(key === 'checklist' ? 'this list' : 'verified: true', trust);
 };
 
 const inWords = (standing: unknown): string => {
@@ -188,5 +192,5 @@ const inWords = (standing: unknown): string => {
   return outcome === null ? state : `${state} (${outcome})`;
 };
 
-export const waitsMessage = (what: string): string =>
-  `${what} was written by file while a program ran that no sandbox held, and waits for the operator: dossier trust takes it, putting back what was there ends it.`;
+export const waitsMessage = (what: string, trust: string): string =>
+  `${what} was written by file while a program ran that no sandbox held, and waits for the operator: ${trust} takes it, putting back what was there ends it.`;

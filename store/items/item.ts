@@ -69,7 +69,7 @@ export const problemsOf = ({ dir, files, held, seen }: Known): FileProblem[] => 
   ...(held?.waiting ?? []).map((one) => ({
     file: `${dir}/${one.file}`,
     code: 'held',
-    message: heldMessage(one),
+    message: heldMessage(one, held?.trust ?? ''),
   })),
 ];
 

@@ -11,6 +11,7 @@ import { type Entry, inDoubt, isSame, isSound, withProblem } from '../text/entry
 import { Problem } from '../text/problem.ts';
 import { editRecord } from '../text/record-file.ts';
 import type { Changes } from '../text/splice.ts';
+import { trustCommandFor } from '../trust/told.ts';
 import { compare } from './compare.ts';
 import { grant, standingAfter } from './granting.ts';
 import { type Granted, judge } from './held.ts';
@@ -51,7 +52,11 @@ export const reconcileInTurn = async (store: Store, item: Item, patient = false)
 const judgeAgain = (store: Store, item: Item): void => {
   const closed = isClosed(store.gate);
   if (!closed && item.held === undefined && item.seen?.held === undefined) return;
-  const held = judge(item, { closed, at: store.clock() });
+  const held = judge(item, {
+    closed,
+    at: store.clock(),
+    trust: trustCommandFor(store.layout),
+  });
   if (isDeepStrictEqual(held, item.held)) return;
   item.held = held;
   touch(store.items, item);

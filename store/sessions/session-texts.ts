@@ -3,7 +3,7 @@ import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
-import { notePlan, planOf } from '../gate/session-gate.ts';
+import { intendPlan, notePlan, planOf } from '../gate/session-gate.ts';
 import { diffFile } from '../layout.ts';
 import { etagOf, sha256 } from '../names.ts';
 import type { Store } from '../store.ts';
@@ -48,6 +48,7 @@ export const writePlan = async (
   // Who read what holds need not know what waits.
   const isRead = read !== found && read !== undefined && etagOf(read.sha256) === ifMatch;
   const match = isRead && found !== undefined ? etagOf(found.sha256) : ifMatch;
+  intendPlan(store, dir, content);
   await writeText(layout, { dir, filename: PLAN }, content, match);
   notePlan(store, dir, content);
 };

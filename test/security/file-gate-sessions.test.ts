@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isClosed } from '../../store/gate/gate.ts';
-import { intendMatter } from '../../store/gate/session-gate.ts';
+import { intendMatter, intendPlan } from '../../store/gate/session-gate.ts';
+import { unsandboxedStarts } from '../../store/gate/unsandboxed.ts';
 import { acceptWaiting, waitingChanges } from '../../store/gate/waiting.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -51,6 +52,7 @@ describe('plan.md, written by file while a program runs that no sandbox holds', 
     );
     const refused = await test.post(`/sessions/${id}/approve`);
     assert.deepEqual([refused.status, refused.body.code], [409, 'plan_changed']);
+    assert.match(refused.body.detail, /dossier trust --workspace \S+ takes it/);
     const { plan_sha256 } = refused.body;
     const approved = await test.post(`/sessions/${id}/approve`, { plan_sha256 });
     assert.equal(approved.status, 200, approved.text);
@@ -156,6 +158,34 @@ describe('what the daemon itself writes of a session while such a program runs',
     writeFileSync(file, text.replace('status: plan_ready', 'status: paused'));
     await test.restart();
     assert.equal((await test.call<Session>('GET', at)).body.status, 'paused');
+    assert.deepEqual(waiting(test), []);
+  });
+
+  it('holds, a plan too', async (t) => {
+    const test = await withCase(t);
+    const { dir, at } = await planned(test);
+    unsandboxed(test);
+    intendPlan(test.service.store, dir, 'Mine\n');
+    assert.notEqual(await planOf(test, at), 'Mine\n');
+    writeFileSync(join(dir, 'plan.md'), 'Mine\n');
+    await test.restart();
+    assert.equal(await planOf(test, at), 'Mine\n');
+    assert.deepEqual(waiting(test), []);
+  });
+
+  it('is never told as held where the daemon dies while it notes such a program', async (t) => {
+    const test = await withCase(t);
+    const { id } = await planned(test);
+    const { store } = test.service;
+    // What is beside it is noted first: the last write that fails stands for the kill.
+    rmSync(store.layout.unsandboxed, { recursive: true, force: true });
+    writeFileSync(store.layout.unsandboxed, '');
+    assert.throws(() => unsandboxedStarts(store, randomUUID()));
+    assert.ok(existsSync(store.layout.held));
+    rmSync(store.layout.unsandboxed);
+    await test.restart();
+    assert.equal((await test.post(`/sessions/${id}/approve`)).status, 200);
+    await test.until(id, 'completed');
     assert.deepEqual(waiting(test), []);
   });
 

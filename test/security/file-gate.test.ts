@@ -94,7 +94,10 @@ describe('a file edit while a program runs that no sandbox holds', () => {
     const { body } = await test.call<Case>('GET', test.at);
     assert.deepEqual([body.state, body.outcome], ['VERIFYING', null]);
     assert.equal(body.problems?.[0]?.code, 'held');
-    assert.match(body.problems?.[0]?.message ?? '', /RESOLVED.*dossier trust.*VERIFYING/);
+    assert.match(
+      body.problems?.[0]?.message ?? '',
+      /RESOLVED.*dossier trust --workspace \S+ .*VERIFYING/,
+    );
     const listed = await test.call<Case[]>('GET', '/cases?state=RESOLVED');
     assert.deepEqual(listed.body, []);
     assert.deepEqual(told(test.events), []);

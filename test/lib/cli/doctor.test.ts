@@ -121,7 +121,7 @@ describe('doctor', () => {
     assert.match(wrong.said, /^missing settings +workspace\.md:3: /m);
     writeFiles(workspace, { 'workspace.md': '---\nprovider: qwen\n---\n' });
     const untrusted = await run(onlyGit(t), '--workspace', workspace);
-    assert.match(untrusted.said, /^note {4}trust +provider: .* dossier trust$/m);
+    assert.match(untrusted.said, /^note {4}trust +provider: .* dossier trust --workspace \S+$/m);
     const trusting = { DOSSIER_TRUST: '1' };
     const { code, said } = await run(onlyGit(t), trusting, '--workspace', workspace);
     assert.equal(code, 1);
