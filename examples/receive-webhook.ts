@@ -36,7 +36,10 @@ const verify = (body: Buffer, headers: IncomingHttpHeaders, secret: string): Web
   const expected = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
   if (!isSame(expected, String(headers['x-service-signature'])))
     throw new Error('Not signed by us');
-  return new Webhook(secret).verify(body, headers as Record<string, string>) as WebhookEvent;
+  // A secret of your own is its own key, one that the daemon made is `whsec_` and a key in base64.
+  const isEncoded = secret.startsWith('whsec_');
+  const verifier = isEncoded ? new Webhook(secret) : new Webhook(secret, { format: 'raw' });
+  return verifier.verify(body, headers as Record<string, string>) as WebhookEvent;
 };
 
 const isSame = (a: string, b: string): boolean =>

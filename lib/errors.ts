@@ -50,6 +50,7 @@ export const ERRORS = {
   plan_empty: { status: 422, title: 'The plan is empty' },
   plan_hides_text: { status: 422, title: 'A shell block holds what cannot be seen' },
   planning_gate_closed: { status: 422, title: 'The planning files are not approved' },
+  webhook_secret_malformed: { status: 422, title: 'The secret is no key' },
   invalid_state: { status: 422, title: 'Not valid in the current state' },
   not_a_worktree: { status: 422, title: 'The directory cannot be the worktree' },
   trust_needed: { status: 422, title: 'The operator has to trust a setting first' },

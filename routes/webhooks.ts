@@ -38,6 +38,7 @@ const globalRoutes = [
     body: WebhookBody,
     response: NewWebhook,
     status: 201,
+    errors: ['webhook_secret_malformed'],
     handler: async ({ body }, service) =>
       registered('/webhooks', await registerWebhook(service, undefined, body)),
   }),

@@ -17,6 +17,7 @@ import { notFound, ServiceError } from '../errors.ts';
 import { newId } from '../new-id.ts';
 import type { Service } from '../service.ts';
 import { isOurs, OWN_ADDRESS } from './own-address.ts';
+import { encodedKey } from './sign.ts';
 
 /** Registers a receiver: it is sent every event from the moment this answers. Its secret is shown here only. */
 export const registerWebhook = async (
@@ -47,8 +48,14 @@ const refuseUrl = async ({ address }: Service, url: string): Promise<void> => {
 };
 
 const refuseSecret = (secret: string): void => {
-  if (![...secret].some(isControl)) return;
-  throw badField('/secret', 'must be one line of text: it is kept in a file as one');
+  if ([...secret].some(isControl))
+    throw badField('/secret', 'must be one line of text: it is kept in a file as one');
+  if (!secret.startsWith('whsec_') || encodedKey(secret) !== undefined) return;
+  throw new ServiceError(
+    'webhook_secret_malformed',
+    'What follows whsec_ in /secret has to be a key in base64: verifiers decode it. Send such a one, one that does not begin so, or none: then the daemon makes one.',
+    { errors: [{ path: '/secret', message: 'is not whsec_ and a key in base64' }] },
+  );
 };
 
 const isControl = (character: string): boolean => character < ' ' || character === '\u007f';

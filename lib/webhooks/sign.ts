@@ -28,7 +28,10 @@ const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).up
 const STANDARD = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
 
 // Stock verifiers decode what follows `whsec_`; a secret of any other form is its own key.
-const standardKey = (secret: string): Buffer => {
+const standardKey = (secret: string): Buffer => encodedKey(secret) ?? Buffer.from(secret);
+
+/** The key that a secret holds behind `whsec_`; undefined where it is written in any other form. */
+export const encodedKey = (secret: string): Buffer | undefined => {
   const encoded = STANDARD.exec(secret)?.[1];
-  return encoded ? Buffer.from(encoded, 'base64') : Buffer.from(secret);
+  return encoded ? Buffer.from(encoded, 'base64') : undefined;
 };

@@ -36,7 +36,8 @@ export const WebhookBody = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 512,
-      description: 'The key of the signatures, one line. Without it the daemon makes one',
+      description:
+        'The key of the signatures, one line. Stock verifiers take `whsec_` and a key in base64 as it is (`new Webhook(secret)`), any other text as `new Webhook(secret, { format: "raw" })`. Without it the daemon makes one of the first form',
     }),
   ),
 });

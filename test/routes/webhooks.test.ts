@@ -120,6 +120,16 @@ describe('POST /webhooks', () => {
     assert.match(body.secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
   });
 
+  it('refuses a secret that only looks like an encoded key, and takes any other', async (t) => {
+    const { call } = await serve(t);
+    for (const secret of ['whsec_', 'whsec_abc', 'whsec_not base64!', 'whsec_a-_b']) {
+      const { status, body } = await call('POST', '/webhooks', { url: URL, secret });
+      assert.deepEqual([status, body.code], [422, 'webhook_secret_malformed'], secret);
+    }
+    for (const secret of ['my own words', `whsec_${Buffer.alloc(24).toString('base64')}`])
+      assert.equal((await call('POST', '/webhooks', { url: URL, secret })).status, 201, secret);
+  });
+
   it('sends from the moment it answers', async (t) => {
     const [life, receiver] = [await serve(t), await openReceiver(t)];
     await life.call('POST', '/webhooks', { url: receiver.url });
