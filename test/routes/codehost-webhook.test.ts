@@ -108,6 +108,13 @@ describe('POST /api/codehost/webhook: what is taken', () => {
     assertProblem(await send(call, webhookDelivery(SECRET, ISSUE)), 401, 'unauthorized');
   });
 
+  it('takes an event with a digit in its name', async (t) => {
+    const { call } = await withSecret(t);
+    const delivery = webhookDelivery(SECRET, { event: 'projects_v2_item' });
+    const { status, body } = await send(call, delivery);
+    assert.deepEqual([status, body.event], [200, 'projects_v2_item']);
+  });
+
   it('answers a ping, and remembers nothing of it', async (t) => {
     const { call, running } = await withSecret(t);
     const { status, body } = await send(call, webhookDelivery(SECRET, { event: 'ping' }));

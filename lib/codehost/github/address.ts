@@ -11,19 +11,23 @@ export interface Wanted {
 }
 
 /**
- * Where the API of a host is asked, without a slash at its end. `GITHUB_API_URL`, else the setting `api_url`, is that of the
+ * Where the API of a host is asked, in a URL's normal form and without a slash at its end. `GITHUB_API_URL`, else the setting `api_url`, is that of the
  * host in the settings alone. 422 `invalid_state` for one that would send the token unencrypted over the network, or to a
  * server that it is not for: what a file names as github.com's API gets no token of github.com's.
  */
 export const apiOf = (host: string, { env, settings }: Wanted): string => {
   const isOwn = host === (settings.host?.toLowerCase() ?? GITHUB);
   const given = isOwn ? env.GITHUB_API_URL || settings.api_url : undefined;
-  if (given === undefined) return usual(host);
+  if (given === undefined) return normal(usual(host));
   const why = wrongApi(given) ?? (env.GITHUB_API_URL ? undefined : elsewhere(host, given, env));
-  if (why === undefined) return given.replace(/\/+$/, '');
+  if (why === undefined) return normal(given);
   const name = env.GITHUB_API_URL ? 'GITHUB_API_URL' : 'api_url in workspace.md';
   throw new ServiceError('invalid_state', `${name} ${why}. Change it, then try again.`);
 };
+
+// As the addresses of pages are, which are compared with it: lower case, and no port that goes without saying.
+const normal = (api: string): string =>
+  (URL.canParse(api) ? new URL(api).href : api).replace(/\/+$/, '');
 
 const elsewhere = (host: string, api: string, env: Wanted['env']): string | undefined => {
   const [name = ''] = host.split(':');

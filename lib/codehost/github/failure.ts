@@ -20,6 +20,8 @@ export interface Question {
   about: string;
   write: boolean;
   source: TokenSource | null;
+  /** Where it was asked by GraphQL; undefined for REST. */
+  graphql?: string;
   /** What GitHub asks for here, where its own words do not say. */
   needs?: string;
 }

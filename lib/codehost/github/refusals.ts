@@ -97,10 +97,12 @@ export const forbidden: Make = ({ headers, message }, { host, about, source, nee
   );
 };
 
-export const absent: Make = ({ message }, { host, about }) =>
+export const absent: Make = ({ status, message }, { host, about, graphql }) =>
   new ServiceError(
     'codehost_not_found',
-    `${host} shows no ${about}${said(message)} What is private looks the same to a token that may not see it: check the name, and the token's access with GET /api/codehost/repo/permissions.`,
+    status === 404 && graphql !== undefined
+      ? `${graphql} is not there${said(message)} See that api_url in workspace.md, or GITHUB_API_URL, is where the API of ${host} is.`
+      : `${host} shows no ${about}${said(message)} What is private looks the same to a token that may not see it: check the name, and the token's access with GET /api/codehost/repo/permissions.`,
   );
 
 export const gone: Make = ({ message }, { host, about }) =>

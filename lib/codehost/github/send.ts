@@ -2,7 +2,7 @@ import type { Octokit } from '@octokit/core';
 import type { Turns } from '../../../store/items/turns.ts';
 import type { ServiceError } from '../../errors.ts';
 import { record } from '../../wire.ts';
-import { type Asked, type Effect, effectOf } from './allowed.ts';
+import { type Asked, type Effect, effectOf, graphqlUrl } from './allowed.ts';
 import type { Failure, Headers, Question } from './failure.ts';
 import { TimedOut } from './fetch.ts';
 import { hasProblem, problemFrom } from './problem.ts';
@@ -69,7 +69,7 @@ const once = async (
 ): Promise<Answer> => {
   const question = questionOf(door, placeOf(asked), token);
   const failed = (failure: Failure): ServiceError =>
-    problemFrom(failure, { ...question, write: effect === 'write' });
+    problemFrom(failure, { ...question, ...graphqlOf(asked, door), write: effect === 'write' });
   Object.assign(asked, {
     headers: {
       ...asked.headers,
@@ -87,6 +87,9 @@ const once = async (
   const { status, headers, data } = answer;
   throw failed({ kind: 'answer', status, headers, body: data });
 };
+
+const graphqlOf = ({ url }: Asked, { base }: Door): Pick<Question, 'graphql'> =>
+  url.endsWith('/graphql') ? { graphql: graphqlUrl(base) } : {};
 
 // A page to log in at is an answer too, and so is a redirect that was not followed.
 const isWhole = ({ status, data }: Answer): boolean =>

@@ -32,7 +32,7 @@ export interface Taken {
 export const takeDelivery = (service: Service, { headers, bytes }: Delivery): Promise<Taken> => {
   const secrets = incomingSecrets(service.store.layout);
   checkSignature(bytes, headerIn(headers, 'x-hub-signature-256'), secrets);
-  const event = named(headers, 'X-GitHub-Event', /^[a-z_]{1,100}$/);
+  const event = named(headers, 'X-GitHub-Event', /^[a-z0-9_]{1,100}$/);
   const id = named(headers, 'X-GitHub-Delivery', /^[A-Za-z0-9._-]{1,100}$/);
   if (event === 'ping') return Promise.resolve(done(event, [], PONG));
   const payload = payloadOf(bytes);

@@ -32,6 +32,17 @@ const ROWS: Row[] = [
     graphql: 'https://ghe.example:8443/api/graphql',
   },
   {
+    host: 'localhost:443',
+    api: 'https://localhost/api/v3',
+    graphql: 'https://localhost/api/graphql',
+  },
+  {
+    host: 'github.com',
+    env: { GITHUB_API_URL: 'HTTPS://LocalHost:443/API/' },
+    api: 'https://localhost/API',
+    graphql: 'https://localhost/API/graphql',
+  },
+  {
     host: 'github.com',
     env: { GITHUB_API_URL: 'http://127.0.0.1:1/' },
     settings: { api_url: OURS },

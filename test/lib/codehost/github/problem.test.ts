@@ -55,6 +55,13 @@ const ROWS: Row[] = [
     says: /GH_TOKEN \(So it is\)\. Start the daemon with another GH_TOKEN/,
   },
   {
+    what: 'a 404 of GraphQL, which is of its address',
+    failure: answer(404),
+    question: { graphql: 'https://ghe.example/x/graphql' },
+    code: 'codehost_not_found',
+    says: /^https:\/\/ghe\.example\/x\/graphql is not there.*api_url/,
+  },
+  {
     what: 'a 401 of GitHub for the token of gh',
     failure: answer(401),
     question: { source: 'gh' },
