@@ -107,6 +107,14 @@ export const readConfig = (
   return { command, config: Object.freeze(config) };
 };
 
+/**
+ * Where this process puts what it needs for a moment: /tmp may be full, or small. The programs that it starts are given
+ * the environment that it was started in.
+ */
+export const keepScratchIn = (dir: string): void => {
+  process.env.TMPDIR = dir;
+};
+
 const OPTIONS = {
   workspace: { type: 'string' },
   repo: { type: 'string' },
@@ -200,7 +208,7 @@ const configOf = (values: Values, env: Config['env']): Config => {
     dev: values.dev ?? env.DOSSIER_DEV === '1',
     trust: values.trust ?? env.DOSSIER_TRUST === '1',
     log_level: values['log-level'] ?? env.DOSSIER_LOG_LEVEL ?? 'info',
-    env,
+    env: { ...env },
   };
 };
 

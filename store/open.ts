@@ -83,6 +83,7 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     close: async () => {
       await attention?.close();
       await store.journal.close();
+      if (!store.readOnly) clearLeftovers(layout);
       await lock.release();
     },
   };

@@ -1,8 +1,9 @@
 import type { Server } from '@hapi/hapi';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
+import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
-import type { Config } from '../config.ts';
+import { type Config, keepScratchIn } from '../config.ts';
 import { EVENTS } from '../events.ts';
 import { createLog, type Log } from '../log.ts';
 import { keyCheck } from '../mcp/key-check.ts';
@@ -66,6 +67,7 @@ const tellUnheld = ({ service }: Running, log: Log): void => {
 };
 
 const start = async (config: Config, log: Log, version: VersionInfo): Promise<Running> => {
+  keepScratchIn(layoutOf(config.workspace).tmp);
   const running = await startService(config, log, version);
   const made = await makeWorkspaceFiles(running.service.store.layout);
   if (made.length > 0) log.info({ made }, 'Made what the workspace had not');

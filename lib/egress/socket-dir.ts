@@ -13,17 +13,32 @@ const LONGEST_NAME = '/out'.length;
  * own. Throws where no path would be short enough.
  */
 export const makeSocketDir = (parents: readonly string[] = parentsHere()): string => {
-  const parent = parents.find(
+  const short = parents.filter(
     (path) => Buffer.byteLength(join(path, `${PREFIX}XXXXXX`)) + LONGEST_NAME <= LONGEST_PATH,
   );
-  if (parent === undefined)
-    throw new Error(
-      `The directory for temporary files, ${parents.join(', ')}, has too long a path for a socket: set TMPDIR to a shorter one.`,
-    );
-  return mkdtempSync(join(parent, PREFIX));
+  const [dir, refused] = firstOf(short);
+  if (dir !== undefined) return dir;
+  if (refused !== undefined) throw refused;
+  throw new Error(
+    `The directory for temporary files, ${parents.join(', ')}, has too long a path for a socket: set TMPDIR to a shorter one.`,
+  );
 };
 
-const parentsHere = (): string[] => (process.platform === 'win32' ? [tmpdir()] : ['/tmp']);
+const firstOf = (parents: readonly string[]): [made: string | undefined, why?: unknown] => {
+  let why: unknown;
+  for (const parent of parents) {
+    try {
+      return [mkdtempSync(join(parent, PREFIX))];
+    } catch (error) {
+      why ??= error;
+    }
+  }
+  return [undefined, why];
+};
+
+// The daemon's own directory, where /tmp is full.
+const parentsHere = (): string[] =>
+  process.platform === 'win32' ? [tmpdir()] : ['/tmp', tmpdir()];
 
 /** Removes the directories that daemons which were killed left behind: those of ours whose socket nobody listens on. */
 export const sweepSocketDirs = async (parent = '/tmp'): Promise<void> => {

@@ -70,7 +70,7 @@ const refuseLinks = ({ root, dossier }: Layout, dir: string): void => {
 
 /** Removes what a former life left half made (temporary files) or half removed. Only for whoever holds the workspace. */
 export const clearLeftovers = ({ tmp, trash }: Layout): void => {
-  for (const path of [tmp, trash])
+  for (const path of [tmp, trash].filter(isDirectory))
     for (const name of readdirSync(path))
       rmSync(join(path, name), { recursive: true, force: true });
 };
