@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { createDirectory, removeDirectory } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import { changing, movedAway, untilDone } from './items/changing.ts';
+import { glance } from './items/glance.ts';
 import { grant, standingAfter } from './items/granting.ts';
 import type { Granted } from './items/held.ts';
 import { answerOf, caseOf, type Item, newItem, recordOf } from './items/item.ts';
@@ -28,7 +29,7 @@ export interface Served {
 
 /** A Work item as JSON, ready to send. It is what is on disk this moment, also when that was changed by hand. */
 export const serveCase = async (store: Store, id: string): Promise<Served | undefined> => {
-  const item = await freshItem(store, id);
+  const item = await glance(store, id);
   return item === undefined ? undefined : answerOf(item);
 };
 

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import { assertOwn, changing, untilDone } from './items/changing.ts';
+import { glance } from './items/glance.ts';
 import { grant } from './items/granting.ts';
 import { type Item, proofsOf } from './items/item.ts';
 import { touch } from './items/items.ts';
 import { mediasOf } from './items/read-proofs.ts';
-import { reconcile, reconcileInTurn } from './items/reconcile.ts';
+import { reconcileInTurn } from './items/reconcile.ts';
 import { proofDir } from './layout.ts';
 import { etagOf, sha256, shortId } from './names.ts';
 import { placeUpload, type Upload } from './proof-uploads.ts';
@@ -19,10 +20,8 @@ import { renderFrontMatter } from './text/splice.ts';
 import { decodeRecord } from './text/text.ts';
 
 /** The Work item with its proofs compared with the disk this moment. */
-export const itemWithProofs = async (store: Store, caseId: string): Promise<Item | undefined> => {
-  if (store.items.byId.has(caseId)) await reconcile(store, caseId);
-  return store.items.byId.get(caseId);
-};
+export const itemWithProofs = (store: Store, caseId: string): Promise<Item | undefined> =>
+  glance(store, caseId, true);
 
 /** The proofs of a Work item with their content, oldest first. */
 export const readProofs = (store: Store, item: Item): Proof[] =>

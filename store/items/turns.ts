@@ -4,6 +4,8 @@
  */
 export interface Turns {
   take<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** Whether somebody has a turn at this key, or waits for it. */
+  isBusy(key: string): boolean;
   /** Resolves when nobody has a turn at this key. */
   idle(key: string): Promise<void>;
 }
@@ -20,6 +22,7 @@ export const createTurns = (): Turns => {
       turn.then(leave, leave);
       return turn;
     },
+    isBusy: (key) => last.has(key),
     idle: async (key) => {
       while (last.has(key)) await last.get(key)?.catch(() => undefined);
     },

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { standing } from '../disk/plain-path.ts';
+import { isClosed } from '../gate/gate.ts';
+import type { Store } from '../store.ts';
+import type { Item } from './item.ts';
+import { type ItemFiles, readItem, sameFiles } from './item-files.ts';
+import { freshItem, reconcile } from './reconcile.ts';
+
+/**
+ * The item as it is on disk this moment, for who only shows it: one look, and never the queue of those who write. While
+ * somebody has its turn it is looked at beside them, and nothing of that is kept or told. `whole`: with its proofs.
+ */
+export const glance = async (
+  store: Store,
+  id: string,
+  whole = false,
+): Promise<Item | undefined> => {
+  const item = store.items.byId.get(id);
+  if (item !== undefined && store.turns.isBusy(id)) return beside(store, item);
+  if (item === undefined || !whole) return freshItem(store, id);
+  await reconcile(store, id);
+  return store.items.byId.get(id);
+};
+
+// What waits for the operator, or was just granted, only the turn knows: then it is what was last read.
+const beside = ({ gate, layout: { root } }: Store, item: Item): Item => {
+  const { id, dir, files: before, seen, held } = item;
+  if (isClosed(gate) || held !== undefined) return item;
+  if (standing(root, join(root, dir)) === 'gone') return item;
+  const files = readItem(root, dir, { id, files: before, seen });
+  if (files === undefined || sameFiles(files, before)) return item;
+  return { ...item, files: withIds(files), answer: undefined };
+};
+
+// A proof that has no id on disk yet would have another one the next time.
+const withIds = (files: ItemFiles): ItemFiles => ({
+  ...files,
+  proofs: new Map([...files.proofs].filter(([, { value }]) => value?.adopt?.id === undefined)),
+});
