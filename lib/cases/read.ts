@@ -65,13 +65,24 @@ const timeOf = (text: string | undefined, open: number): number =>
 
 const whole = (item: Item): Buffer => answerOf(item).body;
 
-const partOf =
-  (names: readonly Field[]) =>
-  (item: Item): Buffer => {
+/** By the whole answer, which is another one once the Work item changed: the fields that were last asked for. */
+const parts = new WeakMap<object, { fields: string; body: Buffer }>();
+
+const partOf = (names: readonly Field[]) => {
+  const fields = names.join();
+  return (item: Item): Buffer => {
+    const answer = answerOf(item);
+    const kept = parts.get(answer);
+    if (kept?.fields === fields) return kept.body;
     const record = recordOf(item);
     const known = names.filter((name) => record[name] !== undefined);
-    return Buffer.from(jsonText(Object.fromEntries(known.map((name) => [name, record[name]]))));
+    const body = Buffer.from(
+      jsonText(Object.fromEntries(known.map((name) => [name, record[name]]))),
+    );
+    parts.set(answer, { fields, body });
+    return body;
   };
+};
 
 type Field = keyof Case;
 
