@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { route } from '../lib/http/route.ts';
 import { listProviders, tryPrompt } from '../lib/providers/try-prompt.ts';
 import { Usage } from '../store/records/session.ts';
+import { Reached } from '../store/records/worktree.ts';
 
 const Provider = Type.Object(
   {
@@ -30,6 +31,7 @@ const Tried = Type.Object({
   output: Type.String(),
   error: Type.Union([Type.Null(), Type.String()]),
   usage: Type.Union([Type.Null(), Usage]),
+  network: Reached,
   duration_ms: Type.Integer(),
 });
 

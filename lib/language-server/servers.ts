@@ -12,6 +12,7 @@ import { otherWorktrees } from '../worktrees/read.ts';
 import { CLOSED, type Client, type Seat } from './client.ts';
 import { findServer, serverEnvironment } from './find.ts';
 import { type LanguageServer, startLanguageServer } from './server.ts';
+import { withNetwork } from './with-network.ts';
 
 /** The language servers that run: one for each language and directory, whoever asks. */
 export interface LanguageServers {
@@ -162,7 +163,7 @@ const start = async (
   await noteServer(store.layout, marker);
   const { ready_ms, slow_ms, patience_ms } = languageServers.limits;
   const began = performance.now();
-  const server = withNetwork(service, (network) =>
+  const server = withNetwork(service, { language, root: tree.root }, (network) =>
     startLanguageServer({
       ...shutIn(service, argv, tree, network),
       ...{ root: tree.root, marker, ready_ms, slow_ms, patience_ms, runs: service.runs },
@@ -184,23 +185,6 @@ const start = async (
   if (languageServers.closed) await server.end(daemonEnds('The daemon ends'));
   return server;
 };
-
-const withNetwork = (
-  service: Service,
-  begin: (network: OpenNetwork) => LanguageServer,
-): LanguageServer => {
-  const network = service.network().open(NOTHING);
-  try {
-    const server = begin(network);
-    void server.exited.then(network.close);
-    return server;
-  } catch (error) {
-    network.close();
-    throw error;
-  }
-};
-
-const NOTHING = { given: {}, token: undefined, tell: () => undefined };
 
 const failed = (place: Place, lived_ms: number, { pause_ms }: Limits): void => {
   place.failures = lived_ms > LONGEST_PAUSE_MS ? 1 : place.failures + 1;

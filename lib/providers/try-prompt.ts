@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { inScratch } from '../../store/disk/scratch.ts';
+import type { Reached } from '../../store/records/worktree.ts';
 import { visible } from '../../store/text/visible.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
@@ -15,6 +16,7 @@ export interface Tried {
   output: string;
   error: string | null;
   usage: Usage | null;
+  network: Reached;
   duration_ms: number;
 }
 
@@ -38,12 +40,9 @@ export const tryPrompt = async (service: Service, id: string, prompt: string): P
     );
   if (!available) throw new ServiceError('unavailable', reason ?? `${id} cannot be used now.`);
   const since = performance.now();
-  const {
-    outcome,
-    plan = '',
-    error = null,
-    usage = null,
-  } = await answer(service, provider, prompt);
+  const network: Reached = [];
+  const done = await answer(service, provider, { prompt, network });
+  const { outcome, plan = '', error = null, usage = null } = done;
   const duration_ms = Math.round(performance.now() - since);
   return {
     provider: id,
@@ -51,11 +50,16 @@ export const tryPrompt = async (service: Service, id: string, prompt: string): P
     output: visible(plan),
     error: error && visible(error),
     usage,
+    network,
     duration_ms,
   };
 };
 
-const answer = ({ store }: Service, provider: Provider, prompt: string): Promise<RunResult> =>
+const answer = (
+  { store }: Service,
+  provider: Provider,
+  { prompt, network }: { prompt: string; network: Reached },
+): Promise<RunResult> =>
   inScratch(store.layout, (dir) => {
     const session_id = randomUUID();
     const run = provider.start(
@@ -79,7 +83,9 @@ const answer = ({ store }: Service, provider: Provider, prompt: string): Promise
         limits: ANSWER_LIMITS,
         awaitPlan: () => Promise.reject(new Error('nobody writes a plan here')),
       },
-      () => undefined,
+      (event) => {
+        if (event.type === 'network') network.push(event.data);
+      },
     );
     return run.done.finally(() => forgetState(store.layout.states, session_id));
   });

@@ -1,4 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -46,10 +53,13 @@ export const killCgroup = (marker: string): void => {
 export const removeCgroup = async (marker: string): Promise<void> => {
   const base = baseOf();
   if (base === undefined) return;
+  const path = join(base, PREFIX + marker);
   const started = performance.now();
-  while (membersOf(marker).length > 0 && performance.now() - started < EMPTY_MS)
+  // Who has just ended may keep it for a moment, though nobody is listed any more.
+  while (existsSync(path) && !attempt(() => rmdirSync(path))) {
+    if (performance.now() - started > EMPTY_MS) return;
     await delay(ROUND_MS);
-  attempt(() => rmdirSync(join(base, PREFIX + marker)));
+  }
 };
 
 /** What of cgroups can be had here, tried out. */

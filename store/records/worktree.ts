@@ -5,6 +5,18 @@ const Directory = Type.String({ pattern: '^/', description: 'Absolute' });
 
 const Ended = Type.Union([Time, Type.Null()]);
 
+/** What programs of a run reached of the network, and what they were refused: each goal once for each outcome. */
+export const Reached = Type.Array(
+  Type.Object({
+    host: Type.String(),
+    port: Type.Integer(),
+    allowed: Type.Boolean(),
+    reason: Type.Optional(Type.String()),
+  }),
+  { description: 'What it reached of the network, and what it was refused' },
+);
+export type Reached = Static<typeof Reached>;
+
 /** What the settings wanted done in a new worktree, and what came of it. */
 export const Setup = Type.Object(
   {
@@ -25,6 +37,7 @@ export const Setup = Type.Object(
       }),
       { description: 'Those that were begun, in their order' },
     ),
+    network: Type.Optional(Reached),
     error: Type.Union([Type.String(), Type.Null()], {
       description: 'What went wrong, and what to do',
     }),

@@ -1,7 +1,8 @@
 import { readCase } from '../../../store/cases.ts';
-import type { Setup, WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { Reached, Setup, WorktreeRecord } from '../../../store/records/worktree.ts';
+import { onceEach } from '../../egress/networks.ts';
 import { ServiceError } from '../../errors.ts';
-import { LIMITS } from '../../providers/launch.ts';
+import { type Launch, LIMITS } from '../../providers/launch.ts';
 import type { RunEvent } from '../../providers/provider.ts';
 import { lastWords, type Ran, runScript } from '../../providers/script.ts';
 import type { Service } from '../../service.ts';
@@ -13,8 +14,8 @@ import { type OpenTurn, openTurn } from '../turn/open.ts';
 import type { TurnTold } from '../turn/told.ts';
 import { wrongGlob } from './glob.ts';
 
-/** Is told each step when it begins and when it has ended: as the tool calls of a session are. */
-export type Told = (event: Extract<RunEvent, { type: 'tool_call' }>) => void;
+/** Is told each step when it begins and when it has ended, and what it reached: as the session's own are. */
+export type Told = (event: Extract<RunEvent, { type: 'tool_call' | 'network' }>) => void;
 
 interface Run {
   marker: string;
@@ -62,15 +63,20 @@ export const runCommands = async (
   service: Service,
   record: WorktreeRecord,
   run: Run,
-): Promise<Pick<Setup, 'commands' | 'error'>> => {
+): Promise<Pick<Setup, 'commands' | 'network' | 'error'>> => {
   const { setup } = worktreeConfig(service);
   if (setup.length === 0) return { commands: [], error: null };
   const turn = await openTurn(service, record, { session_id: null, marker: run.marker });
-  const running = runEach(service, record, { ...run, setup, git: turn.view });
+  const network: Reached = [];
+  const onNetwork = onceEach((data) => {
+    network.push(data);
+    run.tell({ type: 'network', data });
+  });
+  const running = runEach(service, record, { ...run, setup, git: turn.view, onNetwork });
   await running.catch(() => undefined);
   const { blocked = null } = await turn.close((told) => tellRefs(run.tell, told));
   const { commands, error } = await running;
-  return { commands, error: error ?? blocked };
+  return { commands, ...(network.length > 0 && { network }), error: error ?? blocked };
 };
 
 const tellRefs = (tell: Told, told: readonly TurnTold[]): void => {
@@ -82,6 +88,7 @@ const tellRefs = (tell: Told, told: readonly TurnTold[]): void => {
 interface Commands extends Run {
   setup: readonly string[];
   git: OpenTurn['view'];
+  onNetwork: NonNullable<Launch['onNetwork']>;
 }
 
 const runEach = async (
@@ -110,7 +117,7 @@ interface Command extends Omit<Commands, 'setup'> {
 const runCommand = async (
   service: Service,
   record: WorktreeRecord,
-  { command, at, marker, tell, signal, git }: Command,
+  { command, at, marker, tell, signal, git, onNetwork }: Command,
 ): Promise<Ran> => {
   const id = { tool_call_id: `setup-${at + 1}`, title: command, kind: 'execute' };
   tell({ type: 'tool_call', data: { ...id, status: 'in_progress' } });
@@ -122,7 +129,7 @@ const runCommand = async (
     runs: service.runs,
     network: service.network(),
   };
-  const ran = await runScript(spec, { argv: ['sh', '-c', command] }, deps, (program) => {
+  const ran = await runScript(spec, { argv: ['sh', '-c', command], onNetwork }, deps, (program) => {
     const end = (): void => void program.end();
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });

@@ -3,7 +3,12 @@ import { BlockList } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { bytesOf, localityOf } from '../../../lib/egress/address.ts';
-import { isListed, isLocalName, readAuthority } from '../../../lib/egress/authority.ts';
+import {
+  isListed,
+  isLocalName,
+  isMetadataName,
+  readAuthority,
+} from '../../../lib/egress/authority.ts';
 
 const four = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255));
 const dotted = (bytes: readonly number[]): string => bytes.join('.');
@@ -148,8 +153,10 @@ describe('readAuthority', () => {
 
 describe('names', () => {
   it('that are this machine or a metadata service are known', () => {
-    for (const name of ['localhost', 'a.localhost', 'ip6-localhost', 'metadata.google.internal'])
+    for (const name of ['localhost', 'a.localhost', 'ip6-localhost'])
       assert.ok(isLocalName(name), name);
+    for (const name of ['metadata', 'metadata.google.internal'])
+      assert.ok(isMetadataName(name), name);
     for (const name of ['example.com', 'localhost.example.com', 'mylocalhost'])
       assert.ok(!isLocalName(name), name);
   });
