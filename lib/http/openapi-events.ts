@@ -66,6 +66,8 @@ there are 64 MiB of them; from here on they are not kept, all other events are.
 An event \`waiting\` says what the session waits for, \`since\` when: the \`agent\`, that has not answered yet, or its
 \`model\`. It has the agent's last words on standard error (\`stderr\`), and, as far as it tells, the \`http_status\`, the
 \`attempt\` of how many \`attempts\`, and when it tries again (\`retry_at\`). \`waiting_over\` follows when it goes on.
+An event \`tool_output\` tells what a call (\`tool_call_id\`) has written since, while it goes on, up to 65,536 characters. A
+\`tool_call\` that is over has in \`diffs\` what it changes in files, as its agent tells it.
 An event \`agent_state\` tells how the agent is set up: of \`mode\`, \`title\`, \`context\`, \`commands\` and \`options\` what has changed.
 
 An event \`error\`, which a stream (not the JSON) also sends as \`session_error\`, for EventSource has an \`error\` of its own,

@@ -145,7 +145,14 @@ export type RunEvent =
         output?: string;
         truncated?: boolean;
         locations?: string[];
+        /** What it changes in files, once it is over. */
+        diffs?: { path: string; old_text: string | null; new_text: string }[];
       };
+    }
+  | {
+      /** What a call has written since it was told last; once it is over `tool_call` has head and tail of all. */
+      type: 'tool_output';
+      data: { tool_call_id: string; text: string };
     }
   | { type: 'plan'; data: { entries: { content: string; status: string }[] } }
   | {

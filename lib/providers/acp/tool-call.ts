@@ -4,6 +4,7 @@ import type { RunEvent } from '../provider.ts';
 
 type ToolCallData = Extract<RunEvent, { type: 'tool_call' }>['data'];
 export type ToolCallStatus = ToolCallData['status'];
+type Diff = NonNullable<ToolCallData['diffs']>[number];
 
 /** What is known of a tool call; an agent tells it in pieces, each overriding the one before. */
 export interface ToolCall {
@@ -12,6 +13,9 @@ export interface ToolCall {
   kind: string;
   status: ToolCallStatus;
   output: string;
+  /** Its output comes in pieces besides the protocol's, so what the agent says at its end of it is not all. */
+  streamed: boolean;
+  diffs: Diff[];
   paths: string[];
   raw_input: Wire;
 }
@@ -22,12 +26,14 @@ const STATUSES: readonly string[] = ['pending', 'in_progress', 'completed', 'fai
 export const mergeToolCall = (known: ToolCall | undefined, piece: Wire): ToolCall => {
   const base = known ?? newToolCall(text(piece.toolCallId) ?? '');
   const paths = pathsOf(piece);
+  const diffs = diffsOf(piece);
   return {
     id: base.id,
     title: titleOf(piece) ?? base.title,
     kind: text(piece.kind) ?? base.kind,
     status: statusOf(piece.status) ?? base.status,
-    output: outputOf(piece) ?? base.output,
+    ...outputOf(base, piece),
+    diffs: diffs.length > 0 ? diffs : base.diffs,
     paths: paths.length > 0 ? paths : base.paths,
     raw_input: piece.rawInput === undefined ? base.raw_input : record(piece.rawInput),
   };
@@ -54,6 +60,7 @@ export const toolCallEvent = (
       ...(told && { output }),
       ...(told && truncated && { truncated }),
       ...(call.paths.length > 0 && { locations: call.paths }),
+      ...(over && call.diffs.length > 0 && { diffs: call.diffs }),
     },
   };
 };
@@ -82,6 +89,8 @@ const newToolCall = (id: string): ToolCall => ({
   kind: 'other',
   status: 'pending',
   output: '',
+  streamed: false,
+  diffs: [],
   paths: [],
   raw_input: {},
 });
@@ -103,11 +112,36 @@ const pathsOf = (piece: Wire): string[] => {
   return [...new Set([...located, ...changed])].filter((path) => path !== undefined);
 };
 
-const outputOf = (piece: Wire): string | undefined => {
+const outputOf = (known: ToolCall, piece: Wire): Pick<ToolCall, 'output' | 'streamed'> => {
+  const { output, streamed } = known;
   const parts = list(piece.content).map((part) => text(record(record(part).content).text));
-  const output = parts.filter((part) => part !== undefined).join('\n');
-  return output === '' ? rawOutput(piece.rawOutput) : output;
+  const told = parts.filter((part) => part !== undefined).join('\n');
+  if (told !== '') return { output: told, streamed };
+  const more = streamedIn(record(piece._meta));
+  if (more !== undefined) return { output: streamed ? output + more : more, streamed: true };
+  return { output: streamed ? output : (rawOutput(piece.rawOutput) ?? output), streamed };
 };
+
+// A convention of editors that Codex and Claude Code keep to.
+const streamedIn = ({ terminal_output, terminal_output_delta }: Wire): string | undefined =>
+  text(record(terminal_output_delta).data) ?? text(record(terminal_output).data);
+
+const diffsOf = (piece: Wire): Diff[] =>
+  list(piece.content)
+    .map(record)
+    .filter(({ type }) => type === 'diff')
+    .slice(0, MOST_DIFFS)
+    .flatMap(diffOf);
+
+const diffOf = ({ path, oldText, newText }: Wire): Diff[] => {
+  const [name, after, before] = [text(path), text(newText), text(oldText)];
+  if (name === undefined || after === undefined) return [];
+  const old_text = before === undefined ? null : capText(before, LONGEST_DIFF).output;
+  return [{ path: name, old_text, new_text: capText(after, LONGEST_DIFF).output }];
+};
+
+const MOST_DIFFS = 20;
+const LONGEST_DIFF = 16_384;
 
 const rawOutput = (raw: unknown): string | undefined => {
   if (raw === undefined || raw === null) return undefined;

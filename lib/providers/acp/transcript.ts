@@ -120,12 +120,23 @@ const hearThought: Hear = (state, update) => {
 };
 
 const hearToolCall: Hear = (state, update) => {
-  const call = mergeToolCall(state.calls.get(text(update.toolCallId) ?? ''), update);
+  const known = state.calls.get(text(update.toolCallId) ?? '');
+  const call = mergeToolCall(known, update);
   // Only a new call ends the message before it: a late update of an old one must not cut a plan in two.
   if (!state.calls.has(call.id)) state.message.clear();
   state.acted = true;
   state.calls.set(call.id, call);
   tellOnce(state, call.id, toolCallEvent(call, state.outputLimit));
+  tellOutput(state, call, known?.output ?? '');
+};
+
+// As it grows, up to as much as is told of it at its end; agents repeat all of it, or send what is new.
+const tellOutput = (state: State, call: ToolCall, before: string): void => {
+  if (isOver(call) || before.length >= state.outputLimit) return;
+  if (!call.output.startsWith(before)) return;
+  const more = call.output.slice(before.length, state.outputLimit);
+  if (more === '') return;
+  state.tell({ type: 'tool_output', data: { tool_call_id: call.id, text: more } });
 };
 
 const hearPlan: Hear = (state, update) => {

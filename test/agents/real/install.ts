@@ -16,20 +16,27 @@ export const AGENTS =
 export const installed = ({ name, version, setup }: NpmPackage): string => {
   const folder = join(AGENTS, basename(name));
   const home = join(folder, 'node_modules', name);
-  if (versionIn(home) !== version) {
+  const mark = join(folder, 'whole');
+  if (!existsSync(mark) || readFileSync(mark, 'utf8') !== version) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
     console.log(`Installing ${name}@${version} in ${folder}`);
     const args = ['install', '--ignore-scripts', '--save-exact', '--no-audit', '--no-fund'];
     execFileSync('npm', [...args, `${name}@${version}`], { cwd: folder, stdio: 'pipe' });
     if (setup !== undefined) execFileSync(process.execPath, [join(home, setup)], { cwd: home });
+    if (setup !== undefined) answers(folder, home);
+    // Written last: what was cut off before it is installed anew, script and all.
+    writeFileSync(mark, version);
   }
   const programs = join(folder, 'node_modules/.bin');
   return [programs, dirname(process.execPath), process.env.PATH].join(':');
 };
 
-const versionIn = (home: string): string | undefined => {
-  const file = join(home, 'package.json');
-  if (!existsSync(file)) return undefined;
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+// Without its script such a package has a stub where its program belongs.
+const answers = (folder: string, home: string): void => {
+  const { bin } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as {
+    bin: Record<string, string>;
+  };
+  for (const name of Object.keys(bin))
+    execFileSync(join(folder, 'node_modules/.bin', name), ['--version'], { stdio: 'pipe' });
 };

@@ -514,6 +514,7 @@ describe('the probe of an acp provider', () => {
       id: 'fake',
       kind: 'acp',
       isolation: 'checked',
+      login: 'unknown',
       available: true,
       version: '1.2.3',
     });

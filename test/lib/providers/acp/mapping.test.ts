@@ -323,6 +323,63 @@ describe('createTranscript', () => {
     assert.equal(transcript.lastMessage(), 'The plan');
   });
 
+  it('tells what a command writes while it writes it, repeated as a whole or piece by piece', () => {
+    const { transcript, events } = open();
+    const update = (toolCallId: string, more: object) =>
+      transcript.hear({
+        ...{ sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' },
+        ...more,
+      });
+    const whole = (text: string) => ({ content: [{ content: { type: 'text', text } }] });
+    const piece = (data: string) => ({ _meta: { terminal_output_delta: { data } } });
+    update('1', whole('a\n'));
+    update('1', whole('a\nb\n'));
+    update('2', piece('c\n'));
+    update('2', piece('d\n'));
+    update('2', piece('x'.repeat(5000)));
+    update('2', piece('y'));
+    update('2', { status: 'completed', rawOutput: { exit_code: 0 } });
+
+    const told = events.flatMap((event) =>
+      event.type === 'tool_output' ? [[event.data.tool_call_id, event.data.text]] : [],
+    );
+    assert.deepEqual(told, [
+      ['1', 'a\n'],
+      ['1', 'b\n'],
+      ['2', 'c\n'],
+      ['2', 'd\n'],
+      ['2', 'x'.repeat(996)],
+    ]);
+    const last = events.at(-1);
+    assert.ok(last?.type === 'tool_call' && last.data.output?.startsWith('c\nd\nxxx'));
+    assert.ok(last.data.output?.endsWith('xy'));
+  });
+
+  it('tells what a call changes in files once it is over, capped', () => {
+    const { transcript, events } = open();
+    const diff = (path: string, newText: string, oldText?: string) => ({
+      ...{ type: 'diff', path, newText },
+      ...(oldText !== undefined && { oldText }),
+    });
+    const content = [
+      diff('a.txt', 'two', 'one'),
+      diff('b.txt', 'z'.repeat(20_000)),
+      { type: 'diff' },
+    ];
+    const update = { sessionUpdate: 'tool_call_update', toolCallId: '1' };
+    transcript.hear({ ...update, status: 'in_progress', content });
+    transcript.hear({ ...update, status: 'completed' });
+
+    const [begun, over] = events.flatMap((event) =>
+      event.type === 'tool_call' ? [event.data] : [],
+    );
+    assert.equal(begun?.diffs, undefined);
+    assert.deepEqual(over?.diffs?.[0], { path: 'a.txt', old_text: 'one', new_text: 'two' });
+    assert.deepEqual([over?.diffs?.[1]?.old_text, over?.diffs?.length], [null, 2]);
+    assert.ok((over?.diffs?.[1]?.new_text.length ?? 0) < 17_000);
+    assert.deepEqual(over?.locations, ['a.txt', 'b.txt']);
+  });
+
   it('tells a call again only when something of it changed', () => {
     const { transcript, events } = open();
     for (const status of ['pending', 'in_progress', 'in_progress', 'completed', 'completed']) {
@@ -362,6 +419,26 @@ describe('createTranscript', () => {
 });
 
 describe('coalesce', () => {
+  it('joins what one command writes, and never the output of two', () => {
+    const events: RunEvent[] = [];
+    const told = coalesce((event) => events.push(event));
+    for (const [tool_call_id, text] of [
+      ['1', 'a'],
+      ['1', 'b'],
+      ['2', 'c'],
+    ] as const)
+      told.tell({ type: 'tool_output', data: { tool_call_id, text } });
+    told.flush();
+
+    assert.deepEqual(
+      events.map(({ data }) => data),
+      [
+        { tool_call_id: '1', text: 'ab' },
+        { tool_call_id: '2', text: 'c' },
+      ],
+    );
+  });
+
   it('joins text of a kind and keeps the order of everything', () => {
     const events: RunEvent[] = [];
     const told = coalesce((event) => events.push(event));
