@@ -238,14 +238,16 @@ describe('a case.md that cannot be read', () => {
     const good = work.read('case.md');
     const bad = good.replace('state: OPEN', 'state: BLOCKED\n  title: [twice');
     work.write('case.md', bad);
-    await eventually(async () => assert.equal((await problemsOf(work)).length, 1));
-    const [problem] = await problemsOf(work);
+    // Two lines of it are wrong.
+    await eventually(async () => assert.equal((await problemsOf(work)).length, 2));
+    const problems = await problemsOf(work);
+    const [problem] = problems;
     assert.equal(problem?.file, `${work.item.path}/case.md`);
     assert.ok(Number(problem?.line) >= 5 && Number(problem?.column) >= 1, JSON.stringify(problem));
     const list = await call<Case[]>('GET', '/cases');
     assert.deepEqual(
       list.body.map(({ title, state, problems }) => [title, state, problems]),
-      [['Tax is off by one', 'OPEN', [problem]]],
+      [['Tax is off by one', 'OPEN', problems]],
     );
     const refused = assertProblem(await call('PUT', at, { title: 'x' }), 409, 'unreadable_record');
     assert.ok(
