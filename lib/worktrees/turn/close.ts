@@ -17,6 +17,7 @@ import { pathText } from '../../tools/git/path-text.ts';
 import { unpin } from '../../tools/git/turn/pins.ts';
 import { dropHalfPointers, point } from '../../tools/git/turn/pointer.ts';
 import { readList } from '../../tools/git/turn/ref-list.ts';
+import { putOutArms } from '../../tools/git/turn/take-aside.ts';
 import { type AllTaken, takeInAll } from '../../tools/git/turn/take-in-all.ts';
 import { findWorktree } from '../read.ts';
 import { type Came, NOTHING, refsTold, type Tell, type TurnTold } from './told.ts';
@@ -48,6 +49,8 @@ const close = async (service: Service, caseId: string, tell: Tell): Promise<Came
   const turn = readTurn(layout, caseId);
   if (turn === undefined) return NOTHING;
   const worktree = await comeBack(service, turn);
+  // Who is told that it is kept has a look with a git of their own.
+  putOutArms(turnPlaces(layout, caseId).dir, turn.pointed);
   if (worktree === undefined || whatIsAt(worktree.path) === 'nothing') {
     await unpinGone(service, turn);
     return keepAside(service, turn, { why: GONE, tell });

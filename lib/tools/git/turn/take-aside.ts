@@ -34,11 +34,23 @@ export const takeAside = async (
   openUp(from);
   const to = await move(from, freeName(join(aside, `${nameOf(path)}.git-directory`)));
   // Where it is now git must find none either.
-  if (lstatSync(to).isDirectory())
-    for (const name of ['.git', 'HEAD', 'config', 'hooks', 'commondir', 'config.worktree'])
-      if (isThere(plus(to, `/${name}`)))
-        renameSync(plus(to, `/${name}`), plus(to, `/${name}.disarmed`));
+  if (lstatSync(to).isDirectory()) putOut(to, ['.git', 'HEAD', ...PROGRAMS, ...ELSEWHERE]);
   return pathText(to.toString('latin1'));
+};
+
+const PROGRAMS = ['config', 'hooks'];
+const ELSEWHERE = ['commondir', 'config.worktree'];
+
+/**
+ * In a repository of a turn that is over: what would have a git that is started there look for settings elsewhere, and
+ * where an agent could write them also the settings and hooks themselves, are put beside.
+ */
+export const putOutArms = (dir: string, mayHaveWritten: boolean): void =>
+  putOut(Buffer.from(dir), mayHaveWritten ? [...PROGRAMS, ...ELSEWHERE] : ELSEWHERE);
+
+const putOut = (dir: Buffer, names: readonly string[]): void => {
+  for (const name of names.filter((one) => isThere(plus(dir, `/${one}`))))
+    renameSync(plus(dir, `/${name}`), freeBeside(plus(dir, `/${name}`)));
 };
 
 // The names are an agent's, and so are links on the way.
