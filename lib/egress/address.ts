@@ -71,20 +71,24 @@ const kindOf4 = (bytes: readonly number[]): Locality | undefined => {
   return a < 240 ? 'multicast' : 'no address of a host';
 };
 
+// Every cloud's but Alibaba's, Azure's own agent's, Oracle's of old.
 const METADATA = [
   [169, 254, 169, 254],
   [100, 100, 100, 200],
+  [168, 63, 129, 16],
+  [192, 0, 0, 192],
 ];
 
 const kindOf6 = (bytes: readonly number[]): Locality | undefined => {
   const [a = 0, b = 0] = bytes;
   if (begins(bytes, [...ZEROS, 0, 0, 0, 0, 0]) && (bytes[15] ?? 0) <= 1) return 'this machine';
-  if (isSame(bytes, EC2)) return 'the metadata of a cloud';
+  if (METADATA_6.some((one) => isSame(bytes, one))) return 'the metadata of a cloud';
   if (a === 0xff) return 'multicast';
   return a === 0xfe && b >= 0x80 ? 'link-local' : undefined;
 };
 
-const EC2 = bytesOf6('fd00:ec2::254');
+// Amazon's, also for pods, Google's, Scaleway's.
+const METADATA_6 = ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42'].map(bytesOf6);
 
 const begins = (bytes: readonly number[], prefix: readonly number[]): boolean =>
   prefix.every((byte, at) => bytes[at] === byte);

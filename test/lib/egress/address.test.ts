@@ -24,6 +24,8 @@ for (const [net, bits] of [
   ['127.0.0.0', 8],
   ['169.254.0.0', 16],
   ['100.100.100.200', 32],
+  ['168.63.129.16', 32],
+  ['192.0.0.192', 32],
   ['224.0.0.0', 3],
 ] as const)
   judge.addSubnet(net, bits, 'ipv4');
@@ -63,8 +65,15 @@ describe('localityOf', () => {
         assert.equal(localityOf(address, []) !== undefined, judge.check(address, 'ipv6'), address);
       }),
     );
-    for (const address of ['::1', '::', '0:0:0:0:0:0:0:1', 'fd00:ec2::254', 'fe80::1%eth0'])
+    for (const address of ['::1', '::', '0:0:0:0:0:0:0:1', 'fe80::1%eth0'])
       assert.ok(localityOf(address, []), address);
+  });
+
+  it('knows the metadata of clouds that is not link-local', () => {
+    const four = ['100.100.100.200', '168.63.129.16', '192.0.0.192'];
+    const six = ['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', 'fd00:42::42'];
+    for (const address of [...four, ...six, ...four.map((one) => `::ffff:${one}`)])
+      assert.equal(localityOf(address, []), 'the metadata of a cloud', address);
   });
 
   it("takes an interface's own address for this machine, in each form", () => {
