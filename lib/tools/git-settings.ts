@@ -117,7 +117,8 @@ const copies = (): string => {
   return own;
 };
 
-const copyOf = (text: string): string => {
+/** A file with this text, read as latin1, that no other user can write. */
+export const copyOf = (text: string): string => {
   const path = join(copies(), createHash('sha256').update(text).digest('hex'));
   if (existsSync(path)) return path;
   const made = `${path}.${process.pid}`;

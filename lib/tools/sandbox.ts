@@ -10,6 +10,7 @@ import { bind, hide, isAtOrBelow, isDirectory, isInside, type Mount, real } from
 import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './own-user.ts';
 import { seatbeltArguments } from './seatbelt.ts';
 import { socketPaths } from './sockets.ts';
+import { filterArguments, withFilter } from './syscalls.ts';
 
 export type SandboxSetting = 'auto' | 'off' | 'seatbelt';
 
@@ -139,7 +140,14 @@ const TRIAL: SandboxView = {
 
 const wrapIn = (ground: Ground, argv: readonly string[], view: SandboxView): string[] => [
   ...nameFor(ground.env),
-  ...[ground.bwrap, ...viewArguments(ground, argv, view), ...relayOf(view), ...argv],
+  ...withFilter(),
+  ...[
+    ground.bwrap,
+    ...filterArguments(),
+    ...viewArguments(ground, argv, view),
+    ...relayOf(view),
+    ...argv,
+  ],
 ];
 
 const TEMP = '/tmp';

@@ -40,6 +40,18 @@ for (const uid of USERS) {
       assert.throws(() => readFileSync('/etc/dossier-was-here'), /ENOENT/);
     });
 
+    it('reaches neither the session’s keyring nor the host of a virtual machine', async (t) => {
+      const view = place(t, uid, 'plan');
+      const calls = process.arch === 'x64' ? [250, 248, 425] : [219, 217, 425];
+      const [keyctl, addKey, ioUring] = calls;
+      const { output } = await runInsideAs(
+        uid,
+        view,
+        `perl -e 'for ([${keyctl}, 6, -3, 0, 0], [${addKey}, "user", "dossier-test", "x", 1, -3], [${ioUring}, 8, 0]) { my @call = @$_; print syscall(shift @call, @call), " ", $!+0, "\n" } socket(my $s, 40, 1, 0) or print $!+0, "\n"; socket(my $u, 1, 1, 0) and print "unix\n"'`,
+      );
+      assert.deepEqual(output.trim().split('\n'), ['-1 38', '-1 38', '-1 38', '97', 'unix']);
+    });
+
     it('lets a namespace of its own mount nothing writable either', async (t) => {
       const view = place(t, uid, 'plan');
       const { output } = await runInsideAs(
