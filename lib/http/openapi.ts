@@ -108,6 +108,7 @@ const success = (route: Route, schemas: Json): Json => {
   return {
     [status]: successful(route, status, schemas),
     ...(orStatus && { [orStatus]: successful(route, orStatus, schemas) }),
+    ...(isStream(route) && { 204: OVER }),
     ...(isCacheable(route) && { 304: NOT_MODIFIED }),
   };
 };
@@ -128,6 +129,7 @@ const SUCCESS = {
   204: 'Done; there is nothing to say',
 };
 
+const OVER = { description: 'It has ended, and you have all of it: do not come back' };
 const NOT_MODIFIED = { description: 'What you have is current' };
 
 const answerHeaders = (route: Route, status: number): Json => ({

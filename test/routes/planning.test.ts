@@ -420,7 +420,7 @@ describe('a planning stage that an agent writes', () => {
   it('is refused where the agent is not installed, or there is no repository', async (t) => {
     const none = 'provider: mine\nproviders:\n  mine:\n    kind: acp\n    command: /nowhere/agent';
     const it = await planned(t, { settings: none });
-    assertProblem(await it.plan('hypotheses-file'), 503, 'unavailable');
+    assertProblem(await it.plan('hypotheses-file'), 422, 'provider_missing');
     const at = await withAgentSaying(t, 'true');
     rmSync(at.running.repository.root, { recursive: true });
     assertProblem(await at.plan('hypotheses-file'), 422, 'no_repository');
