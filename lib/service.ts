@@ -2,6 +2,7 @@ import type { FirstAnswers } from '../store/first-answers.ts';
 import type { Store } from '../store/store.ts';
 import type { ConsoleSessions } from './api-keys/console-sessions.ts';
 import type { Keyring } from './api-keys/keyring.ts';
+import type { Attention } from './attention/attention.ts';
 import type { CodeHost } from './codehost/code-host.ts';
 import type { Config } from './config.ts';
 import type { NetworkDoor } from './egress/networks.ts';
@@ -48,6 +49,8 @@ export interface Service {
   /** The imports that are going on, and whether all Work items are being synced. */
   readonly links: LinkWork;
   readonly dispatcher: Dispatcher;
+  /** What needs the operator now. */
+  readonly attention: Attention;
   /** All that happens, for whoever follows. */
   readonly feed: Feed;
   readonly exporter: Exporter;

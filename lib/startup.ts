@@ -4,6 +4,7 @@ import { settingsOf } from '../store/globals.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
 import { createConsoleSessions } from './api-keys/console-sessions.ts';
 import { createKeyring } from './api-keys/keyring.ts';
+import { createAttention } from './attention/attention.ts';
 import { createGitHub } from './codehost/github/github.ts';
 import type { Config } from './config.ts';
 import { recoverConflicts } from './conflicts/recover.ts';
@@ -100,6 +101,7 @@ export const startService = async (
     watching: attention.ready,
     close: async () => {
       await service.exporter.close();
+      service.attention.close();
       await closeLanguageServers(service.languageServers);
       await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
       await gateAtRest(service);
@@ -129,7 +131,6 @@ const compose = (
 ): Service => {
   const { config, version, log, store } = given;
   const settings = () => settingsOf(store.globals);
-  const engine = createEngine(store);
   const runs = createRuns();
   followRuns(given, runs);
   announceRuns(runs);
@@ -156,12 +157,13 @@ const compose = (
     network,
     providers: providersOf(given, settings, { sandbox, runs, network }),
     runs,
-    engine,
+    engine: createEngine(store),
     setups: createSetups(),
     languageServers: createLanguageServers(),
     links: createLinkWork(),
     exporter: createExporter(store),
     feed: createFeed(store),
+    attention: createAttention(store, () => service),
     firstAnswers: createFirstAnswers(store),
     address,
     dispatcher: createDispatcher({ store, log, version: version.version, own: () => address.url }),

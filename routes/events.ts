@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
+import { tagged } from '../lib/http/answer.ts';
 import { commas } from '../lib/http/input.ts';
 import { route } from '../lib/http/route.ts';
+import { AttentionItem } from '../store/records/attention.ts';
 import { EVENT_TYPES } from '../store/records/event.ts';
 import { Id } from '../store/records/id.ts';
 
@@ -21,5 +23,17 @@ export const eventRoutes = [
     }),
     produces: 'text/event-stream',
     handler: ({ query: { types, case_id } }, service) => service.feed.follow({ types, case_id }),
+  }),
+  route({
+    method: 'GET',
+    path: '/attention',
+    summary: 'List what needs the operator now, oldest first',
+    description:
+      'Each with since when, and `answer`: the call after which it waits no more. An event `attention_changed` says when it is another list.',
+    response: Type.Array(AttentionItem),
+    handler: (_input, service) => {
+      const { body, etag } = service.attention.list();
+      return tagged<AttentionItem[]>(body, etag);
+    },
   }),
 ];

@@ -12,6 +12,7 @@ import { lookCloser } from './items/look-closer.ts';
 import { createProblems } from './items/problems.ts';
 import { reviveAbsent } from './items/revive.ts';
 import { sweep } from './items/sweep.ts';
+import { tellProblems } from './items/tell-problems.ts';
 import { createTurns } from './items/turns.ts';
 import { problemsOfJournal } from './journal/damage.ts';
 import { openJournal } from './journal/journal.ts';
@@ -19,7 +20,7 @@ import { type Layout, layoutOf } from './layout.ts';
 import { createLinkIndex } from './links/link-index.ts';
 import { createPullIndex } from './pulls/pull-index.ts';
 import { machineOf } from './sessions/machine.ts';
-import { readyToWrite, type Store } from './store.ts';
+import { notice, readyToWrite, type Store } from './store.ts';
 import type { Changes } from './text/splice.ts';
 import { createBook } from './trust/book.ts';
 import { type Attention, type Pace, payAttention } from './watch/attention.ts';
@@ -72,12 +73,13 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     await lock.release();
     throw error;
   });
+  const looked = tellProblems(store);
   let attention: Attention | undefined;
   return {
     store,
     lock,
     watch: (globalsChanged, pace) => {
-      attention = payAttention(store, andCloser(store, globalsChanged), pace);
+      attention = payAttention(store, andCloser(store, globalsChanged, looked), pace);
       return attention;
     },
     close: async () => {
@@ -127,8 +129,8 @@ const noteKnown = async (store: Store): Promise<void> => {
 };
 
 // Called after each sweep: then there is time to look at what no comparison needs.
-const andCloser = (store: Store, globalsChanged: () => void): (() => void) => {
-  const look = shared(() => lookCloser(store));
+const andCloser = (store: Store, globalsChanged: () => void, looked: () => void): (() => void) => {
+  const look = shared(() => lookCloser(store).then(looked));
   return () => {
     globalsChanged();
     lookAtWaiting(store);
@@ -140,11 +142,12 @@ const emptyStore = (
   given: Pick<Store, 'layout' | 'machine' | 'journal' | 'clock' | 'follow' | 'report' | 'globals'>,
 ): Store => {
   const { problems } = given.globals;
-  return {
+  const store: Store = {
     ...given,
     problems,
     items: createItems(problems),
-    turns: createTurns(),
+    turns: createTurns((key) => notice(store, key)),
+    noticed: new Set(),
     unknown: !given.journal.told.has(KNOWN),
     missing: new Set(),
     away_at: undefined,
@@ -162,4 +165,5 @@ const emptyStore = (
     readOnly: undefined,
     listeners: new Set(),
   };
+  return store;
 };

@@ -59,6 +59,8 @@ export interface Store {
   readOnly: string | undefined;
   /** Called after a Work item changed in any way, or when it is gone. */
   readonly listeners: Set<(id: string, item: Item | undefined) => void>;
+  /** Called after anything of a Work item may have been written or found changed: its own files, or those beside them. */
+  readonly noticed: Set<(id: string) => void>;
   /** Something went wrong that nobody waits for; told to the log. */
   report: (error: unknown, what: string) => void;
 }
@@ -74,6 +76,10 @@ export const readyToWrite = async (store: Store): Promise<void> => {
     throw new StoreError('read_only', `${store.readOnly}. Nothing was written`);
   await remake(store);
   await store.journal.reserve();
+};
+
+export const notice = ({ items, noticed }: Store, id: string): void => {
+  if (items.byId.has(id)) for (const listener of noticed) listener(id);
 };
 
 const LOST =

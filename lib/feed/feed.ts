@@ -97,6 +97,6 @@ const wantedBy = ({ types, case_id }: Wish): ((event: FeedEvent) => boolean) => 
     if (isGap(event)) return true;
     const { event_type, payload } = event.data as EventBody;
     if (names?.has(event_type) === false) return false;
-    return ids === undefined || ('case_id' in payload && ids.has(payload.case_id ?? ''));
+    return ids === undefined || ids.has(payload.case_id ?? '');
   };
 };

@@ -24,4 +24,5 @@ const asWaiting = (change: WaitingChange): WaitingValue => ({
   since: change.since,
 });
 
-const keyOf = ({ file, field }: WaitingChange): string => `${file}#${field}`;
+/** By which it is trusted. */
+export const keyOf = ({ file, field }: WaitingChange): string => `${file}#${field}`;

@@ -152,8 +152,10 @@ const followPermission = async (
     await update(service, case_id, (current) => moveTo(current, 'BLOCKED'));
   }
   if (event.type !== 'permission_resolved' || service.engine.closing) return;
-  if (asking.has(event.data.request_id)) await tellAsked(service, live, event);
-  if (stopping || !asking.delete(event.data.request_id) || asking.size > 0) return;
+  const wasAsked = asking.has(event.data.request_id);
+  if (!stopping) asking.delete(event.data.request_id);
+  if (wasAsked) await tellAsked(service, live, event);
+  if (stopping || !wasAsked || asking.size > 0) return;
   live.aside = false;
   if (rebaseUnderWay(service, case_id) === undefined) await update(service, case_id, unblock);
 };

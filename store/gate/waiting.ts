@@ -30,10 +30,11 @@ export interface WaitingChange {
 /** Every change by file that waits, by Work item. */
 export const waitingChanges = (store: Store): WaitingChange[] => {
   settleKept(store);
-  return [...[...store.items.byId.values()].flatMap(ofItem), ...keptWaiting(store)];
+  return [...[...store.items.byId.values()].flatMap(waitingOf), ...waitingKept(store)];
 };
 
-const keptWaiting = (store: Store): WaitingChange[] => [
+/** Those of sessions and planning, as they were last looked at. */
+export const waitingKept = (store: Store): WaitingChange[] => [
   ...[...store.gate.sessions.keys()].flatMap((key) => ofSession(store, key)),
   ...[...store.gate.planning].flatMap(([id, part]) => ofPlanning(store, id, part)),
 ];
@@ -41,7 +42,7 @@ const keptWaiting = (store: Store): WaitingChange[] => [
 /** Sees what of sessions and planning waits, and tells it as problems; what waits of a Work item is told by the item. */
 export const lookAtWaiting = (store: Store): void => {
   settleKept(store);
-  const problems = keptWaiting(store).map(({ file, field }) => ({
+  const problems = waitingKept(store).map(({ file, field }) => ({
     file,
     code: 'held',
     message: waitsMessage(field, trustCommandFor(store.layout)),
@@ -51,7 +52,8 @@ export const lookAtWaiting = (store: Store): void => {
 
 type OneWaiting = Held['waiting'][number];
 
-const ofItem = ({ id, dir, held }: Item): WaitingChange[] =>
+/** Those of a Work item's own files. */
+export const waitingOf = ({ id, dir, held }: Item): WaitingChange[] =>
   (held?.waiting ?? []).map((one) => ({
     id: idOf(id, one.key, one.sha),
     sha: one.sha,

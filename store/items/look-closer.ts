@@ -1,8 +1,12 @@
 import { dropLink, noteLink } from '../links/link-index.ts';
 import { dropPull, notePull } from '../pulls/pull-index.ts';
-import { problemsOfSessions, readSessionFiles } from '../sessions/session-files.ts';
+import {
+  problemsOfSessions,
+  readSessionFiles,
+  type SessionFiles,
+} from '../sessions/session-files.ts';
 import { inSlices } from '../slices.ts';
-import type { Store } from '../store.ts';
+import { notice, type Store } from '../store.ts';
 import type { Item } from './item.ts';
 
 /**
@@ -23,13 +27,18 @@ export const lookCloser = async (store: Store): Promise<void> => {
 export const lookCloserAt = (store: Store, item: Item): void => {
   const { closer, items, layout, problems } = store;
   if (items.byId.get(item.id) !== item) return;
-  const files = readSessionFiles(layout.root, item.dir, closer.get(item.id));
+  const before = closer.get(item.id);
+  const files = readSessionFiles(layout.root, item.dir, before);
   if (files.size === 0) closer.delete(item.id);
   else closer.set(item.id, files);
   problems.set(ownerOf(item.id), problemsOfSessions(item.dir, files));
   noteLink(store, item);
   notePull(store, item);
+  if (isOther(before, files)) notice(store, item.id);
 };
+
+const isOther = (before: SessionFiles | undefined, now: SessionFiles): boolean =>
+  (before?.size ?? 0) !== now.size || [...now].some(([file, entry]) => before?.get(file) !== entry);
 
 const forget = (store: Store, id: string): void => {
   if (store.closer.delete(id)) store.problems.set(ownerOf(id), []);

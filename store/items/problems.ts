@@ -12,6 +12,8 @@ export interface Problems {
   of(owner: string): readonly FileProblem[];
   /** Sorted by file. */
   all(): FileProblem[];
+  /** Hears of whom something is another: of those that are known already first. */
+  follow(listener: (owner: string) => void): void;
   readonly size: number;
   /** Hears of those that are known already, then of each change. */
   listen(listener: ProblemNews): void;
@@ -20,6 +22,7 @@ export interface Problems {
 export const createProblems = (): Problems => {
   const known = new Map<string, readonly FileProblem[]>();
   const listeners: ProblemNews[] = [];
+  const followers: ((owner: string) => void)[] = [];
   const tell: ProblemNews = (news, problem) => {
     for (const listener of listeners) listener(news, problem);
   };
@@ -30,14 +33,17 @@ export const createProblems = (): Problems => {
       const before = known.get(owner) ?? [];
       if (now.length === 0) known.delete(owner);
       else known.set(owner, now);
-      for (const one of now)
-        if (!before.some((other) => isDeepStrictEqual(one, other))) tell('found', one);
-      const mended = before.filter(({ file }) => !now.some((one) => one.file === file));
-      for (const [at, one] of mended.entries())
-        if (mended.findIndex(({ file }) => file === one.file) === at) tell('mended', one);
+      if (isDeepStrictEqual(before, now)) return;
+      for (const one of found(before, now)) tell('found', one);
+      for (const one of mended(before, now)) tell('mended', one);
+      for (const follower of followers) follower(owner);
     },
     of: (owner) => known.get(owner) ?? [],
     all,
+    follow: (follower) => {
+      for (const owner of known.keys()) follower(owner);
+      followers.push(follower);
+    },
     get size() {
       return known.size;
     },
@@ -46,4 +52,15 @@ export const createProblems = (): Problems => {
       listeners.push(listener);
     },
   };
+};
+
+type Some = readonly FileProblem[];
+
+const found = (before: Some, now: Some): FileProblem[] =>
+  now.filter((one) => !before.some((other) => isDeepStrictEqual(one, other)));
+
+// Once of a file, however much was wrong with it.
+const mended = (before: Some, now: Some): FileProblem[] => {
+  const gone = before.filter(({ file }) => !now.some((one) => one.file === file));
+  return gone.filter((one, at) => gone.findIndex(({ file }) => file === one.file) === at);
 };

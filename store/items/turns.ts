@@ -10,7 +10,8 @@ export interface Turns {
   idle(key: string): Promise<void>;
 }
 
-export const createTurns = (): Turns => {
+/** `left` is called with its key after each turn. */
+export const createTurns = (left: (key: string) => void = () => undefined): Turns => {
   const last = new Map<string, Promise<unknown>>();
   return {
     take: (key, work) => {
@@ -18,6 +19,7 @@ export const createTurns = (): Turns => {
       last.set(key, turn);
       const leave = () => {
         if (last.get(key) === turn) last.delete(key);
+        left(key);
       };
       turn.then(leave, leave);
       return turn;

@@ -2,8 +2,11 @@ import { type Static, Type } from 'typebox';
 import { StateName } from './case.ts';
 import { Id, Sha256, Time, Word } from './id.ts';
 import { orNull } from './or-null.ts';
+import { ProblemRecord } from './problem.ts';
 
 const ofCase = { case_id: Id };
+const maybeOfCase = { case_id: Type.Optional(Id) };
+const File = Type.String({ description: 'Relative to the workspace' });
 const ofNamed = { ...ofCase, title: Type.String() };
 const ofSession = { ...ofCase, session_id: Id };
 const Mode = Type.Enum(['plan', 'work']);
@@ -56,6 +59,16 @@ export const PAYLOADS = {
       description: 'null: it is asked no more, for its run was ended',
     }),
   }),
+  problem_found: Type.Object({ ...maybeOfCase, ...ProblemRecord.properties }),
+  problem_mended: Type.Object({ ...maybeOfCase, file: File, code: Type.String() }),
+  trust_needed: Type.Object({
+    ...{ ...maybeOfCase, file: File, message: Type.String() },
+    ...{ line: Type.Optional(Type.Integer()), column: Type.Optional(Type.Integer()) },
+  }),
+  attention_changed: Type.Object({
+    count: Type.Integer({ description: 'How many things need the operator' }),
+    etag: Type.String({ description: 'That of `GET /attention`, without quotes' }),
+  }),
 };
 
 export type EventType = keyof typeof PAYLOADS;
@@ -68,11 +81,16 @@ export const isStarred = (type: EventType): boolean => Object.hasOwn(STARRED, ty
 export const EventBody = Type.Object({
   event_type: Type.Enum(EVENT_TYPES),
   timestamp: Time,
-  payload: Type.Object(ofCase, { additionalProperties: true }),
+  payload: Type.Object(maybeOfCase, { additionalProperties: true }),
 });
 
 type Bodies = {
-  [T in EventType]: { event_type: T; timestamp: string; payload: Static<(typeof PAYLOADS)[T]> };
+  [T in EventType]: {
+    event_type: T;
+    timestamp: string;
+    /** Not every event is about a Work item. */
+    payload: Static<(typeof PAYLOADS)[T]> & { case_id?: string };
+  };
 };
 export type EventBody = Bodies[EventType];
 

@@ -152,7 +152,7 @@ const statesOf = ({ service: { store } }: Running): Map<string, string | undefin
 const assertChain = ({ events }: Running, states: Map<string, string | undefined>): void => {
   for (const { event_type, payload } of events) {
     if (event_type !== 'case_state_changed') continue;
-    assert.equal(payload.old_state, states.get(payload.case_id));
+    assert.equal(payload.old_state, states.get(payload.case_id ?? ''));
     states.set(payload.case_id, payload.new_state);
   }
 };
@@ -160,7 +160,10 @@ const assertChain = ({ events }: Running, states: Map<string, string | undefined
 /** What was told, with the directory of the Work item, in no order. */
 export const heard = ({ events, service: { store } }: Running): string[] =>
   events
-    .map(({ event_type, payload }) => `${event_type} ${store.items.byId.get(payload.case_id)?.dir}`)
+    .map(
+      ({ event_type, payload }) =>
+        `${event_type} ${store.items.byId.get(payload.case_id ?? '')?.dir}`,
+    )
     .toSorted();
 
 // All files as they are, staged or not, in an index of our own.

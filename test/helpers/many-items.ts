@@ -116,7 +116,10 @@ const eventOf = (kind: string, path: string): string | undefined => {
 /** What was told, in the same words. */
 export const heard = ({ events, service: { store } }: Running): string[] =>
   events
-    .map(({ event_type, payload }) => `${event_type} ${store.items.byId.get(payload.case_id)?.dir}`)
+    .map(
+      ({ event_type, payload }) =>
+        `${event_type} ${store.items.byId.get(payload.case_id ?? '')?.dir}`,
+    )
     .toSorted();
 
 export const edit = ({ workspace }: Running, n: number, from: string, to: string): void => {

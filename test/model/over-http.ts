@@ -79,6 +79,7 @@ const serviceOn = (store: Store): Service => {
     engine: createEngine(store),
     dispatcher: createDispatcher({ store, log, version: VERSION.version }),
     feed: createFeed(store),
+    attention: { list: noSession, close: noSession },
     exporter: createExporter(store),
     firstAnswers: createFirstAnswers(store),
     runs: createRuns(),

@@ -20,9 +20,11 @@ const make = async ({ call }: Running, title: string): Promise<Case> =>
 
 /** Type and title of what came and went, any other event by its type. */
 const told = (running: Running): string[] =>
-  running.told.map(({ event_type, payload }) =>
-    'title' in payload ? `${event_type} ${payload.title}` : event_type,
-  );
+  running.told
+    .filter(({ event_type }) => event_type.startsWith('case_'))
+    .map(({ event_type, payload }) =>
+      'title' in payload ? `${event_type} ${payload.title}` : event_type,
+    );
 
 /** Waits until exactly this was told, and then for all that is still under way: nothing more comes. */
 const assertTold = async (running: Running, ...expected: string[]): Promise<void> => {

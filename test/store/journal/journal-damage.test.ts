@@ -17,7 +17,7 @@ const event = (case_id: string): EventBody => ({
 });
 
 const casesOf = async (journal: Journal): Promise<string[]> =>
-  (await listed(journal.history(0))).map(({ body }) => body.payload.case_id);
+  (await listed(journal.history(0))).map(({ body }) => String(body.payload.case_id));
 
 const newest = (dir: string): string => join(dir, readdirSync(dir).toSorted().at(-1) ?? '');
 

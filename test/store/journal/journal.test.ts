@@ -48,7 +48,7 @@ const linesIn = (dir: string): string[] =>
   readFileSync(newest(dir), 'latin1').replace(/\0+$/, '').split('\n').slice(0, -1);
 
 const casesOf = async (journal: Journal): Promise<string[]> =>
-  (await listed(journal.after(0))).map(({ body }) => body.payload.case_id);
+  (await listed(journal.after(0))).map(({ body }) => String(body.payload.case_id));
 
 describe('openJournal', () => {
   it('keeps what was last seen and every event, in order, over restarts', async (t) => {

@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox';
+import { Id, Time } from './id.ts';
+import type { TrustWish } from './trust.ts';
+
+/** What can need the operator, each with what it means. */
+export const KINDS = [
+  'plan',
+  'permission',
+  'failed',
+  'blocked',
+  'paused',
+  'conflict',
+  'review',
+  'feedback',
+  'held',
+  'trust',
+  'file',
+] as const;
+
+const Call = Type.Object({
+  method: Type.Enum(['GET', 'POST', 'PUT', 'DELETE']),
+  path: Type.String({ description: 'As it is called, with its ids' }),
+  body: Type.Optional(
+    Type.Unknown({ description: 'What is sent: of a permission, one of its `options`' }),
+  ),
+});
+
+export const AttentionItem = Type.Object(
+  {
+    id: Type.String({ description: 'The same as long as it is the same thing that waits' }),
+    kind: Type.Enum([...KINDS], {
+      description:
+        '`plan`: waits to be approved. `permission`: an agent asks. `failed`: a session, until another is begun or the Work item is moved on. `blocked`: sessions wait behind a Work item that is BLOCKED. `paused`: a session was interrupted, or met a limit. `conflict`: of a rebase. `review`: asks for changes. `feedback`: reviews are queued, and no session is at them. `held`: a change by file waits. `trust`: a setting, or a receiver of events, does. `file`: cannot be read as what it should be',
+    }),
+    case_id: Type.Optional(Id),
+    session_id: Type.Optional(Id),
+    since: Time,
+    title: Type.String({ description: 'Of the Work item, else the file' }),
+    message: Type.String({ description: 'What is waited for, and why' }),
+    answer: Call,
+    options: Type.Optional(
+      Type.Array(
+        Type.Object({ option_id: Type.String(), kind: Type.String(), name: Type.String() }),
+        { description: 'What a permission can be answered with' },
+      ),
+    ),
+    resume_at: Type.Optional(Time),
+    file: Type.Optional(Type.String({ description: 'Relative to the workspace' })),
+    line: Type.Optional(Type.Integer()),
+    column: Type.Optional(Type.Integer()),
+  },
+  { $id: 'AttentionItem' },
+);
+export type AttentionItem = Static<typeof AttentionItem>;
+
+/** The body that makes one value hold which waits. */
+export const trustOne = (key: string, hash: string): TrustWish => ({ values: [{ key, hash }] });

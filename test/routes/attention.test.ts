@@ -1,0 +1,254 @@
+/** What needs the operator: each kind is told, and goes away by exactly the call that it names. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { sweep } from '../../store/items/sweep.ts';
+import type { AttentionItem } from '../../store/records/attention.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { temporaryDirectory } from '../helpers/repository.ts';
+import { type Running, startForTest } from '../helpers/service.ts';
+import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
+import { withPull } from '../helpers/with-pull.ts';
+import { rebaseScene } from '../lib/conflicts/fixture.ts';
+
+type Calls = Pick<Running, 'call'>;
+
+const list = async ({ call }: Calls): Promise<AttentionItem[]> =>
+  (await call<AttentionItem[]>('GET', '/attention')).body;
+
+const kindsOf = async (running: Calls): Promise<string[]> =>
+  (await list(running)).map(({ kind }) => kind);
+
+/** Resolves with the one thing of this kind that waits. */
+const waits = (running: Calls, kind: string): Promise<AttentionItem> =>
+  eventually(async () => {
+    const all = await list(running);
+    const [found, ...others] = all.filter((one) => one.kind === kind);
+    assert.ok(found, `no ${kind} among ${JSON.stringify(all)}`);
+    assert.deepEqual(others, []);
+    assert.ok(Math.abs(Date.now() - Date.parse(found.since)) < 3_600_000, found.since);
+    return found;
+  });
+
+/** Makes the call that it names, which works, and after which it waits no more. */
+const answer = async (running: Calls, { id, answer: how }: AttentionItem): Promise<void> => {
+  const { status, text } = await running.call(how.method, how.path, how.body);
+  assert.ok(status >= 200 && status < 300, `${how.method} ${how.path}: ${text}`);
+  await eventually(async () =>
+    assert.equal(
+      (await list(running)).some((one) => one.id === id),
+      false,
+    ),
+  );
+};
+
+const failing = (t: TestContext): Promise<SessionTest> =>
+  withCase(t, 'Fail:\n\n```sh\nexit 1\n```\n', { settings: 'sandbox: off' });
+
+const runToEnd = async (it: SessionTest, status: string): Promise<string> => {
+  const { id } = await it.start();
+  await it.until(id, 'plan_ready');
+  assert.equal((await it.post(`/sessions/${id}/approve`)).status, 200);
+  await it.until(id, status);
+  return id;
+};
+
+describe('GET /attention', () => {
+  it('has nothing where nothing waits, with an ETag', async (t) => {
+    const running = await startForTest(t);
+    const { status, body, headers } = await running.call<unknown>('GET', '/attention');
+    assert.deepEqual([status, body], [200, []]);
+    const again = await running.call('GET', '/attention', undefined, {
+      'if-none-match': String(headers.etag),
+    });
+    assert.equal(again.status, 304);
+  });
+
+  it('has a plan until it is approved, tells of it, and what waits longest first', async (t) => {
+    const it = await withCase(t);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    const plan = await waits(it, 'plan');
+    assert.deepEqual([plan.case_id, plan.session_id, plan.title], [it.item.id, id, 'Say hello']);
+    await eventually(() => assert.deepEqual(changesOf(it.running), [1]));
+    const { body: other } = await it.running.call('POST', '/cases', { title: 'B', type: 'bug' });
+    const { body: second } = await it.running.call('POST', `/cases/${other.id}/sessions`, {
+      type: 'implementing',
+      provider: 'runbook',
+    });
+    assert.ok(second.id);
+    await eventually(async () => {
+      const since = (await list(it)).map((one) => one.since);
+      assert.equal(since.length, 2);
+      assert.deepEqual(since, since.toSorted());
+    });
+    await answer(it, plan);
+    await it.until(id, 'completed');
+  });
+
+  it('has what an agent asks, with the options, until it is answered', async (t) => {
+    const it = await withCase(t, 'Ask.', withAgent(t, 'permission'));
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/approve`);
+    const asked = await waits(it, 'permission');
+    assert.deepEqual([asked.session_id, await kindsOf(it)], [id, ['permission']]);
+    assert.deepEqual(asked.options?.map(({ option_id }) => option_id).slice(0, 2), ['yes', 'no']);
+    await answer(it, asked);
+    await it.until(id, 'completed');
+    assert.deepEqual(await list(it), []);
+  });
+
+  it('has a failed session until another is begun', async (t) => {
+    const it = await failing(t);
+    const id = await runToEnd(it, 'failed');
+    const failed = await waits(it, 'failed');
+    assert.deepEqual([failed.session_id, await kindsOf(it)], [id, ['failed']]);
+    assert.match(failed.message, /exit|1/);
+    await answer(it, failed);
+    await waits(it, 'plan');
+  });
+
+  it('has a failed session until its Work item is moved on', async (t) => {
+    const it = await failing(t);
+    await runToEnd(it, 'failed');
+    await waits(it, 'failed');
+    await it.running.call('PUT', `${it.at}/state`, { state: 'NON_ISSUE' });
+    await eventually(async () => assert.deepEqual(await list(it), []));
+  });
+
+  it('lets a session go on that waits behind one that failed', async (t) => {
+    const it = await failing(t);
+    const first = await it.start();
+    await it.until(first.id, 'plan_ready');
+    const second = await it.start();
+    await it.post(`/sessions/${first.id}/approve`);
+    await it.until(first.id, 'failed');
+    await answer(it, await waits(it, 'failed'));
+    await it.until(second.id, 'plan_ready');
+  });
+
+  it('has a session that waits behind a Work item that is BLOCKED', async (t) => {
+    const it = await withCase(t);
+    const lock = `/api/worktrees/${it.item.id}/lock`;
+    await it.running.call('POST', lock);
+    const { id } = await it.start();
+    await it.running.call('PUT', `${it.at}/state`, { state: 'BLOCKED' });
+    await it.running.call('DELETE', lock);
+    const blocked = await waits(it, 'blocked');
+    assert.equal(blocked.session_id, id);
+    await answer(it, blocked);
+    await it.until(id, 'plan_ready');
+  });
+
+  it('has a session that a restart interrupted, and not one that the operator paused', async (t) => {
+    const sign = join(temporaryDirectory(t), 'sign');
+    const plan = `\`\`\`sh\nuntil test -e ${sign}; do sleep 0.02; done\n\`\`\`\n`;
+    const it = await withCase(t, plan, { settings: 'sandbox: off' });
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.post(`/sessions/${id}/approve`);
+    await it.untilEvent(id, 'tool_call');
+    await it.control('pause');
+    await it.until(id, 'paused');
+    assert.deepEqual(await list(it), []);
+    await it.control('resume');
+    await it.until(id, 'working');
+    await it.running.restart();
+    const paused = await waits(it, 'paused');
+    assert.match(paused.message, /daemon stopped/);
+    await answer(it, paused);
+    writeFileSync(sign, '');
+    await it.until(id, 'completed');
+  });
+
+  it('has a rebase that stopped, until it is applied', async (t) => {
+    const scene = await rebaseScene(t, {
+      start: { 'a.txt': 'one\n' },
+      base: [{ 'a.txt': 'base\n' }],
+      branch: [{ 'a.txt': 'branch\n' }],
+    });
+    assert.equal((await scene.post('pr/rebase', {})).body.status, 'conflicted');
+    const conflict = await waits(scene.running, 'conflict');
+    assert.match(conflict.message, /a\.txt/);
+    writeFileSync(join(scene.worktree.path, 'a.txt'), 'both\n');
+    await answer(scene.running, conflict);
+  });
+
+  it('has a review that asks for changes, then that reviews are queued', async (t) => {
+    const scene = await withPull(t);
+    const { host, number, running } = scene;
+    await host.pulls.review(number, {
+      by: 'reviewer',
+      comments: [{ path: 'src/a.ts', line: 2, body: 'Use three.' }],
+    });
+    await scene.api('GET', 'pr/reviews');
+    const review = await waits(running, 'review');
+    assert.match(review.message, /reviewer asks for changes on src\/a\.ts: Use three\./);
+    await answer(running, review);
+    await answer(running, await waits(running, 'feedback'));
+  });
+
+  it('has a setting that is not trusted, and what the file says then', async (t) => {
+    const running = await startForTest(t, { trust: false, watch: true });
+    writeFileSync(join(running.workspace, 'workspace.md'), '---\nsandbox: off\n---\n');
+    const waiting = await waits(running, 'trust');
+    assert.match(waiting.message, /sandbox/);
+    assert.ok(running.told.some(({ event_type }) => event_type === 'trust_needed'));
+    await answer(running, waiting);
+    assert.deepEqual((await running.call('GET', '/trust')).body, []);
+  });
+
+  it('has what files say while a program runs that no sandbox holds', async (t) => {
+    const it = await withCase(t);
+    const { runs, store } = it.service;
+    const run = runs.enter({ marker: randomUUID(), loopback: true, sandboxed: false });
+    t.after(() => runs.leave(run));
+    const file = join(it.workspace, it.item.path, 'case.md');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('OPEN', 'VERIFYING'));
+    await sweep(store);
+    const held = await waits(it, 'held');
+    assert.equal(await it.state(), 'OPEN');
+    await answer(it, held);
+    assert.equal(await it.state(), 'VERIFYING');
+  });
+
+  it('has a file that cannot be read, until it is mended', async (t) => {
+    const it = await withCase(t, 'Text.', { watch: true });
+    const file = join(it.workspace, it.item.path, 'case.md');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace('title:', 'title: ['));
+    const broken = await waits(it, 'file');
+    assert.deepEqual(
+      [broken.file, broken.case_id, broken.title],
+      [`${it.item.path}/case.md`, it.item.id, 'Say hello'],
+    );
+    assert.ok(broken.line !== undefined);
+    writeFileSync(file, text);
+    await answer(it, broken);
+    const told = it.running.told.map(({ event_type }) => event_type);
+    assert.ok(told.includes('problem_found') && told.includes('problem_mended'));
+  });
+
+  it('is told of once, and not again by a restart', async (t) => {
+    const it = await failing(t);
+    await runToEnd(it, 'failed');
+    await eventually(() => assert.equal(changesOf(it.running).at(-1), 1));
+    const before = await it.running.call('GET', '/attention');
+    const count = changesOf(it.running).length;
+    await it.running.restart();
+    await eventually(async () => {
+      const { headers } = await it.running.call('GET', '/attention');
+      assert.equal(headers.etag, before.headers.etag);
+    });
+    assert.equal(changesOf(it.running).length, count);
+  });
+});
+
+/** How many things waited, each time that this was told. */
+const changesOf = ({ told }: Pick<Running, 'told'>): number[] =>
+  told.flatMap(({ event_type, payload }) =>
+    event_type === 'attention_changed' ? [payload.count] : [],
+  );
