@@ -27,10 +27,17 @@ const beside = ({ gate, layout: { root } }: Store, item: Item): Item => {
   const { id, dir, files: before, seen, held } = item;
   if (isClosed(gate) || held !== undefined) return item;
   if (standing(root, join(root, dir)) === 'gone') return item;
-  const files = readItem(root, dir, { id, files: before, seen });
+  const last = looks.get(before);
+  const files = readItem(root, dir, { id, files: last?.files ?? before, seen });
   if (files === undefined || sameFiles(files, before)) return item;
-  return { ...item, files: withIds(files), answer: undefined };
+  if (last?.item.dir === dir && sameFiles(files, last.files)) return last.item;
+  const looked = { ...item, files: withIds(files), answer: undefined };
+  looks.set(before, { files, item: looked });
+  return looked;
 };
+
+// What was found beside what was last read: many who read at once do not parse it anew.
+const looks = new WeakMap<ItemFiles, { files: ItemFiles; item: Item }>();
 
 // A proof that has no id on disk yet would have another one the next time.
 const withIds = (files: ItemFiles): ItemFiles => ({
