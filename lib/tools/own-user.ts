@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
 import type { Environment } from './environment.ts';
 import { bind, hide, real } from './mounts.ts';
 
@@ -21,7 +22,41 @@ export const kernelFiles = (): string[] => {
   if (!isRoot) return [];
   const seen = ['sys', 'irq', 'bus', 'fs', 'acpi', 'scsi'].map((name) => `/proc/${name}`);
   const shut = ['sysrq-trigger', 'kcore', 'keys', 'mtrr'].map((name) => `/proc/${name}`);
-  return [...bind('--ro-bind', seen), ...real(shut).map(hide)].flatMap((one) => one.arguments);
+  const all = [...real(shut), ...SYSTEM.flatMap(([dir, depth]) => rootsOwn(dir, depth))];
+  return [...bind('--ro-bind', seen), ...all.map(hide)].flatMap((one) => one.arguments);
+};
+
+/** Where the system keeps what root alone may read, and how deep: shadow, host keys, logs. */
+const SYSTEM: readonly [dir: string, depth: number][] = [
+  ['/etc', 4],
+  ['/var', 0],
+  ['/var/lib', 0],
+  ['/var/log', 1],
+  ['/var/spool', 1],
+  ['/var/cache', 0],
+];
+
+// Without a capability root inside still is who it is outside. It is to see what every user sees.
+const rootsOwn = (dir: string, depth: number): string[] =>
+  entriesIn(dir).flatMap((name) => {
+    const path = join(dir, name);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined || !(found.isFile() || found.isDirectory())) return [];
+    if (isShut(found)) return [path];
+    return found.isDirectory() && depth > 0 ? rootsOwn(path, depth - 1) : [];
+  });
+
+const isShut = (found: Stats): boolean => {
+  const needed = found.isDirectory() ? 0o005 : 0o004;
+  return (found.mode & needed) !== needed && (found.uid === 0 || found.gid === 0);
+};
+
+const entriesIn = (dir: string): string[] => {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
 };
 
 /** Goes before bubblewrap and hands it the names of users: programs stop whose user has none. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chownSync, readFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -38,6 +38,23 @@ for (const uid of USERS) {
       assert.equal(output.match(/mount: .*(must be superuser|permission denied)/g)?.length, 2);
       assert.equal(readFileSync(join(view.cwd, 'file.txt'), 'utf8'), 'as it was\n');
       assert.throws(() => readFileSync('/etc/dossier-was-here'), /ENOENT/);
+    });
+
+    it('reads nothing of the system that root alone may read', async (t) => {
+      const secret = mkdtempSync('/etc/dossier-test-');
+      t.after(() => rmSync(secret, { recursive: true }));
+      writeFiles(secret, { 'shut/key': 'a secret\n', 'private.key': 'a secret\n', open: 'open\n' });
+      chmodSync(secret, 0o755);
+      chmodSync(join(secret, 'shut'), 0o700);
+      chmodSync(join(secret, 'private.key'), 0o640);
+      const names = `/etc/shadow /etc/gshadow ${secret}/private.key ${secret}/shut/key ${secret}/open`;
+      const { output } = await runInsideAs(
+        uid,
+        place(t, uid, 'plan'),
+        `cat ${names} /etc/hostname`,
+      );
+      assert.doesNotMatch(output, /^root:|a secret/m);
+      assert.match(output, /^open$/m);
     });
 
     it('reaches neither the session’s keyring nor the host of a virtual machine', async (t) => {
