@@ -13,7 +13,7 @@ export const hiddenBlock = (plan: string): string | undefined => {
   const blocks = shellBlocks(plan);
   if (blocks.length === 0) return undefined;
   for (const [at, { script }] of blocks.entries()) {
-    const [found] = warningsIn(script);
+    const [found] = [...warningsIn(script), ...falseBlanks(script)];
     if (found === undefined) continue;
     const { kind, text, line, column } = found;
     const blanks = PUSHING[kind];
@@ -23,6 +23,23 @@ export const hiddenBlock = (plan: string): string | undefined => {
   }
   return returns(plan);
 };
+
+interface Found {
+  kind: string;
+  text: string;
+  line: number;
+  column: number;
+}
+
+// Blanks to the eye, and letters to the shell: it ends no word there.
+const falseBlanks = (script: string): Found[] =>
+  script.split('\n').flatMap((text, at) => {
+    const found = /(?![ \t])\p{Zs}/u.exec(text);
+    if (found === null) return [];
+    const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    const column = [...text.slice(0, found.index)].length + 1;
+    return [{ kind: 'blank', text: `⟦U+${code}⟧`, line: at + 1, column }];
+  });
 
 const PUSHING: Partial<Record<string, string>> = {
   long_blank: 'blanks',
