@@ -1,5 +1,6 @@
+import { type TSchema, Type } from 'typebox';
 import { EVENT_TYPES, type EventType, isStarred, PAYLOADS } from '../store/records/event.ts';
-import type { EventDoc } from './http/openapi-events.ts';
+import { deliveredBody, type EventDoc, type StreamDoc } from './http/openapi-events.ts';
 
 const SUMMARIES: Record<EventType, string> = {
   session_started: 'A plan was approved and its session began to work',
@@ -29,3 +30,40 @@ export const EVENTS: readonly EventDoc[] = EVENT_TYPES.map((name) => ({
   summary: isStarred(name) ? SUMMARIES[name] : `${SUMMARIES[name]}. Sent where \`events\` names it`,
   payload: PAYLOADS[name],
 }));
+
+const frame = (name: string, description: string, payload: TSchema) => ({
+  type: 'object',
+  title: name,
+  description,
+  required: ['id', 'event', 'data'],
+  properties: {
+    id: { type: 'integer' },
+    event: { type: 'string', const: name },
+    data: deliveredBody(name, payload),
+  },
+});
+
+const GAP = frame(
+  'gap',
+  'Events are missing here',
+  Type.Object({
+    reason: Type.Enum(['not_kept', 'not_readable', 'other_journal']),
+    from: Type.Integer(),
+    to: Type.Integer(),
+    message: Type.String(),
+  }),
+);
+
+/** What `GET /events` sends, for the OpenAPI document. */
+export const FEED: StreamDoc = {
+  text: `Each event has \`id:\` (its number in the journal, which only grows), \`event:\` (its type) and JSON \`data:\`, the
+body that a webhook is sent. It begins after \`Last-Event-ID\`, else after \`?after=\`, else with the oldest event that is
+kept; the first frame is an \`id:\` alone, so that a client that is cut off before anything happened has a place to come back to. It goes on live and
+has no end; a client that comes back with \`Last-Event-ID\` misses nothing and gets nothing twice, also after a restart.
+
+An event \`gap\` says what is missing and why: \`not_kept\`, what is older than what the journal keeps; \`not_readable\`, a
+damaged part of it; \`other_journal\`, the number is of a journal that is not this one. Read the Work items anew then. Lines that begin with a colon say that the stream is alive.`,
+  event: {
+    oneOf: [...EVENT_TYPES.map((type) => frame(type, SUMMARIES[type], PAYLOADS[type])), GAP],
+  },
+};

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { FEED } from '../lib/events.ts';
 import { tagged } from '../lib/http/answer.ts';
 import { commas } from '../lib/http/input.ts';
 import { route } from '../lib/http/route.ts';
@@ -22,6 +23,7 @@ export const eventRoutes = [
       ),
     }),
     produces: 'text/event-stream',
+    stream: FEED,
     handler: ({ query: { types, case_id } }, service) => service.feed.follow({ types, case_id }),
   }),
   route({

@@ -23,7 +23,7 @@ export const webhook = ({ name, summary, payload }: EventDoc): Json => ({
     })),
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: body(name, payload) } },
+      content: { 'application/json': { schema: deliveredBody(name, payload) } },
     },
     responses: { '2XX': { description: 'Received. Anything else is delivered again, later.' } },
   },
@@ -38,7 +38,8 @@ const HEADERS = {
   'webhook-signature': 'Standard Webhooks: `v1,<base64>`',
 };
 
-const body = (name: string, payload: TSchema): Json => ({
+/** The body of one event, as receivers and followers get it. */
+export const deliveredBody = (name: string, payload: TSchema): Json => ({
   type: 'object',
   required: ['event_type', 'timestamp', 'payload'],
   properties: {
@@ -91,21 +92,33 @@ Text comes in events of up to 4,096 characters, at most one in 60 ms while it is
 over; of more than 65,536 characters head and tail are kept, with a line between that counts what is left out, and
 \`truncated\` is true.`;
 
+/** What a stream sends, for the OpenAPI document. */
+export interface StreamDoc {
+  text: string;
+  /** Of an event in the JSON form. */
+  event: unknown;
+}
+
+const SESSION: StreamDoc = {
+  text: STREAM_TEXT,
+  event: {
+    type: 'object',
+    required: ['id', 'event', 'data'],
+    properties: { id: { type: 'integer' }, event: { type: 'string' }, data: {} },
+  },
+};
+
 /** The two forms of a stream's answer. */
-export const STREAM = {
+export const streamContent = ({ text, event } = SESSION): Json => ({
   'text/event-stream': {
-    schema: { type: 'string', description: STREAM_TEXT },
+    schema: { type: 'string', description: text },
   },
   'application/json': {
     schema: {
       type: 'array',
       description:
         'The events so far, where Accept prefers JSON: for polling. With `limit`, so many at most, and `Link: <…>; rel="next"` where there are more.',
-      items: {
-        type: 'object',
-        required: ['id', 'event', 'data'],
-        properties: { id: { type: 'integer' }, event: { type: 'string' }, data: {} },
-      },
+      items: event,
     },
   },
-};
+});

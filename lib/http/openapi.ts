@@ -1,5 +1,5 @@
 import { isCreating } from './once.ts';
-import { type EventDoc, STREAM, webhook } from './openapi-events.ts';
+import { type EventDoc, streamContent, webhook } from './openapi-events.ts';
 import { failures, PROBLEM, problemTypes } from './openapi-problems.ts';
 import { operationId } from './operation-id.ts';
 import type { Route, Section } from './route.ts';
@@ -138,7 +138,7 @@ const answerHeaders = (route: Route, status: number): Json => ({
 });
 
 const answerContent = (route: Route, schemas: Json): Json | undefined => {
-  if (isStream(route)) return STREAM;
+  if (isStream(route)) return named(streamContent(route.stream), schemas) as Json;
   if (route.response === undefined) return undefined;
   const schema = named(route.response, schemas);
   return { [route.produces ?? 'application/json']: { schema } };

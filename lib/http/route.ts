@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws';
 import type { ErrorCode } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { ShownKey } from './local-only.ts';
+import type { StreamDoc } from './openapi-events.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -113,6 +114,8 @@ export interface Route<
     | 'text/x-diff'
     | 'application/octet-stream'
     | 'text/event-stream';
+  /** Of an event stream: what it sends. Default: the events of a session. */
+  stream?: StreamDoc;
   /** Default: 200, or 204 without a response schema. */
   status?: 200 | 201 | 202 | 204;
   /** A further status of success, which the handler chooses; 202 and 204 are without a body. */
