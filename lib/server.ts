@@ -130,7 +130,9 @@ const noSuchRoute = (hapi: Server): ServerRoute => ({
     const allow = allowed(hapi, path).join(', ');
     const asked = `${method.toUpperCase()} ${path}`;
     if (allow === '') {
-      const message = `There is no ${asked}. The endpoints are listed in /openapi.json.`;
+      const near = meant(hapi, method, path);
+      const hint = near && `, but ${method.toUpperCase()} ${near}`;
+      const message = `There is no ${asked}${hint}. The endpoints are listed in /openapi.json.`;
       throw new ServiceError('route_not_found', message);
     }
     if (method === 'options') return h.response().code(204).header('allow', allow);
@@ -139,6 +141,12 @@ const noSuchRoute = (hapi: Server): ServerRoute => ({
   },
   options: { payload: { parse: false, output: 'data', override: 'application/octet-stream' } },
 });
+
+// Some paths of the interface begin with /api and others do not.
+const meant = (hapi: Server, method: string, path: string): string => {
+  const other = path.startsWith('/api/') ? path.slice('/api'.length) : `/api${path}`;
+  return allowed(hapi, other).includes(method.toUpperCase()) ? other : '';
+};
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 

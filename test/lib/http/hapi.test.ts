@@ -197,6 +197,8 @@ describe('hapiRoute: methods', () => {
       assert.equal(json(answer).code, 'route_not_found');
       assert.match(json(answer).detail, new RegExp(`There is no ${method} /nowhere`));
     }
+    const near = await hapi.inject({ method: 'GET', url: '/api/value' });
+    assert.match(json(near).detail, /^There is no GET \/api\/value, but GET \/value\. /);
   });
 });
 
