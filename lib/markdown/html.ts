@@ -23,10 +23,12 @@ const KINDS: [start: RegExp, end: HtmlEnd][] = [
   [new RegExp(`^</?(?:${BLOCK_TAGS})(?:\\s|/?>|$)`, 'i'), 'blank'],
 ];
 
-export const startsHtmlBlock = (rest: string): boolean => rest.startsWith('<');
-
-/** What ends the HTML block that `rest` begins; undefined when it begins none. A lone tag does not interrupt text. */
+/**
+ * What ends the HTML block that `rest` begins; undefined when it begins none. A lone tag does not interrupt
+ * text, but where text goes on without the marks of its quote or list.
+ */
 export const htmlBlockEnd = (rest: string, inText: boolean): HtmlEnd | undefined => {
+  if (!rest.startsWith('<')) return undefined;
   const kind = KINDS.find(([start]) => start.test(rest));
   if (kind !== undefined) return kind[1];
   return !inText && WHOLE_TAG.test(rest) ? 'blank' : undefined;

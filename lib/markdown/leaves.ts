@@ -1,5 +1,5 @@
 import { type Container, matchContainers, openContainer } from './containers.ts';
-import { type HtmlEnd, htmlBlockEnd, startsHtmlBlock } from './html.ts';
+import { type HtmlEnd, htmlBlockEnd } from './html.ts';
 import { advance, type Cursor, cursorAt, lookAhead, remainder } from './line.ts';
 import { fenceMark, isHeading, isRuler, isUnderline } from './line-blocks.ts';
 
@@ -91,11 +91,11 @@ const readLine = (document: Document, cursor: Cursor): void => {
 // Code and HTML take the line as it is; everything else may be interrupted by a new block.
 const continueLeaf = (document: Document, cursor: Cursor): boolean => {
   const { leaf } = document;
-  const { indent, rest: text, blank } = lookAhead(cursor);
+  const { rest: text, blank } = lookAhead(cursor);
   if (leaf?.kind === 'fence') return continueFence(document, leaf, cursor);
   if (leaf?.kind === 'indented') return continueIndented(document, leaf, cursor);
   if (leaf?.kind !== 'html' || (blank && leaf.until === 'blank')) return false;
-  take(document, leaf, ' '.repeat(indent) + text);
+  take(document, leaf, remainder(cursor));
   if (leaf.until instanceof RegExp && leaf.until.test(text)) closeLeaf(document);
   return true;
 };
@@ -158,7 +158,7 @@ const openLeaf = (document: Document, cursor: Cursor, opened: Opened, all: boole
     const info = text.slice(mark.length).trim();
     return begin(document, opened.depth, { kind: 'fence', info, mark, indent });
   }
-  const until = startsHtmlBlock(text) ? htmlBlockEnd(text, inText) : undefined;
+  const until = htmlBlockEnd(text, inText && all);
   if (until !== undefined) return openHtml(document, opened.depth, until, text);
   return (inText && all && underline(document, text)) || openLine(document, opened, text);
 };
