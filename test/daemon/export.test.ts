@@ -10,6 +10,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { readExport } from '../helpers/exported.ts';
+import { leftInTmp } from '../helpers/left-in-tmp.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 
 // More than fits into what is under way and into the socket's buffers.
@@ -68,12 +69,7 @@ describe('GET /api/export of a daemon', () => {
       response.destroy();
       await eventually(() => assert.deepEqual(heldBy(daemon), idle));
     }
-    const left = readdirSync(join(root, '.dossier/tmp'));
-    // What is shown to runs of git's settings stays as long as the daemon.
-    assert.deepEqual(
-      left.filter((name) => !name.startsWith('dossier-settings-')),
-      [],
-    );
+    assert.deepEqual(leftInTmp(root), []);
     assert.equal(daemon.errors(), '');
   });
 

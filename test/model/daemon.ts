@@ -16,6 +16,7 @@ import type { Case, State } from '../../store/records/case.ts';
 import type { EventRecord } from '../../store/records/event.ts';
 import type { Store } from '../../store/store.ts';
 import { lookAt } from '../../store/watch/attention.ts';
+import { leftInTmp } from '../helpers/left-in-tmp.ts';
 import { listed } from '../helpers/listed.ts';
 import type { ActiveCall } from './calls.ts';
 import { type Front, openFront } from './over-http.ts';
@@ -129,4 +130,4 @@ export const bury = async (root: string): Promise<void> => {
 
 /** What stands in `.dossier/tmp` and in `.dossier/trash`. */
 export const leftovers = (root: string): string[] =>
-  outside(() => ['tmp', 'trash'].flatMap((name) => readdirSync(join(root, '.dossier', name))));
+  outside(() => [...leftInTmp(root), ...readdirSync(join(root, '.dossier/trash'))]);

@@ -9,6 +9,7 @@ import { deliveryId } from '../../lib/webhooks/attempt.ts';
 import { type EventRecord, isStarred } from '../../store/records/event.ts';
 import { type Daemon, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { leftInTmp } from '../helpers/left-in-tmp.ts';
 import { openReceiver, type TestReceiver } from '../helpers/receiver.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { makeGit } from './hand.ts';
@@ -144,8 +145,8 @@ const saveByHand = (path: string, value: string): void => {
 const checkSettled = async (scene: Scene): Promise<void> => {
   for (const item of scene.items) await checkItem(scene, item);
   checkDelivered(scene);
-  for (const name of ['tmp', 'trash'])
-    assert.deepEqual(readdirSync(join(scene.root, '.dossier', name)), [], name);
+  assert.deepEqual(leftInTmp(scene.root), [], 'tmp');
+  assert.deepEqual(readdirSync(join(scene.root, '.dossier/trash')), [], 'trash');
   const problems = await fetch(`${scene.daemon.url}/api/diagnostics`);
   assert.deepEqual(await problems.json(), []);
 };

@@ -128,10 +128,9 @@ describe('GET /api/cases/{id}/pr/reviews', () => {
     for (const path of ['pr/reviews', 'pr/reviews?local=true', 'pr/reviews/unresolved'])
       assertProblem(await scene.api('GET', path), 409, 'unreadable_record');
     const { findings } = await checkWorkspace(scene.running.service.store.layout, async () => []);
-    assert.deepEqual(
-      findings.map(({ file }) => file.split('/').at(-1)),
-      ['mine.md'],
-    );
+    // All that is wrong with it.
+    assert.ok(findings.length > 0);
+    for (const { file } of findings) assert.match(file, /\/mine\.md$/);
   });
 });
 
