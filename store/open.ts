@@ -84,8 +84,12 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     },
     close: async () => {
       await attention?.close();
+      await store.turns.take('problems', async () => undefined);
+      const isHeld = !store.readOnly;
+      // What is noticed from here on is told at the next start.
+      store.readOnly ??= 'The daemon ends';
       await store.journal.close();
-      if (!store.readOnly) clearLeftovers(layout);
+      if (isHeld) clearLeftovers(layout);
       await lock.release();
     },
   };
