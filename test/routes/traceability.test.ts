@@ -83,8 +83,9 @@ describe(`GET ${PATH}`, () => {
       'proof-posted_to-pr',
       'session-produced-pr',
       'session-produced-proof',
+      'session-produced-proof',
     ]);
-    const counts = { issues: 1, cases: 1, sessions: 1, prs: 1, proofs: 2, edges: 9, dangling: 1 };
+    const counts = { issues: 1, cases: 1, sessions: 1, prs: 1, proofs: 2, edges: 10, dangling: 1 };
     assert.deepEqual(graph.counts, counts);
     assert.deepEqual(
       graph.dangling.map(({ to, kind }) => [to, kind]),
