@@ -38,7 +38,7 @@ export const codehostRoutes = [
     description: 'Always 200: what is missing is the answer. Of a network that is down, `unknown`.',
     query: OfProject,
     response: Availability,
-    errors: GIT,
+    errors: ['trust_needed', ...GIT],
     handler: async ({ query }, service) =>
       service.codeHost().availability(await hostOf(service, query.project)),
   }),
@@ -47,10 +47,10 @@ export const codehostRoutes = [
     path: '/api/codehost/auth/status',
     summary: 'Say who the token belongs to, where it is from and what it may',
     description:
-      'Always 200, and told apart: no token, one that is not taken, and nobody to ask. The token itself is never told.',
+      'Told apart with 200: no token, one that is not taken, and nobody to ask. The token itself is never told.',
     query: OfProject,
     response: AuthStatus,
-    errors: GIT,
+    errors: ['trust_needed', ...GIT],
     handler: async ({ query }, service) =>
       service.codeHost().authStatus(await hostOf(service, query.project)),
   }),
@@ -61,7 +61,7 @@ export const codehostRoutes = [
     description: 'Starts no login. A token in the environment of the daemon wins over that of gh.',
     query: OfProject,
     response: AuthRefresh,
-    errors: ['codehost_cli_missing', 'codehost_auth_missing', ...GIT],
+    errors: ['codehost_cli_missing', 'codehost_auth_missing', 'trust_needed', ...GIT],
     handler: async ({ query }, service) =>
       service.codeHost().authRefresh(await hostOf(service, query.project)),
   }),
