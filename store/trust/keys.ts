@@ -22,6 +22,7 @@ export type TrustedSetting = (typeof TRUSTED)[number];
 
 /** The settings that hold as they stand. */
 export const HARMLESS = [
+  'format',
   'max_sessions',
   'worktrees.ttl_hours',
   'worktrees.branch_prefix',
