@@ -29,8 +29,7 @@ const pauseLimited = async (
   turn?: RunResult,
 ): Promise<void> => {
   const { case_id, id } = kept.session;
-  const current = readSession(service.store, case_id, id) ?? kept;
-  const ending = await wrapUp(service, current, { status: 'paused', error, turn });
+  const ending = await wrapUpNewest(service, kept, { status: 'paused', error, turn });
   const limit = turn?.limit;
   const paused = await decide(service, case_id, id, interrupt(error, { ...ending, limit }));
   if (paused?.session.status !== 'paused') return;
@@ -46,7 +45,16 @@ export const endFailed = async (
   turn?: RunResult,
 ): Promise<void> => {
   const { case_id, id } = kept.session;
-  const current = readSession(service.store, case_id, id) ?? kept;
-  const ending = await wrapUp(service, current, { status: 'failed', error, turn });
+  const ending = await wrapUpNewest(service, kept, { status: 'failed', error, turn });
   await decide(service, case_id, id, fail({ ...ending, error }));
+};
+
+// As the record is now; as it was last read where it is gone.
+const wrapUpNewest = (
+  service: Service,
+  kept: KeptSession,
+  end: Parameters<typeof wrapUp>[2],
+): ReturnType<typeof wrapUp> => {
+  const { case_id, id } = kept.session;
+  return wrapUp(service, readSession(service.store, case_id, id) ?? kept, end);
 };

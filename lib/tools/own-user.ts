@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
+import { lstatSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from './environment.ts';
+import { entriesOf } from './git/turn/plain-file.ts';
 import { bind, hide, real } from './mounts.ts';
 
 const ID = '1000';
@@ -38,25 +39,17 @@ const SYSTEM: readonly [dir: string, depth: number][] = [
 
 // Without a capability root inside still is who it is outside. It is to see what every user sees.
 const rootsOwn = (dir: string, depth: number): string[] =>
-  entriesIn(dir).flatMap((name) => {
+  entriesOf(dir).flatMap(({ name, kind }) => {
     const path = join(dir, name);
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined || !(found.isFile() || found.isDirectory())) return [];
+    const found = kind === 'else' ? undefined : lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return [];
     if (isShut(found)) return [path];
-    return found.isDirectory() && depth > 0 ? rootsOwn(path, depth - 1) : [];
+    return kind === 'directory' && depth > 0 ? rootsOwn(path, depth - 1) : [];
   });
 
 const isShut = (found: Stats): boolean => {
   const needed = found.isDirectory() ? 0o005 : 0o004;
   return (found.mode & needed) !== needed && (found.uid === 0 || found.gid === 0);
-};
-
-const entriesIn = (dir: string): string[] => {
-  try {
-    return readdirSync(dir);
-  } catch {
-    return [];
-  }
 };
 
 /** Goes before bubblewrap and hands it the names of users: programs stop whose user has none. */

@@ -24,7 +24,7 @@ export interface Guarded {
 /** Notes which repositories are inside the worktree, and what they could have git run. */
 export const guard = async (git: Runner, worktree: Worktree): Promise<Guarded> => {
   const found = await innerRepositories(git, worktree);
-  const [paths, bare] = [found.paths, found.bare].map((some) => some.flatMap(asText)) as Two;
+  const [paths, bare] = [found.paths.flatMap(asText), found.bare.flatMap(asText)];
   const dirs = paths.map((path) => [path, gitDirAt(worktree, path)] as const);
   const pointers = paths.flatMap((path) => {
     const pointer = pointerAt(worktree, path);
@@ -40,8 +40,6 @@ export const guard = async (git: Runner, worktree: Worktree): Promise<Guarded> =
     modules: Object.fromEntries(modulesOf(worktree).map(([name, dir]) => [name, armsOf(dir)])),
   };
 };
-
-type Two = [string[], string[]];
 
 // One at a name that is not UTF-8 is nobody's own: it is taken where a turn ends.
 const asText = (path: string): string[] => {
