@@ -67,8 +67,8 @@ const gapOf = (now: Date, { reason, ...range }: Omit<Gap['payload'], 'message'>)
 
 const known = new WeakMap<EventRecord, FeedEvent>();
 
-// One for all who read it.
-const asTold = (record: EventRecord): FeedEvent => {
+/** One for all who read it. */
+export const asTold = (record: EventRecord): FeedEvent => {
   const ready = known.get(record);
   if (ready !== undefined) return ready;
   const { seq: id, body } = record;

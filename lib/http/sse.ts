@@ -96,9 +96,18 @@ const encoded = new WeakMap<readonly StreamEvent[], Buffer>();
 const encode = (events: readonly StreamEvent[]): Buffer => {
   const ready = encoded.get(events);
   if (ready !== undefined) return ready;
-  const bytes = Buffer.from(events.map(frame).join(''));
+  const bytes = Buffer.from(events.map(frameOf).join(''));
   encoded.set(events, bytes);
   return bytes;
+};
+
+const frames = new WeakMap<StreamEvent, string>();
+
+// Nor again for those who read it among others.
+const frameOf = (event: StreamEvent): string => {
+  const ready = frames.get(event) ?? frame(event);
+  frames.set(event, ready);
+  return ready;
 };
 
 const frame = ({ id, event, data }: StreamEvent): string => {

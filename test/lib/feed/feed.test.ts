@@ -3,8 +3,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createFeed, type Wish } from '../../../lib/feed/feed.ts';
+import { createLaps } from '../../../lib/feed/lap.ts';
 import type { FeedEvent } from '../../../lib/feed/read.ts';
 import { type Journal, openJournal } from '../../../store/journal/journal.ts';
+import type { EventBody } from '../../../store/records/event.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -16,17 +18,17 @@ const happen = async (journal: Journal, count: number): Promise<void> => {
     Array.from({ length: count }, (_, n) =>
       journal.append({
         run: { id: 'run', state: { case_id: LONG, status: 'planning' } },
-        events: [
-          {
-            event_type: 'case_updated',
-            timestamp: new Date(0).toISOString(),
-            payload: { case_id: `${n % 3}` },
-          },
-        ],
+        events: [updated(n)],
       }),
     ),
   );
 };
+
+const updated = (n: number): EventBody => ({
+  event_type: 'case_updated',
+  timestamp: new Date(0).toISOString(),
+  payload: { case_id: `${n % 3}` },
+});
 
 const setUp = async (t: TestContext) => {
   const dir = join(temporaryDirectory(t), 'journal');
@@ -49,7 +51,7 @@ const setUp = async (t: TestContext) => {
         if (one.event !== '') return one;
       }
     };
-    return { next, event };
+    return { batches, next, event };
   };
   return { dir, journal, feed, reader, life };
 };
@@ -64,6 +66,40 @@ const idsOf = async (next: () => Promise<FeedEvent>, count: number): Promise<num
   while (ids.length < count) ids.push((await next()).id);
   return ids;
 };
+
+describe('a lap', () => {
+  /** A journal that tells when told to. */
+  const told = () => {
+    let listener: Parameters<Journal['onEvents']>[0] = () => undefined;
+    const tell = (...seqs: number[]): void =>
+      listener(seqs.map((seq) => ({ seq, id: `${seq}`, body: {} as EventBody })));
+    const journal = { last: 4, onEvents: (to: typeof listener) => (listener = to) };
+    return { tell, journal: journal as unknown as Journal };
+  };
+
+  it('is what came in one turn, for whoever had all before it', async () => {
+    const { tell, journal } = told();
+    let woken = 0;
+    const laps = createLaps(journal, () => (woken += 1));
+    tell(5);
+    tell(6, 7);
+    assert.deepEqual([laps.newest, woken, laps.after(4)], [7, 0, undefined]);
+    await Promise.resolve();
+    assert.deepEqual([woken, laps.after(4)?.to, laps.after(5)], [1, 7, undefined]);
+    tell(8);
+    assert.deepEqual([laps.after(4)?.to, laps.after(7)], [7, undefined], 'not before it is whole');
+    await Promise.resolve();
+    assert.deepEqual([laps.after(4), laps.after(7)?.to], [undefined, 8]);
+  });
+
+  it('is for nobody where an event is missing, which has to be told', async () => {
+    const { tell, journal } = told();
+    const laps = createLaps(journal, () => undefined);
+    tell(6);
+    await Promise.resolve();
+    assert.deepEqual([laps.newest, laps.after(4), laps.after(5)], [6, undefined, undefined]);
+  });
+});
 
 describe('a feed', () => {
   it('gives each reader all, from wherever it is, and what comes', async (t) => {
@@ -80,6 +116,19 @@ describe('a feed', () => {
     const { journal, reader } = await setUp(t);
     await happen(journal, 1);
     assert.equal(await reader(0).event(), await reader(0).event());
+  });
+
+  it('makes one list for all who wait for the same, a list of the same events for others', async (t) => {
+    const { journal, reader } = await setUp(t);
+    const wishes: Wish[] = [{}, {}, { case_id: ['0'] }, { case_id: ['0'] }, { case_id: ['1'] }];
+    const readers = wishes.map((wish) => reader(0, wish).batches);
+    for (const batches of readers) await batches.next();
+    const waiting = readers.map((batches) => batches.next());
+    await journal.append({ events: [0, 1, 2].map(updated) });
+    const [all, same, zero, alsoZero, one] = (await Promise.all(waiting)).map(({ value }) => value);
+    assert.deepEqual([all.length, zero.length, one.length], [3, 1, 1]);
+    assert.deepEqual([same === all, alsoZero === zero], [true, true]);
+    assert.deepEqual([zero[0] === all[0], one[0] === all[1]], [true, true]);
   });
 
   it('holds nothing for a reader that is slow, and gives it all from the files', async (t) => {

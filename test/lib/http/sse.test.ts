@@ -246,6 +246,20 @@ describe('a live stream', () => {
     assert.deepEqual(new Set(texts), new Set(['id: 1\nevent: step\ndata: 1\n\n']));
   });
 
+  it('makes the text of an event once, whatever else each reader gets', async (t) => {
+    let made = 0;
+    const events = [1, 2].map((id) => eventOf(id, { toJSON: () => ++made }));
+    const source: EventSource = {
+      async *open(after) {
+        yield events.filter(({ id }) => id > after);
+      },
+      soFar: nothing,
+    };
+    const { url } = await listen(t, streaming(source));
+    for (const after of [0, 1, 0, 1]) await (await fetch(`${url}/stream?after=${after}`)).text();
+    assert.equal(made, 2);
+  });
+
   it('reads the source no faster than the client does', async (t) => {
     const left = new EventEmitter();
     let made = 0;
