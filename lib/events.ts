@@ -1,6 +1,9 @@
 import { type TSchema, Type } from 'typebox';
 import { EVENT_TYPES, type EventType, isStarred, PAYLOADS } from '../store/records/event.ts';
+import { Time } from '../store/records/id.ts';
+import { SESSION_EVENTS } from '../store/records/session-event.ts';
 import { deliveredBody, type EventDoc, type StreamDoc } from './http/openapi-events.ts';
+import type { JsonSchema } from './http/schema.ts';
 
 const SUMMARIES: Record<EventType, string> = {
   session_started: 'A plan was approved and its session began to work',
@@ -31,19 +34,18 @@ export const EVENTS: readonly EventDoc[] = EVENT_TYPES.map((name) => ({
   payload: PAYLOADS[name],
 }));
 
-const frame = (name: string, description: string, payload: TSchema) => ({
+const frame = (name: string, description: string | undefined, data: unknown) => ({
   type: 'object',
   title: name,
-  description,
+  ...(description !== undefined && { description }),
   required: ['id', 'event', 'data'],
-  properties: {
-    id: { type: 'integer' },
-    event: { type: 'string', const: name },
-    data: deliveredBody(name, payload),
-  },
+  properties: { id: { type: 'integer' }, event: { type: 'string', const: name }, data },
 });
 
-const GAP = frame(
+const feedFrame = (name: string, description: string, payload: TSchema) =>
+  frame(name, description, deliveredBody(name, payload));
+
+const GAP = feedFrame(
   'gap',
   'Events are missing here',
   Type.Object({
@@ -64,6 +66,32 @@ has no end; a client that comes back with \`Last-Event-ID\` misses nothing and g
 An event \`gap\` says what is missing and why: \`not_kept\`, what is older than what the journal keeps; \`not_readable\`, a
 damaged part of it; \`other_journal\`, the number is of a journal that is not this one. Read the Work items anew then. Lines that begin with a colon say that the stream is alive.`,
   event: {
-    oneOf: [...EVENT_TYPES.map((type) => frame(type, SUMMARIES[type], PAYLOADS[type])), GAP],
+    oneOf: [...EVENT_TYPES.map((type) => feedFrame(type, SUMMARIES[type], PAYLOADS[type])), GAP],
   },
+};
+
+// A gap that stands for what cannot be read was never written.
+const sessionFrame = ([name, schema]: [string, JsonSchema]) => {
+  const { description, properties, required = [], ...rest } = schema;
+  return frame(name, description, {
+    ...rest,
+    required: name === 'gap' ? required : [...required, 'at'],
+    properties: { ...properties, at: Time },
+  });
+};
+
+/** What the stream of a session sends, for the OpenAPI document. */
+export const SESSION_STREAM: StreamDoc = {
+  text: `Each event has \`id:\` (a number, one more than the one before), \`event:\` and JSON \`data:\`, which the JSON form
+describes event by event. The stream begins after \`Last-Event-ID\`, else after \`?after=\`, else at the beginning; it goes
+on live and ends after \`complete\`. Whoever comes back after that is answered 204, which ends EventSource. A client that is
+cut off comes back with \`Last-Event-ID\`, as EventSource does by itself, and neither misses an event nor gets one twice,
+also after a restart of the daemon. An \`error\` is also sent as \`session_error\`, for EventSource has an \`error\` of its own.
+
+A reader may be as slow as it likes: it is sent no more than it takes, its events wait on disk, and none is left out for
+it. Lines that begin with a colon say that the stream is alive.
+
+Text comes in events of up to 4,096 characters, at most one in 60 ms while it is shorter. What nobody would see is shown, as
+\`␛\` or \`⟦U+202E⟧\`. What is not here, or not all of it, is told by a \`gap\`.`,
+  event: { oneOf: Object.entries(SESSION_EVENTS as Record<string, JsonSchema>).map(sessionFrame) },
 };

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { SESSION_STREAM } from '../lib/events.ts';
 import { created, diff, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
@@ -201,6 +202,7 @@ export const sessionRoutes = [
     summary: "Follow a session's execution events; the stream ends after `complete`",
     params: SessionPath,
     produces: 'text/event-stream',
+    stream: SESSION_STREAM,
     errors: ['not_found', 'unreadable_record'],
     handler: ({ params }, service) => getStream(service, params.id, params.sid),
   }),

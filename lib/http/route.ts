@@ -114,7 +114,7 @@ export interface Route<
     | 'text/x-diff'
     | 'application/octet-stream'
     | 'text/event-stream';
-  /** Of an event stream: what it sends. Default: the events of a session. */
+  /** Of an event stream: what it sends. */
   stream?: StreamDoc;
   /** Default: 200, or 204 without a response schema. */
   status?: 200 | 201 | 202 | 204;

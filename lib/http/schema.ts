@@ -11,7 +11,7 @@ export interface JsonSchema {
   const?: unknown;
   enum?: unknown[];
   properties?: Record<string, JsonSchema>;
-  required?: string[];
+  required?: string[] | undefined;
   items?: JsonSchema;
   anyOf?: JsonSchema[];
   additionalProperties?: boolean | JsonSchema;

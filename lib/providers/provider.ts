@@ -1,6 +1,11 @@
+import type { RunEvent } from '../../store/records/run-event.ts';
+import type { Usage } from '../../store/records/session.ts';
 import type { Bind } from '../tools/sandbox.ts';
 import type { Limit } from './limits.ts';
 import type { Login } from './login.ts';
+
+export type { PermissionOption, PrefixOption, RunEvent } from '../../store/records/run-event.ts';
+export type { Usage, Waiting } from '../../store/records/session.ts';
 
 /**
  * What the session engine asks of whatever executes a session: an agent, an embedded runner, or the operator.
@@ -94,113 +99,6 @@ export interface RunSpec {
   /** Manual planning only: resolves with the text of plan.md once it is there and not empty. Rejects when aborted. */
   awaitPlan: (signal: AbortSignal) => Promise<string>;
 }
-
-export interface Usage {
-  input_tokens: number | null;
-  output_tokens: number | null;
-  cost_usd: number | null;
-  /** A turn was cut off before all of it was told. */
-  at_least?: boolean;
-}
-
-export interface PermissionOption {
-  option_id: string;
-  kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
-  name: string;
-}
-
-/** The daemon's own option for a plain command: no agent knows of it. */
-export interface PrefixOption {
-  option_id: 'allow_prefix';
-  kind: 'allow_prefix';
-  name: string;
-}
-
-/** What a run waits for that says nothing, or that says itself that it cannot go on now. */
-export interface Waiting {
-  /** The agent itself, which has not answered yet, or the model that it has asked. */
-  for: 'agent' | 'model';
-  since: string;
-  message: string;
-  http_status?: number;
-  attempt?: number;
-  attempts?: number;
-  /** When the agent tries again, as it tells. */
-  retry_at?: string;
-  /** The last words on its standard error. */
-  stderr?: string;
-}
-
-/** What a run tells while it goes on; the engine writes each to events.ndjson and streams it. */
-export type RunEvent =
-  | { type: 'message'; data: { text: string } }
-  | { type: 'thought'; data: { text: string } }
-  | {
-      type: 'tool_call';
-      data: {
-        tool_call_id: string;
-        title: string;
-        kind: string;
-        status: 'pending' | 'in_progress' | 'completed' | 'failed';
-        output?: string;
-        truncated?: boolean;
-        locations?: string[];
-        /** What it changes in files, once it is over. */
-        diffs?: { path: string; old_text: string | null; new_text: string }[];
-      };
-    }
-  | {
-      /** What a call has written since it was told last; once it is over `tool_call` has head and tail of all. */
-      type: 'tool_output';
-      data: { tool_call_id: string; text: string };
-    }
-  | { type: 'plan'; data: { entries: { content: string; status: string }[] } }
-  | {
-      /** The operator is asked, and the turn waits for `Run.answer`. */
-      type: 'permission_request';
-      data: {
-        request_id: string;
-        title: string;
-        kind: string;
-        /** What would be run, and the files it is about, where the agent tells it as data. */
-        command?: string;
-        locations?: string[];
-        options: (PermissionOption | PrefixOption)[];
-      };
-    }
-  | {
-      /** Follows a `permission_request`, or stands alone where the policy decided. `option_id` null: answered "cancelled". */
-      type: 'permission_resolved';
-      data: {
-        request_id: string;
-        title: string;
-        kind: string;
-        option_id: string | null;
-        by: 'policy' | 'operator';
-        /** What the operator allowed for the session, and by which this one is. */
-        prefix?: string;
-      };
-    }
-  | { type: 'usage'; data: Usage }
-  | {
-      /** Reached, or refused; each goal once for each outcome. */
-      type: 'network';
-      data: { host: string; port: number; allowed: boolean; reason?: string };
-    }
-  | { type: 'waiting'; data: Waiting }
-  | { type: 'waiting_over'; data: { since: string } }
-  | {
-      /** How the agent is set up, and how full its context is: of each what has changed. */
-      type: 'agent_state';
-      data: {
-        mode?: string;
-        title?: string;
-        context?: { used: number; size: number };
-        commands?: string[];
-        options?: { id: string; name: string; category?: string; value: string }[];
-      };
-    }
-  | { type: 'agent_event'; data: { kind: string; raw: unknown } };
 
 export interface RunResult {
   outcome: 'completed' | 'cancelled' | 'failed';

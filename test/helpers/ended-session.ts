@@ -17,7 +17,8 @@ export const writeEndedSession = async (
   const log = createWriteStream(join(dir, 'events.ndjson'));
   const data = { text: 'x'.repeat(characters), at: '2026-01-01T00:00:00.000Z' };
   for (let n = 1; n < events; n += 1) log.write(lineOf(n, 'message', data));
-  log.end(lineOf(events, 'complete', { status: 'completed', error: null }));
+  const { at } = data;
+  log.end(lineOf(events, 'complete', { status: 'completed', error: null, at }));
   await finished(log);
   return id;
 };

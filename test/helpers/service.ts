@@ -14,6 +14,7 @@ import { type EventBody, isStarred } from '../../store/records/event.ts';
 import { atEnd } from './at-end.ts';
 import { assertDeclared } from './declared.ts';
 import { makeRepository, type TestRepository } from './repository.ts';
+import { assertStream } from './stream.ts';
 import { VERSION } from './version.ts';
 
 export interface Answered<T = unknown> {
@@ -178,6 +179,7 @@ const live = async (config: Config, { events, told, logged, watch }: Heard) => {
       // Of a stream that hapi has handed over there is no request.
       const { path: declared = '' } = answer.request?.route ?? {};
       assertDeclared({ method, path: declared, status: answer.statusCode, type, body: content });
+      assertStream(type, path, answer.payload);
       return {
         status: answer.statusCode,
         headers: answer.headers,

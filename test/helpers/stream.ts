@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { atEnd } from './at-end.ts';
+import { assertEvents } from './declared.ts';
 import type { StreamEvent } from './sessions.ts';
 
 export interface HttpClient {
@@ -52,6 +53,7 @@ export const openStream = async (
   const next = async (): Promise<StreamEvent | undefined> => {
     const { value, done } = await source.next();
     if (done === true) return undefined;
+    assertEvents(new URL(url).pathname, [value]);
     events.push(value);
     return value;
   };
@@ -69,6 +71,12 @@ export const openStream = async (
     },
     leave: () => cut.abort(),
   };
+};
+
+/** Fails where what came of a stream is not as declared; what is none is let be. */
+export const assertStream = (type: string, path: string, text: string): void => {
+  if (!type.startsWith('text/event-stream')) return;
+  assertEvents(path.split('?', 1)[0] ?? '', text.split('\n\n').flatMap(eventIn));
 };
 
 const eventsIn = async function* (body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { openApi } from '../../lib/http/openapi.ts';
 import { sections } from '../../routes/index.ts';
+import { assertEvents } from '../helpers/declared.ts';
 
 interface Operation {
   operationId: string;
@@ -17,6 +18,7 @@ const document = openApi(sections, [], '1.0.0') as {
   components: { schemas: object };
 };
 const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+const NO_USAGE = { input_tokens: null, output_tokens: null, cost_usd: null };
 const names = operations.map(({ operationId }) => operationId);
 
 describe('the whole API', () => {
@@ -62,6 +64,16 @@ describe('the whole API', () => {
       names.filter((name) => twice.test(name) && !/^get\w+(?:Update|Lock)$/.test(name)),
       [],
     );
+  });
+
+  it("describes each event of a session's stream, and the tests see what is another", () => {
+    const path = '/cases/1/sessions/2/stream';
+    const at = '2026-01-01T00:00:00.000Z';
+    const of = (event: string, data: object) => () => assertEvents(path, [{ id: 1, event, data }]);
+    of('block_skipped', { tool_call_id: 'block-1', title: 'true', at })();
+    assert.throws(of('block_skipped', { tool_call_id: 'block-1', at }), /title/);
+    assert.throws(of('usage', { ...NO_USAGE, at_leased: true, at }), /at_leased/);
+    assert.throws(of('agent_status', { at }), /not declared/);
   });
 
   it('gives every operation a name of its own', () => {

@@ -1,0 +1,115 @@
+import { Type } from 'typebox';
+import { Sha256, Time } from './id.ts';
+import { orNull } from './or-null.ts';
+import { RUN_EVENTS } from './run-event.ts';
+import { PauseReason, STATUSES, TextWarning } from './session.ts';
+
+const Text = Type.String();
+const Message = Type.String({ description: 'For people' });
+const Status = Type.Enum([...STATUSES]);
+const number = Type.Optional(Type.Integer());
+
+const ChangedRef = Type.Object({
+  ref: Text,
+  before: Type.Union([Type.Null(), Text], { description: 'null: it was not there' }),
+  after: Type.Union([Type.Null(), Text], { description: 'null: it is not there' }),
+  kept_ref: Type.Union([Type.Null(), Text], { description: 'Under which what would be lost is' }),
+  by: Type.Optional(
+    Type.Union([Type.Null(), Text], { description: 'Whom git names for what was left as it is' }),
+  ),
+});
+
+/** What the daemon itself tells of a session, by the name of the event. */
+const DAEMON_EVENTS = {
+  status: Type.Object(
+    {
+      status: Status,
+      mode: Type.Enum(['plan', 'work']),
+      waits_for: Type.Optional(Type.Enum(['max_sessions', 'trust'])),
+      message: Type.Optional(Message),
+      pause_reason: Type.Optional(PauseReason),
+      resume_at: Type.Optional(Time),
+    },
+    { description: 'The session is in another status than before, or waits' },
+  ),
+  plan_ready: Type.Object(
+    {
+      plan: Text,
+      plan_sha256: orNull(Sha256),
+      warnings: Type.Optional(Type.Array(TextWarning)),
+    },
+    { description: 'The plan waits for the operator' },
+  ),
+  approved: Type.Object(
+    { approved_at: orNull(Time), approved_by: orNull(Text), approved_sha256: Sha256 },
+    {
+      description:
+        "The operator's yes, told once: what runs after it is the text of this hash, kept as approved.md",
+    },
+  ),
+  block_skipped: Type.Object(
+    { tool_call_id: Text, title: Text },
+    { description: 'A block that was cut off is left as it is, as the operator said on resuming' },
+  ),
+  operator_edit: Type.Object(
+    {
+      action: Type.Enum(['created', 'written', 'deleted', 'renamed', 'directory_created']),
+      path: Text,
+      from: Type.Optional(Type.String({ description: 'The former path, of what was renamed' })),
+    },
+    { description: 'The operator changed a file of the worktree by way of the API meanwhile' },
+  ),
+  diff: Type.Object(
+    { files: Type.Integer(), additions: Type.Integer(), deletions: Type.Integer() },
+    { description: 'The work is over, or was stopped: diff.patch has what it changed' },
+  ),
+  error: Type.Object(
+    {
+      message: Type.Optional(Message),
+      code: Type.Optional(
+        Type.Enum([
+          ...['plan_mode_violation', 'refs_changed', 'processes_left', 'refs_kept'],
+          ...['branch_held', 'repository_kept', 'repositories_disarmed', 'git_noted'],
+        ]),
+      ),
+      files: Type.Optional(Type.Array(Text)),
+      kept_ref: Type.Optional(Text),
+      refs: Type.Optional(Type.Array(ChangedRef, { description: '100 at most' })),
+      more: Type.Optional(Type.Integer({ description: 'Refs that are not among them' })),
+    },
+    {
+      description: `Why a session failed, or what went wrong in one that goes on. \`plan_mode_violation\`: what Plan mode
+found changed was undone; \`files\` and \`kept_ref\` have what was in the worktree, \`refs\` are branches, tags and stashes.
+\`refs_changed\`: such \`refs\` changed while nothing but a comparison held the agent, and nothing says that it was the
+agent: they are left as they are. \`processes_left\`: processes outlived the turn. The others tell what a turn's
+repository came to besides the work on its branch. A stream, not the JSON, sends it as \`session_error\` also, for
+EventSource has an \`error\` of its own`,
+    },
+  ),
+  gap: Type.Object(
+    {
+      reason: Type.Enum(['not_readable', 'kept_elsewhere', 'log_full']),
+      message: Message,
+      from: number,
+      to: number,
+    },
+    {
+      description: `Something is not here. \`not_readable\`: the events \`from\` to \`to\` are not in the session's file any
+more, because it was edited by hand or came from another branch; nobody has them. \`kept_elsewhere\`: events.ndjson has
+5 MiB; from here on text of the agent and output of tools (\`message\`, \`thought\`, \`agent_event\`, \`tool_output\`, the
+\`output\` and \`diffs\` of \`tool_call\`) are only on the machine that ran the session, whose stream has \`log_continued\`
+in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from here on they are not kept, all else is`,
+    },
+  ),
+  log_continued: Type.Object(
+    { message: Message },
+    { description: 'events.ndjson has 5 MiB: what follows is whole on this machine alone' },
+  ),
+  complete: Type.Object(
+    { status: Status, error: orNull(Text) },
+    { description: 'The session has ended, and this is the last event' },
+  ),
+};
+
+/** The data of each event of a session's stream, but for `at`, which all have that were written. */
+export const SESSION_EVENTS = { ...RUN_EVENTS, ...DAEMON_EVENTS };
