@@ -64,6 +64,7 @@ export const caseRoutes = [
     method: 'POST',
     path: '/cases',
     summary: 'Create a Work item',
+    description: 'It is OPEN, and a directory below `cases/`; nothing runs.',
     body: Type.Object({
       title: Title,
       type: Word,

@@ -63,6 +63,7 @@ export const codehostIssueRoutes = [
     path: '/api/codehost/issues/extract',
     operationId: 'extractIssue',
     summary: 'Extract structured content from an issue body',
+    description: 'Of a text that is sent nobody else is asked, and nothing is written.',
     body: Type.Object(
       {
         body: Type.Optional(Type.String({ description: 'Markdown' })),

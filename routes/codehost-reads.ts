@@ -21,6 +21,7 @@ export const codehostReadRoutes = [
   route({
     method: 'GET',
     path: '/api/codehost/issues/count',
+    operationId: 'countCodehostIssues',
     summary: 'Count the open issues, without pull requests',
     query: OfProject,
     response: IssueCount,

@@ -68,6 +68,7 @@ export const codehostRoutes = [
   route({
     method: 'GET',
     path: '/api/codehost/repo/detect',
+    operationId: 'detectCodehostRepo',
     summary: "Say which repository a project is, by git's configuration and the settings alone",
     description:
       'Asks nobody. `base` is where pull requests go, `push` where branches are pushed: two repositories, where one is a fork.',
@@ -79,6 +80,7 @@ export const codehostRoutes = [
   route({
     method: 'GET',
     path: '/api/codehost/repo/validate',
+    operationId: 'validateCodehostRepo',
     summary: 'Say whether the repository can be seen, and whether it was renamed',
     description: 'That it cannot is an answer. A public one is seen without a token too.',
     query: OfProject,

@@ -12,6 +12,7 @@ export const eventRoutes = [
     method: 'GET',
     path: '/events',
     summary: 'Follow all that happens in the workspace, or read what happened',
+    description: 'Server-sent events where Accept names them, else JSON.',
     query: Type.Object({
       types: Type.Optional(commas(Type.Enum(EVENT_TYPES), 'Only events of these types')),
       case_id: Type.Optional(commas(Id, 'Only events of these Work items')),

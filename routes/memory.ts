@@ -60,6 +60,8 @@ export const memoryRoutes = [
     method: 'PUT',
     path: '/cases/{id}/memory/{filename}',
     summary: 'Write a memory file',
+    description:
+      'Made where there is none; every session of the Work item that begins is told what is in it.',
     params: FilePath,
     body: Type.String(),
     consumes: 'text/markdown',

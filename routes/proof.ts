@@ -34,6 +34,7 @@ export const proofRoutes = [
   route({
     method: 'GET',
     path: '/cases/{id}/proof',
+    operationId: 'listCaseProofs',
     summary: 'List the proofs of a Work item, oldest first',
     params: CasePath,
     query: Type.Object(PageQuery),
@@ -181,6 +182,7 @@ export const proofRoutes = [
   route({
     method: 'GET',
     path: '/cases/{id}/proof/checklist',
+    operationId: 'listCaseChecklist',
     summary: 'List what has to be proven',
     params: CasePath,
     query: Type.Object(PageQuery),
@@ -192,6 +194,7 @@ export const proofRoutes = [
   route({
     method: 'POST',
     path: '/cases/{id}/proof/checklist',
+    operationId: 'addCaseChecklistItem',
     summary: 'Add to what has to be proven',
     params: CasePath,
     body: Type.Object({ description, type, required }),
@@ -222,6 +225,8 @@ export const proofRoutes = [
     method: 'GET',
     path: '/cases/{id}/proof/gate',
     summary: 'Say whether the proof gate is satisfied, and what is missing',
+    description:
+      'It is satisfied once each required item of the checklist has a verified proof of its type; without a checklist, once one proof is verified.',
     params: CasePath,
     response: Gate,
     errors: ['not_found'],

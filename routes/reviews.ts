@@ -56,6 +56,7 @@ export const reviewRoutes = [
   route({
     method: 'GET',
     path: '/api/cases/{id}/pr/reviews/unresolved',
+    operationId: 'listUnresolvedCasePrReviews',
     summary: 'List the reviews and threads that block the pull request',
     description:
       'Threads that are open, and of each author the latest decision where that asks for changes and was not dismissed. Not those that were marked as resolved here.',

@@ -19,6 +19,7 @@ export const sessionControlRoutes = [
   route({
     method: 'GET',
     path: '/api/sessions/queue',
+    operationId: 'listQueuedSessions',
     summary: 'List the sessions that wait for their turn, over all Work items, oldest first',
     query: Type.Object(PageQuery),
     response: Type.Array(Session),
@@ -47,6 +48,7 @@ export const sessionControlRoutes = [
   route({
     method: 'GET',
     path: '/api/sessions/active',
+    operationId: 'listActiveSessions',
     summary: 'List the sessions that have begun and not ended, over all Work items, oldest first',
     query: Type.Object(PageQuery),
     response: Type.Array(Session),
@@ -98,6 +100,8 @@ export const sessionControlRoutes = [
     method: 'POST',
     path: '/api/cases/{id}/session/pause',
     summary: "Stop the Work item's active session so that it can go on later",
+    description:
+      'Its processes are ended; what they did stays in the worktree, and the session keeps its lock.',
     params: CasePath,
     response: Session,
     errors: ['not_found', 'unreadable_record', 'invalid_state'],
@@ -129,6 +133,8 @@ export const sessionControlRoutes = [
     method: 'POST',
     path: '/api/cases/{id}/session/abort',
     summary: "Abort the Work item's active session; this cannot be undone",
+    description:
+      'Its processes are ended; what they did stays in the worktree, and in diff.patch where the plan was approved.',
     params: CasePath,
     response: Session,
     errors: ['not_found', 'unreadable_record', 'invalid_state'],

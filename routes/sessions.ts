@@ -39,6 +39,8 @@ export const sessionRoutes = [
     method: 'POST',
     path: '/cases/{id}/sessions',
     summary: 'Create a session; it starts in Plan mode, or waits while another holds the lock',
+    description:
+      'The plan waits for the operator: nothing of it is executed before it is approved.',
     params: CasePath,
     body: Type.Object({
       type: Word,
@@ -58,6 +60,8 @@ export const sessionRoutes = [
     method: 'GET',
     path: '/cases/{id}/usage',
     summary: 'Add up what the sessions of a Work item used',
+    description:
+      'null where no agent told it; `at_least` where a turn was cut off before its agent told all.',
     params: CasePath,
     response: Type.Object(
       { sessions: Type.Integer({ description: 'Those that told anything' }), ...Usage.properties },
@@ -140,6 +144,7 @@ export const sessionRoutes = [
     method: 'POST',
     path: '/cases/{id}/sessions/{sid}/revise',
     summary: 'Send the plan back: the agent plans again, from its plan and from this comment',
+    description: 'Only a plan that waits is sent back; nothing of it was executed.',
     params: SessionPath,
     body: Type.Object({
       comment: Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' }),
@@ -161,6 +166,8 @@ export const sessionRoutes = [
     method: 'POST',
     path: '/cases/{id}/sessions/{sid}/finish',
     summary: 'Say that manual work is done',
+    description:
+      'Only of a session of the manual provider, in Work mode: the answer comes once its diff is kept.',
     params: SessionPath,
     response: Session,
     errors: ['not_found', 'unreadable_record', 'invalid_state'],
@@ -190,6 +197,7 @@ export const sessionRoutes = [
     method: 'GET',
     path: '/cases/{id}/sessions/{sid}/diff',
     summary: 'Read what the session changed, as a patch',
+    description: 'diff.patch as it was kept when the work was over, or was stopped; 404 before.',
     params: SessionPath,
     response: Type.String(),
     produces: 'text/x-diff',
@@ -200,6 +208,7 @@ export const sessionRoutes = [
     method: 'GET',
     path: '/cases/{id}/sessions/{sid}/stream',
     summary: "Follow a session's execution events; the stream ends after `complete`",
+    description: 'Server-sent events, or those so far as JSON where Accept prefers it.',
     params: SessionPath,
     produces: 'text/event-stream',
     stream: SESSION_STREAM,

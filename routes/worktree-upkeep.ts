@@ -89,6 +89,7 @@ export const worktreeUpkeepRoutes = [
   route({
     method: 'GET',
     path: '/api/worktrees/stale',
+    operationId: 'listStaleWorktrees',
     summary: 'List the worktrees that nobody has used for longer than ttl_hours, longest first',
     description:
       'A worktree with a session that has not ended is never stale. Nothing is removed by a timer: this only tells.',
@@ -110,6 +111,7 @@ export const worktreeUpkeepRoutes = [
   route({
     method: 'GET',
     path: '/api/worktrees/config',
+    operationId: 'getWorktreeConfig',
     summary: 'Read how worktrees are made',
     response: WorktreeConfig,
     handler: async (_input, service) => configured(await readConfig(service)),
@@ -117,6 +119,7 @@ export const worktreeUpkeepRoutes = [
   route({
     method: 'PUT',
     path: '/api/worktrees/config',
+    operationId: 'putWorktreeConfig',
     // What it names is run.
     summary: 'Change how worktrees are made',
     description:
@@ -133,6 +136,7 @@ export const worktreeUpkeepRoutes = [
     path: '/api/worktrees/branch-name',
     operationId: 'suggestBranchName',
     summary: 'Say what the branch of a Work item is called; makes nothing',
+    description: 'With `template` as that would have it, without one as the settings say.',
     body: BranchWish,
     response: BranchName,
     errors: ['not_found', 'no_repository', 'trust_needed', 'invalid_state', ...GIT],

@@ -1,4 +1,5 @@
 import { isCreating } from './once.ts';
+import { descriptionOf } from './openapi-description.ts';
 import { type EventDoc, streamContent, webhook } from './openapi-events.ts';
 import { failures, PROBLEM, problemTypes } from './openapi-problems.ts';
 import { operationId } from './operation-id.ts';
@@ -6,6 +7,7 @@ import type { Route, Section } from './route.ts';
 import {
   bodyIsOptional,
   bodySchema,
+  isCacheable,
   isDownload,
   isStream,
   type JsonSchema,
@@ -60,7 +62,7 @@ with an \`ETag\` can be asked for again with \`If-None-Match\`, and guards a wri
 const operation = (route: Route, components: Components): Json => ({
   operationId: operationId(route),
   summary: route.summary,
-  ...(route.description && { description: route.description }),
+  description: descriptionOf(route),
   ...(route.devOnly && { 'x-dev-only': true }),
   parameters: parameters(route, components.schemas),
   ...(route.body && { requestBody: requestBody(route, components.schemas) }),
@@ -88,9 +90,6 @@ const headerNames = (route: Route): string[] => {
   if (isCreating(route)) return ['IdempotencyKey'];
   return route.conditional ? ['IfMatch'] : [];
 };
-
-const isCacheable = (route: Route): boolean =>
-  route.method === 'GET' && route.response !== undefined && !isStream(route) && !isDownload(route);
 
 const requestBody = (route: Route, schemas: Json): Json => ({
   required: !bodyIsOptional(route),

@@ -9,6 +9,7 @@ interface Operation {
   operationId: string;
   tags: string[];
   summary: string;
+  description: string;
   responses: object;
 }
 
@@ -20,6 +21,19 @@ const document = openApi(sections, [], '1.0.0') as {
 const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
 const NO_USAGE = { input_tokens: null, output_tokens: null, cost_usd: null };
 const names = operations.map(({ operationId }) => operationId);
+
+/** Neither is the more exact one: each has a parameter where the other has a word. */
+const overlap = (one: { path: string }, other: { path: string }): boolean => {
+  const [a, b] = [one, other].map(({ path }) => path.split('/')) as [string[], string[]];
+  const isAny = (word = ''): boolean => word.startsWith('{');
+  if (
+    a.length !== b.length ||
+    a.some((word, at) => !isAny(word) && !isAny(b[at]) && word !== b[at])
+  )
+    return false;
+  const wider = a.map((word, at) => Number(isAny(word)) - Number(isAny(b[at])));
+  return wider.includes(1) && wider.includes(-1);
+};
 
 describe('the whole API', () => {
   it('makes a valid OpenAPI document', async () => {
@@ -33,7 +47,9 @@ describe('the whole API', () => {
     const tags = new Map(document.tags.map(({ name, description }) => [name, description]));
     assert.equal(tags.size, sections.length);
     for (const description of tags.values()) assert.match(description, /^[A-Z].{10,}[^.]$/);
-    for (const { operationId: name, tags: of, summary, responses } of operations) {
+    for (const { operationId: name, tags: of, summary, description, responses } of operations) {
+      assert.match(description, /^.{10,}[.:)]$/s, name);
+      assert.ok(!description.includes(summary), name);
       assert.equal(of.length, 1);
       assert.ok(tags.has(of[0] ?? ''), name);
       assert.match(summary, /^[A-Z].*[^.]$/, name);
@@ -74,6 +90,16 @@ describe('the whole API', () => {
     assert.throws(of('block_skipped', { tool_call_id: 'block-1', at }), /title/);
     assert.throws(of('usage', { ...NO_USAGE, at_leased: true, at }), /at_leased/);
     assert.throws(of('agent_status', { at }), /not declared/);
+  });
+
+  it('has no request that two paths would take', () => {
+    const both = sections.flatMap(({ routes }) => routes);
+    const clashes = both.flatMap((one) =>
+      both
+        .filter((other) => one !== other && one.method === other.method && overlap(one, other))
+        .map(({ method, path }) => `${method} ${one.path} ${path}`),
+    );
+    assert.deepEqual(clashes, []);
   });
 
   it('gives every operation a name of its own', () => {
