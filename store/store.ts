@@ -59,8 +59,8 @@ export interface Store {
   readOnly: string | undefined;
   /** Called after a Work item changed in any way, or when it is gone. */
   readonly listeners: Set<(id: string, item: Item | undefined) => void>;
-  /** Called after anything of a Work item may have been written or found changed: its own files, or those beside them. */
-  readonly noticed: Set<(id: string) => void>;
+  /** Called after anything of a Work item may have been written or found changed: its own files, or those beside them. Without one: of the workspace's own. */
+  readonly noticed: Set<(id?: string) => void>;
   /** Something went wrong that nobody waits for; told to the log. */
   report: (error: unknown, what: string) => void;
 }
@@ -78,8 +78,8 @@ export const readyToWrite = async (store: Store): Promise<void> => {
   await store.journal.reserve();
 };
 
-export const notice = ({ items, noticed }: Store, id: string): void => {
-  if (items.byId.has(id)) for (const listener of noticed) listener(id);
+export const notice = ({ items, noticed }: Store, id?: string): void => {
+  if (id === undefined || items.byId.has(id)) for (const listener of noticed) listener(id);
 };
 
 const LOST =

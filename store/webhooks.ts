@@ -31,6 +31,8 @@ export interface Registration {
   name: string;
   etag: string;
   matter: WebhookMatter;
+  /** When its file was. */
+  written_at: number;
   /** The file was there a moment ago and is not. */
   vanished: boolean;
   /** What waits for the operator's word: the address and events that the file has now. */
@@ -51,13 +53,14 @@ export const registrationsOf = (store: Store, scope: Scope): Registration[] => {
 const registration = (
   scope: Scope,
   name: string,
-  { value, sha, gone_at }: Entry<WebhookFile>,
+  { value, sha, written_at, gone_at }: Entry<WebhookFile>,
 ): Registration | undefined =>
   value && {
     scope,
     name,
     etag: etagOf(sha),
     matter: value.matter,
+    written_at,
     vanished: gone_at !== undefined,
   };
 
@@ -70,9 +73,8 @@ const withTrust = (book: Book, registration: Registration): Registration => {
 export const waitingRegistrations = (store: Store): WaitingValue[] =>
   [undefined, ...store.items.byId.keys()].flatMap((scope) =>
     registrationsOf(store, scope).flatMap((one) => {
-      const { waiting } = one;
+      const { waiting, written_at } = one;
       if (waiting === undefined || one.vanished) return [];
-      const written_at = entriesOf(store, scope)?.get(one.name)?.written_at ?? 0;
       return waitingValue(waiting, { kind: 'webhook', file: fileOf(store, one), written_at });
     }),
   );

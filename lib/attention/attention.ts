@@ -6,6 +6,7 @@ import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { type About, type Entry, entryOf } from './entry.ts';
 import { ofFiles, ofWorkspace } from './files.ts';
+import { ofLink } from './links.ts';
 import { ofConflict, ofReviews } from './pulls.ts';
 import { ofSessions } from './sessions.ts';
 
@@ -28,6 +29,7 @@ const SOURCES: readonly ((service: Service, about: About) => Entry[])[] = [
   ofSessions,
   ofConflict,
   ofReviews,
+  ofLink,
   ofFiles,
 ];
 
@@ -40,6 +42,7 @@ export const createAttention = (store: Service['store'], serviceOf: () => Servic
   const changed = new Set([...store.journal.runs.values()].map(({ case_id }) => case_id));
   let made: Attended | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let closed = false;
   const list = (): Attended => {
     for (const id of changed) look(serviceOf(), found, id);
     changed.clear();
@@ -57,17 +60,22 @@ export const createAttention = (store: Service['store'], serviceOf: () => Servic
       .catch((error) => store.report(error, 'telling what needs the operator'));
   };
   const lookAgain = (id?: string): void => {
+    if (closed) return;
     if (id !== undefined) changed.add(id);
     made = undefined;
     timer ??= setTimeout(tell, SOON_MS).unref();
   };
   attend(store, lookAgain);
-  return { list, close: () => clearTimeout(timer) };
+  const close = (): void => {
+    closed = true;
+    clearTimeout(timer);
+  };
+  return { list, close };
 };
 
 const attend = (store: Service['store'], lookAgain: (id?: string) => void): void => {
   store.listeners.add((id) => lookAgain(id));
-  store.noticed.add((id) => lookAgain(id));
+  store.noticed.add(lookAgain);
   store.problems.follow(() => lookAgain());
   store.journal.onEvents((events) => {
     for (const { body } of events)

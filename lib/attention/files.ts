@@ -65,8 +65,11 @@ const settingEntries = ({ store: { globals } }: Service): AttentionItem[] => {
   }));
 };
 
-const receiverEntry = ({ waiting, vanished, matter, name }: Registration): Entry[] => {
-  if (waiting === undefined || vanished) return [];
+const receiverEntry = (registration: Registration): Entry[] => {
+  const { waiting, vanished, matter, name } = registration;
+  if (vanished) return [];
+  if (matter.disabled === true) return [disabledEntry(registration)];
+  if (waiting === undefined) return [];
   const { key, hash } = waiting;
   return [
     {
@@ -76,4 +79,14 @@ const receiverEntry = ({ waiting, vanished, matter, name }: Registration): Entry
       file: `webhooks/${name}`,
     },
   ];
+};
+
+const disabledEntry = ({ scope, matter, name, written_at }: Registration): Entry => {
+  const above = scope === undefined ? '' : `/cases/${scope}`;
+  return {
+    ...{ id: `webhook/${matter.id}`, kind: 'webhook', since: new Date(written_at).toISOString() },
+    message: `${plain(matter.url)} answered 410 and is sent nothing more. Remove the registration, or the line \`disabled: true\` of its file.`,
+    answer: { method: 'DELETE', path: `${above}/webhooks/${matter.id}` },
+    file: `webhooks/${name}`,
+  };
 };

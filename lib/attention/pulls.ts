@@ -36,6 +36,8 @@ export const ofConflict = (service: Service, { id }: About): Entry[] => {
 
 /** Reviews that ask for changes and that nobody is at. */
 export const ofReviews = (service: Service, { id }: About): Entry[] => {
+  // Most Work items have no pull request, which memory knows.
+  if (!service.store.pulls.byItem.has(id)) return [];
   const pull = readPull(service.store, id);
   if (pull === undefined || !isOpen(pull.matter.state)) return [];
   const reviews = reviewsOf(service, pull);

@@ -6,6 +6,7 @@ import { FEEDBACK } from '../reviews/feedback-session.ts';
 import type { Service } from '../service.ts';
 import type { LiveRun } from '../sessions/engine.ts';
 import type { About, Entry } from './entry.ts';
+import { ofManual } from './manual.ts';
 
 /** What sessions of a Work item wait for. Where none has begun, or has failed, nothing is read. */
 export const ofSessions = (service: Service, { id, state }: About): Entry[] => {
@@ -40,7 +41,8 @@ const askedBy = ({ case_id, session_id, asking }: LiveRun): Entry[] =>
     };
   });
 
-const ofOpen = ({ store }: Service, session: Session): Entry[] => {
+const ofOpen = (service: Service, session: Session): Entry[] => {
+  const { store } = service;
   const { id, case_id, status, error, pause_reason, resume_at, plan_sha256 } = session;
   const since = store.journal.runs.get(id)?.since ?? session.started_at ?? session.created_at;
   const found = { session_id: id, since };
@@ -50,9 +52,10 @@ const ofOpen = ({ store }: Service, session: Session): Entry[] => {
     const message = `The plan of ${session.provider} waits for your approval.`;
     return [{ ...found, id: `plan/${id}/${plan_sha256}`, kind: 'plan', message, answer }];
   }
+  if (status !== 'paused') return ofManual(service, session, since);
   // What the operator has paused waits for nobody.
   const isOwn = pause_reason === 'operator' || (error === null && pause_reason === undefined);
-  if (status !== 'paused' || isOwn) return [];
+  if (isOwn) return [];
   const path = `/api/cases/${case_id}/session/resume`;
   const message = error ?? `The session is paused: ${pause_reason}`;
   const when = resume_at === undefined ? {} : { resume_at };

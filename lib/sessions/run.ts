@@ -1,6 +1,7 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { awaitPlan } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
+import { notice } from '../../store/store.ts';
 import { update } from '../cases/change.ts';
 import { moveTo, unblock } from '../cases/moves.ts';
 import { rebaseUnderWay } from '../conflicts/under-way.ts';
@@ -75,6 +76,7 @@ const drive = async (
     follow(service, live, event);
   });
   live.run = run;
+  notice(service.store, live.case_id);
   if (lost !== undefined) await run.kill();
   const result = await run.done.finally(() => {
     door.close();

@@ -1,7 +1,7 @@
 import { deliveryIds, readDeliveries } from '../../store/deliveries.ts';
 import type { EventRecord } from '../../store/records/event.ts';
 import { secretIds } from '../../store/secrets.ts';
-import type { Store } from '../../store/store.ts';
+import { notice, type Store } from '../../store/store.ts';
 import { allRegistrationsReadable, registrationsOf } from '../../store/webhooks.ts';
 import type { Log } from '../log.ts';
 import { attempt, type Desk } from './attempt.ts';
@@ -55,7 +55,10 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     userAgent: `Dossier/${options.version}`,
     slots: { first: createSlots(FIRST_IN_FLIGHT), again: createSlots(AGAIN_IN_FLIGHT) },
     moved: release,
-    changed: () => lanes.look(undefined),
+    changed: () => {
+      lanes.look(undefined);
+      notice(store);
+    },
   };
   const lanes = createLanes(desk);
   let live = false;

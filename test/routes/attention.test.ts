@@ -4,9 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { createAttention } from '../../lib/attention/attention.ts';
 import { sweep } from '../../store/items/sweep.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
+import { announce } from '../../store/store.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { withHost } from '../helpers/linked.ts';
+import { openReceiver } from '../helpers/receiver.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
 import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
@@ -191,12 +195,59 @@ describe('GET /attention', () => {
     await answer(running, await waits(running, 'feedback'));
   });
 
+  it('has a session by hand until its plan is written, then until its work is finished', async (t) => {
+    const it = await withCase(t, 'Text.', { settings: 'provider: manual' });
+    const { id } = await it.start();
+    const plan = await waits(it, 'manual');
+    assert.deepEqual([plan.session_id, plan.answer.method], [id, 'PUT']);
+    await answer(it, { ...plan, answer: { ...plan.answer, body: 'Do it.\n' } });
+    await it.until(id, 'plan_ready');
+    await answer(it, await waits(it, 'plan'));
+    const work = await waits(it, 'manual');
+    assert.match(work.message, /carried its plan out/);
+    await answer(it, work);
+    await it.until(id, 'completed');
+    assert.deepEqual(await list(it), []);
+  });
+
+  it('has an issue that changed here and on the host, until one is preferred', async (t) => {
+    const scene = await withHost(t);
+    const one = await scene.imported({ title: 'One' });
+    await scene.host.issues.edit(one.number, { title: 'Theirs' });
+    await scene.call('PUT', `/cases/${one.item.id}`, { title: 'Ours' });
+    assert.equal((await one.sync()).status, 409);
+    const conflict = await waits(scene, 'sync');
+    assert.deepEqual([conflict.case_id, conflict.title], [one.item.id, 'Ours']);
+    await answer(scene, conflict);
+    assert.equal((await one.case()).title, 'Ours');
+  });
+
+  for (const scope of ['', '/cases/:id'])
+    it(`has a receiver that wants no more of ${scope}/webhooks, until it is removed`, async (t) => {
+      const { call, told } = await startForTest(t);
+      const receiver = await openReceiver(t);
+      const { body: item } = await call('POST', '/cases', { title: 'A', type: 'bug' });
+      const path = `${scope.replace(':id', String(item.id))}/webhooks`;
+      receiver.script(410);
+      const made = await call('POST', path, { url: receiver.url });
+      await call('PUT', `/cases/${item.id}`, { title: 'B' });
+      const disabled = await waits({ call }, 'webhook');
+      assert.deepEqual(
+        [disabled.case_id, disabled.file],
+        [scope === '' ? undefined : item.id, `webhooks/${made.body.id}.md`],
+      );
+      await eventually(() => assert.deepEqual(changesOf({ told }).at(-1), 1));
+      await answer({ call }, disabled);
+    });
+
   it('has a setting that is not trusted, and what the file says then', async (t) => {
     const running = await startForTest(t, { trust: false, watch: true });
     writeFileSync(join(running.workspace, 'workspace.md'), '---\nsandbox: off\n---\n');
     const waiting = await waits(running, 'trust');
     assert.match(waiting.message, /sandbox/);
-    assert.ok(running.told.some(({ event_type }) => event_type === 'trust_needed'));
+    await eventually(() =>
+      assert.ok(running.told.some(({ event_type }) => event_type === 'trust_needed')),
+    );
     await answer(running, waiting);
     assert.deepEqual((await running.call('GET', '/trust')).body, []);
   });
@@ -244,6 +295,27 @@ describe('GET /attention', () => {
       assert.equal(headers.etag, before.headers.etag);
     });
     assert.equal(changesOf(it.running).length, count);
+  });
+});
+
+describe('what looks after it', () => {
+  it('looks at nothing any more once it is closed', async (t) => {
+    const { service, call } = await startForTest(t);
+    const { body } = await call('POST', '/cases', { title: 'A', type: 'bug' });
+    let looks = 0;
+    const attention = createAttention(service.store, () => {
+      looks += 1;
+      return service;
+    });
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    announce(service.store, String(body.id));
+    t.mock.timers.tick(1000);
+    assert.ok(looks > 0);
+    attention.close();
+    looks = 0;
+    announce(service.store, String(body.id));
+    t.mock.timers.tick(1000);
+    assert.equal(looks, 0);
   });
 });
 
