@@ -55,6 +55,7 @@ export const ERRORS = {
   not_a_worktree: { status: 422, title: 'The directory cannot be the worktree' },
   trust_needed: { status: 422, title: 'The operator has to trust a setting first' },
   provider_missing: { status: 422, title: 'The program of the provider is not installed' },
+  choice_not_offered: { status: 422, title: 'The provider does not offer it' },
   choice_needed: { status: 422, title: 'The operator has to say where to go on' },
   no_repository: { status: 422, title: 'No git repository is configured' },
   markers_remain: { status: 422, title: 'Conflicts are not resolved' },

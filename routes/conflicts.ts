@@ -11,7 +11,7 @@ import { accepted } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { Conflict, ConflictFile, OUTCOMES } from '../store/records/conflict.ts';
-import { Session } from '../store/records/session.ts';
+import { ProviderChoice, Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
 import { AT_WORK, GIT } from './git-errors.ts';
 
@@ -133,13 +133,7 @@ export const conflictRoutes = [
     description:
       'A session of type `conflict`: it plans, and changes files only after the operator has approved the plan. Nothing is staged; what the agent stages is put back.',
     params: CasePath,
-    body: Type.Optional(
-      Type.Object({
-        provider: Type.Optional(
-          Type.String({ minLength: 1, description: "Instead of the settings' provider" }),
-        ),
-      }),
-    ),
+    body: Type.Optional(Type.Object(ProviderChoice)),
     response: Session,
     status: 202,
     errors: [
@@ -152,6 +146,7 @@ export const conflictRoutes = [
       'invalid_state',
       'no_repository',
       'provider_missing',
+      'choice_not_offered',
       'trust_needed',
       ...GIT,
     ],

@@ -8,6 +8,7 @@ export const CREATING = [
   'rebase_in_progress',
   'no_repository',
   'provider_missing',
+  'choice_not_offered',
   'trust_needed',
   'unreadable_record',
   ...GIT,

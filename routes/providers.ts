@@ -4,6 +4,8 @@ import { listProviders, tryPrompt } from '../lib/providers/try-prompt.ts';
 import { Usage } from '../store/records/session.ts';
 import { Reached } from '../store/records/worktree.ts';
 
+const Offered = Type.Array(Type.Object({ value: Type.String(), name: Type.String() }));
+
 const Provider = Type.Object(
   {
     id: Type.String(),
@@ -16,6 +18,15 @@ const Provider = Type.Object(
         description:
           'Of agents: whether there is a login or a key, by the files and variables that are known of it. Nobody is asked whether it is good still',
       }),
+    ),
+    offers: Type.Optional(
+      Type.Object(
+        { models: Type.Optional(Offered), efforts: Type.Optional(Offered) },
+        {
+          description:
+            'What a session may choose, as its sessions told it within the last hour; empty where there is nothing to choose, left out where nobody knows. The efforts are those of its own model',
+        },
+      ),
     ),
     isolation: Type.Enum(['enforced', 'checked', 'untried', 'operator'], {
       description:

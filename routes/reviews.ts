@@ -8,7 +8,7 @@ import { fetchReviews, keptReviews } from '../lib/reviews/read.ts';
 import { resolveReview } from '../lib/reviews/resolve.ts';
 import type { Service } from '../lib/service.ts';
 import { Review } from '../store/records/review.ts';
-import { Session } from '../store/records/session.ts';
+import { ProviderChoice, Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
 import { HOST } from './codehost-errors.ts';
 import { GIT } from './git-errors.ts';
@@ -103,9 +103,7 @@ export const reviewRoutes = [
     params: CasePath,
     body: Type.Optional(
       Type.Object({
-        provider: Type.Optional(
-          Type.String({ minLength: 1, description: "Instead of the settings' provider" }),
-        ),
+        ...ProviderChoice,
         comment: Type.Optional(
           Type.String({
             minLength: 1,
@@ -126,6 +124,7 @@ export const reviewRoutes = [
       'invalid_state',
       'no_repository',
       'provider_missing',
+      'choice_not_offered',
       'trust_needed',
       ...GIT,
     ],

@@ -9,7 +9,7 @@ import { pauseSession } from '../lib/sessions/pause.ts';
 import { activeSessions, queuedSessions } from '../lib/sessions/queue.ts';
 import { Id, Word } from '../store/records/id.ts';
 import { Lock } from '../store/records/lock.ts';
-import { Session } from '../store/records/session.ts';
+import { ProviderChoice, Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
 import { CREATING } from './git-errors.ts';
 
@@ -35,7 +35,7 @@ export const sessionControlRoutes = [
     body: Type.Object({
       case_id: Id,
       type: Type.Optional(Word),
-      provider: Type.Optional(Type.String({ minLength: 1 })),
+      ...ProviderChoice,
     }),
     response: Session,
     status: 201,

@@ -17,7 +17,7 @@ import {
 import { revisePlan } from '../lib/sessions/revise.ts';
 import { usageOf } from '../lib/sessions/usage.ts';
 import { Id, Sha256, Word } from '../store/records/id.ts';
-import { Session, Usage } from '../store/records/session.ts';
+import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
 import { CREATING } from './git-errors.ts';
 
@@ -44,9 +44,7 @@ export const sessionRoutes = [
     params: CasePath,
     body: Type.Object({
       type: Word,
-      provider: Type.Optional(
-        Type.String({ minLength: 1, description: "Instead of the settings' provider" }),
-      ),
+      ...ProviderChoice,
     }),
     response: Session,
     status: 201,

@@ -20,6 +20,8 @@ provider: runbook
 #    kind: acp
 #    command: my-agent
 #    args: [--acp]
+#    model: its-model
+#    effort: high
 #    env: {}
 #    modes: { plan: plan, work: default }
 #    state_dirs: []

@@ -2,8 +2,9 @@ import type { Session } from '../../store/records/session.ts';
 import { listSessions } from '../../store/sessions/sessions.ts';
 import { inWorktreeTurn } from '../../store/worktrees.ts';
 import { ServiceError } from '../errors.ts';
+import type { Choice } from '../providers/choice.ts';
 import type { Service } from '../service.ts';
-import { createSession } from '../sessions/create.ts';
+import { createSession, type NewSession } from '../sessions/create.ts';
 import { unmergedFiles } from '../tools/git/unmerged.ts';
 import { checkState } from '../worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../worktrees/read.ts';
@@ -16,7 +17,7 @@ import { CONFLICT, noRebase, rebaseUnderWay } from './under-way.ts';
 export const resolveWithAgent = (
   service: Service,
   caseId: string,
-  { provider }: { provider?: string },
+  wanted: Pick<NewSession, 'provider' | keyof Choice>,
 ): Promise<Session> =>
   inWorktreeTurn(service.store, caseId, async () => {
     const worktree = getWorktree(service, caseId);
@@ -30,7 +31,7 @@ export const resolveWithAgent = (
         'No file is in conflict any more. Send …/conflicts/apply to go on, or …/conflicts/abort.',
       );
     }
-    return createSession(service, caseId, { type: CONFLICT, ...(provider && { provider }) });
+    return createSession(service, caseId, { ...wanted, type: CONFLICT });
   });
 
 const refuseSecond = ({ store }: Service, caseId: string): void => {

@@ -1,5 +1,6 @@
 import type { Environment } from '../tools/environment.ts';
 import type { StatePlace } from '../tools/state/place.ts';
+import type { Choice } from './choice.ts';
 import type { Login, LoginSigns } from './login.ts';
 import type { Phase } from './provider.ts';
 
@@ -61,6 +62,8 @@ export interface AcpAgent {
   state: readonly StatePlace[];
   modes: Record<Phase, readonly string[]>;
   meta?: Record<string, unknown>;
+  /** What the settings choose where nobody else does. */
+  usual: Choice;
   /** Of the Work turn alone. */
   asking: Asking;
   authenticate?: string;

@@ -1,6 +1,7 @@
 import type { RunEvent } from '../../store/records/run-event.ts';
 import type { Usage } from '../../store/records/session.ts';
 import type { Bind } from '../tools/sandbox.ts';
+import type { Choice, Offers } from './choice.ts';
 import type { Limit } from './limits.ts';
 import type { Login } from './login.ts';
 
@@ -23,6 +24,8 @@ export interface ProviderInfo {
   isolation: Isolation;
   /** Of agents: whether there is a login or a key for it. */
   login?: Login;
+  /** What it offered when it was last started, where that is known. */
+  offers?: Offers;
 }
 
 /** How Plan mode is held read-only: by the operating system, by comparison afterwards, or by the operator. */
@@ -70,6 +73,8 @@ export interface RunSpec {
   /** The session's directory in the workspace, absolute: where the operator writes plan.md by hand. */
   session_dir: string;
   prompt: PromptParts;
+  /** Its model and effort; where left out, those of its settings. */
+  choice?: Choice;
   /** The agent's own session id from the plan turn, to resume where the agent can. */
   native_session_id?: string;
   /** What that session had cost when it was last heard of. */
@@ -137,6 +142,10 @@ export interface Provider {
   readonly isolation: Isolation;
   /** Its programs have a network of their own, and find MCP inside of it. */
   readonly own_network: boolean;
+  /** What its settings choose where nobody else does. */
+  readonly usual?: Choice;
+  /** What can be chosen of it, with the model if one is. Without this, nothing can. */
+  offers?(model?: string): Offers;
   /** Why it cannot be started, and what to install or set; undefined when it can. Nothing is started to tell. */
   missing(): string | undefined;
   probe(): Promise<ProviderInfo>;

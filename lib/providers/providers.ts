@@ -4,9 +4,10 @@ import type { Environment } from '../tools/environment.ts';
 import type { StatePlace } from '../tools/state/place.ts';
 import { createAcpProvider } from './acp/acp.ts';
 import { askingOf } from './asking.ts';
+import { type Choice, NO_OFFERS } from './choice.ts';
 import { createCommandProvider } from './command/command.ts';
 import type { Format } from './command/formats.ts';
-import { COMMAND_PRESETS } from './command/presets.ts';
+import { COMMAND_PRESETS, type CommandPreset } from './command/presets.ts';
 import type { ProviderDeps } from './launch.ts';
 import { type Login, loginOf } from './login.ts';
 import { createManualProvider } from './manual.ts';
@@ -18,7 +19,7 @@ import { createRunbookProvider } from './runbook/runbook.ts';
 import { STATE_RULES } from './state-rules.ts';
 
 /** An entry of `providers` in the settings. Each field given overrides the preset's. */
-export interface AcpSettings {
+export interface AcpSettings extends Choice {
   kind: 'acp';
   /** Which preset to start from; without it the preset of the entry's own name, if there is one. */
   preset?: string;
@@ -35,7 +36,7 @@ export interface AcpSettings {
 }
 
 /** Any program that does one turn and ends. */
-export interface CommandSettings {
+export interface CommandSettings extends Choice {
   kind: 'command';
   preset?: string;
   /** Program and arguments; `{prompt}` stands for the prompt, which is on standard input otherwise. */
@@ -85,9 +86,14 @@ export const createProviders = (settings: ProviderSettings, deps: ProviderDeps):
   return {
     chosen: settings.provider ?? 'runbook',
     get: (name) => known.get(name),
-    list: () => Promise.all([...known.values()].map((provider) => provider.probe())),
+    list: () => Promise.all([...known.values()].map(infoOf)),
   };
 };
+
+const infoOf = async (provider: Provider): Promise<ProviderInfo> => ({
+  ...(await provider.probe()),
+  offers: provider.offers?.() ?? NO_OFFERS,
+});
 
 const fromSettings = (
   id: string,
@@ -135,11 +141,21 @@ const commandProvider = (id: string, entry: CommandSettings, deps: ProviderDeps)
   const { env, state, loggedIn } = ownPlaces(entry, presetOf(name) ?? BARE, deps);
   const argv = { work, ...(plan !== undefined && { plan }) };
   const { output = known?.output ?? 'text' } = entry;
+  const chosen = { usual: chosenBy(entry), ...flagsOf(entry, known) };
   return createCommandProvider(
-    { id, argv, output, env, state, loggedIn, hint: known?.hint ?? BARE.hint },
+    { id, argv, output, env, state, loggedIn, hint: known?.hint ?? BARE.hint, ...chosen },
     deps,
   );
 };
+
+// Where a flag goes in an argument vector of the operator's, nobody knows.
+const flagsOf = ({ plan, work }: CommandSettings, known?: CommandPreset) =>
+  plan === undefined && work === undefined && known !== undefined ? { flags: known.flags } : {};
+
+const chosenBy = ({ model, effort }: Choice): Choice => ({
+  ...(model !== undefined && { model }),
+  ...(effort !== undefined && { effort }),
+});
 
 const noSuchPreset = (id: string, preset: string, presets: object): string =>
   `providers.${id}: there is no preset ${preset}; there are ${Object.keys(presets).join(', ')}.`;
@@ -211,6 +227,7 @@ const acpAgent = (
     cost_restarts: preset.cost_restarts ?? false,
     token_by_env: preset.token_by_env ?? false,
     loggedIn,
+    usual: chosenBy(entry),
     hint: preset.hint,
     ...(preset.meta && { meta: preset.meta }),
     ...(preset.login !== undefined && { login: preset.login }),

@@ -5,13 +5,14 @@ import { isEnded, type Session } from '../../store/records/session.ts';
 import { listSessions } from '../../store/sessions/sessions.ts';
 import { checkTexts } from '../cases/text.ts';
 import { ServiceError } from '../errors.ts';
+import type { Choice } from '../providers/choice.ts';
 import { getOpenPull } from '../pull-requests/current.ts';
 import type { Service } from '../service.ts';
 import { createSession } from '../sessions/create.ts';
 import { FEEDBACK } from './feedback-session.ts';
 import { reviewsOf } from './read.ts';
 
-interface Wanted {
+interface Wanted extends Choice {
   provider?: string;
   /** The operator's own words for the session. */
   comment?: string;
@@ -24,9 +25,9 @@ interface Wanted {
 export const addressFeedback = (
   service: Service,
   caseId: string,
-  { provider, comment }: Wanted,
+  wanted: Wanted,
 ): Promise<Session> => {
-  checkTexts({ comment });
+  checkTexts({ comment: wanted.comment });
   return service.store.turns.take(`feedback:${caseId}`, async () => {
     refuseSecond(service, caseId);
     const queued = queuedReviews(service, caseId);
@@ -36,8 +37,7 @@ export const addressFeedback = (
       await changeReview(service.store, caseId, review.id, () => ({ session_id: id }));
     return createSession(service, caseId, {
       ...{ id, type: FEEDBACK, reopen: true },
-      ...(provider !== undefined && { provider }),
-      ...(comment !== undefined && { comment }),
+      ...wanted,
     });
   });
 };

@@ -8,16 +8,18 @@ import { repositoryOf } from '../cases/project.ts';
 import { refuseSession } from '../conflicts/under-way.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { newId } from '../new-id.ts';
+import type { Choice } from '../providers/choice.ts';
 import type { Service } from '../service.ts';
 import { defaultBase } from '../tools/git/repository.ts';
 import { needChosen, needProvider } from '../trust/need.ts';
 import { worktreeConfig } from '../worktrees/config.ts';
 import { findWorktree } from '../worktrees/read.ts';
 import { repositoryFor } from '../worktrees/repository.ts';
+import { chosenFor } from './choice.ts';
 import { begin } from './launch.ts';
 import { needSessionTrust } from './trust.ts';
 
-export interface NewSession {
+export interface NewSession extends Choice {
   type: string;
   provider?: string;
   /** The id that it is to have. */
@@ -35,7 +37,7 @@ export interface NewSession {
 export const createSession = async (
   service: Service,
   caseId: string,
-  { type, provider, id = newId(), comment, reopen = false }: NewSession,
+  { type, provider, id = newId(), comment, reopen = false, ...choice }: NewSession,
 ): Promise<Session> => {
   const item = await readCase(service.store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
@@ -45,12 +47,14 @@ export const createSession = async (
   needSessionTrust(service, item, checkedName(service, provider));
   checkRepository(service, item.project);
   refuseSession(service, caseId, type);
+  const name = checkProvider(service, provider);
   const matter = {
     id,
     type,
     mode: 'plan' as const,
     status: 'queued' as const,
-    provider: checkProvider(service, provider),
+    provider: name,
+    ...chosenFor(name, service.providers().get(name), choice),
     machine: service.store.machine,
     created_at: service.clock().toISOString(),
     ...(comment !== undefined && { comment }),

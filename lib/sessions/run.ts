@@ -102,11 +102,13 @@ const specOf = (service: Service, turn: Omit<Driven, 'live'>, { mcp }: RunDoor):
   const { kept, phase, worktree, prompt, signed_as, git } = turn;
   const { store } = service;
   const { session, matter } = kept;
+  const { model, effort } = session;
   return {
     session_id: session.id,
     ...viewOf(service, worktree, { phase, git }),
     session_dir: whereIs(store, kept),
     prompt,
+    choice: { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) },
     run_marker: matter.run_marker ?? session.id,
     ...(signed_as !== undefined && { signed_as }),
     mcp,

@@ -69,19 +69,28 @@ const asked = ({ title, description }: WorkDone['asked']): string[] => [
 ];
 
 const plan = ({ session, planned }: WorkDone): string[] => {
-  const { mode, provider, branch, base_commit } = session;
+  const { mode, branch, base_commit } = session;
+  const who = workerOf(session);
   if (mode === 'work')
     return [
       '## What was approved',
-      `${approval(session)} ${provider} worked on \`${branch ?? 'HEAD'}\`, from \`${base_commit ?? 'an empty repository'}\`.`,
+      `${approval(session)} ${who} worked on \`${branch ?? 'HEAD'}\`, from \`${base_commit ?? 'an empty repository'}\`.`,
       ...(session.plan_edited === true ? [EDITED] : []),
     ];
   return [
     '## What was planned',
     planned
-      ? `[plan.md](plan.md), by ${provider}. It was not approved.`
-      : `There is no plan yet of ${provider}.`,
+      ? `[plan.md](plan.md), by ${who}. It was not approved.`
+      : `There is no plan yet of ${who}.`,
   ];
+};
+
+const workerOf = ({ provider, model, effort }: Session): string => {
+  const chosen = [
+    ...(model === undefined ? [] : [`model \`${model}\``]),
+    ...(effort === undefined ? [] : [`effort \`${effort}\``]),
+  ];
+  return chosen.length === 0 ? provider : `${provider} (${chosen.join(', ')})`;
 };
 
 const approval = ({ plan_sha256, ...session }: Session): string => {

@@ -38,6 +38,30 @@ export const Usage = Type.Object(
   { $id: 'Usage', description: 'null where the agent does not tell' },
 );
 
+/** What a session may choose of its provider. It becomes an argument of a program: nothing that is taken for a flag. */
+export const Choice = {
+  model: Type.Optional(
+    Type.String({
+      pattern: '^[!-,./-~](?:[ -~]{0,198}[!-~])?$',
+      description: 'As the agent names it; without one, its own or that of the settings',
+    }),
+  ),
+  effort: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+      description: 'How long it thinks, as the agent names it: `low`, `high`',
+    }),
+  ),
+};
+
+/** The same, and which provider. */
+export const ProviderChoice = {
+  provider: Type.Optional(
+    Type.String({ minLength: 1, description: "Instead of the settings' provider" }),
+  ),
+  ...Choice,
+};
+
 const told = {
   id: Id,
   type: Word,
@@ -46,6 +70,7 @@ const told = {
   }),
   status: Type.Enum([...STATUSES]),
   provider: Type.String(),
+  ...Choice,
 };
 const OrNull = <T extends typeof Time | typeof Sha256>(schema: T) =>
   Type.Union([Type.Null(), schema]);

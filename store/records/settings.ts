@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Choice } from './session.ts';
 
 const Words = Type.Array(Type.String());
 /** How the output of a `command` is read. */
@@ -30,6 +31,8 @@ const LocalAddresses = Type.Array(Type.String({ pattern: LOCAL }));
 export const ProviderSettings = Type.Object({
   kind: Type.Enum(['acp', 'command']),
   preset: Type.Optional(Type.String()),
+  /** Of new sessions that name none. */
+  ...Choice,
   command: Type.Optional(Type.String()),
   args: Type.Optional(Words),
   /** Of a `command`: program and arguments for each phase, and how its output is read. */

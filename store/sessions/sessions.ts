@@ -229,7 +229,7 @@ const sessionOf = (
     usage = null,
     error = null,
   } = matter;
-  const { id, type, mode, status, provider, created_at } = matter;
+  const { id, type, mode, status, provider, model, effort, created_at } = matter;
   const { approved_at = null, approved_by = null, approved_sha256 = null } = matter;
   const isOthers = (matter.machine ?? machine) !== machine || isUnknown(store, dir);
   return {
@@ -239,6 +239,8 @@ const sessionOf = (
     mode,
     status,
     provider,
+    ...(model !== undefined && { model }),
+    ...(effort !== undefined && { effort }),
     branch,
     base_commit,
     plan_sha256: matter.plan_sha256 ?? null,

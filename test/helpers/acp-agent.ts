@@ -7,6 +7,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { agent, methods, ndJsonStream, RequestError } from '@agentclientprotocol/sdk';
+import { choicesOf } from './acp-choices.ts';
 
 interface Turn {
   session_id: string;
@@ -408,6 +409,15 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await say(turn, turn.prompt);
     return END;
   },
+  // Says what was chosen, calls a tool when it works, and goes on until it is ended when it is asked to.
+  choose: async (turn) => {
+    const works = turn.prompt.includes('The approved plan');
+    const prompts = promptsOf(turn.session_id);
+    if (works) await call(turn, 'sh', { kind: 'execute', status: 'completed' });
+    await say(turn, `Chosen: ${choices.told()}.`);
+    if (works && prompts === 2) await turn.cancelled;
+    return END;
+  },
   'late-output': async (turn) => {
     const output = (text: string) => [{ type: 'content', content: { type: 'text', text } }];
     await call(turn, 'x', { kind: 'execute', status: 'in_progress' });
@@ -454,6 +464,9 @@ const OPTIONS = [
   },
 ];
 
+const choices = choicesOf(behaviour);
+const chooses = behaviour.startsWith('choose');
+
 let mode = 'default';
 let cwd = process.cwd();
 let servers: Turn['servers'] = [];
@@ -461,6 +474,8 @@ let cancel: () => void = () => {};
 const cancelled = new Promise<void>((resolve) => {
   cancel = resolve;
 });
+
+const asIs = (params: unknown): unknown => params;
 
 agent({ name: 'test-agent' })
   .onRequest(methods.agent.initialize, () => ({
@@ -480,7 +495,7 @@ agent({ name: 'test-agent' })
     const sessionId = `s-${process.pid}`;
     remember(sessionId);
     const both = behaviour === 'two-ways' ? { configOptions: OPTIONS as never } : {};
-    return { sessionId, modes: MODES, ...both };
+    return { sessionId, modes: MODES, ...both, ...(chooses && choices.offered()) };
   })
   .onRequest(methods.agent.session.resume, () => {
     throw RequestError.methodNotFound('session/resume');
@@ -499,13 +514,19 @@ agent({ name: 'test-agent' })
         content: { type: 'text', text: 'Old words.' },
       },
     });
-    return { modes: MODES };
+    return { modes: MODES, ...(chooses && behaviour !== 'choose-silent' && choices.offered()) };
   })
   .onRequest(methods.agent.session.setMode, ({ params }) => {
     if (behaviour === 'two-ways') throw RequestError.invalidParams('the old way');
     mode = params.modeId;
   })
+  .onRequest('session/set_model', asIs, ({ params }) => {
+    choices.set('brain', (params as { modelId: string }).modelId);
+    return {};
+  })
   .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+    choices.set(params.configId, String(params.value));
+    if (chooses) return choices.offered() as never;
     mode = `${params.configId}=${params.value}`;
     return { configOptions: OPTIONS as never };
   })
@@ -530,7 +551,7 @@ agent({ name: 'test-agent' })
       return outcome.optionId ?? outcome.outcome;
     };
     const prompt = first?.type === 'text' ? first.text : '';
-    const answer = await BEHAVIOURS[behaviour]?.({
+    const answer = await BEHAVIOURS[chooses ? 'choose' : behaviour]?.({
       ...{ session_id: sessionId, cwd, prompt, servers, update, ask, cancelled },
       notify: (method, told) => client.notify(method, { sessionId, ...told }),
     });

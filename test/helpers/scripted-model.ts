@@ -39,6 +39,9 @@ export interface ModelRequest {
   tools: string[];
   /** What the user said before the prompt, in the same conversation. */
   earlier: string[];
+  /** Which model was asked, and how long it was to think. */
+  model: string;
+  effort: string | undefined;
 }
 
 export interface ScriptedModel {
@@ -62,7 +65,7 @@ export const startScriptedModel = async (t: TestContext, rules: Rule[]): Promise
     if (format === undefined) return answerRest(response, pathname);
     void readJson(request).then((body) => {
       const asked = format.read(body);
-      const told = readRequest(asked);
+      const told = { ...readRequest(asked), ...readChoice(pathname, body) };
       requests.push(told);
       answer(response, format, scripted(stepFor(rules, told), asked, model.root));
     });
@@ -92,7 +95,14 @@ const readJson = async (request: IncomingMessage): Promise<Json> => {
   return JSON.parse(Buffer.concat(chunks).toString() || '{}');
 };
 
-const readRequest = ({ entries, tools }: Asked): ModelRequest => {
+const readChoice = (pathname: string, body: Json): Pick<ModelRequest, 'model' | 'effort'> => {
+  const { model, reasoning, reasoning_effort, output_config } = body as Record<string, string>;
+  const inside = [reasoning, output_config].map((one) => Object(one).effort as string | undefined);
+  const [, inPath = ''] = /models\/([^:]+):/.exec(pathname) ?? [];
+  return { model: model ?? inPath, effort: reasoning_effort ?? inside.find(Boolean) };
+};
+
+const readRequest = ({ entries, tools }: Asked): Omit<ModelRequest, 'model' | 'effort'> => {
   const newest = entries.findLastIndex(isPrompt);
   return {
     prompt: entries[newest]?.text ?? '',

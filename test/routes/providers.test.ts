@@ -24,6 +24,7 @@ describe('GET /providers', () => {
       kind: 'manual',
       available: true,
       isolation: 'operator',
+      offers: { models: [], efforts: [] },
     });
     assert.deepEqual([of('agent')?.available, of('agent')?.isolation], [true, 'checked']);
     assert.equal(of('opencode')?.available, false);

@@ -6,6 +6,7 @@ import { withOwnState } from '../own-state.ts';
 import type { AcpAgent } from '../presets.ts';
 import type { Provider, ProviderInfo } from '../provider.ts';
 import { failedRun } from '../run-end.ts';
+import { createSeen } from './offers.ts';
 import type { AcpDeps } from './run.ts';
 
 const UNAVAILABLE_MS = 30_000;
@@ -16,9 +17,12 @@ const UNAVAILABLE_MS = 30_000;
  * The protocol's code is loaded when the first agent is needed: most starts of the daemon do without.
  */
 export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
+  const stamp = (): string =>
+    programStamp(agent.argv[0] ?? '', cleanEnvironment(deps.env, agent.env));
+  const seen = createSeen(stamp);
   let known: { info: Promise<ProviderInfo>; until: number; program: string } | undefined;
   const look = (): Promise<ProviderInfo> => {
-    const program = programStamp(agent.argv[0] ?? '', cleanEnvironment(deps.env, agent.env));
+    const program = stamp();
     const fresh = known?.program === program && performance.now() < known.until;
     if (known !== undefined && fresh) return known.info;
     const info = probe(agent, deps);
@@ -32,6 +36,8 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
   return {
     isolation: isolationOf(deps),
     own_network: deps.network.kind === 'own',
+    usual: agent.usual,
+    offers: seen.read,
     missing: () => whyNotThere(agent, deps),
     probe: async () => ({ ...(await look()), login: agent.loggedIn() }),
     start: (spec, tell) => {
@@ -39,7 +45,7 @@ export const createAcpProvider = (agent: AcpAgent, deps: AcpDeps): Provider => {
       if (missing !== undefined) return failedRun(missing);
       const loading = import('./run.ts');
       return withOwnState({ state: agent.state, spec, tell, deps }, (own) =>
-        loading.then(({ startAcpRun }) => startAcpRun(agent, own, tell, deps)),
+        loading.then(({ startAcpRun }) => startAcpRun(agent, own, tell, { ...deps, seen })),
       );
     },
   };

@@ -3,6 +3,7 @@ import type { Program } from '../../tools/spawn.ts';
 import { within } from '../../tools/within.ts';
 import { record, text } from '../../wire.ts';
 import { describeExit } from '../run-end.ts';
+import { ChoiceError } from './choose.ts';
 import { type AgentConnection, MAX_MESSAGE_BYTES } from './connection.ts';
 import { AgentError } from './session.ts';
 
@@ -21,6 +22,7 @@ export const describeFailure = async (
     return `The agent was ended at the output limit: one message of it was larger than ${MAX_MESSAGE_BYTES >> 20} MiB.`;
   }
   if (error instanceof AgentError) return `The agent cannot be used. ${error.message}`;
+  if (error instanceof ChoiceError) return error.message;
   if (error instanceof RequestError) return describeAnswer(error, login);
   // Its output closes a moment before its exit code is known.
   if (!(await within(program.exited, EXIT_MS)))

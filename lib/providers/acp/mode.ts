@@ -1,4 +1,5 @@
 import { list, record, text, type Wire } from '../../wire.ts';
+import { optionsOf } from './offers.ts';
 
 /** How the mode of an agent's session is set: agents know one of two ways, and some both. */
 export type ModeChange =
@@ -22,17 +23,11 @@ const isModeOption = (option: Wire): boolean =>
   option.category === 'mode' && text(option.id) !== undefined;
 
 const byConfigOption = (option: Wire, wanted: readonly string[]): ModeChange | undefined => {
-  const listed = list(option.options).flatMap(valuesOf);
+  const listed = optionsOf(option).map(({ value }) => value);
   const value = wanted.find((id) => listed.includes(id));
   if (value === undefined) return undefined;
   return {
     method: 'session/set_config_option',
     params: { configId: text(option.id) ?? '', value },
   };
-};
-
-// The values of a select are listed flat or in groups.
-const valuesOf = (entry: unknown): unknown[] => {
-  const { value, options } = record(entry);
-  return options === undefined ? [value] : list(options).map((nested) => record(nested).value);
 };

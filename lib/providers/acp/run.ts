@@ -21,12 +21,15 @@ export interface AcpDeps extends ProviderDeps {
   policy: PermissionPolicy;
 }
 
+/** Besides, where what the agent offers is remembered. */
+export type RunDeps = AcpDeps & Pick<Turn, 'seen'>;
+
 /** Starts the agent for one turn. Throws when its program cannot even be wrapped for the sandbox. */
 export const startAcpRun = (
   preset: AcpAgent,
   spec: RunSpec,
   tell: (event: RunEvent) => void,
-  deps: AcpDeps,
+  deps: RunDeps,
 ): Run => {
   const told = coalesce(tell);
   const turn = startTurn(preset, spec, told.tell, deps);
@@ -60,7 +63,7 @@ const startTurn = (
   preset: AcpAgent,
   spec: RunSpec,
   tell: (event: RunEvent) => void,
-  deps: AcpDeps,
+  deps: RunDeps,
 ): Turn => {
   const { argv, token_by_env } = preset;
   const token = token_by_env ? spec.mcp?.token : undefined;
@@ -81,7 +84,7 @@ const startTurn = (
     onWaiting: (waiting) => program.idle(waiting ? undefined : spec.limits.idle_ms),
   });
   const turn: Turn = {
-    ...{ preset, spec, program, transcript, meter, desk, tell },
+    ...{ preset, spec, program, transcript, meter, desk, tell, seen: deps.seen },
     watch: watchQuiet({
       quiet_ms: spec.limits.quiet_ms ?? LIMITS.quiet_ms,
       stderr: program.stderr,

@@ -1,9 +1,11 @@
 import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { list, number, record, text } from '../../wire.ts';
+import type { Choice } from '../choice.ts';
 import type { RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
 import type { AgentConnection } from './connection.ts';
 import { modeChange } from './mode.ts';
+import { chosenIn } from './offers.ts';
 
 /** An agent that cannot be used as it is, in a sentence for the operator. */
 export class AgentError extends Error {
@@ -55,6 +57,8 @@ interface SessionWish {
   mcp: RunSpec['mcp'];
   /** What only this agent knows the meaning of. */
   meta?: Record<string, unknown> | undefined;
+  /** What is going to be chosen in it. */
+  choice: Choice;
   note: (kind: string, raw: unknown) => void;
 }
 
@@ -94,23 +98,29 @@ const resumeSession = async (
   wish: SessionWish,
 ): Promise<OpenSession | undefined> => {
   const { resumes, loads } = hello;
-  const { cwd, native_session_id: session_id, note } = wish;
+  const { native_session_id: session_id, note } = wish;
   if (session_id === undefined) return undefined;
   const ways = [...(resumes ? ['session/resume'] : []), ...(loads ? ['session/load'] : [])];
   for (const way of ways) {
     try {
+      const { cwd } = wish;
       const mcpServers = serversFor(hello, wish);
-      const opened = await agent.request(way, {
-        ...{ sessionId: session_id, cwd, mcpServers },
-        ...metaOf(wish),
-      });
-      return { session_id, opened };
+      const params = { sessionId: session_id, cwd, mcpServers, ...metaOf(wish) };
+      return { session_id, opened: enough(await agent.request(way, params), wish) };
     } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
+      if (!(error instanceof RequestError || error instanceof TellsNothing)) throw error;
       note('session_not_resumed', { method: way, reason: messageOf(error) });
     }
   }
   return undefined;
+};
+
+class TellsNothing extends Error {}
+
+// Nobody knows what a conversation goes on with that does not tell it: one that begins anew does.
+const enough = (opened: unknown, { choice }: SessionWish): unknown => {
+  if (Object.keys(choice).length === 0 || chosenIn(opened).length > 0) return opened;
+  throw new TellsNothing('It does not tell there which model it goes on with.');
 };
 
 /** Sets the first of the wanted modes that the agent offers. None of them is no error: the sandbox holds in any mode. */

@@ -4,18 +4,21 @@ import { within } from '../../tools/within.ts';
 import { record, text } from '../../wire.ts';
 import { joinedMeta } from '../asking.ts';
 import { capRaw } from '../cap-text.ts';
+import type { Choice } from '../choice.ts';
 import { type Limit, limitIn } from '../limits.ts';
 import type { AcpAgent, Asking } from '../presets.ts';
 import { renderPrompt } from '../prompt.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
 import type { Watch } from '../waiting.ts';
+import { choose } from './choose.ts';
 import type { AgentConnection } from './connection.ts';
 import { describeFailure } from './failure.ts';
 import { judgeTurn, type Verdict } from './judge.ts';
 import { noticeIn } from './notices.ts';
+import { chosenIn, type Seen } from './offers.ts';
 import type { PermissionDesk } from './permission-desk.ts';
-import { initialize, openSession, setMode } from './session.ts';
+import { initialize, type OpenSession, openSession, setMode } from './session.ts';
 import type { Transcript } from './transcript.ts';
 import type { UsageMeter } from './usage.ts';
 
@@ -30,6 +33,7 @@ export interface Turn {
   readonly desk: PermissionDesk;
   readonly tell: (event: RunEvent) => void;
   readonly watch: Watch;
+  readonly seen: Seen;
   session_id: string | undefined;
   /** The prompt's request, once it is on its way. */
   prompted: Promise<unknown> | undefined;
@@ -123,16 +127,31 @@ const open = async (turn: Turn): Promise<void> => {
   if (preset.authenticate !== undefined) {
     await agent.request('authenticate', { methodId: preset.authenticate });
   }
-  const { cwd, native_session_id } = spec;
+  const { cwd, native_session_id, choice = preset.usual } = spec;
   const mcp = preset.token_by_env ? byEnv(spec.mcp) : spec.mcp;
   const { meta: asked, modes = preset.modes.work }: Asking =
     spec.phase === 'work' ? preset.asking : {};
   const meta = joinedMeta(preset.meta, asked);
-  const session = await openSession(agent, hello, { cwd, native_session_id, mcp, meta, note });
-  turn.session_id = session.session_id;
+  const wish = { cwd, native_session_id, mcp, meta, choice, note };
+  const opened = await openSession(agent, hello, wish);
+  turn.session_id = opened.session_id;
+  const session = await setChoice(turn, opened, choice);
+  // Last: nothing that is chosen changes the mode after this.
   const wanted = spec.phase === 'work' ? modes : preset.modes.plan;
   const set = await setMode(agent, session, wanted).catch((error: unknown) => messageOf(error));
   if (set !== true) note('mode_not_set', { wanted, ...(set !== false && { reason: set }) });
+};
+
+// What it offers is remembered as it was before the choice, too: the agent's own model has efforts of its own.
+const setChoice = async (turn: Turn, opened: OpenSession, choice: Choice): Promise<OpenSession> => {
+  const { agent, preset, spec, seen, transcript } = turn;
+  seen.hear(opened.opened, opened.session_id !== spec.native_session_id);
+  const session = await choose(agent, opened, choice, preset.id);
+  seen.hear(session.opened, false);
+  const chosen = chosenIn(session.opened);
+  if (chosen.length > 0)
+    transcript.hear({ sessionUpdate: 'config_option_update', configOptions: chosen });
+  return session;
 };
 
 /** Where an agent that takes its MCP token from its environment finds it. */

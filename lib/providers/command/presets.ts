@@ -1,13 +1,22 @@
 import type { Phase } from '../provider.ts';
 import type { Format } from './formats.ts';
 
+/** The arguments by which a program takes its model and its effort, where it takes one. */
+export interface Flags {
+  model: (name: string) => readonly string[];
+  effort?: (level: string) => readonly string[];
+}
+
 /** A program that is known by name: how it plans and how it works, without anybody at a terminal. */
 export interface CommandPreset {
   argv: Readonly<Record<Phase, readonly string[]>>;
   output: Format;
+  flags: Flags;
   /** What to do when it is not there. */
   hint: string;
 }
+
+const model = (name: string): readonly string[] => ['--model', name];
 
 const CLAUDE = ['claude', '-p', '--output-format', 'stream-json', '--verbose', '--permission-mode'];
 const CODEX = ['codex', 'exec', '--json', '--skip-git-repo-check', '--sandbox'];
@@ -21,27 +30,32 @@ export const COMMAND_PRESETS: Readonly<Record<string, CommandPreset>> = {
   claude: {
     argv: { plan: [...CLAUDE, 'plan'], work: [...CLAUDE, 'acceptEdits'] },
     output: 'claude-stream-json',
+    flags: { model, effort: (level) => ['--effort', level] },
     hint: 'Install the npm package @anthropic-ai/claude-code so that claude is on the PATH.',
   },
   codex: {
     argv: { plan: [...CODEX, 'read-only', '-'], work: [...CODEX, 'workspace-write', '-'] },
     output: 'codex-jsonl',
+    flags: { model, effort: (level) => ['-c', `model_reasoning_effort=${level}`] },
     hint: 'Install the npm package @openai/codex so that codex is on the PATH.',
   },
   gemini: {
     argv: { plan: [...GEMINI, 'plan'], work: [...GEMINI, 'auto_edit'] },
     output: 'gemini-stream-json',
+    flags: { model },
     hint: 'Install the npm package @google/gemini-cli so that gemini is on the PATH.',
   },
   opencode: {
     // It takes its prompt as an argument only.
     argv: { plan: [...OPENCODE, 'plan', '{prompt}'], work: [...OPENCODE, 'build', '{prompt}'] },
     output: 'opencode-json',
+    flags: { model, effort: (level) => ['--variant', level] },
     hint: 'Install the npm package opencode-ai so that opencode is on the PATH.',
   },
   qwen: {
     argv: { plan: [...QWEN, 'plan'], work: [...QWEN, 'auto-edit'] },
     output: 'claude-stream-json',
+    flags: { model },
     hint: 'Install the npm package @qwen-code/qwen-code so that qwen is on the PATH.',
   },
 };

@@ -15,6 +15,8 @@ export interface RealAgent {
   title: string;
   acp: NpmPackage;
   command: NpmPackage;
+  /** A model and an effort of it, and what its model is then asked for. */
+  choice: Record<'acp' | 'command', { model: string; effort?: string; seen: string }>;
   /** In the environment of the daemon, as an operator has it there. */
   env: Record<string, string>;
   /** Under `env` of the provider in the settings, and besides only needed without a network. */
@@ -35,6 +37,10 @@ export const realAgents = (model: string): RealAgent[] => [
 const claude = (model: string): RealAgent => ({
   id: 'claude',
   title: 'Claude Code',
+  choice: {
+    acp: { model: 'sonnet', effort: 'high', seen: 'claude-sonnet-4-6 high' },
+    command: { model: 'sonnet', effort: 'high', seen: 'claude-sonnet-5 high' },
+  },
   acp: { name: '@agentclientprotocol/claude-agent-acp', version: '0.49.0' },
   command: { name: '@anthropic-ai/claude-code', version: '2.1.197', setup: 'install.cjs' },
   env: { ANTHROPIC_API_KEY: 'none', ANTHROPIC_BASE_URL: model },
@@ -44,6 +50,10 @@ const claude = (model: string): RealAgent => ({
 const codex = (): RealAgent => ({
   id: 'codex',
   title: 'Codex',
+  choice: {
+    acp: { model: 'gpt-5.5', effort: 'high', seen: 'gpt-5.5 high' },
+    command: { model: 'gpt-5.5', effort: 'high', seen: 'gpt-5.5 high' },
+  },
   acp: { name: '@agentclientprotocol/codex-acp', version: '2.6.0' },
   command: { name: '@openai/codex', version: '0.166.0' },
   env: { OPENAI_API_KEY: 'none' },
@@ -69,6 +79,10 @@ const GEMINI = { name: '@google/gemini-cli', version: '0.61.0' };
 const gemini = (model: string): RealAgent => ({
   id: 'gemini',
   title: 'Gemini CLI',
+  choice: {
+    acp: { model: 'gemini-3.8-flash', seen: 'gemini-3.8-flash' },
+    command: { model: 'gemini-3.8-flash', seen: 'gemini-3.8-flash' },
+  },
   acp: GEMINI,
   command: GEMINI,
   env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: model },
@@ -87,6 +101,10 @@ const OPENCODE = { name: 'opencode-ai', version: '1.18.33', setup: 'postinstall.
 const opencode = (model: string): RealAgent => ({
   id: 'opencode',
   title: 'OpenCode',
+  choice: {
+    acp: { model: 'scripted/two', effort: 'high', seen: 'two high' },
+    command: { model: 'scripted/two', effort: 'high', seen: 'two high' },
+  },
   acp: OPENCODE,
   command: OPENCODE,
   env: {
@@ -102,6 +120,7 @@ const opencode = (model: string): RealAgent => ({
           options: { baseURL: `${model}/v1`, apiKey: 'none' },
           models: {
             one: { limit: { context: 100_000, output: 8000 }, cost: { input: 3, output: 15 } },
+            two: { reasoning: true, limit: { context: 100_000, output: 8000 } },
           },
         },
       },
@@ -115,6 +134,10 @@ const QWEN = { name: '@qwen-code/qwen-code', version: '0.15.10' };
 const qwen = (model: string): RealAgent => ({
   id: 'qwen',
   title: 'Qwen Code',
+  choice: {
+    acp: { model: '$runtime|openai|scripted(openai)', seen: 'scripted' },
+    command: { model: 'another', seen: 'another' },
+  },
   acp: QWEN,
   command: QWEN,
   env: { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: `${model}/v1`, OPENAI_MODEL: 'scripted' },

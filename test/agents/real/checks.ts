@@ -38,7 +38,7 @@ export const planning: Rule = {
   steps: [[{ read: 'math.ts' }], [{ text: PLAN }]],
 };
 
-const approved = (steps: Part[][]): Rule => ({ when: 'the operator adds', steps });
+export const approved = (steps: Part[][]): Rule => ({ when: 'the operator adds', steps });
 
 /** The plan, edited by hand, is what is done, and all that is done. */
 export const job = async (t: TestContext, tried: Tried): Promise<Cells> => {
@@ -76,9 +76,10 @@ export const COLUMNS = {
   usage: 'Usage',
   mcp: 'MCP server',
   asks: 'Asks before it runs',
+  choice: 'Model and effort',
 } as const;
 
-const approve = async (session: RealSession): Promise<void> => {
+export const approve = async (session: RealSession): Promise<void> => {
   await session.until('plan_ready');
   assert.equal(readFileSync(join(session.dir, 'plan.md'), 'utf8').trim(), PLAN);
   assert.equal(session.status(), '');

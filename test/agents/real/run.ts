@@ -6,6 +6,7 @@
 import { after, describe, it, type TestContext } from 'node:test';
 import { realAgents } from './agents.ts';
 import { abort, asks, type Cells, COLUMNS, job, pause, planWrites } from './checks.ts';
+import { chooses } from './choice.ts';
 import { commits } from './commit.ts';
 import { keepRow, tableOf } from './table.ts';
 
@@ -47,6 +48,7 @@ for (const { id: agent, title, ...packages } of realAgents('')) {
       check('goes on after a pause', [COLUMNS.pause], (t) => pause(t, tried));
       check('commits with git in the sandbox', [COLUMNS.commits], (t) => commits(t, tried));
       check('asks before it runs a command', [COLUMNS.asks], (t) => asks(t, tried));
+      check('asks the model that is chosen', [COLUMNS.choice], (t) => chooses(t, tried));
       check('leaves no process behind', [COLUMNS.abort], (t) => abort(t, tried));
       after(() => {
         const date = new Date().toISOString().slice(0, 10);

@@ -23,6 +23,8 @@ export interface Wanted {
   rules: Rule[];
   /** Instead of letting it run any command. */
   execute?: 'ask' | 'allow';
+  /** Its model and effort, as the agent's entry has them. */
+  chosen?: true;
 }
 
 export interface RealSession {
@@ -68,7 +70,9 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
   });
   const tree = join(workspace, '.dossier/worktrees', basename(String(item.path)));
   model.root = tree;
-  const { id } = await api.post(`/cases/${item.id}/sessions`, { type: 'implementing' });
+  const { model: named, effort } = agent.choice[wanted.kind];
+  const choice = wanted.chosen ? { model: named, ...(effort && { effort }) } : {};
+  const { id } = await api.post(`/cases/${item.id}/sessions`, { type: 'implementing', ...choice });
   const at = `/cases/${item.id}/sessions/${id}`;
   const events = async (): Promise<StreamEvent[]> => {
     const answer = await fetch(`${daemon.url}${at}/stream`, {

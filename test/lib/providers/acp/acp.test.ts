@@ -97,6 +97,12 @@ describe('an acp run in Plan mode', () => {
     assert.deepEqual(of('agent_state'), [{ mode: 'how=plan' }]);
   });
 
+  it('sets the mode last, whatever was chosen before', async (t) => {
+    const { run } = startOn(t, 'choose', 'plan', { choice: { model: 'deep', effort: 'high' } });
+
+    assert.equal((await run.done).plan, 'Chosen: brain=deep thinking=high how=plan.');
+  });
+
   it('has all that was said before the end of the turn, in order, however fast it came', async (t) => {
     const { run, of } = startOn(t, 'burst', 'plan');
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { Phase, PromptParts, RunSpec } from '../../../../lib/providers/provider.ts';
+import type { Phase, PromptParts, Run, RunSpec } from '../../../../lib/providers/provider.ts';
 import type { CommandSettings } from '../../../../lib/providers/providers.ts';
 import { createProviders } from '../../../../lib/providers/providers.ts';
 import { depsFor, makePlace, specFor, watch } from '../fixture.ts';
@@ -40,6 +40,8 @@ const runIt = (t: TestContext, { settings, phase = 'plan', prompt, rest }: Given
   return { place, provider, ...watch(t, (tell) => provider.start(spec, tell)) };
 };
 
+const quoted = (text: string): string => text.replaceAll(/[[\]]/g, '\\$&');
+
 const USED = { input_tokens: 3000, output_tokens: 150, cost_usd: null };
 
 describe('a command as provider', () => {
@@ -67,6 +69,43 @@ describe('a command as provider', () => {
       prompt: { title: 'Count on' },
     });
     assert.equal((await run.done).plan, '["# Count on",""]');
+  });
+
+  it('gets model and effort by the flags of its preset, before its prompt', async (t) => {
+    const place = makePlace(t);
+    const names = ['claude', 'codex', 'gemini', 'opencode', 'qwen'];
+    for (const name of names)
+      writeFileSync(join(place.home, name), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
+    const entry: CommandSettings = { kind: 'command', output: 'text' };
+    const deps = depsFor(place);
+    const env = { ...deps.env, PATH: `${place.home}:${deps.env.PATH}` };
+    const providers = Object.fromEntries(names.map((preset) => [preset, { ...entry, preset }]));
+    const known = createProviders({ providers }, { ...deps, env });
+    const said = async (name: string, effort?: string): Promise<string> => {
+      const choice = { model: 'm[1]', ...(effort && { effort }) };
+      const spec = specFor(place, 'work', { title: 'T' }, { choice });
+      const { run, of } = watch(t, (tell) => known.get(name)?.start(spec, tell) as Run);
+      const { error } = await run.done;
+      return error ?? of('message')[0]?.text.split('\n')[0] ?? '';
+    };
+
+    const model = '--model m[1]';
+    assert.match(
+      await said('claude', 'high'),
+      new RegExp(`acceptEdits ${quoted(model)} --effort high$`),
+    );
+    assert.equal(
+      await said('codex', 'high'),
+      `exec --json --skip-git-repo-check --sandbox workspace-write ${model} -c model_reasoning_effort=high -`,
+    );
+    assert.match(
+      await said('opencode', 'high'),
+      new RegExp(`build ${quoted(model)} --variant high # T`),
+    );
+    for (const name of ['gemini', 'qwen']) {
+      assert.match(await said(name), new RegExp(`${quoted(model)}$`));
+      assert.equal(await said(name, 'high'), `${name} has no choice of effort: leave effort out.`);
+    }
   });
 
   it('is refused a prompt that no argument can hold', async (t) => {
