@@ -5,6 +5,7 @@ import type { Keyring } from './api-keys/keyring.ts';
 import type { Attention } from './attention/attention.ts';
 import type { CodeHost } from './codehost/code-host.ts';
 import type { Config } from './config.ts';
+import type { AnswerMcp } from './egress/mcp-door.ts';
 import type { NetworkDoor } from './egress/networks.ts';
 import type { Exporter } from './export/exporter.ts';
 import type { Feed } from './feed/feed.ts';
@@ -36,6 +37,8 @@ export interface Service {
   readonly sandbox: () => Sandbox;
   /** How programs in the sandbox reach the network, as the settings of all want it now. */
   readonly network: () => NetworkDoor;
+  /** How messages at the door of one run are answered, by the token that the run was given. */
+  readonly mcp: (token: string | undefined) => AnswerMcp;
   /** Where the API is reached; undefined until it listens. */
   readonly address: { url: string | undefined };
   /** Every program of a run that is alive, whatever it was started for. */
@@ -46,6 +49,10 @@ export interface Service {
   readonly setups: Setups;
   /** The language servers that run, each shared by all who edit the same files. */
   readonly languageServers: LanguageServers;
+  /** Whoever has programs in directories: ends those in one that is about to be removed. */
+  readonly leaving: Set<(directory: string) => Promise<void>>;
+  /** Who hears that the operator has trusted something. */
+  readonly trusted: Set<() => void>;
   /** The imports that are going on, and whether all Work items are being synced. */
   readonly links: LinkWork;
   readonly dispatcher: Dispatcher;

@@ -5,6 +5,7 @@ import { type OpenStore, openStore } from '../store/open.ts';
 import { createConsoleSessions } from './api-keys/console-sessions.ts';
 import { createKeyring } from './api-keys/keyring.ts';
 import { createAttention } from './attention/attention.ts';
+import type { CodeHost } from './codehost/code-host.ts';
 import { createGitHub } from './codehost/github/github.ts';
 import type { Config } from './config.ts';
 import { recoverConflicts } from './conflicts/recover.ts';
@@ -18,6 +19,7 @@ import { createAutocommit } from './history/autocommit.ts';
 import {
   closeLanguageServers,
   createLanguageServers,
+  endServersIn,
   sweepLanguageServers,
 } from './language-server/servers.ts';
 import { pauseImports } from './links/import-run.ts';
@@ -27,6 +29,7 @@ import { serveRun } from './mcp/serve.ts';
 import { recoverPlanning } from './planning/recover.ts';
 import { followUp } from './proof/gate.ts';
 import { createProviders, type Providers } from './providers/providers.ts';
+import { FEEDBACK, reviewWords } from './reviews/feedback-session.ts';
 import type { Service, VersionInfo } from './service.ts';
 import { attendSessions } from './sessions/attend.ts';
 import { createEngine } from './sessions/engine.ts';
@@ -136,11 +139,6 @@ const compose = (
   announceRuns(runs);
   tellWhatIsLeft(runs, log);
   const sandbox = sandboxOf(config, settings);
-  const github = createGitHub({
-    env: config.env,
-    settings: () => settings().codehost ?? {},
-    version: version.version,
-  });
   const address: Service['address'] = { url: undefined };
   const network = networkOf(config, settings, { sandbox, address, mcp: () => serveRun(service) });
   const service: Service = {
@@ -150,10 +148,7 @@ const compose = (
       login: loginEnvironment(config.env),
     }),
     sandbox,
-    codeHost: () => {
-      needCodeHost(given);
-      return github;
-    },
+    codeHost: codeHostOf(given, settings),
     network,
     providers: providersOf(given, settings, { sandbox, runs, network }),
     runs,
@@ -166,12 +161,22 @@ const compose = (
     attention: createAttention(store, () => service),
     firstAnswers: createFirstAnswers(store),
     address,
+    mcp: (token) => serveRun(service)(token),
+    leaving: new Set(),
+    trusted: new Set(),
     dispatcher: createDispatcher({ store, log, version: version.version, own: () => address.url }),
     requiresKey: () => settings().require_key === true,
     keyring: createKeyring(store, runs),
     consoleSessions: createConsoleSessions(store),
     callers: createCallers(runs, config.env[RUN_VARIABLE]),
   };
+  return connect(service);
+};
+
+// What a room does for one below it, which does not know it.
+const connect = (service: Service): Service => {
+  service.engine.words.set(FEEDBACK, (kept) => reviewWords(service, kept));
+  service.leaving.add((directory) => endServersIn(service, directory));
   return service;
 };
 
@@ -194,6 +199,21 @@ const reportTo =
   };
 
 type Current = () => ReturnType<typeof settingsOf>;
+
+const codeHostOf = (
+  given: Pick<Service, 'config' | 'version' | 'store'>,
+  settings: Current,
+): (() => CodeHost) => {
+  const github = createGitHub({
+    env: given.config.env,
+    settings: () => settings().codehost ?? {},
+    version: given.version.version,
+  });
+  return () => {
+    needCodeHost(given);
+    return github;
+  };
+};
 
 // Whether it works is tried out when it is first needed, and again when the setting is another.
 const sandboxOf = (config: Config, settings: Current): (() => Sandbox) => {

@@ -5,11 +5,12 @@ import type { Service } from '../service.ts';
 import { continueRebase, type RebaseState } from '../tools/git/rebase.ts';
 import { status } from '../tools/git/status.ts';
 import { stageFiles, type Unmerged, unmergedFiles, unmergedIn } from '../tools/git/unmerged.ts';
+import { toFile } from './conflict-words.ts';
 import { hasEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { refuseOpen } from './open-files.ts';
 import { messageOf } from './preflight.ts';
-import { type Clean, type Conflicted, finish, proceed, toFile } from './proceed.ts';
+import { type Clean, type Conflicted, finish, proceed } from './proceed.ts';
 
 export interface WantedApply {
   /** Files that are right as git left them. */

@@ -6,7 +6,7 @@ import type { Service } from '../service.ts';
 import { asTheyWere } from '../tools/git/as-left.ts';
 import { leftoverMarkers } from '../tools/git/markers.ts';
 import { isCheckedOut, type Unmerged } from '../tools/git/unmerged.ts';
-import { toFile } from './proceed.ts';
+import { toFile } from './conflict-words.ts';
 
 export interface Resolution {
   /** In conflict now. */

@@ -5,7 +5,7 @@ import { rebaseState } from '../tools/git/rebase.ts';
 import { conflictDiff, unmergedFiles } from '../tools/git/unmerged.ts';
 import { checkState } from '../worktrees/look/state.ts';
 import { getWorktree } from '../worktrees/read.ts';
-import { toFile } from './proceed.ts';
+import { toFile } from './conflict-words.ts';
 import { rebaseUnderWay } from './under-way.ts';
 
 export interface Preview {

@@ -14,6 +14,7 @@ import { commitOf, headCommit } from '../tools/git/repository.ts';
 import { bringBack } from '../tools/git/set-aside.ts';
 import { dropSnapshot, readSnapshot, snapshot } from '../tools/git/snapshot.ts';
 import { type Unmerged, unmergedFiles } from '../tools/git/unmerged.ts';
+import { toFile } from './conflict-words.ts';
 import { CONFLICT } from './under-way.ts';
 
 export interface Clean {
@@ -87,11 +88,6 @@ export const stopAt = async (
 };
 
 const MOST_FILES = 200;
-
-export const toFile = ({ path, kind }: Unmerged): ConflictFile => ({
-  path: Buffer.from(path, 'latin1').toString('utf8'),
-  kind,
-});
 
 const merged = (before: readonly ConflictFile[], more: readonly ConflictFile[]): ConflictFile[] => {
   const known = new Set(before.map(({ path }) => path));

@@ -5,9 +5,9 @@ import { checkTexts } from '../cases/text.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { composeDraft, draftFrom } from '../pull-requests/compose.ts';
 import { MAX_BODY } from '../pull-requests/compose-body.ts';
+import { draftOf, partsOf } from '../pull-requests/own-words.ts';
 import type { Service } from '../service.ts';
 import { checkCase } from '../worktrees/read.ts';
-import { draftOf, partsOf } from './own-words.ts';
 
 export interface ServedDraft {
   draft: PullDraft;

@@ -7,10 +7,10 @@ import { checkTexts } from '../cases/text.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { pullDraft } from '../pull-requests/compose.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
+import { publishable } from '../pull-requests/own-words.ts';
 import type { Service } from '../service.ts';
 import { textDiff } from '../tools/git/text-diff.ts';
 import { checkCase } from '../worktrees/read.ts';
-import { publishable } from './own-words.ts';
 
 /**
  * Queues a change of the published body, for the operator to approve: the draft, or the body that is given. It is bound to

@@ -3,11 +3,11 @@ import { sha256 } from '../../store/names.ts';
 import { type KeptPullDraft, readPullDraft } from '../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../store/records/pull-request.ts';
 import { listSessions, sessionSummary } from '../../store/sessions/sessions.ts';
-import { partsOf } from '../pr-body/own-words.ts';
 import { listChecklist } from '../proof/checklist.ts';
 import type { Service } from '../service.ts';
 import { itemOf } from '../worktrees/item.ts';
 import { composeBody, type Told } from './compose-body.ts';
+import { partsOf } from './own-words.ts';
 import { wordsOf } from './session-words.ts';
 import { verifiedProofs } from './verified-proofs.ts';
 

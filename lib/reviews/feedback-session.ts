@@ -10,13 +10,12 @@ import { servedReviews } from './served.ts';
 /** The type of a session that addresses reviews. */
 export const FEEDBACK = 'feedback';
 
-/** What a feedback session is told of its reviews, with file and line; undefined for any other session. */
+/** What a feedback session is told of its reviews, with file and line; undefined when none are its own any more. */
 export const reviewWords = (
   service: Service,
   { session, matter }: KeptSession,
 ): string | undefined => {
-  const { case_id, id, type } = session;
-  if (type !== FEEDBACK) return undefined;
+  const { case_id, id } = session;
   const pull = readPull(service.store, case_id);
   const kept = (listReviews(service.store, case_id) ?? []).filter(
     ({ matter: { session_id } }) => session_id === id,

@@ -3,7 +3,6 @@ import { lastLink } from '../../store/links/link-index.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import type { KeptSession } from '../../store/sessions/sessions.ts';
 import type { PromptParts } from '../providers/provider.ts';
-import { reviewWords } from '../reviews/feedback-session.ts';
 import type { Service } from '../service.ts';
 import { conflictOf } from './conflict.ts';
 
@@ -16,7 +15,7 @@ export const aboutOf = async (
   kept: KeptSession,
   worktree: WorktreeRecord,
 ): Promise<Pick<PromptParts, 'issue' | 'conflict' | 'reviews'>> => {
-  const reviews = reviewWords(service, kept);
+  const reviews = service.engine.words.get(kept.session.type)?.(kept);
   const issue = issueOf(service, kept.session.case_id);
   return {
     ...(await conflictOf(service, kept, worktree)),

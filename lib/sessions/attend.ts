@@ -6,10 +6,15 @@ import { settle } from './settle.ts';
 
 /**
  * Keeps an eye on Work items for their sessions. One that is gone takes its run with it; one that was mended, unblocked
- * or opened again lets its sessions go on with what could not be done before.
+ * or opened again lets its sessions go on with what could not be done before, and so does the operator's trust.
  */
 export const attendSessions = (service: Service): void => {
   const { store, engine, log } = service;
+  service.trusted.add(() => {
+    wakeQueue(service).catch((error: unknown) =>
+      log.error({ err: error }, 'The queue was not looked at'),
+    );
+  });
   store.listeners.add((caseId, item) => {
     const ids = [...store.journal.runs].flatMap(([id, run]) =>
       run.case_id === caseId ? [id] : [],

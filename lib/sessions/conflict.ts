@@ -1,6 +1,6 @@
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import type { KeptSession } from '../../store/sessions/sessions.ts';
-import { conflictWords } from '../conflicts/prompt.ts';
+import { conflictWords } from '../conflicts/conflict-words.ts';
 import { CONFLICT } from '../conflicts/under-way.ts';
 import { unstage } from '../conflicts/unstage.ts';
 import type { PromptParts, RunResult } from '../providers/provider.ts';

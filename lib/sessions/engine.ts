@@ -76,6 +76,8 @@ export interface Engine {
   readonly starts: Turns;
   /** What the operator allows agents to run, by its beginning, per session: until it ends, or the daemon does. */
   readonly prefixes: Map<string, string[]>;
+  /** What the sessions of a type are told of what they are about, by whoever makes them. */
+  readonly words: Map<string, (kept: KeptSession) => string | undefined>;
   /** For how long a request keeps its place in `max_sessions` without being answered. */
   patience_ms: number;
   /** The daemon is stopping: runs end, and their records are left as they are. */
@@ -99,6 +101,7 @@ export const createEngine = (store: Store): Engine => {
     live,
     starts,
     prefixes: new Map(),
+    words: new Map(),
     patience_ms: PATIENCE_MS,
     decisions: createTurns(),
     untrusted: new Map(),

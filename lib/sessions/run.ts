@@ -6,7 +6,6 @@ import { update } from '../cases/change.ts';
 import { moveTo, unblock } from '../cases/moves.ts';
 import { rebaseUnderWay } from '../conflicts/under-way.ts';
 import { ServiceError } from '../errors.ts';
-import { openRunDoor, type RunDoor } from '../mcp/run-door.ts';
 import { LIMITS } from '../providers/launch.ts';
 import type {
   Phase,
@@ -16,6 +15,7 @@ import type {
   RunResult,
   RunSpec,
 } from '../providers/provider.ts';
+import { openRunDoor, type RunDoor } from '../providers/run-door.ts';
 import type { Service } from '../service.ts';
 import { viewOf } from '../worktrees/look/view.ts';
 import type { OpenTurn } from '../worktrees/turn/open.ts';

@@ -2,7 +2,6 @@ import type { Trusted, TrustWish, WaitingValue } from '../../store/records/trust
 import { readyToWrite } from '../../store/store.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { wakeQueue } from '../sessions/launch.ts';
 import { SOURCES } from './sources.ts';
 
 /** What waits for the operator's word: settings, receivers of events, and changes that were held back. By file and key. */
@@ -28,7 +27,7 @@ export const trust = (service: Service, wish: TrustWish): Promise<Trusted> =>
       const ofKind = chosen.filter((value) => value.kind === kind);
       if (ofKind.length > 0) await source.accept(service, ofKind);
     }
-    if (chosen.length > 0) afterwards(service);
+    if (chosen.length > 0) tellTrusted(service);
     return { trusted: chosen.map(({ key }) => key), waiting: await listWaiting(service) };
   });
 
@@ -52,8 +51,6 @@ const chosenOf = (
     );
   });
 
-const afterwards = (service: Service): void => {
-  wakeQueue(service).catch((error: unknown) =>
-    service.log.error({ err: error }, 'The queue was not looked at'),
-  );
+const tellTrusted = ({ trusted }: Service): void => {
+  for (const hear of trusted) hear();
 };

@@ -8,6 +8,7 @@ import { ownerOf } from './owner.ts';
 import { pathText } from './path-text.ts';
 import { indexHash, type Picture, takePicture } from './picture.ts';
 import { textAsText } from './text-as-text.ts';
+import type { FileBefore } from './working-files.ts';
 
 /** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
 export interface Snapshot extends Picture {
@@ -175,26 +176,17 @@ export const difference = async (
   return { changed, ...parts, settings: before.settings !== after.settings, files };
 };
 
-export interface ChangedFile {
-  /** Read as latin1, byte for byte. */
-  path: string;
-  letter: string;
-  /** How it was before; mode 000000 when it was not there. */
-  mode: string;
-  oid: string;
-}
-
 /** The paths whose working files differ between two pictures, with what they were in the first. */
 export const changedFiles = async (
   git: Runner,
   worktree: Worktree,
   { before, after }: Pair,
-): Promise<ChangedFile[]> => {
+): Promise<FileBefore[]> => {
   if (before.files === after.files) return [];
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', before.files, after.files, '--'];
   const { stdout } = await git.run(worktree, args, { read: true });
   const fields = stdout.toString('latin1').split('\0');
-  const found: ChangedFile[] = [];
+  const found: FileBefore[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [mode = '', , oid = '', , letter = ''] = (fields[at] ?? '').slice(1).split(' ');
     found.push({ path: fields[at + 1] ?? '', letter, mode, oid });
@@ -219,7 +211,7 @@ export const patchBetween = async (
 
 const CHANGES: Readonly<Record<string, FileChange['change']>> = { A: 'added', D: 'deleted' };
 
-const toChange = ({ path, letter }: ChangedFile): FileChange => ({
+const toChange = ({ path, letter }: FileBefore): FileChange => ({
   path: pathText(path),
   change: CHANGES[letter] ?? 'modified',
 });

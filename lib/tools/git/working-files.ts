@@ -1,12 +1,21 @@
 import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
 import type { Runner, Worktree } from './git.ts';
 import { nulls, onDisk } from './index-file.ts';
-import type { ChangedFile } from './snapshot.ts';
+
+/** A file that differs from what it was before, with what it was then. */
+export interface FileBefore {
+  /** Read as latin1, byte for byte. */
+  path: string;
+  letter: string;
+  /** How it was before; mode 000000 when it was not there. */
+  mode: string;
+  oid: string;
+}
 
 /** Removes files, and the directories that this leaves empty. */
 export const removeFiles = async (
   worktree: Worktree,
-  files: readonly ChangedFile[],
+  files: readonly FileBefore[],
 ): Promise<void> => {
   for (const { path } of files) {
     await unlink(onDisk(worktree, path)).catch(unlessGone);
@@ -30,9 +39,9 @@ export const putFiles = async (
   { files, permissions }: Wanted,
 ): Promise<void> => {
   const clean = new Set(await indexLines(git, worktree));
-  const isClean = ({ mode, oid, path }: ChangedFile): boolean =>
+  const isClean = ({ mode, oid, path }: FileBefore): boolean =>
     clean.has(`${mode} ${oid} 0\t${path}`);
-  const placed: ChangedFile[] = [];
+  const placed: FileBefore[] = [];
   for (const file of files) if (await makeWay(worktree, file)) placed.push(file);
   const checkout = placed.filter(isClean).map((file) => file.path);
   if (checkout.length > 0) {
@@ -50,7 +59,7 @@ export const putFiles = async (
 };
 
 interface Wanted {
-  files: readonly ChangedFile[];
+  files: readonly FileBefore[];
   permissions: Readonly<Record<string, number>>;
 }
 
@@ -66,7 +75,7 @@ const indexLines = async (git: Runner, worktree: Worktree): Promise<string[]> =>
 };
 
 // A directory that still holds something (ignored files, a repository) stays, and its file is reported as left.
-const makeWay = async (worktree: Worktree, { path }: ChangedFile): Promise<boolean> => {
+const makeWay = async (worktree: Worktree, { path }: FileBefore): Promise<boolean> => {
   await makeParents(worktree, path);
   const found = await lstat(onDisk(worktree, path)).catch(() => undefined);
   return !found?.isDirectory() || removedIfEmpty(onDisk(worktree, path));

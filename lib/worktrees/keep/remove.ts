@@ -2,7 +2,6 @@ import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../store/worktrees.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import { endServersIn } from '../../language-server/servers.ts';
 import type { Service } from '../../service.ts';
 import { listWorktrees, removeWorktree as removeFromGit } from '../../tools/git/worktree.ts';
 import { inhabitantsOf } from '../../tools/inhabitants.ts';
@@ -91,7 +90,7 @@ export const checkRemovable = async (
   const isOurs = state !== 'tampered' && (await isLockedByUs(service, record));
   if (state === 'missing' && !isOurs) return { has: 'record' };
   if (!isOurs) throw new ServiceError('worktree_tampered', adviceFor(record, 'tampered'));
-  await endServersIn(service, record.path);
+  for (const leave of service.leaving) await leave(record.path);
   await refuseInhabited(record);
   const look = state === 'ok' ? lossOf : lossOfMissing;
   const loss = await look(service.git, record);

@@ -1,8 +1,7 @@
 import { openMcpPort } from '../egress/mcp-port.ts';
 import { RELAY_PORT } from '../egress/run-network.ts';
-import type { Provider, RunSpec } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import { serveRun } from './serve.ts';
+import type { Provider, RunSpec } from './provider.ts';
 
 /** Where one run finds the MCP server, and with what. */
 export interface RunDoor {
@@ -21,7 +20,7 @@ export const openRunDoor = async (
 ): Promise<RunDoor> => {
   if (provider.own_network)
     return { mcp: { url: urlAt(RELAY_PORT), token }, close: () => undefined };
-  const { port, close } = await openMcpPort(serveRun(service)(token));
+  const { port, close } = await openMcpPort(service.mcp(token));
   return { mcp: { url: urlAt(port), token }, close };
 };
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { draftOf, MARK, partsOf, publishable } from '../../../lib/pr-body/own-words.ts';
 import { composeBody, MAX_BODY } from '../../../lib/pull-requests/compose-body.ts';
+import { draftOf, MARK, partsOf, publishable } from '../../../lib/pull-requests/own-words.ts';
 
 const TOLD = {
   ...{ title: 'Round half up', description: '', issue: undefined, sessions: [], proofs: [] },

@@ -1,10 +1,10 @@
+import type { ConflictFile } from '../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { capText } from '../providers/cap-text.ts';
 import { fenceOff } from '../providers/fence-off.ts';
 import type { Service } from '../service.ts';
 import { rebaseState } from '../tools/git/rebase.ts';
-import { conflictDiff, unmergedFiles } from '../tools/git/unmerged.ts';
-import { toFile } from './proceed.ts';
+import { conflictDiff, type Unmerged, unmergedFiles } from '../tools/git/unmerged.ts';
 import { noRebase, rebaseUnderWay } from './under-way.ts';
 
 const MOST_CHARACTERS = 65_536;
@@ -34,6 +34,12 @@ export const conflictWords = async (
     ...(truncated ? ['The diff is shortened: git diff shows all of it.'] : []),
   ].join('\n\n');
 };
+
+/** A file in conflict, as records and answers name it. */
+export const toFile = ({ path, kind }: Unmerged): ConflictFile => ({
+  path: Buffer.from(path, 'latin1').toString('utf8'),
+  kind,
+});
 
 const RULES = [
   'Resolve these files, and no others, so that both intentions hold and no conflict marker is left; a file that is to go',
