@@ -47,8 +47,9 @@ export const detect = async (
   const { git, config, store } = service;
   const settings = settingsOf(store.globals).codehost ?? {};
   const isNamed = settings.repository !== undefined && project === 'default';
-  const find = isNamed ? findProjectRepository : repositoryFor;
-  const place = await find(service, project);
+  const place = isNamed
+    ? await findProjectRepository(service, project)
+    : await repositoryFor(service, project);
   return detectOn({ git, env: config.env, settings, project, place, branch });
 };
 

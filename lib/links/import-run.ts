@@ -26,7 +26,7 @@ export const startImport = (service: Service, id: string): void => {
   const stopped = new Promise<undefined>((resolve) => {
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
-  const done = run({ service, id, signal, stopped })
+  const done = run(service, { id, signal, stopped })
     .catch((error: unknown) => service.log.error({ err: error, job: id }, 'An import broke off'))
     .finally(() => imports.delete(id));
   const stop = (): Promise<void> => {
@@ -43,17 +43,16 @@ export const pauseImports = async (service: Service): Promise<void> => {
 };
 
 interface Run {
-  service: Service;
   id: string;
   signal: AbortSignal;
   /** Resolves when it is told to stop. */
   stopped: Promise<undefined>;
 }
 
-const run = async (given: Run): Promise<void> => {
-  const { service, id } = given;
+const run = async (service: Service, given: Run): Promise<void> => {
+  const { id } = given;
   try {
-    if (await importAll(given)) await finish(service, id);
+    if (await importAll(service, given)) await finish(service, id);
     else await pause(service, id);
   } catch (error) {
     await halt(service, id, error);
@@ -61,18 +60,18 @@ const run = async (given: Run): Promise<void> => {
 };
 
 // False when it was told to stop.
-const importAll = async (given: Run): Promise<boolean> => {
-  const { service, id, stopped } = given;
+const importAll = async (service: Service, given: Run): Promise<boolean> => {
+  const { id, stopped } = given;
   const job = readImport(service.store, id);
   if (job === undefined) return false;
   const { matter } = job;
   const hosted = await Promise.race([hostedRepositoryOf(service, matter.project), stopped]);
   if (hosted === undefined) return false;
-  const numbers = matter.numbers ?? (await listed(given, hosted, matter.filter));
+  const numbers = matter.numbers ?? (await listed(service, given, hosted, matter.filter));
   if (numbers === undefined) return false;
   const done = new Set(job.results.map(({ number }) => number));
   for (const number of numbers.filter((one) => !done.has(one))) {
-    const result = await importOne(given, hosted, { number, matter });
+    const result = await importOne(service, given, hosted, { number, matter });
     if (result === undefined) return false;
     const now = await changeImport(service.store, id, () => ({ result }));
     if (now?.matter.status !== 'running') return false;
@@ -82,7 +81,8 @@ const importAll = async (given: Run): Promise<boolean> => {
 
 // Kept before anything is made of them: after a restart it goes on with the same.
 const listed = async (
-  { service, id, stopped }: Run,
+  { store }: Service,
+  { id, stopped }: Run,
   hosted: HostedRepository,
   { limit = MAX_ISSUES, ...filter }: ImportFilter = {},
 ): Promise<number[] | undefined> => {
@@ -95,7 +95,7 @@ const listed = async (
     cursor = page.next_cursor;
   }
   const found = [...numbers].slice(0, limit);
-  await changeImport(service.store, id, () => ({ changes: { numbers: found } }));
+  await changeImport(store, id, () => ({ changes: { numbers: found } }));
   return found;
 };
 
@@ -105,7 +105,8 @@ interface One {
 }
 
 const importOne = async (
-  { service, id, signal, stopped }: Run,
+  service: Service,
+  { id, signal, stopped }: Run,
   hosted: HostedRepository,
   { number, matter: { project, type } }: One,
 ): Promise<ImportResult | undefined> => {

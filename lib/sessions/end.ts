@@ -20,7 +20,9 @@ export const endTurn = (
   error: string,
   turn: RunResult,
 ): Promise<void> =>
-  (turn.limit === undefined ? endFailed : pauseLimited)(service, kept, error, turn);
+  turn.limit === undefined
+    ? endFailed(service, kept, error, turn)
+    : pauseLimited(service, kept, error, turn);
 
 const pauseLimited = async (
   service: Service,

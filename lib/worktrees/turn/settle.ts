@@ -9,27 +9,30 @@ import type { Tell } from './told.ts';
  * what was committed there is on no branch of the operator's yet. For the turn that follows.
  */
 export const settleTurn = (service: Service, caseId: string): Promise<void> =>
-  settle(service, caseId, closeTurn);
+  settle(service, caseId, (tell) => closeTurn(service, caseId, tell));
 
 /** The same for whoever has the worktree's turn, and is no session: 409 `session_active` while that turn goes on. */
 export const settleWithin = async (service: Service, caseId: string): Promise<void> => {
   const marker = readTurn(service.store.layout, caseId)?.marker;
   if (marker !== undefined && goesOn(service, marker))
     throw new ServiceError('session_active', GOES_ON);
-  await settle(service, caseId, closeWithin);
+  await settle(service, caseId, (tell) => closeWithin(service, caseId, tell));
 };
 
-const settle = async (service: Service, caseId: string, close: typeof closeTurn): Promise<void> => {
-  const { layout } = service.store;
+const settle = async (
+  { store: { layout }, log }: Service,
+  caseId: string,
+  close: (tell: Tell) => Promise<unknown>,
+): Promise<void> => {
   if (readTurn(layout, caseId) === undefined) return;
   const said: string[] = [];
   const tell: Tell = (told) => {
     for (const each of told) {
-      service.log.warn({ case_id: caseId, ...each }, each.message);
+      log.warn({ case_id: caseId, ...each }, each.message);
       said.push(each.message);
     }
   };
-  await close(service, caseId, tell);
+  await close(tell);
   if (readTurn(layout, caseId) === undefined) return;
   const why = said.at(-1) ?? `It is kept at ${turnPlaces(layout, caseId).home}.`;
   throw new ServiceError('worktree_busy', `${why} Nothing else was done.`);
