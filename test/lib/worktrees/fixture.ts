@@ -90,6 +90,7 @@ export const start = async (t: TestContext, wanted: Wanted = {}): Promise<Fixtur
     sandbox: () => createSandbox('off', {}),
     setups: createSetups(),
     languageServers: createLanguageServers(),
+    leaving: new Set(),
     runs: createRuns(),
     network: () => HOST_NETWORK,
     requiresKey: () => false,
