@@ -2,6 +2,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { Exit, Program } from '../tools/spawn.ts';
 import { type Capped, createCappedOutput } from './cap-text.ts';
 import { type Launch, type Launchable, type LaunchDeps, launch, TOLD_OUTPUT } from './launch.ts';
+import type { LiveOutput } from './live-output.ts';
 import { describeExit, messageOf } from './run-end.ts';
 
 /** What one script came to. */
@@ -14,17 +15,21 @@ export interface Ran extends Capped {
 
 /**
  * Runs a program to its end, unattended, and keeps the head and the tail of what it wrote on both streams
- * together. Never rejects. `started` is handed the program, so that it can be ended.
+ * together; `live` hears it as it comes. Never rejects. `started` is handed the program, so that it can be ended.
  */
 export const runScript = async (
   spec: Launchable,
-  { argv, onNetwork }: Pick<Launch, 'argv' | 'onNetwork'>,
+  { argv, onNetwork, live }: Pick<Launch, 'argv' | 'onNetwork'> & { live: LiveOutput },
   deps: LaunchDeps,
   started: (program: Program) => void,
 ): Promise<Ran> => {
   const output = createCappedOutput(TOLD_OUTPUT);
   const decoder = new StringDecoder('utf8');
-  const onBytes = (chunk: Buffer): void => output.add(decoder.write(chunk));
+  const onBytes = (chunk: Buffer): void => {
+    const text = decoder.write(chunk);
+    output.add(text);
+    live.add(text);
+  };
   const env = deps.sandbox.kind === 'bubblewrap' ? OWN_CACHES : {};
   let exit: Exit | Error;
   try {
@@ -36,6 +41,7 @@ export const runScript = async (
   } catch (error) {
     exit = new Error(messageOf(error));
   }
+  live.end();
   const exit_code = exit instanceof Error ? null : exit.code;
   return { ...output.read(), failure: whatFailed(exit), exit_code };
 };

@@ -65,6 +65,23 @@ export const RUN_EVENTS = {
     { ...CallId, text: Text },
     { description: 'What a call has written since, while it goes on: 65,536 characters at most' },
   ),
+  gap: Type.Object(
+    {
+      reason: Type.Enum(['not_readable', 'kept_elsewhere', 'log_full', 'output_long']),
+      message: Type.String({ description: 'For people' }),
+      from: Type.Optional(Type.Integer()),
+      to: Type.Optional(Type.Integer()),
+      tool_call_id: Type.Optional(Text),
+    },
+    {
+      description: `Something is not here. \`not_readable\`: the events \`from\` to \`to\` are not in the session's file any
+more, because it was edited by hand or came from another branch; nobody has them. \`kept_elsewhere\`: events.ndjson has
+5 MiB; from here on text of the agent and output of tools (\`message\`, \`thought\`, \`agent_event\`, \`tool_output\`, the
+\`output\` and \`diffs\` of \`tool_call\`) are only on the machine that ran the session, whose stream has \`log_continued\`
+in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from here on they are not kept, all else is.
+\`output_long\`: what a call (\`tool_call_id\`) goes on to write is not told while it goes on; its end has head and tail`,
+    },
+  ),
   plan: Type.Object(
     { entries: Type.Array(Type.Object({ content: Text, status: Text })) },
     { description: "The agent's own list of what it is about to do" },

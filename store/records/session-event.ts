@@ -7,7 +7,6 @@ import { PauseReason, STATUSES, TextWarning } from './session.ts';
 const Text = Type.String();
 const Message = Type.String({ description: 'For people' });
 const Status = Type.Enum([...STATUSES]);
-const number = Type.Optional(Type.Integer());
 
 const ChangedRef = Type.Object({
   ref: Text,
@@ -84,21 +83,6 @@ found changed was undone; \`files\` and \`kept_ref\` have what was in the worktr
 agent: they are left as they are. \`processes_left\`: processes outlived the turn. The others tell what a turn's
 repository came to besides the work on its branch. A stream, not the JSON, sends it as \`session_error\` also, for
 EventSource has an \`error\` of its own`,
-    },
-  ),
-  gap: Type.Object(
-    {
-      reason: Type.Enum(['not_readable', 'kept_elsewhere', 'log_full']),
-      message: Message,
-      from: number,
-      to: number,
-    },
-    {
-      description: `Something is not here. \`not_readable\`: the events \`from\` to \`to\` are not in the session's file any
-more, because it was edited by hand or came from another branch; nobody has them. \`kept_elsewhere\`: events.ndjson has
-5 MiB; from here on text of the agent and output of tools (\`message\`, \`thought\`, \`agent_event\`, \`tool_output\`, the
-\`output\` and \`diffs\` of \`tool_call\`) are only on the machine that ran the session, whose stream has \`log_continued\`
-in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from here on they are not kept, all else is`,
     },
   ),
   log_continued: Type.Object(

@@ -23,7 +23,7 @@ export interface LogWriter {
 export const openLog = (
   { path, rest }: LogFiles,
   limit: number,
-  shown: (data: Untold[1]) => Untold[1],
+  shown: (untold: Untold) => Untold[1],
 ): LogWriter => {
   const kept = openEventLog(path);
   const whole = rest && openEventLog(rest);
@@ -31,7 +31,7 @@ export const openLog = (
   let seq = last?.seq ?? 0;
   const textOf = (events: readonly Numbered[], at: string): string =>
     events
-      .map(({ id, untold: [event, data] }) => ({ id, event, data: { ...shown(data), at } }))
+      .map(({ id, untold }) => ({ id, event: untold[0], data: { ...shown(untold), at } }))
       .map((event) => `${jsonText(event)}\n`)
       .join('');
   const isLong = (): boolean => whole !== undefined && kept.size() >= limit;

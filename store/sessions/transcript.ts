@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventsFile } from '../layout.ts';
-import { visibleOutput, visibleWithin } from '../text/visible.ts';
+import { visible, visibleOutput, visibleWithin } from '../text/visible.ts';
 import { createWaitingRoom } from '../waiting-room.ts';
 import { KEPT_LIMIT, LOG_LIMIT, logIsFull, withoutWords } from './log-limit.ts';
 import { type LogFiles, readOn, startAfter } from './log-reader.ts';
@@ -93,8 +93,8 @@ export const openTranscript = (
 };
 
 // Whoever reads along sees all there is. What a program wrote has colours, which say nothing.
-const shown = ({ output, ...data }: Untold[1]): Untold[1] => ({
-  ...visibleWithin(data),
+const shown = ([event, { output, ...data }]: Untold): Untold[1] => ({
+  ...visibleWithin(data, event === 'tool_output' ? visibleOutput : visible),
   ...(output !== undefined && { output: visibleWithin(output, visibleOutput) }),
 });
 

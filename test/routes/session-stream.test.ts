@@ -12,7 +12,10 @@ import { clientOf, openStream } from '../helpers/stream.ts';
 // Work goes on as far as the test lets it: a file is the sign.
 const waitingPlan = (dir: string): string =>
   ['first', 'second']
-    .map((name) => `\`\`\`sh\nuntil test -e "${join(dir, name)}"; do sleep 0.02; done\n\`\`\`\n`)
+    .map(
+      (name) =>
+        `\`\`\`sh\nprintf '\\033[1m${name}\\033[0m\\342\\200\\256!'\nuntil test -e "${join(dir, name)}"; do sleep 0.02; done\n\`\`\`\n`,
+    )
     .join('\n');
 
 const working = async (t: TestContext) => {
@@ -56,6 +59,19 @@ describe('GET /cases/{id}/sessions/{sid}/stream over a socket', () => {
     );
     assert.deepEqual(rest, whole.slice(cut.id));
     assert.equal(whole.at(-1)?.event, 'complete');
+  });
+
+  it('tells what a block writes while the block goes on, and shows what is hidden in it', async (t) => {
+    const { url, sign } = await working(t);
+    const reader = await openStream(t, url);
+    const { data } = await reader.until((event) => event === 'tool_output');
+    assert.deepEqual([data.tool_call_id, data.text], ['block-1', 'first⟦U+202E⟧!']);
+    for (const name of ['first', 'second']) sign(name);
+    const events = await reader.toEnd();
+    const said = events.filter(({ event }) => event === 'tool_output').map((one) => one.data.text);
+    assert.deepEqual(said, ['first⟦U+202E⟧!', 'second⟦U+202E⟧!']);
+    const over = events.find(({ data }) => data.status === 'completed' && 'output' in data);
+    assert.equal(over?.data.output, 'first⟦U+202E⟧!');
   });
 
   it('answers 204 at the end of a session that has ended, and to no one before it', async (t) => {

@@ -1,6 +1,7 @@
 import { list, record, text, type Wire } from '../../wire.ts';
 import { capRaw } from '../cap-text.ts';
 import { createLastMessage, type LastMessage } from '../last-message.ts';
+import { outputGap } from '../live-output.ts';
 import type { RunEvent } from '../provider.ts';
 import { stateIn } from './agent-state.ts';
 import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';
@@ -132,11 +133,11 @@ const hearToolCall: Hear = (state, update) => {
 
 // As it grows, up to as much as is told of it at its end; agents repeat all of it, or send what is new.
 const tellOutput = (state: State, call: ToolCall, before: string): void => {
-  if (isOver(call) || before.length >= state.outputLimit) return;
+  if (isOver(call) || before.length > state.outputLimit) return;
   if (!call.output.startsWith(before)) return;
   const more = call.output.slice(before.length, state.outputLimit);
-  if (more === '') return;
-  state.tell({ type: 'tool_output', data: { tool_call_id: call.id, text: more } });
+  if (more !== '') state.tell({ type: 'tool_output', data: { tool_call_id: call.id, text: more } });
+  if (call.output.length > state.outputLimit) state.tell(outputGap(call.id, state.outputLimit));
 };
 
 const hearPlan: Hear = (state, update) => {

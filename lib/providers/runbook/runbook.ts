@@ -1,6 +1,7 @@
 import { onceEach } from '../../egress/networks.ts';
 import type { Program } from '../../tools/spawn.ts';
 import type { Launch, ProviderDeps } from '../launch.ts';
+import { liveOutput } from '../live-output.ts';
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
 import { lastWords, runScript } from '../script.ts';
@@ -103,7 +104,8 @@ const runBlock = async (
   state.tell({ type: 'tool_call', data: { ...base, status: 'in_progress' } });
   const argv = [...SHELLS[shell], script];
   const { spec, deps, onNetwork } = state;
-  const ran = await runScript(spec, { argv, onNetwork }, deps, (started) => {
+  const live = liveOutput(state.tell, base.tool_call_id);
+  const ran = await runScript(spec, { argv, onNetwork, live }, deps, (started) => {
     state.program = started;
   });
   const { failure, output, truncated } = ran;

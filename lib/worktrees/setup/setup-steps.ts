@@ -3,6 +3,7 @@ import type { Reached, Setup, WorktreeRecord } from '../../../store/records/work
 import { onceEach } from '../../egress/networks.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Launch, LIMITS } from '../../providers/launch.ts';
+import { liveOutput } from '../../providers/live-output.ts';
 import type { RunEvent } from '../../providers/provider.ts';
 import { lastWords, type Ran, runScript } from '../../providers/script.ts';
 import type { Service } from '../../service.ts';
@@ -14,8 +15,8 @@ import { type OpenTurn, openTurn } from '../turn/open.ts';
 import type { TurnTold } from '../turn/told.ts';
 import { wrongGlob } from './glob.ts';
 
-/** Is told each step when it begins and when it has ended, and what it reached: as the session's own are. */
-export type Told = (event: Extract<RunEvent, { type: 'tool_call' | 'network' }>) => void;
+/** Is told each step when it begins, what it writes, when it has ended, and what it reached: as the session's own are. */
+export type Told = (event: RunEvent) => void;
 
 interface Run {
   marker: string;
@@ -129,7 +130,9 @@ const runCommand = async (
     runs: service.runs,
     network: service.network(),
   };
-  const ran = await runScript(spec, { argv: ['sh', '-c', command], onNetwork }, deps, (program) => {
+  const argv = ['sh', '-c', command];
+  const live = liveOutput(tell, id.tool_call_id);
+  const ran = await runScript(spec, { argv, onNetwork, live }, deps, (program) => {
     const end = (): void => void program.end();
     if (signal.aborted) end();
     signal.addEventListener('abort', end, { once: true });

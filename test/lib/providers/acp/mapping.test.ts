@@ -350,6 +350,8 @@ describe('createTranscript', () => {
       ['2', 'd\n'],
       ['2', 'x'.repeat(996)],
     ]);
+    const gaps = events.flatMap((event) => (event.type === 'gap' ? [event.data.tool_call_id] : []));
+    assert.deepEqual(gaps, ['2']);
     const last = events.at(-1);
     assert.ok(last?.type === 'tool_call' && last.data.output?.startsWith('c\nd\nxxx'));
     assert.ok(last.data.output?.endsWith('xy'));
