@@ -21,7 +21,7 @@ export const blockToSkip = async (
       'invalid_state',
       'No block of this session was interrupted: resume it without `from`.',
     );
-  if (block?.status === 'killed' && from === undefined) throw choiceNeeded(block);
+  if (block?.untold === true && from === undefined) throw choiceNeeded(block);
   return from === 'next' ? block : undefined;
 };
 

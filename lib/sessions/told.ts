@@ -13,6 +13,8 @@ export interface ToldCall {
   title: string;
   kind: string;
   status: string;
+  /** Nobody told its end: the daemon died while it went on. */
+  untold?: boolean;
 }
 
 /** What a session's events come to. */
@@ -75,7 +77,7 @@ const HEAR = new Map<string, Hear>(
     status: (reading, { status, mode }) => {
       reading.usage = undefined;
       reading.running = isRunning(status as Session['status']);
-      if (status === 'paused') endOpen(reading.calls, 'killed');
+      if (status === 'paused') endOpen(reading.calls);
       if (mode !== 'work' || reading.working) return;
       reading.working = true;
       reading.calls.clear();
@@ -116,8 +118,9 @@ const HEAR = new Map<string, Hear>(
 );
 
 /** A call that is not over when its run is: its agent, or who ended that, took it along. */
-export const endOpen = (calls: Map<string, ToldCall>, status: string): void => {
-  for (const [id, call] of calls) if (isOpen(call)) calls.set(id, { ...call, status });
+const endOpen = (calls: Map<string, ToldCall>): void => {
+  for (const [id, call] of calls)
+    if (isOpen(call)) calls.set(id, { ...call, status: 'killed', untold: true });
 };
 
 export const isOpen = ({ status }: ToldCall): boolean =>

@@ -44,7 +44,9 @@ export const RUN_EVENTS = {
       ...CallId,
       title: Text,
       kind: asked.kind,
-      status: Type.Enum(['pending', 'in_progress', 'completed', 'failed']),
+      status: Type.Enum(['pending', 'in_progress', 'completed', 'failed', 'killed'], {
+        description: '`killed`: the operator, or the end of the daemon, ended it',
+      }),
       output: Type.Optional(
         Type.String({
           description:

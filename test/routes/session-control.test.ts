@@ -56,6 +56,20 @@ describe('POST /api/cases/{id}/session/pause', () => {
     assert.equal(readFileSync(done, 'utf8'), 'first\nsecond\nsecond\n');
   });
 
+  for (const what of ['pause', 'abort'] as const)
+    it(`tells of the block that a ${what} cuts off that it was killed`, async (t) => {
+      const { it, id } = await working(t);
+      assert.equal((await it.control(what)).status, 200);
+      const calls = (await it.eventsOf(id)).filter(({ event }) => event === 'tool_call');
+      assert.deepEqual(
+        calls.map(({ data }) => data.status),
+        ['in_progress', 'completed', 'in_progress', 'killed'],
+      );
+      const record = readFileSync(join(newestSession(it.running, it.item), 'session.md'), 'utf8');
+      assert.match(record, /second >> done\.txt {2}killed$/m);
+      assert.doesNotMatch(record, /txt {2}failed/);
+    });
+
   it('stops an agent in Plan mode, which plans anew when it is resumed', async (t) => {
     const it = await agentAt(t, 'hang');
     const { id } = await it.start();

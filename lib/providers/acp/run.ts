@@ -133,7 +133,7 @@ const unserved = (kind: string, raw: unknown): RunEvent => ({
 const LAST_WORDS = 1000;
 
 const resultOf = (turn: Turn, verdict: Verdict): RunResult => {
-  turn.transcript.close();
+  turn.transcript.close(turn.stopped);
   // Who is ended, or goes by itself, before it has answered has not told all.
   const told = turn.meter.read();
   const usage = turn.answered && !turn.stopped ? told : atLeast(told);

@@ -15,8 +15,8 @@ export interface Transcript {
   toolCall(piece: Wire): ToolCall;
   /** The turn begins: what was heard before was a replay of earlier turns. */
   begin(): void;
-  /** The turn is over: tells what was held back. */
-  close(): void;
+  /** The turn is over: tells what was held back, and that calls were killed with it. */
+  close(killed: boolean): void;
   /** Whether the agent said or did anything in this turn. */
   acted(): boolean;
   /** Whether it called a tool in this turn, or asked leave to. */
@@ -70,7 +70,7 @@ export const createTranscript = (
     begin: () => {
       state.live = true;
     },
-    close: () => closeCalls(state),
+    close: (killed) => closeCalls(state, killed),
     acted: () => state.acted,
     lastMessage: state.message.read,
     planTooLong: state.message.tooLong,
@@ -157,9 +157,11 @@ const TURN_UPDATES = new Map<string, Hear>([
   ['plan', hearPlan],
 ]);
 
-const closeCalls = (state: State): void => {
+const closeCalls = (state: State, killed: boolean): void => {
   for (const call of state.calls.values()) {
-    if (!isOver(call)) tellOnce(state, call.id, toolCallEvent(call, state.outputLimit, true));
+    if (isOver(call)) continue;
+    const ended = killed ? { ...call, status: 'killed' as const } : call;
+    tellOnce(state, call.id, toolCallEvent(ended, state.outputLimit, true));
   }
 };
 

@@ -82,7 +82,10 @@ const attempt = (start: () => Program): Program | Error => {
   }
 };
 
-const cancelled = (told: Told): RunResult => ({ ...cutOff(told), outcome: 'cancelled' });
+const cancelled = (told: Told): RunResult => {
+  told.killed();
+  return { ...cutOff(told), outcome: 'cancelled' };
+};
 
 const cutOff = (told: Told): Pick<RunResult, 'usage'> => {
   const { usage } = told.result();

@@ -24,6 +24,8 @@ export interface Told {
   lastMessage(): string;
   /** It is longer than a plan may be. */
   planTooLong(): boolean;
+  /** The program was ended: tells that its calls were, that went on. */
+  killed(): void;
   result(): Pick<RunResult, 'usage' | 'error'>;
 }
 
@@ -63,12 +65,18 @@ export const createTold = (tell: (event: RunEvent) => void): Told => {
     },
     lastMessage: last.read,
     planTooLong: last.tooLong,
+    killed: () => {
+      for (const call of calls.values())
+        if (isOpen(call)) tell({ type: 'tool_call', data: { ...call, status: 'killed' } });
+    },
     result: () => ({
       ...(usage !== null && { usage }),
       ...(error !== undefined && { error }),
     }),
   };
 };
+
+const isOpen = ({ status }: Call): boolean => status === 'pending' || status === 'in_progress';
 
 const UNTOLD = { title: '', kind: 'other', status: 'pending' } as const;
 

@@ -109,10 +109,12 @@ const runBlock = async (
     state.program = started;
   });
   const { failure, output, truncated } = ran;
-  const status = failure === undefined ? 'completed' : 'failed';
+  const status = failure === undefined ? 'completed' : howItEnded(state);
   state.tell({ type: 'tool_call', data: { ...base, status, output, truncated } });
   return failure && `(${title}) ${failure}.${lastWords(output)}`;
 };
+
+const howItEnded = ({ stopped }: Work) => (stopped ? 'killed' : 'failed');
 
 // bash takes our pipe for a remote login and would read its start-up files.
 const SHELLS = { sh: ['sh', '-eu', '-c'], bash: ['bash', '--norc', '-eu', '-c'] } as const;

@@ -139,7 +139,8 @@ const runCommand = async (
     program.exited.then(() => signal.removeEventListener('abort', end), end);
   });
   const { output, truncated, failure } = ran;
-  const status = failure === undefined ? 'completed' : 'failed';
+  const ended = signal.aborted ? 'killed' : 'failed';
+  const status = failure === undefined ? 'completed' : ended;
   tell({ type: 'tool_call', data: { ...id, status, output, truncated } });
   return ran;
 };

@@ -201,6 +201,7 @@ describe('an acp run that is quiet', () => {
       of('waiting').filter((each) => each.for === 'model'),
       [],
     );
+    assert.equal(of('tool_call').at(-1)?.status, 'killed');
   });
 
   it('says when it is over', async (t) => {
