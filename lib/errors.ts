@@ -44,6 +44,7 @@ export const ERRORS = {
   precondition_failed: { status: 412, title: 'The record changed since it was read' },
   too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
+  range_not_satisfiable: { status: 416, title: 'The file is not that long' },
   upgrade_required: { status: 426, title: 'The endpoint is a WebSocket' },
   proof_gate_blocked: { status: 422, title: 'Verified proof is missing' },
   plan_not_ready: { status: 422, title: 'There is no plan to approve' },

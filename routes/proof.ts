@@ -99,11 +99,11 @@ export const proofRoutes = [
     operationId: 'getCaseProofFile',
     summary: 'Show the file that a proof is about',
     description:
-      'Images, recordings and plain text are shown as what their ending says, all else is handed over as a file: nothing in it is run.',
+      'Images, recordings and plain text are shown as what their ending says, all else is handed over as a file: nothing in it is run. Some of its bytes may be asked for by `Range`, so that a browser can seek in a recording.',
     params: ProofPath,
     response: Type.String({ format: 'binary' }),
     produces: 'application/octet-stream',
-    errors: ['not_found'],
+    errors: ['not_found', 'range_not_satisfiable'],
     handler: async ({ params }, service) =>
       strangeFile(await getMedia(service, params.id, params.pid)),
   }),

@@ -9,8 +9,9 @@ import { inputReader } from './input.ts';
 import type { Credential } from './local-only.ts';
 import { madeOnce } from './once.ts';
 import { type ErrorLog, problemOf } from './problem.ts';
+import { partAsked } from './range.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
-import { isDownload, isStream } from './schema.ts';
+import { isDownload, isFile, isStream } from './schema.ts';
 import { type Streams, sendEvents } from './sse.ts';
 import { isUpload, uploadOf } from './upload.ts';
 
@@ -30,7 +31,8 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
   return {
     method: route.method,
     path: route.path,
-    options: route.method === 'GET' ? {} : { payload: UNREAD },
+    // hapi answers ranges of everything, and not with problems.
+    options: { response: { ranges: false }, ...(route.method !== 'GET' && { payload: UNREAD }) },
     handler: async (request, h) => {
       if (route.devOnly === true && !service.config.dev) throw devOnly(route);
       const { credential } = request.app;
@@ -95,10 +97,32 @@ const send = (route: Route, result: Result, request: Request, h: ResponseToolkit
     return h.response().code(304).header('etag', tag);
   }
   const status = answered.status ?? route.status ?? (body === undefined ? 204 : 200);
-  const answer = h.response(bytesOf(answered)).code(status);
+  const bytes = bytesOf(answered);
+  if (isFile(route) && bytes !== undefined && tag !== undefined)
+    return sendFile({ bytes, tag, headers }, request, h);
+  const answer = h.response(bytes).code(status);
   if (body !== undefined) answer.type(JSON_TYPE);
   if (tag !== undefined) answer.header('etag', tag);
   return withHeaders(answer, headers);
+};
+
+interface SentFile {
+  bytes: Buffer;
+  tag: string;
+  headers: Record<string, string>;
+}
+
+const sendFile = (
+  { bytes, tag, headers }: SentFile,
+  { method, raw }: Request,
+  h: ResponseToolkit,
+) => {
+  const part = method === 'get' ? partAsked(raw.req.headers, bytes.length, tag) : undefined;
+  const all = { ...headers, etag: tag, 'accept-ranges': 'bytes' };
+  if (part === undefined) return withHeaders(h.response(bytes).code(200), all);
+  const { from, to } = part;
+  const range = { 'content-range': `bytes ${from}-${to}/${bytes.length}` };
+  return withHeaders(h.response(bytes.subarray(from, to + 1)).code(206), { ...all, ...range });
 };
 
 type HapiResponse = ReturnType<ResponseToolkit['response']>;

@@ -9,6 +9,7 @@ import {
   bodySchema,
   isCacheable,
   isDownload,
+  isFile,
   isStream,
   type JsonSchema,
   paramsSchema,
@@ -86,6 +87,7 @@ const fields = (schema: JsonSchema, where: 'path' | 'query', schemas: Json): Jso
 
 const headerNames = (route: Route): string[] => {
   if (isStream(route)) return ['LastEventId'];
+  if (isFile(route)) return ['IfNoneMatch', 'Range', 'IfRange'];
   if (isCacheable(route)) return ['IfNoneMatch'];
   if (isCreating(route)) return ['IdempotencyKey'];
   return route.conditional ? ['IfMatch'] : [];
@@ -108,6 +110,7 @@ const success = (route: Route, schemas: Json): Json => {
     [status]: successful(route, status, schemas),
     ...(orStatus && { [orStatus]: successful(route, orStatus, schemas) }),
     ...(isStream(route) && { 204: OVER }),
+    ...(isFile(route) && { 206: partly(route, schemas) }),
     ...(isCacheable(route) && { 304: NOT_MODIFIED }),
   };
 };
@@ -120,6 +123,12 @@ const successful = (route: Route, status: keyof typeof SUCCESS, schemas: Json): 
     ...(hasBody && content && { content }),
   };
 };
+
+const partly = (route: Route, schemas: Json): Json => ({
+  description: 'The bytes that were asked for',
+  headers: { ...answerHeaders(route, 206), 'Content-Range': { schema: TEXT } },
+  content: answerContent(route, schemas),
+});
 
 const SUCCESS = {
   200: 'Done',
@@ -174,6 +183,11 @@ const shared = (): Json => ({
     ),
     IfMatch: header('If-Match', 'The ETag that was read: 412 when the file changed since'),
     IfNoneMatch: header('If-None-Match', 'The ETag at hand: 304 when it is current'),
+    Range: header('Range', 'Some of the bytes: `bytes=0-1023`. Of several ranges, all are sent'),
+    IfRange: header(
+      'If-Range',
+      'The ETag of the file that is at hand in part: all, if it is another',
+    ),
     LastEventId: header('Last-Event-ID', 'The id of the last event received: goes on after it'),
   },
   headers: {

@@ -49,6 +49,9 @@ export const isStream = (route: Route): boolean => route.produces === 'text/even
 /** Whether the answer is a file that is made anew each time, and has no ETag. */
 export const isDownload = (route: Route): boolean => route.produces === 'application/zip';
 
+/** Whether the answer is a file as it is kept: of one, some of its bytes may be asked for. */
+export const isFile = (route: Route): boolean => route.produces === 'application/octet-stream';
+
 /** Whether the answer has an ETag, and a reader who has it already is told so. */
 export const isCacheable = (route: Route): boolean =>
   route.method === 'GET' && route.response !== undefined && !isStream(route) && !isDownload(route);

@@ -173,6 +173,48 @@ describe('GET /cases/:id/proof/:pid/file', () => {
     assert.equal(again.status, 304);
   });
 
+  it('sends the bytes that a browser asks for, so that it can seek in a recording', async (t) => {
+    const { call, one } = await withFile(t);
+    const size = SHOT.length;
+    const get = (headers: Record<string, string>) => call('GET', `${one}/file`, undefined, headers);
+    const all = await get({});
+    assert.equal(all.headers['accept-ranges'], 'bytes');
+    const etag = String(all.headers.etag);
+    for (const [range, from, to] of [
+      ['bytes=0-0', 0, 0],
+      ['bytes=2-', 2, size - 1],
+      [`bytes=1-${size * 2}`, 1, size - 1],
+      ['bytes=-3', size - 3, size - 1],
+      [`bytes=-${size * 2}`, 0, size - 1],
+    ] as const) {
+      const { status, headers, bytes } = await get({ range, 'if-range': etag });
+      assert.equal(status, 206, range);
+      assert.equal(headers['content-range'], `bytes ${from}-${to}/${size}`);
+      assert.equal(headers['content-length'], to - from + 1);
+      assert.ok(bytes.equals(SHOT.subarray(from, to + 1)), range);
+      assert.equal(headers['content-type'], 'image/png');
+    }
+    for (const range of ['bytes=3-1', 'bytes=0-1,3-4', 'lines=0-1', 'bytes=-', 'x'])
+      assert.equal((await get({ range })).status, 200, range);
+    assert.equal((await get({ range: 'bytes=0-0', 'if-range': '"other"' })).status, 200);
+    assert.equal((await get({ range: 'bytes=0-0', 'if-none-match': etag })).status, 304);
+    for (const range of [`bytes=${size}-`, 'bytes=-0']) {
+      const beyond = await get({ range });
+      assertProblem(beyond, 416, 'range_not_satisfiable');
+      assert.equal(beyond.headers['content-range'], `bytes */${size}`);
+    }
+    const { status, headers } = await call('HEAD', `${one}/file`, undefined, {
+      range: 'bytes=0-0',
+    });
+    assert.deepEqual([status, headers['content-length']], [200, size]);
+  });
+
+  it('sends ranges of files alone', async (t) => {
+    const { call } = await withFile(t);
+    const { status, headers } = await call('GET', '/cases', undefined, { range: 'bytes=0-0' });
+    assert.deepEqual([status, headers['accept-ranges']], [200, undefined]);
+  });
+
   for (const name of ['x.svg', 'x.html', 'x.xhtml', 'x.xml', 'x.js', 'x.pdf', 'x.bin'])
     it(`hands ${name} over as a file, whatever it says it is`, async (t) => {
       const work = await withCase(t);
