@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createDirectory, removeDirectory } from './disk/durable.ts';
@@ -12,10 +13,11 @@ import { type Filter, inOrder, matches, putItem } from './items/items.ts';
 import { forget } from './items/missing.ts';
 import { parseCase } from './items/read-case.ts';
 import { freshItem, reconcileInTurn, tell } from './items/reconcile.ts';
-import { CASE_FILE, caseFile } from './layout.ts';
+import { CASE_FILE, caseFile, transcriptFile } from './layout.ts';
 import { noteLink } from './links/link-index.ts';
 import { caseDirName, monthOf } from './names.ts';
 import type { Case, CaseMatter } from './records/case.ts';
+import { listSessions } from './sessions/sessions.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { entryOfNew } from './text/entry.ts';
 import { bodyOfText } from './text/front-matter.ts';
@@ -156,8 +158,11 @@ const changedSince = (): StoreError =>
 /** Removes a Work item and all that belongs to it: by one rename, so that a crash leaves all or nothing. */
 export const removeCase = async (store: Store, id: string, ifMatch?: string): Promise<boolean> => {
   const removed = await changing(store, id, async (item) => {
+    const sessions = listSessions(store, id) ?? [];
     const trash = await takeOut(store, item, ifMatch);
     await forget(store, item);
+    for (const { session } of sessions)
+      rmSync(transcriptFile(store.layout, session.id), { force: true });
     rm(trash, { recursive: true, force: true }).catch((error) =>
       store.report(error, `emptying ${trash}`),
     );

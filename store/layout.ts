@@ -107,6 +107,10 @@ export const pullUpdatesDir = (dir: string): string => join(dir, 'pr', 'updates'
 export const reviewsDir = (dir: string): string => join(dir, 'pr', 'reviews');
 export const conflictsDir = (dir: string): string => join(dir, 'conflicts');
 
+/** All that happened in a session whose events.ndjson has grown long. */
+export const transcriptFile = ({ transcripts }: Layout, sessionId: string): string =>
+  join(transcripts, `${sessionId}.ndjson`);
+
 // Inside the directory of one session.
 export const sessionFile = (dir: string): string => join(dir, 'session.md');
 export const planFile = (dir: string): string => join(dir, 'plan.md');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { createTurns, type Turns } from '../../store/items/turns.ts';
+import { transcriptFile } from '../../store/layout.ts';
 import { sha256 } from '../../store/names.ts';
 import { createPieces } from '../../store/sessions/pieces.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
@@ -110,7 +110,7 @@ export const createEngine = (store: Store): Engine => {
       const { id } = kept.session;
       const known = transcripts.get(id);
       if (known !== undefined) return known;
-      const rest = () => join(store.layout.transcripts, `${id}.ndjson`);
+      const rest = () => transcriptFile(store.layout, id);
       const opened = openTranscript(() => whereIs(store, kept), store.clock, { pieces, rest });
       if (!opened.complete) transcripts.set(id, opened);
       return opened;

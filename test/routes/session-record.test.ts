@@ -1,7 +1,8 @@
 /** session.md as somebody finds it long after, whatever way the session ended. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { eventually } from '../helpers/eventually.ts';
 import { newestSession } from '../helpers/service.ts';
@@ -73,6 +74,21 @@ describe('the record of a session', () => {
     assert.match(body, /^Aborted by the operator in Plan mode .* Nothing was executed\.$/m);
     assert.match(body, /by runbook\. It was not approved\./);
     assert.equal(patch, '');
+  });
+
+  it('goes with its Work item, with what of it is kept outside of git', async (t) => {
+    const it = await withCase(t, HALF);
+    const { id } = await it.start();
+    await it.until(id, 'plan_ready');
+    await it.control('abort');
+    const other = randomUUID();
+    const fileOf = (session: string): string =>
+      join(it.running.workspace, '.dossier/transcripts', `${session}.ndjson`);
+    mkdirSync(dirname(fileOf(id)), { recursive: true });
+    for (const session of [id, other]) writeFileSync(fileOf(session), '');
+    const answer = await it.running.call('DELETE', it.at);
+    assert.equal(answer.status, 204, answer.text);
+    assert.deepEqual([existsSync(fileOf(id)), existsSync(fileOf(other))], [false, true]);
   });
 
   it('that failed while it planned has the reason', async (t) => {
