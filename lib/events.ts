@@ -20,6 +20,8 @@ const SUMMARIES: Record<EventType, string> = {
   session_paused: 'A session was paused, or was interrupted',
   session_failed: 'A session has failed',
   permission_requested: 'An agent asks the operator for leave, and waits',
+  question_requested: 'An agent asks the operator something, and waits',
+  question_answered: 'What an agent asked was answered, or is asked no more',
   problem_found: 'A file cannot be used as what it should be',
   problem_mended: 'A file of which a problem was told has it no more',
   trust_needed: 'Something that came by file waits until the operator trusts it',

@@ -3,6 +3,7 @@ import { SESSION_STREAM } from '../lib/events.ts';
 import { created, diff, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
+import { answerQuestion } from '../lib/sessions/answer-question.ts';
 import { approvePlan } from '../lib/sessions/approve.ts';
 import { answerPermission, finishSession } from '../lib/sessions/control.ts';
 import { createSession } from '../lib/sessions/create.ts';
@@ -17,6 +18,7 @@ import {
 import { revisePlan } from '../lib/sessions/revise.ts';
 import { usageOf } from '../lib/sessions/usage.ts';
 import { Id, Sha256, Word } from '../store/records/id.ts';
+import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
 import { CREATING } from './git-errors.ts';
@@ -188,6 +190,23 @@ export const sessionRoutes = [
     handler: ({ params, body }, service) =>
       answerPermission(service, params.id, params.sid, {
         request_id: params.request_id,
+        ...body,
+      }),
+  }),
+  route({
+    method: 'POST',
+    path: '/cases/{id}/sessions/{sid}/questions/{question_id}',
+    operationId: 'answerQuestion',
+    summary: 'Answer what the agent asks',
+    description:
+      'With `content` for the fields of the question, as its `question_request` in the stream and `GET /attention` have them. The first answer holds. It goes to the agent and into the files of the session, and approves nothing.',
+    params: Type.Object({ id: Id, sid: Id, question_id: Id }),
+    body: QuestionAnswer,
+    response: Session,
+    errors: ['not_found', 'unreadable_record', 'question_closed', 'answer_invalid'],
+    handler: ({ params, body }, service) =>
+      answerQuestion(service, params.id, params.sid, {
+        question_id: params.question_id,
         ...body,
       }),
   }),

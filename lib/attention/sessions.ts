@@ -5,6 +5,7 @@ import { CONFLICT } from '../conflicts/under-way.ts';
 import { FEEDBACK } from '../reviews/feedback-session.ts';
 import type { Service } from '../service.ts';
 import type { LiveRun } from '../sessions/engine.ts';
+import { type Asked, idOf, wordsOf } from '../sessions/told-asked.ts';
 import type { About, Entry } from './entry.ts';
 import { ofManual } from './manual.ts';
 
@@ -25,21 +26,44 @@ export const ofSessions = (service: Service, { id, state }: About): Entry[] => {
 };
 
 const askedBy = ({ case_id, session_id, asking }: LiveRun): Entry[] =>
-  [...asking.values()].map(({ request_id, title, since, command, options }) => {
-    const chosen = options.find(({ kind }) => kind === 'allow_once') ?? options[0];
-    return {
-      ...{ id: `permission/${session_id}/${request_id}`, kind: 'permission', session_id, since },
-      message: visible(command ?? title),
-      answer: {
-        method: 'POST',
-        path: `/cases/${case_id}/sessions/${session_id}/permissions/${encodeURIComponent(request_id)}`,
-        body: { option_id: chosen?.option_id },
-      },
-      options: options.map(({ option_id, kind, name }) => ({
-        ...{ option_id, kind, name: visible(name) },
-      })),
-    };
+  [...asking.values()].map((asked) => {
+    const at = `/cases/${case_id}/sessions/${session_id}`;
+    const given =
+      asked.type === 'question_request' ? ofQuestion(asked.data, at) : ofPermission(asked.data, at);
+    const id = `${given.kind}/${session_id}/${idOf(asked)}`;
+    return { ...given, id, session_id, since: asked.since, message: wordsOf(asked) };
   });
+
+type Given = Pick<Entry, 'kind' | 'answer' | 'options' | 'fields'>;
+type AskedFor<T> = Extract<Asked, { type: T }>['data'];
+
+const ofPermission = (
+  { request_id, options }: AskedFor<'permission_request'>,
+  at: string,
+): Given => {
+  const chosen = options.find(({ kind }) => kind === 'allow_once') ?? options[0];
+  return {
+    kind: 'permission',
+    answer: {
+      method: 'POST',
+      path: `${at}/permissions/${encodeURIComponent(request_id)}`,
+      body: { option_id: chosen?.option_id },
+    },
+    options: options.map(({ option_id, kind, name }) => ({
+      ...{ option_id, kind, name: visible(name) },
+    })),
+  };
+};
+
+// What the answer is, nobody knows but the operator: without one it is declined.
+const ofQuestion = ({ question_id, fields }: AskedFor<'question_request'>, at: string): Given => ({
+  ...{ kind: 'question', fields },
+  answer: {
+    method: 'POST',
+    path: `${at}/questions/${question_id}`,
+    body: { action: 'decline' },
+  },
+});
 
 const ofOpen = (service: Service, session: Session): Entry[] => {
   const { store } = service;

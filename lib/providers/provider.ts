@@ -1,3 +1,4 @@
+import type { QuestionAnswer } from '../../store/records/question.ts';
 import type { RunEvent } from '../../store/records/run-event.ts';
 import type { Usage } from '../../store/records/session.ts';
 import type { Bind } from '../tools/sandbox.ts';
@@ -79,6 +80,8 @@ export interface RunSpec {
   native_session_id?: string;
   /** What that session had cost when it was last heard of. */
   native_cost_usd?: number;
+  /** The operator is told what it asks, and answers; else its questions are declined. */
+  attended?: boolean;
   /** The address under which git notes what this run does to refs, where nothing holds it back from that. */
   signed_as?: string;
   /** Unique to this run and in the environment of every process it starts, so that all can be found again. */
@@ -134,6 +137,8 @@ export interface Run {
    * prefix that the command does not begin with.
    */
   answer(requestId: string, optionId: string, prefix?: string): boolean;
+  /** The same for a question; left out by what asks none. Throws `answer_invalid` for what does not fit it. */
+  reply?(questionId: string, answer: QuestionAnswer): boolean;
   /** Manual work only: the operator says that the work is done. False where that has no meaning. */
   finish(): boolean;
 }

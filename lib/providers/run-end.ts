@@ -46,6 +46,7 @@ export const lateRun = (starting: Promise<Run>): Run => {
     cancel: () => started.then(() => run?.cancel(), ignore),
     kill: () => started.then(() => run?.kill(), ignore),
     answer: (...answer) => run?.answer(...answer) === true,
+    reply: (...answer) => run?.reply?.(...answer) === true,
     finish: () => run?.finish() === true,
   };
 };

@@ -6,8 +6,10 @@ import { createPieces } from '../../store/sessions/pieces.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../store/sessions/transcript.ts';
 import type { Store } from '../../store/store.ts';
-import type { Phase, Run, RunEvent, RunResult, Waiting } from '../providers/provider.ts';
+import type { Phase, Run, RunResult, Waiting } from '../providers/provider.ts';
+import type { ToldQuestions } from './questions.ts';
 import { isTokenOf } from './token.ts';
+import type { Asked } from './told-asked.ts';
 
 /** A session whose agent runs in this process. */
 export interface LiveRun {
@@ -27,8 +29,10 @@ export interface LiveRun {
   enter: () => void;
   /** Somebody ends it: what has not started yet does not start. */
   stopping: boolean;
-  /** The permission requests that wait for the operator. */
-  asking: Map<string, Asked>;
+  /** What its agent asks the operator now, by its id: leave, and questions. */
+  asking: Map<string, Asked & { since: string }>;
+  /** What it has asked, and what was answered. */
+  questions: ToldQuestions;
   /** They have waited so long that others may have its place until they are answered. */
   aside: boolean;
   wentAside: () => void;
@@ -42,9 +46,6 @@ export interface LiveRun {
   finished: Promise<void>;
 }
 
-/** What an agent asks the operator, by its request. */
-export type Asked = Extract<RunEvent, { type: 'permission_request' }>['data'] & { since: string };
-
 /** A run that has not begun. */
 export const newRun = (
   run: Pick<LiveRun, 'case_id' | 'session_id' | 'run_marker' | 'phase'>,
@@ -57,6 +58,7 @@ export const newRun = (
   enter: () => undefined,
   stopping: false,
   asking: new Map(),
+  questions: new Map(),
   aside: false,
   wentAside: () => undefined,
   waiting: undefined,

@@ -12,6 +12,7 @@ import { visible } from '../../store/text/visible.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { decided } from './decide.ts';
+import { wordsOf } from './told-asked.ts';
 
 export const listSessions = async (service: Service, caseId: string): Promise<Session[]> => {
   const { store } = service;
@@ -24,9 +25,14 @@ export const listSessions = async (service: Service, caseId: string): Promise<Se
 export const getSession = async (service: Service, caseId: string, id: string): Promise<Session> =>
   withWaiting(service, (await keptSession(service, caseId, id)).session);
 
-/** With what its agent waits for, where it runs and has told, or is silent. */
+/** With what its agent waits for, where it runs and has told, asks the operator, or is silent. */
 export const withWaiting = ({ engine }: Service, session: Session): Session => {
-  const { waiting } = engine.live.get(session.id) ?? {};
+  const { waiting, asking, stopping } = engine.live.get(session.id) ?? {};
+  const [asked] = stopping === true ? [] : (asking?.values() ?? []);
+  if (asked !== undefined) {
+    const { since } = asked;
+    return { ...session, waiting: { for: 'operator', since, message: wordsOf(asked) } };
+  }
   if (waiting === undefined) return session;
   const { stderr, message, ...rest } = waiting;
   const words = stderr === undefined ? {} : { stderr: visible(stderr) };

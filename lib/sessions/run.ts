@@ -2,9 +2,6 @@ import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { awaitPlan } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import { notice } from '../../store/store.ts';
-import { update } from '../cases/change.ts';
-import { moveTo, unblock } from '../cases/moves.ts';
-import { rebaseUnderWay } from '../conflicts/under-way.ts';
 import { ServiceError } from '../errors.ts';
 import { LIMITS } from '../providers/launch.ts';
 import type {
@@ -20,10 +17,10 @@ import type { Service } from '../service.ts';
 import { viewOf } from '../worktrees/look/view.ts';
 import type { OpenTurn } from '../worktrees/turn/open.ts';
 import type { LiveRun } from './engine.ts';
+import { followAsked } from './follow-asked.ts';
 import { inOwnRepository } from './own-repository.ts';
-import { standAside } from './places.ts';
 import { noteLeft } from './stream.ts';
-import { tellAsked } from './told-asked.ts';
+import { isAsking } from './told-asked.ts';
 
 export interface Turn {
   kept: KeptSession;
@@ -73,7 +70,7 @@ const drive = async (
       lost ??= { error };
       live.run?.kill().catch(() => undefined);
     }
-    follow(service, live, event);
+    follow(service, { live, kept: turn.kept }, event);
   });
   live.run = run;
   notice(service.store, live.case_id);
@@ -114,6 +111,7 @@ const specOf = (service: Service, turn: Omit<Driven, 'live'>, { mcp }: RunDoor):
     mcp,
     limits: LIMITS,
     prefixes: prefixesOf(service.engine, session.id),
+    attended: true,
     awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
     ...(matter.native_session_id !== undefined && {
       native_session_id: matter.native_session_id,
@@ -128,38 +126,19 @@ const prefixesOf = ({ prefixes }: Service['engine'], id: string): string[] => {
   return known;
 };
 
-const follow = (service: Service, live: LiveRun, event: RunEvent): void => {
+const follow = (
+  service: Service,
+  { live, kept }: Pick<Driven, 'live' | 'kept'>,
+  event: RunEvent,
+) => {
   if (event.type === 'waiting') live.waiting = event.data;
   if (event.type === 'waiting_over') live.waiting = undefined;
-  const followed = followPermission(service, live, event).catch((error: unknown) => {
+  if (!isAsking(event)) return;
+  const followed = followAsked(service, { live, kept }, event).catch((error: unknown) => {
     service.log.error(
       { err: error, session_id: live.session_id },
-      'The Work item could not follow a permission request',
+      'The Work item could not follow what its agent asks',
     );
   });
-  if (event.type.startsWith('permission_')) live.followed = live.followed.then(() => followed);
-};
-
-// An agent that asks the operator blocks the Work item; when nothing is open any more it goes back to where it was. A
-// run that is being ended leaves it: where it goes then is for whoever ends the run.
-const followPermission = async (
-  service: Service,
-  live: LiveRun,
-  event: RunEvent,
-): Promise<void> => {
-  const { case_id, asking, stopping } = live;
-  if (event.type === 'permission_request') {
-    const { request_id } = event.data;
-    asking.set(request_id, { ...event.data, since: service.clock().toISOString() });
-    standAside(service, live, request_id);
-    await tellAsked(service, live, event);
-    await update(service, case_id, (current) => moveTo(current, 'BLOCKED'));
-  }
-  if (event.type !== 'permission_resolved' || service.engine.closing) return;
-  const wasAsked = asking.has(event.data.request_id);
-  if (!stopping) asking.delete(event.data.request_id);
-  if (wasAsked) await tellAsked(service, live, event);
-  if (stopping || !wasAsked || asking.size > 0) return;
-  live.aside = false;
-  if (rebaseUnderWay(service, case_id) === undefined) await update(service, case_id, unblock);
+  live.followed = live.followed.then(() => followed);
 };

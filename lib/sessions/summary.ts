@@ -4,6 +4,7 @@ import { fenceOff } from '../providers/fence-off.ts';
 import type { ChangedFile } from '../tools/git/diff.ts';
 import { settingsTouched } from './agent-settings.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
+import { questionsPart } from './questions.ts';
 import { isOpen, type Told, type ToldCall } from './told.ts';
 
 export interface Outcome {
@@ -37,6 +38,7 @@ export const summaryOf = (done: WorkDone): string =>
   [
     ...outcome(done),
     ...asked(done.asked),
+    ...questionsPart(done.told.questions.values()),
     ...plan(done),
     ...changed(done.changes),
     ...settingsTouched(done.changes),

@@ -4,34 +4,68 @@ import type { RunEvent } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
 import type { LiveRun } from './engine.ts';
 
-type Permission = Extract<RunEvent, { type: 'permission_request' | 'permission_resolved' }>;
+type Request = 'permission_request' | 'question_request';
+type Resolution = 'permission_resolved' | 'question_resolved';
+
+/** An agent asks the operator, or does not any more. */
+export type Asking = Extract<RunEvent, { type: Request | Resolution }>;
+
+/** What an agent asks the operator: leave, or a question. */
+export type Asked = Extract<RunEvent, { type: Request }>;
+
+export const isAsking = (event: RunEvent): event is Asking =>
+  isRequest(event) || event.type === 'permission_resolved' || event.type === 'question_resolved';
+
+export const isRequest = (event: RunEvent): event is Asked =>
+  event.type === 'permission_request' || event.type === 'question_request';
+
+export const idOf = ({ data }: Asking): string =>
+  'question_id' in data ? data.question_id : data.request_id;
+
+/** What is asked, in the agent's words, made visible. */
+export const wordsOf = (asked: Asked): string =>
+  visible(
+    asked.type === 'question_request'
+      ? asked.data.message
+      : (asked.data.command ?? asked.data.title),
+  );
 
 /** Tells everybody who listens that an agent asks the operator, or that it does not any more. */
 export const tellAsked = async (
   { store, clock }: Pick<Service, 'store' | 'clock'>,
-  live: Pick<LiveRun, 'case_id' | 'session_id'>,
-  event: Permission,
+  { case_id, session_id }: Pick<LiveRun, 'case_id' | 'session_id'>,
+  asking: Asking,
 ): Promise<void> => {
-  await store.journal.append({ events: [bodyOf(live, event, clock().toISOString())] });
+  const told = { timestamp: clock().toISOString(), ...bodyOf({ case_id, session_id }, asking) };
+  await store.journal.append({ events: [told as EventBody] });
 };
 
-const bodyOf = (
-  { case_id, session_id }: Pick<LiveRun, 'case_id' | 'session_id'>,
-  { type, data }: Permission,
-  timestamp: string,
-): EventBody => {
-  const { request_id } = data;
-  const request = { case_id, session_id, request_id };
-  if (type === 'permission_resolved') {
-    const payload = { ...request, option_id: data.option_id };
-    return { event_type: 'permission_answered', timestamp, payload };
+type Told = Pick<EventBody, 'event_type' | 'payload'>;
+
+const bodyOf = (of: Pick<LiveRun, 'case_id' | 'session_id'>, { type, data }: Asking): Told => {
+  switch (type) {
+    case 'question_request': {
+      const { question_id, message } = data;
+      const payload = { ...of, question_id, message: shown(message) };
+      return { event_type: 'question_requested', payload };
+    }
+    case 'question_resolved': {
+      const { question_id, action, by } = data;
+      return { event_type: 'question_answered', payload: { ...of, question_id, action, by } };
+    }
+    case 'permission_request': {
+      const { request_id, title, kind, command } = data;
+      const payload = {
+        ...{ ...of, request_id, title: shown(title), kind: shown(kind) },
+        ...(command !== undefined && { command: shown(command) }),
+      };
+      return { event_type: 'permission_requested', payload };
+    }
+    default: {
+      const { request_id, option_id } = data;
+      return { event_type: 'permission_answered', payload: { ...of, request_id, option_id } };
+    }
   }
-  const { title, kind, command } = data;
-  const payload = {
-    ...{ ...request, title: shown(title), kind: shown(kind) },
-    ...(command !== undefined && { command: shown(command) }),
-  };
-  return { event_type: 'permission_requested', timestamp, payload };
 };
 
 const LONGEST = 2000;

@@ -4,6 +4,7 @@ import type { TranscriptEvent } from '../../store/sessions/transcript-event.ts';
 import type { Service } from '../service.ts';
 import { isTurnTold } from '../worktrees/turn/told.ts';
 import { type LeftRef, leftRefs } from './left-refs.ts';
+import { hearQuestion, type ToldQuestions } from './questions.ts';
 import { isRunning } from './rules.ts';
 import { PROCESSES_LEFT } from './stream.ts';
 
@@ -29,6 +30,8 @@ export interface Told {
   git: readonly string[];
   /** What outlived its turns, as it was told. */
   left: readonly string[];
+  /** What its agent asked the operator, in both modes. */
+  questions: ToldQuestions;
   /** What was said after the last of them, or the beginning of it. */
   last_words: string;
   /** Of the newest turn, if nothing ended it. */
@@ -44,6 +47,7 @@ interface Reading {
   refs: LeftRef[];
   git: string[];
   left: string[];
+  questions: ToldQuestions;
   said: string;
   usage: Usage | undefined;
 }
@@ -59,14 +63,16 @@ export const toldBy = async ({ engine }: Service, kept: KeptSession): Promise<To
     refs: [],
     git: [],
     left: [],
+    questions: new Map(),
     said: '',
     usage: undefined,
   };
   for await (const events of engine.transcript(kept).soFar(0))
     for (const { event, data } of events) HEAR.get(event)?.(reading, data);
-  const { calls, reached, refused, refs, git, left, said, usage } = reading;
+  const { calls, reached, refused, refs, git, left, questions, said, usage } = reading;
   const network = { reached: [...reached], refused: [...refused] };
-  return { calls: [...calls.values()], network, refs, git, left, last_words: said, usage };
+  const told = { calls: [...calls.values()], network, refs, git, left, questions };
+  return { ...told, last_words: said, usage };
 };
 
 type Hear = (reading: Reading, data: TranscriptEvent['data']) => void;
@@ -111,6 +117,8 @@ const HEAR = new Map<string, Hear>(
       if (isTurnTold(data.code) && reading.git.length < MOST_KEPT)
         reading.git.push(String(data.message));
     },
+    question_request: ({ questions }, data) => hearQuestion(questions, 'question_request', data),
+    question_resolved: ({ questions }, data) => hearQuestion(questions, 'question_resolved', data),
     message: (reading, { text }) => {
       if (reading.said.length <= LONGEST) reading.said += String(text).slice(0, LONGEST);
     },

@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
+import { QuestionField } from './question.ts';
 import type { TrustWish } from './trust.ts';
 
 /** What can need the operator, each with what it means. */
 export const KINDS = [
   'plan',
   'permission',
+  'question',
   'failed',
   'blocked',
   'paused',
@@ -24,7 +26,10 @@ const Call = Type.Object({
   method: Type.Enum(['GET', 'POST', 'PUT', 'DELETE']),
   path: Type.String({ description: 'As it is called, with its ids' }),
   body: Type.Optional(
-    Type.Unknown({ description: 'What is sent: of a permission, one of its `options`' }),
+    Type.Unknown({
+      description:
+        'What is sent: of a permission, one of its `options`; to a question it declines, where `fields` can be filled in',
+    }),
   ),
 });
 
@@ -33,7 +38,7 @@ export const AttentionItem = Type.Object(
     id: Type.String({ description: 'The same as long as it is the same thing that waits' }),
     kind: Type.Enum([...KINDS], {
       description:
-        '`plan`: waits to be approved. `permission`: an agent asks. `failed`: a session, until another is begun or the Work item is moved on. `blocked`: sessions wait behind a Work item that is BLOCKED. `paused`: a session was interrupted, or met a limit. `manual`: yours waits for its plan, or until you finish it. `conflict`: of a rebase. `review`: asks for changes. `feedback`: reviews are queued, and no session is at them. `sync`: an issue changed here and on the host. `webhook`: its receiver wants no more. `held`: a change by file waits. `trust`: a setting, or a receiver of events, does. `file`: cannot be read as what it should be',
+        '`plan`: waits to be approved. `permission`: an agent asks for leave. `question`: an agent asks something. `failed`: a session, until another is begun or the Work item is moved on. `blocked`: sessions wait behind a Work item that is BLOCKED. `paused`: a session was interrupted, or met a limit. `manual`: yours waits for its plan, or until you finish it. `conflict`: of a rebase. `review`: asks for changes. `feedback`: reviews are queued, and no session is at them. `sync`: an issue changed here and on the host. `webhook`: its receiver wants no more. `held`: a change by file waits. `trust`: a setting, or a receiver of events, does. `file`: cannot be read as what it should be',
     }),
     case_id: Type.Optional(Id),
     session_id: Type.Optional(Id),
@@ -46,6 +51,11 @@ export const AttentionItem = Type.Object(
         Type.Object({ option_id: Type.String(), kind: Type.String(), name: Type.String() }),
         { description: 'What a permission can be answered with' },
       ),
+    ),
+    fields: Type.Optional(
+      Type.Array(QuestionField, {
+        description: 'What a question is answered with: `{"action": "accept", "content": {…}}`',
+      }),
     ),
     resume_at: Type.Optional(Time),
     file: Type.Optional(Type.String({ description: 'Relative to the workspace' })),

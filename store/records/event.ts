@@ -3,6 +3,7 @@ import { StateName } from './case.ts';
 import { Id, Sha256, Time, Word } from './id.ts';
 import { orNull } from './or-null.ts';
 import { ProblemRecord } from './problem.ts';
+import { AnswerAction, AnsweredBy } from './question.ts';
 
 const ofCase = { case_id: Id };
 const maybeOfCase = { case_id: Type.Optional(Id) };
@@ -58,6 +59,15 @@ export const PAYLOADS = {
     option_id: Type.Union([Type.Null(), Type.String()], {
       description: 'null: it is asked no more, for its run was ended',
     }),
+  }),
+  question_requested: Type.Object({
+    ...ofSession,
+    question_id: Id,
+    message: Type.String({ description: 'Its beginning, where it is long' }),
+  }),
+  question_answered: Type.Object({
+    ...{ ...ofSession, question_id: Id },
+    ...{ action: AnswerAction, by: AnsweredBy },
   }),
   problem_found: Type.Object({ ...maybeOfCase, ...ProblemRecord.properties }),
   problem_mended: Type.Object({ ...maybeOfCase, file: File, code: Type.String() }),

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
 import { orNull } from './or-null.ts';
+import { QUESTION_EVENTS } from './question.ts';
 import { Usage, Waiting } from './session.ts';
 
 const Text = Type.String();
@@ -110,6 +111,7 @@ in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from he
     },
     { description: 'Follows a request, or stands alone where the policy decided' },
   ),
+  ...QUESTION_EVENTS,
   usage: Type.Object(Usage.properties, { description: 'What the turn has used so far' }),
   network: Type.Object(
     {

@@ -103,7 +103,10 @@ export type PauseReason = Static<typeof PauseReason>;
 
 export const Waiting = Type.Object(
   {
-    for: Type.Enum(['agent', 'model']),
+    for: Type.Enum(['agent', 'model', 'operator'], {
+      description:
+        '`operator`: its agent asks something; `GET /attention` has the call that answers',
+    }),
     since: Time,
     message: Type.String(),
     http_status: Type.Optional(Type.Integer()),

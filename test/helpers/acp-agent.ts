@@ -18,6 +18,8 @@ interface Turn {
   update: (update: Record<string, unknown>) => Promise<void>;
   notify: (method: string, params: Record<string, unknown>) => Promise<void>;
   ask: (toolCall: Record<string, unknown>) => Promise<string>;
+  /** Asks the operator something. */
+  elicit: (question: Record<string, unknown>) => Promise<unknown>;
   cancelled: Promise<void>;
 }
 
@@ -163,6 +165,24 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
       await turn.ask({ toolCallId: 'x', title: 'npm test', kind: 'execute', ...command }),
     );
     return END;
+  },
+  // Asks what the test wrote, all at once, and says what it was offered and answered.
+  asks: async (turn) => {
+    const asked: Record<string, unknown>[] = JSON.parse(
+      readFileSync(join(memory, 'questions.json'), 'utf8'),
+    );
+    await say(turn, 'Let me ask first.');
+    const answers = await Promise.all(asked.map(turn.elicit));
+    if (turn.prompt.includes('The approved plan'))
+      await call(turn, 'sh', { kind: 'execute', status: 'completed' });
+    await say(turn, JSON.stringify({ offered, answers }));
+    return END;
+  },
+  'asks-and-dies': async (turn) => {
+    void turn.elicit({ message: 'Am I alive?' });
+    await say(turn, 'Asked.');
+    setTimeout(() => process.exit(7), 200);
+    return new Promise(() => {});
   },
   'plan-question': async (turn) => {
     const rawInput = { plan: '# From the question\n' };
@@ -470,6 +490,7 @@ const chooses = behaviour.startsWith('choose');
 let mode = 'default';
 let cwd = process.cwd();
 let servers: Turn['servers'] = [];
+let offered: unknown;
 let cancel: () => void = () => {};
 const cancelled = new Promise<void>((resolve) => {
   cancel = resolve;
@@ -478,15 +499,18 @@ const cancelled = new Promise<void>((resolve) => {
 const asIs = (params: unknown): unknown => params;
 
 agent({ name: 'test-agent' })
-  .onRequest(methods.agent.initialize, () => ({
-    protocolVersion: behaviour === 'old' ? 0 : 1,
-    agentInfo: { name: 'test-agent', version: '1.2.3' },
-    agentCapabilities: {
-      loadSession: true,
-      sessionCapabilities: { resume: {} },
-      mcpCapabilities: { http: true },
-    },
-  }))
+  .onRequest(methods.agent.initialize, ({ params }) => {
+    offered = params.clientCapabilities?.elicitation;
+    return {
+      protocolVersion: behaviour === 'old' ? 0 : 1,
+      agentInfo: { name: 'test-agent', version: '1.2.3' },
+      agentCapabilities: {
+        loadSession: true,
+        sessionCapabilities: { resume: {} },
+        mcpCapabilities: { http: true },
+      },
+    };
+  })
   .onRequest(methods.agent.session.new, ({ params }) => {
     if (behaviour === 'stuck') return new Promise(() => {});
     if (behaviour === 'locked') throw RequestError.authRequired();
@@ -553,6 +577,11 @@ agent({ name: 'test-agent' })
     const prompt = first?.type === 'text' ? first.text : '';
     const answer = await BEHAVIOURS[chooses ? 'choose' : behaviour]?.({
       ...{ session_id: sessionId, cwd, prompt, servers, update, ask, cancelled },
+      elicit: (question) =>
+        client.request('elicitation/create' as string, {
+          ...{ sessionId, mode: 'form', requestedSchema: { type: 'object' } },
+          ...question,
+        }),
       notify: (method, told) => client.notify(method, { sessionId, ...told }),
     });
     return (answer ?? END) as { stopReason: 'end_turn' };

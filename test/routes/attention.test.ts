@@ -11,7 +11,7 @@ import { announce } from '../../store/store.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { withHost } from '../helpers/linked.ts';
 import { openReceiver } from '../helpers/receiver.ts';
-import { temporaryDirectory } from '../helpers/repository.ts';
+import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
 import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
 import { withPull } from '../helpers/with-pull.ts';
@@ -103,6 +103,23 @@ describe('GET /attention', () => {
     await answer(it, asked);
     await it.until(id, 'completed');
     assert.deepEqual(await list(it), []);
+  });
+
+  it('has what an agent wants to know, with the fields, until it is answered', async (t) => {
+    const options = withAgent(t, 'asks');
+    const port = { type: 'integer' };
+    const question = { message: 'Which\u202e?', requestedSchema: { properties: { port } } };
+    writeFiles(join(options.env?.HOME ?? '', '.test-agent'), {
+      'questions.json': JSON.stringify([question]),
+    });
+    const it = await withCase(t, 'Ask.', options);
+    const { id } = await it.start();
+    const asked = await waits(it, 'question');
+    assert.deepEqual([asked.session_id, await kindsOf(it)], [id, ['question']]);
+    assert.equal(asked.message, 'Which⟦U+202E⟧?');
+    assert.deepEqual(asked.fields, [{ name: 'port', type: 'integer', required: false }]);
+    await answer(it, asked);
+    await it.until(id, 'plan_ready');
   });
 
   it('has a failed session until another is begun', async (t) => {

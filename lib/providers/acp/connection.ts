@@ -14,6 +14,7 @@ export interface AgentListener {
   /** Every notification, in the order in which it was sent, before the answer to any later request. */
   onNotification(method: string, params: unknown): void;
   onPermission(params: unknown, signal: AbortSignal): Promise<unknown>;
+  onQuestion(params: unknown, signal: AbortSignal): Promise<unknown>;
   /** A request that this client does not serve; the agent is told so. */
   onUnknownRequest(method: string, params: unknown): void;
 }
@@ -42,6 +43,9 @@ export const connectAgent = (
   const connection = client({ name: 'dossier' })
     .onRequest(methods.client.session.requestPermission, asIs, ({ params, signal }) =>
       listener.onPermission(params, signal),
+    )
+    .onRequest(methods.client.elicitation.create, asIs, ({ params, signal }) =>
+      listener.onQuestion(params, signal),
     )
     .onRequest('*', ({ method, params }) => {
       listener.onUnknownRequest(method, params);

@@ -48,6 +48,7 @@ const shakeHands = async (
   const connection = connectAgent(program, {
     onNotification: () => undefined,
     onPermission: async () => ({ outcome: { outcome: 'cancelled' } }),
+    onQuestion: async () => ({ action: 'cancel' }),
     onUnknownRequest: () => undefined,
   });
   const hello = initialize(connection);

@@ -20,8 +20,6 @@ export interface PermissionDesk {
   ask(call: ToolCall, options: unknown, signal: AbortSignal): Promise<unknown>;
   /** The operator's answer; false when there is no such request or option. Throws `bad_request` for a prefix that does not fit. */
   answer(request_id: string, option_id: string, prefix?: string): boolean;
-  /** Whether the operator is asked now. */
-  asking(): boolean;
   /** The title of what was refused last; undefined when nothing was. */
   refused(): string | undefined;
   /** Answers all that is parked, and all that still comes, with "cancelled". */
@@ -76,7 +74,6 @@ export const createPermissionDesk = (deps: DeskDeps): PermissionDesk => {
       resolve(state, request_id, { option_id });
       return true;
     },
-    asking: () => state.parked.size > 0,
     refused: () => state.refused,
     close: () => {
       closed = true;

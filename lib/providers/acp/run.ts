@@ -13,8 +13,17 @@ import { watchQuiet } from '../waiting.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
 import type { Verdict } from './judge.ts';
 import { createPermissionDesk } from './permission-desk.ts';
+import { createQuestionDesk } from './question-desk.ts';
 import { createTranscript } from './transcript.ts';
-import { capturePlan, endTurn, hearNotice, runTurn, TOKEN_VARIABLE, type Turn } from './turn.ts';
+import {
+  capturePlan,
+  closeDesks,
+  endTurn,
+  hearNotice,
+  runTurn,
+  TOKEN_VARIABLE,
+  type Turn,
+} from './turn.ts';
 import { createUsageMeter } from './usage.ts';
 
 export interface AcpDeps extends ProviderDeps {
@@ -35,7 +44,7 @@ export const startAcpRun = (
   const turn = startTurn(preset, spec, told.tell, deps);
   const done = runTurn(turn)
     .then(async (verdict): Promise<RunResult> => {
-      turn.desk.close();
+      closeDesks(turn);
       await turn.program.end();
       return resultOf(turn, verdict);
     })
@@ -46,7 +55,7 @@ export const startAcpRun = (
     });
   const stop = async (end: () => Promise<unknown>): Promise<void> => {
     turn.stopped = true;
-    turn.desk.close();
+    closeDesks(turn);
     await end();
     await done;
   };
@@ -55,6 +64,7 @@ export const startAcpRun = (
     cancel: () => stop(() => endTurn(turn)),
     kill: () => stop(() => turn.program.end()),
     answer: turn.desk.answer,
+    reply: turn.questions.reply,
     finish: () => false,
   };
 };
@@ -77,19 +87,25 @@ const startTurn = (
   const transcript = createTranscript(tell, TOLD_OUTPUT);
   const meter = createUsageMeter(preset.sums_turn);
   const inside = (path: string): boolean => deps.isInside(spec.cwd, path);
+  let waiting = 0;
+  // The operator may think as long as it takes.
+  const onWaiting = (is: boolean): void => {
+    waiting += is ? 1 : -1;
+    program.idle(waiting > 0 ? undefined : spec.limits.idle_ms);
+  };
   const desk = createPermissionDesk({
     scope: { phase: spec.phase, policy: deps.policy, inside, prefixes: spec.prefixes ?? [] },
-    tell,
-    // The operator may think as long as it takes.
-    onWaiting: (waiting) => program.idle(waiting ? undefined : spec.limits.idle_ms),
+    ...{ tell, onWaiting },
   });
+  const { attended = false } = spec;
+  const questions = createQuestionDesk({ attended, tell, onWaiting });
   const turn: Turn = {
-    ...{ preset, spec, program, transcript, meter, desk, tell, seen: deps.seen },
+    ...{ preset, spec, program, transcript, meter, desk, questions, tell, seen: deps.seen },
     watch: watchQuiet({
       quiet_ms: spec.limits.quiet_ms ?? LIMITS.quiet_ms,
       stderr: program.stderr,
       tell,
-      busy: () => desk.asking() || transcript.calling(),
+      busy: () => waiting > 0 || transcript.calling(),
     }),
     agent: connectAgent(
       program,
@@ -121,6 +137,11 @@ const listener = (turn: () => Turn): AgentListener => ({
     const call = transcript.toolCall(record(toolCall));
     capturePlan(turn(), call.kind, call.raw_input);
     return desk.ask(call, options, signal);
+  },
+  onQuestion: (params, signal) => {
+    const { transcript, questions } = turn();
+    transcript.breakOff();
+    return questions.ask(params, signal);
   },
   onUnknownRequest: (method, params) => turn().tell(unserved(method, params)),
 });

@@ -21,12 +21,22 @@ export interface AgentHello {
   auth_methods: string[];
 }
 
-/** Shakes hands. File and terminal access are not offered, so that the agent's own tools and the sandbox are the only way. */
-export const initialize = async (agent: AgentConnection): Promise<AgentHello> => {
+/**
+ * Shakes hands. File and terminal access are not offered, so that the agent's own tools and the sandbox are the only way;
+ * nor is the opening of addresses. Questions are where somebody answers.
+ */
+export const initialize = async (
+  agent: AgentConnection,
+  { attended = false }: Pick<RunSpec, 'attended'> = {},
+): Promise<AgentHello> => {
   const answer = record(
     await agent.request('initialize', {
       protocolVersion: PROTOCOL_VERSION,
-      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientCapabilities: {
+        fs: { readTextFile: false, writeTextFile: false },
+        terminal: false,
+        ...(attended && { elicitation: { form: {} } }),
+      },
       clientInfo: { name: 'dossier', version: '1' },
     }),
   );

@@ -15,6 +15,8 @@ export interface Transcript {
   toolCall(piece: Wire): ToolCall;
   /** The turn begins: what was heard before was a replay of earlier turns. */
   begin(): void;
+  /** The operator is asked: what is said next stands by itself, and what was said before is kept. */
+  breakOff(): void;
   /** The turn is over: tells what was held back, and that calls were killed with it. */
   close(killed: boolean): void;
   /** Whether the agent said or did anything in this turn. */
@@ -70,6 +72,7 @@ export const createTranscript = (
     begin: () => {
       state.live = true;
     },
+    breakOff: () => state.message.add('\n\n'),
     close: (killed) => closeCalls(state, killed),
     acted: () => state.acted,
     lastMessage: state.message.read,

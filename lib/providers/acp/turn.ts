@@ -18,6 +18,7 @@ import { judgeTurn, type Verdict } from './judge.ts';
 import { noticeIn } from './notices.ts';
 import { chosenIn, type Seen } from './offers.ts';
 import type { PermissionDesk } from './permission-desk.ts';
+import type { QuestionDesk } from './question-desk.ts';
 import { initialize, type OpenSession, openSession, setMode } from './session.ts';
 import type { Transcript } from './transcript.ts';
 import type { UsageMeter } from './usage.ts';
@@ -31,6 +32,7 @@ export interface Turn {
   readonly transcript: Transcript;
   readonly meter: UsageMeter;
   readonly desk: PermissionDesk;
+  readonly questions: QuestionDesk;
   readonly tell: (event: RunEvent) => void;
   readonly watch: Watch;
   readonly seen: Seen;
@@ -100,7 +102,7 @@ const costBefore = ({ preset, spec, session_id }: Turn): number =>
 
 /** Ends the turn, so that the agent can put its session in order, and then its processes. */
 export const endTurn = async (turn: Turn): Promise<void> => {
-  turn.desk.close();
+  closeDesks(turn);
   if (turn.session_id !== undefined && turn.prompted !== undefined) {
     turn.agent.notify('session/cancel', { sessionId: turn.session_id });
     await within(turn.prompted, CANCEL_MS);
@@ -109,6 +111,12 @@ export const endTurn = async (turn: Turn): Promise<void> => {
 };
 
 const CANCEL_MS = 5000;
+
+/** Nobody is asked any more: all that is open is answered "cancelled". */
+export const closeDesks = ({ desk, questions }: Pick<Turn, 'desk' | 'questions'>): void => {
+  desk.close();
+  questions.close();
+};
 
 /** Claude and Qwen offer their plan by asking leave to carry it out: that question is the plan, and ends the turn. */
 export const capturePlan = (turn: Turn, kind: string, input: unknown): void => {
@@ -123,7 +131,7 @@ const open = async (turn: Turn): Promise<void> => {
   const { agent, preset, spec } = turn;
   const note = (kind: string, raw: unknown): void =>
     turn.tell({ type: 'agent_event', data: { kind, raw: capRaw(raw) } });
-  const hello = await initialize(agent);
+  const hello = await initialize(agent, spec);
   if (preset.authenticate !== undefined) {
     await agent.request('authenticate', { methodId: preset.authenticate });
   }
@@ -171,8 +179,12 @@ const prompt = (turn: Turn): Promise<unknown> => {
 };
 
 // Who asks for a word and no plan takes what is said.
-const hasWorked = ({ spec, transcript, meter }: Turn): boolean =>
-  spec.prompt.bare === true || transcript.planned() || transcript.called() || meter.used();
+const hasWorked = ({ spec, transcript, meter, questions }: Turn): boolean =>
+  spec.prompt.bare === true ||
+  transcript.planned() ||
+  transcript.called() ||
+  questions.asked() ||
+  meter.used();
 
 const judge = (turn: Turn, stop_reason: string | undefined): Verdict =>
   judgeTurn({

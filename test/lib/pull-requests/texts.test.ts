@@ -74,6 +74,7 @@ const SUMMARY = summaryOf({
     refs: [],
     git: [],
     left: [],
+    questions: new Map(),
     last_words: SAID,
     usage: undefined,
   },

@@ -1,0 +1,90 @@
+import { type Static, Type } from 'typebox';
+import { Id } from './id.ts';
+
+const Text = Type.String();
+
+const AnswerValue = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Array(Text)]);
+
+/** What is filled in, by the name of the field. */
+export const AnswerContent = Type.Record(Type.String(), AnswerValue);
+export type AnswerContent = Static<typeof AnswerContent>;
+
+export const QuestionOption = Type.Object({
+  value: Text,
+  title: Type.Optional(Text),
+  description: Type.Optional(Text),
+});
+export type QuestionOption = Static<typeof QuestionOption>;
+
+export const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'array'] as const;
+export const FIELD_FORMATS = ['email', 'uri', 'date', 'date-time'] as const;
+
+export const QuestionField = Type.Object(
+  {
+    name: Text,
+    type: Type.Enum([...FIELD_TYPES], { description: '`array`: any of its `options`' }),
+    required: Type.Boolean(),
+    title: Type.Optional(Text),
+    description: Type.Optional(Text),
+    options: Type.Optional(
+      Type.Array(QuestionOption, { description: 'What can be chosen, where nothing else can be' }),
+    ),
+    format: Type.Optional(Type.Enum([...FIELD_FORMATS])),
+    pattern: Type.Optional(
+      Type.String({ description: "An expression of the agent's, which the daemon does not run" }),
+    ),
+    min_length: Type.Optional(Type.Number()),
+    max_length: Type.Optional(Type.Number()),
+    minimum: Type.Optional(Type.Number()),
+    maximum: Type.Optional(Type.Number()),
+    min_items: Type.Optional(Type.Number()),
+    max_items: Type.Optional(Type.Number()),
+    default: Type.Optional(AnswerValue),
+  },
+  { $id: 'QuestionField' },
+);
+export type QuestionField = Static<typeof QuestionField>;
+
+export const AnswerAction = Type.Enum(['accept', 'decline', 'cancel'], {
+  description:
+    '`accept`: with `content`. `decline`: the operator does not say. `cancel`: neither yes nor no',
+});
+
+export const AnsweredBy = Type.Enum(['operator', 'agent', 'daemon'], {
+  description:
+    '`agent`: it took the question back, or is gone. `daemon`: the run was ended, or nobody was asked',
+});
+
+/** The operator's answer. */
+export const QuestionAnswer = Type.Object({
+  action: AnswerAction,
+  content: Type.Optional(AnswerContent),
+});
+export type QuestionAnswer = Static<typeof QuestionAnswer>;
+
+const asked = { question_id: Id, message: Text };
+
+/** What a session's stream tells of questions. */
+export const QUESTION_EVENTS = {
+  question_request: Type.Object(
+    {
+      ...asked,
+      fields: Type.Array(QuestionField, { description: 'What is to be filled in; maybe nothing' }),
+      tool_call_id: Type.Optional(Text),
+    },
+    { description: 'The agent asks the operator something, and the turn waits for the answer' },
+  ),
+  question_resolved: Type.Object(
+    {
+      ...asked,
+      action: AnswerAction,
+      content: Type.Optional(AnswerContent),
+      by: AnsweredBy,
+      reason: Type.Optional(Type.String({ description: 'Why nobody has answered' })),
+    },
+    { description: 'Follows a request, or stands alone where the daemon declined by itself' },
+  ),
+};
+
+type Data = { [E in keyof typeof QUESTION_EVENTS]: Static<(typeof QUESTION_EVENTS)[E]> };
+export type QuestionEvent = { [E in keyof Data]: { type: E; data: Data[E] } }[keyof Data];
