@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { createFile } from './disk/durable.ts';
@@ -25,14 +24,19 @@ export interface TaggedSnapshot {
   etag: string;
 }
 
-/** Keeps all files of the global memory as they are this moment in one record. Throws `too_large` beyond 16 MiB. */
-export const createSnapshot = async (store: Store): Promise<TaggedSnapshot> => {
+/**
+ * Keeps all files of the global memory as they are this moment in one record; where there is one of that id, it is the one.
+ * Throws `too_large` beyond 16 MiB.
+ */
+export const createSnapshot = async (store: Store, id: string): Promise<TaggedSnapshot> => {
   const { layout } = store;
   await readyToWrite(store);
+  const known = readSnapshot(store, id);
+  if (known !== undefined) return known;
   const files = readMemoryFiles(store);
   const at = store.clock();
   for (;;) {
-    const matter = { id: randomUUID(), created_at: at.toISOString(), files: files.length };
+    const matter = { id, created_at: at.toISOString(), files: files.length };
     const bytes = Buffer.concat([Buffer.from(renderFrontMatter(matter, '')), renderFiles(files)]);
     const path = join(layout.snapshots, `${timeName(at)}-${shortId(matter.id)}.md`);
     if (await createFile(layout, path, bytes)) return tagged(matter, files, bytes);

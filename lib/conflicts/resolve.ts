@@ -1,7 +1,8 @@
 import type { Session } from '../../store/records/session.ts';
-import { listSessions } from '../../store/sessions/sessions.ts';
+import { listSessions, readSession } from '../../store/sessions/sessions.ts';
 import { inWorktreeTurn } from '../../store/worktrees.ts';
 import { ServiceError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { Choice } from '../providers/choice.ts';
 import type { Service } from '../service.ts';
 import { createSession, type NewSession } from '../sessions/create.ts';
@@ -20,6 +21,9 @@ export const resolveWithAgent = (
   wanted: Pick<NewSession, 'provider' | keyof Choice>,
 ): Promise<Session> =>
   inWorktreeTurn(service.store, caseId, async () => {
+    const id = newId();
+    const known = readSession(service.store, caseId, id);
+    if (known !== undefined) return known.session;
     const worktree = getWorktree(service, caseId);
     await checkState(worktree);
     if (rebaseUnderWay(service, caseId) === undefined) throw noRebase();
@@ -31,7 +35,7 @@ export const resolveWithAgent = (
         'No file is in conflict any more. Send …/conflicts/apply to go on, or …/conflicts/abort.',
       );
     }
-    return createSession(service, caseId, { ...wanted, type: CONFLICT });
+    return createSession(service, caseId, { ...wanted, id, type: CONFLICT });
   });
 
 const refuseSecond = ({ store }: Service, caseId: string): void => {

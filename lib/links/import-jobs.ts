@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   changeImport,
   createImport,
@@ -11,6 +10,7 @@ import type { ImportFilter, ImportJob, ImportJobMatter } from '../../store/recor
 import { checkProject } from '../cases/project.ts';
 import { hostedRepositoryOf } from '../codehost/hosted.ts';
 import { notFound, ServiceError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { Service } from '../service.ts';
 import { startImport } from './import-run.ts';
 
@@ -43,10 +43,14 @@ export const createImportJob = async (
   { numbers, filter, project, type }: NewImport,
 ): Promise<TaggedImport> => {
   if ((numbers === undefined) === (filter === undefined)) throw eitherOr();
+  const id = newId();
+  const known = readImport(service.store, id);
+  if (known !== undefined && known.matter.status !== 'pending') return served(known);
+  if (known !== undefined) return settled(service, id, 'running');
   checkProject(service, project);
   await hostedRepositoryOf(service, project);
   const matter: ImportJobMatter = {
-    id: randomUUID(),
+    id,
     status: 'pending',
     ...(project !== undefined && { project }),
     ...(type !== undefined && { type }),

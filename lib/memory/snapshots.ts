@@ -6,10 +6,12 @@ import {
   type TaggedSnapshot,
 } from '../../store/snapshots.ts';
 import { notFound } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { Service } from '../service.ts';
 
 /** Keeps the global memory as it is now. Throws `too_large` beyond 16 MiB. */
-export const takeSnapshot = ({ store }: Service): Promise<TaggedSnapshot> => createSnapshot(store);
+export const takeSnapshot = ({ store }: Service): Promise<TaggedSnapshot> =>
+  createSnapshot(store, newId());
 
 /** The snapshots that can be read, oldest first; the others are told by the diagnostics. */
 export const listSnapshots = ({ store }: Service): SnapshotEntry[] =>

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { withTexts } from '../../store/disk/scratch.ts';
 import { sha256 } from '../../store/names.ts';
 import { createUpdate, type KeptUpdate, listUpdates } from '../../store/pulls/updates.ts';
 import type { BodyUpdate } from '../../store/records/body-update.ts';
 import { checkTexts } from '../cases/text.ts';
 import { notFound, ServiceError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import { pullDraft } from '../pull-requests/compose.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
 import { publishable } from '../pull-requests/own-words.ts';
@@ -22,14 +22,17 @@ export const suggestUpdate = (
   { body: given }: { body?: string },
 ): Promise<BodyUpdate> => {
   checkTexts({ body: given });
+  const id = newId();
   return inPullTurn(service, caseId, async () => {
+    const known = listUpdates(service.store, caseId)?.find(({ matter }) => matter.id === id);
+    if (known !== undefined) return servedUpdate(service, known);
     const pull = getPull(service, caseId);
     const { number } = pull.matter;
     const body = given ?? publishable((await pullDraft(service, caseId)).body);
     const { body: base } = await hostedFor(service, pull).pull(number);
     if (isSameText(base, body)) throw nothingNew(number);
     const matter = {
-      ...{ id: randomUUID(), pull: number, status: 'queued' as const, base_sha256: sha256(base) },
+      ...{ id, pull: number, status: 'queued' as const, base_sha256: sha256(base) },
       created_at: service.clock().toISOString(),
     };
     const kept = await createUpdate(service.store, caseId, { matter, body, base });

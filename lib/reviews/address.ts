@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { changeReview } from '../../store/pulls/reviews.ts';
 import type { Review } from '../../store/records/review.ts';
 import { isEnded, type Session } from '../../store/records/session.ts';
-import { listSessions } from '../../store/sessions/sessions.ts';
+import { listSessions, readSession } from '../../store/sessions/sessions.ts';
 import { checkTexts } from '../cases/text.ts';
 import { ServiceError } from '../errors.ts';
+import { newId } from '../new-id.ts';
 import type { Choice } from '../providers/choice.ts';
 import { getOpenPull } from '../pull-requests/current.ts';
 import type { Service } from '../service.ts';
@@ -28,10 +28,12 @@ export const addressFeedback = (
   wanted: Wanted,
 ): Promise<Session> => {
   checkTexts({ comment: wanted.comment });
+  const id = newId();
   return service.store.turns.take(`feedback:${caseId}`, async () => {
+    const known = readSession(service.store, caseId, id);
+    if (known !== undefined) return known.session;
     refuseSecond(service, caseId);
     const queued = queuedReviews(service, caseId);
-    const id = randomUUID();
     // First the reviews: the session reads them as soon as it is there. Of one that is not made they stay queued.
     for (const review of queued)
       await changeReview(service.store, caseId, review.id, () => ({ session_id: id }));

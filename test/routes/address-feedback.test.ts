@@ -7,6 +7,7 @@ import type { Review } from '../../store/records/review.ts';
 import type { Session } from '../../store/records/session.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { forgetAnswer } from '../helpers/unanswered.ts';
 import { type WithPull, withPull } from '../helpers/with-pull.ts';
 import { assertProblem, told } from '../helpers/work-item.ts';
 
@@ -69,6 +70,19 @@ const withThread = async (t: TestContext, settings?: string): Promise<Scene> => 
 };
 
 describe('POST /api/cases/{id}/pr/address-feedback', () => {
+  it('starts one session, also when the daemon died before it had answered', async (t) => {
+    const scene = await withThread(t);
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+    const send = () =>
+      scene.call<Session>('POST', `/api${scene.at}/pr/address-feedback`, {}, headers);
+    const first = await send();
+    forgetAnswer(scene.running.workspace, 'k');
+    const again = await send();
+    assert.deepEqual([again.status, again.body.id], [202, first.body.id], again.text);
+    const feedback = (await scene.call<Session[]>('GET', `${scene.at}/sessions`)).body;
+    assert.equal(feedback.filter(({ type }) => type === 'feedback').length, 1);
+  });
+
   it('runs a session that is told the queued reviews with file and line, in both of its turns', async (t) => {
     const scene = await withThread(t, ECHO);
     const { start, until, plan, call, at, feedback, thread, api } = scene;

@@ -10,6 +10,7 @@ import type { ChecklistItem, Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
 import { withCase as withSession } from '../helpers/sessions.ts';
+import { forgetAnswer } from '../helpers/unanswered.ts';
 import { assertProblem, sha256, told, withCase } from '../helpers/work-item.ts';
 
 const BODY = { title: 'Once', type: 'bug' };
@@ -22,12 +23,72 @@ const withKey = (key: string, more: Record<string, string> = {}) => ({
 
 const answersOf = ({ workspace }: Running): string => join(workspace, '.dossier/answers');
 
-/** As a daemon leaves it that was killed before it had kept its answer. */
-const killed = (running: Running, key: string): void => {
-  const path = join(answersOf(running), `${sha256(key)}.json`);
-  const { answer: _, said: _said, ...kept } = JSON.parse(readFileSync(path, 'utf8'));
-  writeFileSync(path, JSON.stringify(kept));
+const killed = ({ workspace }: Running, key: string): void => forgetAnswer(workspace, key);
+
+/** What makes what another call would make again: the path of the list that then has one more. */
+const MADE: Record<string, { list: string; body?: object; query?: string }> = {
+  '/cases': { list: '/cases', body: BODY },
+  '/cases/{id}/sessions': { list: '/cases/{id}/sessions', body: { type: 'implementing' } },
+  '/api/sessions/queue': { list: '/cases/{id}/sessions', body: { case_id: '{id}' } },
+  '/api/global-memory/snapshot': { list: '/api/global-memory/snapshots' },
+  '/cases/{id}/proof': { list: '/cases/{id}/proof', body: { type: 'log', content: 'ok' } },
+  '/cases/{id}/proof/files': { list: '/cases/{id}/proof', query: '?type=log', body: { a: 1 } },
+  '/cases/{id}/proof/checklist': {
+    list: '/cases/{id}/proof/checklist',
+    body: { type: 'log', description: 'Log', required: true },
+  },
+  '/webhooks': { list: '/webhooks', body: { url: 'http://127.0.0.1:9/x' } },
+  '/cases/{id}/webhooks': { list: '/cases/{id}/webhooks', body: { url: 'http://127.0.0.1:9/x' } },
 };
+
+/** Tested where what they need is made. */
+const MADE_ELSEWHERE = [
+  '/api/codehost/import/jobs',
+  '/api/cases/{id}/pr/address-feedback',
+  '/api/cases/{id}/pr-body/suggest-update',
+  '/api/cases/{id}/conflicts/resolve-with-agent',
+];
+
+/** There can be but one: a second is refused, or finds the first, whatever key it has. */
+const ONE_ALONE = [
+  '/api/worktrees/{case_id}/lock',
+  '/api/worktrees',
+  '/api/worktrees/{case_id}/attach',
+  '/api/worktrees/{case_id}/recoveries/{recovery_id}/restore',
+  '/api/codehost/issues/import-case',
+  '/api/cases/{id}/pr/create',
+  '/cases/{id}/editor/directories',
+  '/cases/{id}/editor/files',
+];
+
+describe('a POST that makes something, killed between its effect and its answer', () => {
+  for (const [path, { list, body, query = '' }] of Object.entries(MADE))
+    it(`${path}: is made once, and answered when it is sent again`, async (t) => {
+      const { running, item } = await withSession(t);
+      const of = (text: string): string => text.replaceAll('{id}', item.id);
+      const send = () => {
+        const sent = body === undefined ? undefined : JSON.parse(of(JSON.stringify(body)));
+        return running.call<{ id: string }>('POST', `${of(path)}${query}`, sent, withKey('k'));
+      };
+      const count = async () => (await running.call<unknown[]>('GET', of(list))).body.length;
+      const before = await count();
+      const first = await send();
+      assert.equal(first.status, 201, first.text);
+      killed(running, 'k');
+      await running.restart();
+      const again = await send();
+      assert.deepEqual([again.status, again.body.id], [201, first.body.id], again.text);
+      assert.equal(await count(), before + 1);
+    });
+
+  it('is every one of them, or one of which there can be but one', () => {
+    const creating = sections.flatMap(({ routes }) => routes).filter(isCreating);
+    assert.deepEqual(
+      creating.map(({ path }) => path).toSorted(),
+      [...Object.keys(MADE), ...MADE_ELSEWHERE, ...ONE_ALONE].toSorted(),
+    );
+  });
+});
 
 describe('a POST with an Idempotency-Key', () => {
   it('is made once, and its first answer given again, over restarts', async (t) => {

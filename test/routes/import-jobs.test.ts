@@ -9,9 +9,11 @@ import { eventually } from '../helpers/eventually.ts';
 import { type WithHost, withHost } from '../helpers/linked.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { startForTest } from '../helpers/service.ts';
+import { forgetAnswer } from '../helpers/unanswered.ts';
 import { assertProblem } from '../helpers/work-item.ts';
 
 const JOBS = '/api/codehost/import/jobs';
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 const begin = async ({ call }: WithHost, wish: object): Promise<ImportJob> => {
   const made = await call<ImportJob>('POST', JOBS, wish);
@@ -150,6 +152,21 @@ describe('POST /api/codehost/import/jobs', () => {
     const { call } = await startForTest(t);
     const nowhere = await call('POST', JOBS, { numbers: [1] });
     assertProblem(nowhere, 422, 'codehost_repo_not_detected');
+  });
+});
+
+describe('POST /api/codehost/import/jobs with an Idempotency-Key', () => {
+  it('makes one job, also when the daemon died before it had answered', async (t) => {
+    const scene = await withHost(t);
+    const numbers = await scene.host.issues.addMany(1);
+    const send = () =>
+      scene.call<ImportJob>('POST', JOBS, { numbers }, { ...JSON_TYPE, 'idempotency-key': 'k' });
+    const first = await send();
+    await until(scene, first.body, 'completed');
+    forgetAnswer(scene.running.workspace, 'k');
+    const again = await send();
+    assert.deepEqual([again.status, again.body.id], [202, first.body.id], again.text);
+    assert.equal((await scene.call<ImportJob[]>('GET', JOBS)).body.length, 1);
   });
 });
 

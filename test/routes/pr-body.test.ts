@@ -7,6 +7,7 @@ import { checkWorkspace } from '../../store/check/check.ts';
 import type { BodyUpdate } from '../../store/records/body-update.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { PullDraft } from '../../store/records/pull-request.ts';
+import { forgetAnswer } from '../helpers/unanswered.ts';
 import { BODY, type WithPull, withPull } from '../helpers/with-pull.ts';
 import { assertProblem, sha256, tagFor, withCase } from '../helpers/work-item.ts';
 
@@ -83,6 +84,22 @@ describe('POST /api/cases/{id}/pr-body/compose', () => {
     assert.deepEqual([one.status, other.status], [200, 200]);
     assert.equal(one.body.body, other.body.body);
     assert.deepEqual(readdirSync(join(dir, 'pr')), ['draft.md']);
+  });
+});
+
+describe('POST /api/cases/{id}/pr-body/suggest-update with an Idempotency-Key', () => {
+  it('makes one update, also when the daemon died before it had answered', async (t) => {
+    const scene = await withPull(t);
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+    const path = `/api${scene.at}/pr-body`;
+    const send = () =>
+      scene.call<BodyUpdate>('POST', `${path}/suggest-update`, { body: 'Another body.' }, headers);
+    const first = await send();
+    assert.equal(first.status, 201, first.text);
+    forgetAnswer(scene.running.workspace, 'k');
+    const again = await send();
+    assert.deepEqual([again.status, again.body.id], [201, first.body.id], again.text);
+    assert.equal((await scene.call<BodyUpdate[]>('GET', `${path}/updates`)).body.length, 1);
   });
 });
 

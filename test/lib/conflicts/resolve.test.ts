@@ -4,6 +4,7 @@ import type { Case } from '../../../store/records/case.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import type { Answered } from '../../helpers/service.ts';
+import { forgetAnswer } from '../../helpers/unanswered.ts';
 import { type Answer, read, rebaseScene, type Scene } from './fixture.ts';
 
 interface Waiting extends Scene {
@@ -68,6 +69,19 @@ describe('POST /api/cases/{id}/conflicts/resolve-with-agent', () => {
     const done = await scene.post('conflicts/apply');
     assert.equal(done.body.status, 'clean', done.text);
     assert.equal(await scene.state(), 'OPEN');
+  });
+
+  it('starts one session, also when the daemon died before it had answered', async (t) => {
+    const { running, item } = await conflicted(t);
+    const path = `/api/cases/${item.id}/conflicts/resolve-with-agent`;
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+    const send = () => running.call<Session>('POST', path, {}, headers);
+    const first = await send();
+    forgetAnswer(running.workspace, 'k');
+    const again = await send();
+    assert.deepEqual([again.status, again.body.id], [202, first.body.id], again.text);
+    const { body } = await running.call<Session[]>('GET', `/cases/${item.id}/sessions`);
+    assert.equal(body.length, 1);
   });
 
   it('is one at a time, and neither apply nor abort comes in between', async (t) => {
