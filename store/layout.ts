@@ -96,6 +96,8 @@ export const webhooksDir = (dir: string): string => join(dir, 'webhooks');
 export const linkFile = (dir: string): string => join(dir, 'link.md');
 /** The issue as last synced: what a three-way merge compares with. */
 export const issueFile = (dir: string): string => join(dir, 'issue.md');
+/** The images of the issue's text, as files. */
+export const imagesDir = (dir: string): string => join(dir, 'images');
 /** What each sync found, in whole. */
 export const syncsDir = (dir: string): string => join(dir, 'syncs');
 /** What was generated for planning, and what the operator approved of it. */

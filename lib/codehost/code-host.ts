@@ -14,6 +14,8 @@ export interface CodeHost {
   me(host: string): Promise<HostUser>;
   /** The login for git itself, for its own server alone: undefined without a token. */
   gitLogin(host: string): Promise<{ username: string; password: string } | undefined>;
+  /** An image of an issue, from the host's own servers. */
+  image(host: string, url: string): Promise<Buffer>;
   repository(name: RepositoryName): HostedRepository;
 }
 

@@ -19,11 +19,22 @@ const promptOf = (phase: Phase, parts: PromptParts): string =>
     ...(parts.conflict === undefined ? [] : ['## The conflict', parts.conflict]),
     ...(parts.reviews === undefined ? [] : ['## What reviewers said', parts.reviews]),
     ...section(`The Work item (${parts.type})${fromIssue(parts)}`, parts.description),
+    ...section('The images of the issue', imagesTold(parts)),
+    ...section('What the issue links to', parts.links?.join('\n')),
     ...parts.global_memory.flatMap(({ filename, content }) =>
       section(`Of every Work item, from \`${filename}\` of the global memory`, content),
     ),
     ...parts.memory.flatMap(({ filename, content }) => section(`From \`${filename}\``, content)),
   ].join('\n\n');
+
+const imagesTold = ({ images }: PromptParts): string | undefined =>
+  images
+    ?.map((image) =>
+      image.missing === undefined
+        ? `${image.path} (${image.type}), from ${image.url}`
+        : `not here: ${image.url}: ${image.missing}`,
+    )
+    .join('\n');
 
 const fromIssue = ({ issue }: PromptParts): string =>
   issue === undefined

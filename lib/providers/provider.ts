@@ -38,6 +38,10 @@ export interface PromptParts {
   description: string;
   /** The issue that the description came with, `owner/name#12`: others may have written it. */
   issue?: string;
+  /** Its images, and why one is missing. */
+  images?: ({ url: string } & (IssueImage | { missing: string }))[];
+  /** What it leads to, by whole addresses. */
+  links?: string[];
   /** The description is the whole prompt: no Work item, no task, no words of ours. */
   bare?: boolean;
   /** Memory and planning files of the Work item, by file name. */
@@ -56,6 +60,15 @@ export interface PromptParts {
   proposed?: string;
   /** Work mode only, when a run of this plan was stopped before. */
   partial?: PartialWork;
+}
+
+/** A file of the Work item, with what is in it. */
+export interface IssueImage {
+  name: string;
+  path: string;
+  type: string;
+  bytes: Buffer;
+  missing?: undefined;
 }
 
 /** What a run that was stopped left behind. */

@@ -24,7 +24,7 @@ export interface WorkDone {
   session: Session;
   outcome: Outcome;
   at: string;
-  asked: { title: string; description: string };
+  asked: { title: string; description: string; images?: readonly string[] };
   /** There is a plan.md. */
   planned: boolean;
   /** Undefined where the plan was not approved: nothing was to be changed. */
@@ -64,11 +64,14 @@ const outcome = ({ session, outcome: { status, error }, at }: WorkDone): string[
   return ['## How it ended', line, ...(error === undefined ? [] : [fenceOff(error, 'text')])];
 };
 
-const asked = ({ title, description }: WorkDone['asked']): string[] => [
+const asked = ({ title, description, images = [] }: WorkDone['asked']): string[] => [
   '## What was asked',
   title,
   ...(description.trim() === '' ? [] : [fenceOff(shortened(description.trim()), 'markdown')]),
+  ...(images.length === 0 ? [] : [`Images: ${images.map(imageLink).join(', ')}`]),
 ];
+
+const imageLink = (name: string): string => `[${name}](../../images/${name})`;
 
 const plan = ({ session, planned }: WorkDone): string[] => {
   const { mode, branch, base_commit } = session;

@@ -1,7 +1,9 @@
 import { readCase } from '../../store/cases.ts';
+import { imageName } from '../../store/links/images.ts';
 import { readPlan, writeSessionFile } from '../../store/sessions/session-texts.ts';
 import { type KeptSession, whereIs } from '../../store/sessions/sessions.ts';
 import { visible } from '../../store/text/visible.ts';
+import { imagesIn } from '../issues/images.ts';
 import type { Service } from '../service.ts';
 import { someOf } from '../some-of.ts';
 import { openUnreadable } from '../tools/git/unreadable.ts';
@@ -56,7 +58,7 @@ const sumUp = async (
     session,
     outcome,
     at,
-    asked: { title, description },
+    asked: { title, description, images: imagesOf(service, session.case_id, description) },
     planned: readPlan(store, whereIs(store, kept)) !== undefined,
     changes,
     told: await toldBy(service, kept),
@@ -64,6 +66,9 @@ const sumUp = async (
   });
   return { at, summary: visible(summary), turn };
 };
+
+const imagesOf = ({ store }: Service, caseId: string, description: string): string[] =>
+  imagesIn(description).flatMap((url) => imageName(store, caseId, url) ?? []);
 
 // Also of work that was stopped: what was done so far is in the worktree, and nobody should have to look for it.
 const keepDiff = async (service: Service, kept: KeptSession): Promise<Changes> => {

@@ -13,6 +13,8 @@ interface Turn {
   session_id: string;
   cwd: string;
   prompt: string;
+  /** What came with its words. */
+  blocks: Record<string, unknown>[];
   /** The MCP servers that the client gave it. */
   servers: { url?: string; headers?: { name: string; value: string }[] }[];
   update: (update: Record<string, unknown>) => Promise<void>;
@@ -438,6 +440,17 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     if (works && prompts === 2) await turn.cancelled;
     return END;
   },
+  // Says what it was given besides words, and repeats the words.
+  blocks: async (turn) => {
+    if (turn.prompt.includes('The approved plan'))
+      await call(turn, 'sh', { kind: 'execute', status: 'completed' });
+    const told = turn.blocks.map(({ data, ...block }) => ({
+      ...block,
+      ...(data !== undefined && { bytes: Buffer.from(String(data), 'base64').length }),
+    }));
+    await say(turn, `${JSON.stringify(told)}\n${turn.prompt}`);
+    return END;
+  },
   'late-output': async (turn) => {
     const output = (text: string) => [{ type: 'content', content: { type: 'text', text } }];
     await call(turn, 'x', { kind: 'execute', status: 'in_progress' });
@@ -508,6 +521,7 @@ agent({ name: 'test-agent' })
         loadSession: true,
         sessionCapabilities: { resume: {} },
         mcpCapabilities: { http: true },
+        promptCapabilities: { image: behaviour === 'blocks' },
       },
     };
   })
@@ -575,8 +589,17 @@ agent({ name: 'test-agent' })
       return outcome.optionId ?? outcome.outcome;
     };
     const prompt = first?.type === 'text' ? first.text : '';
-    const answer = await BEHAVIOURS[chooses ? 'choose' : behaviour]?.({
-      ...{ session_id: sessionId, cwd, prompt, servers, update, ask, cancelled },
+    const answer = await BEHAVIOURS[behaviour.replace(/^(choose|blocks)-.*/, '$1')]?.({
+      ...{
+        session_id: sessionId,
+        cwd,
+        prompt,
+        blocks: params.prompt.slice(1),
+        servers,
+        update,
+        ask,
+        cancelled,
+      },
       elicit: (question) =>
         client.request('elicitation/create' as string, {
           ...{ sessionId, mode: 'form', requestedSchema: { type: 'object' } },

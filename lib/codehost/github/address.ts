@@ -48,6 +48,10 @@ const usual = (host: string): string => {
   return `https://${host}/api/v3`;
 };
 
+/** Where a host's pages are: where its API is, but for GitHub's own, which has a server for that. */
+export const webOf = (host: string, api: string): string =>
+  isGitHubCom(host) && api === usual(host) ? `https://${host}` : new URL(api).origin;
+
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** What is wrong with the address of an API, if anything is. */

@@ -5,9 +5,9 @@ import { createTurns, type Turns } from '../../../store/items/turns.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
 import { createGh, type Gh } from '../../tools/gh.ts';
-import { apiOf } from './address.ts';
+import { apiOf, webOf } from './address.ts';
 import type { Headers } from './failure.ts';
-import { createFetch, type Fetch } from './fetch.ts';
+import { createFetch, type Fetch, networkOf } from './fetch.ts';
 import { problemFrom } from './problem.ts';
 import { type Door, guarded, questionOf } from './send.ts';
 import { createTokens, type Tokens } from './tokens.ts';
@@ -51,6 +51,11 @@ export interface Desk {
   /** One write at a time for a host. */
   turns: Turns;
   client(host: string): Promise<Client>;
+  /** Where the pages of a host are asked. */
+  web(host: string): string;
+  /** As it is, for what is no API: no redirect is followed, nothing is repeated. */
+  fetch: Fetch;
+  seconds: () => number;
 }
 
 /** Seconds. */
@@ -60,12 +65,16 @@ export const createDesk = ({ env, settings, version }: Surroundings): Desk => {
   const gh = createGh(env);
   const tokens = createTokens(env, gh);
   const turns = createTurns();
-  const fetch = createFetch(env, () => settings().timeout_seconds ?? TIMEOUT_S);
+  const seconds = (): number => settings().timeout_seconds ?? TIMEOUT_S;
+  const fetch = createFetch(env, seconds);
   const known = new Map<string, Promise<Client>>();
   return {
     gh,
     tokens,
     turns,
+    seconds,
+    fetch: async (url, init) => (await networkOf(env))(url, init),
+    web: (host) => webOf(host, apiOf(host, { env, settings: settings() })),
     client: async (host) => {
       const base = apiOf(host, { env, settings: settings() });
       const key = `${host} ${base}`;

@@ -62,7 +62,7 @@ const wholeOf = (from: Response, bytes: ArrayBuffer): Response => {
 };
 
 // Node's own fetch does not know of proxies, and its agents are not those of the package.
-const networkOf = async (env: Config['env']): Promise<Fetch> => {
+export const networkOf = async (env: Config['env']): Promise<Fetch> => {
   const httpProxy = env.http_proxy || env.HTTP_PROXY;
   const httpsProxy = env.https_proxy || env.HTTPS_PROXY;
   if (!httpProxy && !httpsProxy) return (url, init) => globalThis.fetch(url, init);

@@ -2,6 +2,7 @@ import type { CodeHost, HostedRepository, RepositoryName } from '../code-host.ts
 import { authRefresh, authStatus, availability, me } from './account.ts';
 import { createDesk, type Desk, type Surroundings } from './client.ts';
 import { comment } from './comment.ts';
+import { image } from './images.ts';
 import { issues } from './issue-list.ts';
 import { countOpenIssues, issue, issueComments, issuesByNumber } from './issues.ts';
 import { linkedPulls } from './linked-pulls.ts';
@@ -23,6 +24,7 @@ export const createGitHub = (surroundings: Surroundings): CodeHost => {
       const token = await desk.tokens.of(host);
       return token && { username: 'x-access-token', password: token.value };
     },
+    image: (host, url) => image(desk, host, url),
     repository: (name) => repositoryOf(desk, name),
   };
 };

@@ -112,6 +112,7 @@ const startTurn = (
       listener(() => turn),
     ),
     session_id: undefined,
+    images: false,
     prompted: undefined,
     captured: undefined,
     hopeless: undefined,

@@ -18,6 +18,8 @@ export interface AgentHello {
   loads: boolean;
   /** It speaks to MCP servers over HTTP. */
   mcp_http: boolean;
+  /** It takes images in a prompt. */
+  images: boolean;
   auth_methods: string[];
 }
 
@@ -44,13 +46,14 @@ export const initialize = async (
   if (spoken !== PROTOCOL_VERSION) {
     throw new AgentError(`It speaks version ${spoken} of the protocol, not ${PROTOCOL_VERSION}.`);
   }
-  const { loadSession, sessionCapabilities, mcpCapabilities } = record(answer.agentCapabilities);
+  const { loadSession, sessionCapabilities, ...capabilities } = record(answer.agentCapabilities);
   const { resume } = record(sessionCapabilities);
   return {
     version: text(record(answer.agentInfo).version),
     resumes: resume !== undefined && resume !== null,
     loads: loadSession === true,
-    mcp_http: record(mcpCapabilities).http === true,
+    mcp_http: record(capabilities.mcpCapabilities).http === true,
+    images: record(capabilities.promptCapabilities).image === true,
     auth_methods: list(answer.authMethods).flatMap((method) => text(record(method).id) ?? []),
   };
 };

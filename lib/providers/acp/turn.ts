@@ -7,7 +7,6 @@ import { capRaw } from '../cap-text.ts';
 import type { Choice } from '../choice.ts';
 import { type Limit, limitIn } from '../limits.ts';
 import type { AcpAgent, Asking } from '../presets.ts';
-import { renderPrompt } from '../prompt.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
 import type { Watch } from '../waiting.ts';
@@ -18,6 +17,7 @@ import { judgeTurn, type Verdict } from './judge.ts';
 import { noticeIn } from './notices.ts';
 import { chosenIn, type Seen } from './offers.ts';
 import type { PermissionDesk } from './permission-desk.ts';
+import { promptBlocks } from './prompt-blocks.ts';
 import type { QuestionDesk } from './question-desk.ts';
 import { initialize, type OpenSession, openSession, setMode } from './session.ts';
 import type { Transcript } from './transcript.ts';
@@ -37,6 +37,8 @@ export interface Turn {
   readonly watch: Watch;
   readonly seen: Seen;
   session_id: string | undefined;
+  /** The agent takes images in a prompt. */
+  images: boolean;
   /** The prompt's request, once it is on its way. */
   prompted: Promise<unknown> | undefined;
   captured: string | undefined;
@@ -132,6 +134,7 @@ const open = async (turn: Turn): Promise<void> => {
   const note = (kind: string, raw: unknown): void =>
     turn.tell({ type: 'agent_event', data: { kind, raw: capRaw(raw) } });
   const hello = await initialize(agent, spec);
+  turn.images = hello.images;
   if (preset.authenticate !== undefined) {
     await agent.request('authenticate', { methodId: preset.authenticate });
   }
@@ -169,11 +172,12 @@ const byEnv = (mcp: RunSpec['mcp']): RunSpec['mcp'] =>
   mcp && { ...mcp, token: `$\{${TOKEN_VARIABLE}}` };
 
 const prompt = (turn: Turn): Promise<unknown> => {
-  const { phase, prompt: parts } = turn.spec;
+  const { spec, session_id, images } = turn;
+  const anew = session_id !== spec.native_session_id;
   turn.watch.asked();
   turn.prompted = turn.agent.request('session/prompt', {
-    sessionId: turn.session_id,
-    prompt: [{ type: 'text', text: renderPrompt(phase, parts) }],
+    sessionId: session_id,
+    prompt: promptBlocks(spec, { images, anew }),
   });
   return turn.prompted;
 };

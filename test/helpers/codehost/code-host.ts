@@ -47,7 +47,7 @@ import { type HostPulls, hostPulls } from './host-pulls.ts';
 import { type HostRepositories, hostRepositories, hostRepository } from './host-repositories.ts';
 import { openJudge } from './judge.ts';
 import { openTripwire } from './tripwire.ts';
-import type { Credential, Role, World } from './world.ts';
+import type { Attached, Credential, Role, World } from './world.ts';
 
 export interface CodeHostOptions {
   /** A GitHub Enterprise server: its API is below /api/v3 and at /api/graphql. */
@@ -87,6 +87,8 @@ export interface CodeHost {
   /** The server that git talks to, with faults and requests of its own. */
   git: GitServer;
   /** Another token. */
+  /** Has a page of the host answer so. */
+  attach(path: string, attached: Attached): void;
   addToken(credential?: Partial<Credential>): string;
   revoke(token: string): void;
   setRate(rate: Partial<World['rate']>): void;
@@ -133,6 +135,7 @@ export const startCodeHost = async (
     requests,
     writes: () => requests.filter(isWrite),
     gitUrl: (owner, name) => `${world.git.url}/${owner}/${name}.git`,
+    attach: (path, attached) => void world.attached.set(path, attached),
     addToken: (credential = {}) => addToken(world, credential),
     revoke: (revoked) => void world.credentials.delete(revoked),
     setRate: (rate) => void Object.assign(world.rate, rate),
@@ -165,7 +168,7 @@ const worldOf = async (
     }),
     ...{ repositories: new Map(), ids: new Map(), credentials: new Map(), forks: new Map() },
     ...{ archived: new Set(), renamed: new Map(), moved: new Map(), sizes: new Map() },
-    ...{ runs: new Map(), lines: new Map() },
+    ...{ runs: new Map(), lines: new Map(), attached: new Map() },
     ...{ mergeable: new Map(), merged: new Map(), stale: new Map(), resolved: new Set() },
     ...{ statuses: [], links: [], told: [], reviews_required: true },
     rate: { limit: 5000, remaining: 5000, reset: Math.ceil(Date.now() / 1000) + HOUR_S },

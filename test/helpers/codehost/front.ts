@@ -8,7 +8,7 @@ import type { Judge } from './judge.ts';
 import { type Answer, type Ask, refused } from './rest.ts';
 import { routeOf } from './templates.ts';
 import type { Tripwire } from './tripwire.ts';
-import type { World } from './world.ts';
+import type { Attached, World } from './world.ts';
 
 /** A request as it came. */
 export interface Recorded {
@@ -73,6 +73,11 @@ const respond = async (
   const { world, requests, failures, tripwire } = front;
   const recorded = recordedOf(front, request, raw);
   requests.push(recorded);
+  const attached = world.attached.get(recorded.path);
+  if (attached !== undefined) {
+    recorded.status = serveAttached(response, attached, recorded.login);
+    return;
+  }
   const { method, path, body } = recorded;
   const send = (answer: Answer): void => {
     recorded.status = write(world, { request, response }, answer);
@@ -85,6 +90,19 @@ const respond = async (
   const failing = failures.take(method, path, body);
   if (failing === undefined) send(await answered(front, recorded));
   else await fail(front, failing, { recorded, response, send });
+};
+
+const serveAttached = (
+  response: ServerResponse,
+  { body, type = 'image/png', location, ...attached }: Attached,
+  login: string | undefined,
+): number => {
+  const refuses = attached.private === true && login === undefined;
+  const found = location === undefined ? 200 : 302;
+  const status = refuses ? 404 : found;
+  response.writeHead(status, { 'content-type': type, ...(!refuses && location && { location }) });
+  response.end(refuses ? undefined : body);
+  return status;
 };
 
 const fail = async (

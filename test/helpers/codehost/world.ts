@@ -53,6 +53,8 @@ export interface Size {
 
 /** One fake host: the emulated GitHub, the git server, and what neither of them knows. */
 export interface World {
+  /** What people attached to issues, and where else the host's pages lead, by path. */
+  attached: Map<string, Attached>;
   /** The base of the API. */
   url: string;
   /** The host in a link that a person opens. */
@@ -126,3 +128,11 @@ export const tell = (world: World, told: Omit<Told, 'at'>): void => {
 /** What happened to a number of a repository, oldest first, whatever the repository was called then. */
 export const toldOf = (world: World, name: string, number: number): Told[] =>
   world.told.filter((told) => told.number === number && nowOf(world, told.repository) === name);
+
+export interface Attached {
+  body?: Buffer;
+  type?: string;
+  location?: string;
+  /** To who shows a token alone. */
+  private?: boolean;
+}

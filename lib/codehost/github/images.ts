@@ -1,0 +1,98 @@
+import { LARGEST_IMAGE } from '../../../store/links/images.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Desk } from './client.ts';
+import type { Fetch } from './fetch.ts';
+import { isGitHubCom, type Tokens } from './tokens.ts';
+
+const MOST_REDIRECTS = 3;
+
+/**
+ * Reads an image that somebody put into an issue of this host: from the host's own servers alone, over https, bounded. The
+ * token is shown to the host itself, and goes along no redirect. Throws a ServiceError that says why there is none.
+ */
+export const image = async (desk: Asking, host: string, address: string): Promise<Buffer> => {
+  const own = desk.web(host);
+  const url = placed(address, host, own);
+  if (url === undefined) throw refusal(ELSEWHERE);
+  const token = url.origin === own ? await desk.tokens.of(host) : undefined;
+  const authorization = token && { authorization: `Bearer ${token.value}` };
+  const signal = AbortSignal.timeout(desk.seconds() * 1000);
+  const ask = (at: URL, more?: object) => asked(desk.fetch, at, { signal, headers: { ...more } });
+  let answer = await ask(url, authorization);
+  let at = url;
+  for (let left = MOST_REDIRECTS; leads(answer) !== undefined; left -= 1) {
+    await answer.body?.cancel();
+    const next = new URL(leads(answer) ?? '', at.href);
+    if (left === 0 || !isAllowed(next, host, own)) throw refusal(ELSEWHERE);
+    at = next;
+    answer = await ask(at);
+  }
+  return bytesOf(answer);
+};
+
+export type Asking = Pick<Desk, 'web' | 'fetch' | 'seconds'> & { tokens: Pick<Tokens, 'of'> };
+
+const ELSEWHERE = 'it is not on a server of the code host';
+
+const leads = ({ status, headers }: Response): string | undefined => {
+  const location = headers.get('location');
+  return status < 300 || status > 399 || !URL.canParse(location ?? '', 'https://any.example')
+    ? undefined
+    : (location ?? undefined);
+};
+
+// An address of the host's pages, which are asked where its API is.
+const placed = (address: string, host: string, own: string): URL | undefined => {
+  if (!URL.canParse(address)) return undefined;
+  const url = new URL(address);
+  if (!isAllowed(url, host, own)) return undefined;
+  if (url.host !== host) return url;
+  return ATTACHED.test(url.pathname) ? new URL(url.pathname, own) : undefined;
+};
+
+const ATTACHED = /^\/(?:user-attachments|storage|[\w.-]+\/[\w.-]+\/(?:assets|raw|files))\//;
+
+// Where the host keeps what people attach.
+const isAllowed = (url: URL, host: string, own: string): boolean => {
+  if (url.username !== '' || url.password !== '') return false;
+  if (url.origin === own) return true;
+  if (url.protocol !== 'https:') return false;
+  return url.host === host || (isGitHubCom(host) ? KEPT : mediaOf(host)).test(url.host);
+};
+
+const KEPT =
+  /^(?:[a-z0-9-]+\.githubusercontent\.com|github-production-user-asset-[a-z0-9]+\.s3\.amazonaws\.com)$/;
+
+const mediaOf = (host: string): RegExp => new RegExp(`^media\\.${host.replaceAll('.', '\\.')}$`);
+
+const asked = async (fetch: Fetch, url: URL, init: RequestInit): Promise<Response> => {
+  try {
+    const headers = { accept: 'image/*', 'user-agent': 'dossier', ...init.headers };
+    return await fetch(url.href, { ...init, method: 'GET', headers, redirect: 'manual' });
+  } catch {
+    throw refusal(`${url.host} does not answer`);
+  }
+};
+
+const bytesOf = async (answer: Response): Promise<Buffer> => {
+  if (answer.status !== 200 || answer.body === null) {
+    await answer.body?.cancel();
+    throw refusal(`the code host answered ${answer.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer.body) {
+      size += chunk.length;
+      if (size > LARGEST_IMAGE) throw refusal(TOO_LARGE);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof ServiceError ? error : refusal('its connection broke');
+  }
+  return Buffer.concat(chunks);
+};
+
+const TOO_LARGE = `it is larger than ${LARGEST_IMAGE >> 20} MB`;
+
+const refusal = (why: string): ServiceError => new ServiceError('codehost_rejected', why);

@@ -1,0 +1,73 @@
+import { readCase } from '../../store/cases.ts';
+import { keepImage, keptImage } from '../../store/links/images.ts';
+import type { Case } from '../../store/records/case.ts';
+import type { IssueLinkMatter } from '../../store/records/link.ts';
+import type { KeptSession } from '../../store/sessions/sessions.ts';
+import { hostOf } from '../codehost/hosted.ts';
+import { imagesIn } from '../issues/images.ts';
+import { linkedIn } from '../issues/linked.ts';
+import type { PromptParts } from '../providers/provider.ts';
+import { messageOf } from '../providers/run-end.ts';
+import type { Service } from '../service.ts';
+
+const MOST_IMAGES = 10;
+
+/**
+ * What an issue brings besides its words: the links, by whole addresses, and the images, which the daemon has read from
+ * the code host: what runs in the sandbox may have no way there. They are read in Plan mode, once each, and kept. One
+ * that is not had is told, and holds nothing up.
+ */
+export const issueParts = async (
+  service: Service,
+  kept: KeptSession,
+  issue: IssueLinkMatter,
+): Promise<Pick<PromptParts, 'images' | 'links'>> => {
+  const item = await readCase(service.store, kept.session.case_id);
+  if (item === undefined) return {};
+  const urls = imagesIn(item.description);
+  const wanted = { service, item, host: issue.host ?? 'github.com' };
+  const images = await Promise.all(
+    urls.slice(0, MOST_IMAGES).map((url) => imageAt(wanted, url, kept.session.mode === 'plan')),
+  );
+  for (const url of urls.slice(MOST_IMAGES)) images.push({ url, missing: TOO_MANY });
+  for (const { url, missing } of images)
+    if (missing !== undefined) note(service, kept, { url, why: missing });
+  return { images, links: linkedIn(item.description, issue) };
+};
+
+const TOO_MANY = `only the first ${MOST_IMAGES} are read`;
+
+interface Wanted {
+  service: Service;
+  item: Case;
+  host: string;
+}
+
+type Image = NonNullable<PromptParts['images']>[number];
+
+const imageAt = async (wanted: Wanted, url: string, fetches: boolean): Promise<Image> => {
+  const { service, item } = wanted;
+  try {
+    const known = keptImage(service.store, item.id, url);
+    if (known !== undefined) return { url, ...known };
+    if (!fetches) return { url, missing: 'it was not had when the plan was made' };
+    return await fetchImage(wanted, url);
+  } catch (error) {
+    return { url, missing: messageOf(error) };
+  }
+};
+
+// link.md is a file: what it calls a host gets no token that is not meant for it.
+const fetchImage = async ({ service, item, host }: Wanted, url: string): Promise<Image> => {
+  if ((await hostOf(service, item.project)) !== host)
+    return { url, missing: `${host} is not the code host of its project` };
+  const bytes = await service.codeHost().image(host, url);
+  const isOne = await keepImage(service.store, item.id, { url, bytes });
+  const known = keptImage(service.store, item.id, url);
+  return isOne && known !== undefined
+    ? { url, ...known }
+    : { url, missing: 'it is no PNG, JPEG, GIF or WebP' };
+};
+
+const note = ({ engine }: Service, kept: KeptSession, raw: { url: string; why: string }): void =>
+  engine.transcript(kept).append('agent_event', { kind: 'image_not_loaded', raw });

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { createFile } from '../disk/durable.ts';
+import { listFolder } from '../disk/folder.ts';
+import { statsAt } from '../disk/plain-path.ts';
+import { assertOwn, changing } from '../items/changing.ts';
+import { imagesDir } from '../layout.ts';
+import { sha256 } from '../names.ts';
+import { announce, type Store } from '../store.ts';
+import { readRegularFile } from '../text/record-file.ts';
+
+/** Bytes. */
+export const LARGEST_IMAGE = 5 * 1024 * 1024;
+
+/** An image of a Work item's issue, as it is kept: what it is, its first bytes say. */
+export interface KeptImage {
+  name: string;
+  path: string;
+  type: string;
+  bytes: Buffer;
+}
+
+/** Undefined where it is not kept, or no image any more. Nothing of it is trusted: whoever likes may have put it there. */
+export const keptImage = (store: Store, caseId: string, url: string): KeptImage | undefined => {
+  const name = imageName(store, caseId, url);
+  const path = join(dirOf(store, caseId) ?? '', name ?? '');
+  if (name === undefined || (statsAt(path)?.size ?? 0) > LARGEST_IMAGE) return undefined;
+  const bytes = readRegularFile(store.layout.root, path);
+  const type = bytes && imageType(bytes);
+  return type === undefined || bytes === undefined ? undefined : { name, path, type, bytes };
+};
+
+/** The name of its file, if there is one. */
+export const imageName = (store: Store, caseId: string, url: string): string | undefined => {
+  const dir = dirOf(store, caseId);
+  return dir && listFolder(dir).names.find((name) => name.startsWith(`${keyOf(url)}.`));
+};
+
+/** Keeps it beside the issue's copy, by the name of its address. False for what is no image. */
+export const keepImage = async (
+  store: Store,
+  caseId: string,
+  { url, bytes }: { url: string; bytes: Buffer },
+): Promise<boolean> => {
+  const type = imageType(bytes);
+  if (type === undefined) return false;
+  await changing(store, caseId, async (item) => {
+    const dir = imagesDir(join(store.layout.root, item.dir));
+    const path = join(dir, `${keyOf(url)}.${type.replace('image/', '')}`);
+    await createFile(store.layout, path, bytes, { assertMeant: () => assertOwn(store, item) });
+    announce(store, caseId);
+  });
+  return true;
+};
+
+/** By its first bytes; undefined for all that is none of these, SVG among it: that can hold programs. */
+export const imageType = (bytes: Buffer): string | undefined => {
+  const begin = bytes.toString('hex', 0, 12);
+  return TYPES.find(([pattern]) => pattern.test(begin))?.[1];
+};
+
+const TYPES: readonly (readonly [RegExp, string])[] = [
+  [/^89504e470d0a1a0a/, 'image/png'],
+  [/^ffd8ff/, 'image/jpeg'],
+  [/^474946383[79]61/, 'image/gif'],
+  [/^52494646.{8}57454250/, 'image/webp'],
+];
+
+const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {
+  const item = items.byId.get(caseId);
+  return item && imagesDir(join(layout.root, item.dir));
+};
+
+// A signature in its query is another each time.
+const keyOf = (url: string): string => sha256(url.split(/[?#]/)[0] ?? '').slice(0, 16);
