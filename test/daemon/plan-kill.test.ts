@@ -70,6 +70,23 @@ const branchIn = (workspace: string): string => {
 };
 
 describe('a daemon that is killed in Plan mode', () => {
+  it('takes back at the next start what its agent asked, and tells so', async (t) => {
+    const it = await killedInPlanMode(t, 'asks', /question_request/);
+    const { session, resume } = await it.again();
+    await eventually(async () => assert.equal((await session()).status, 'paused'));
+    const events = readFileSync(join(it.dir(), 'events.ndjson'), 'utf8');
+    const resolved = events.split('\n').filter((line) => line.includes('"question_resolved"'));
+    assert.equal(resolved.length, 1);
+    assert.match(resolved[0] ?? '', /"action":"cancel","by":"daemon"/);
+    const record = readFileSync(join(it.dir(), 'session.md'), 'utf8');
+    assert.match(record, /Which\?[\s\S]*Nobody answered:[\s\S]*The daemon ended/);
+    await resume();
+    await eventually(async () => {
+      const { waiting } = (await session()) as { waiting?: { for: string } };
+      assert.equal(waiting?.for, 'operator');
+    });
+  });
+
   it('undoes at the next start what the agent changed, keeps it, and fails the session', async (t) => {
     const it = await killedInPlanMode(t, 'scribble-on', /Scribbled/);
     assert.match(it.git('status', '--porcelain'), /staged\.txt/);

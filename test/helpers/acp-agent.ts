@@ -170,9 +170,9 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
   },
   // Asks what the test wrote, all at once, and says what it was offered and answered.
   asks: async (turn) => {
-    const asked: Record<string, unknown>[] = JSON.parse(
-      readFileSync(join(memory, 'questions.json'), 'utf8'),
-    );
+    const given = join(memory, 'questions.json');
+    const written = existsSync(given) ? readFileSync(given, 'utf8') : '[{"message": "Which?"}]';
+    const asked: Record<string, unknown>[] = JSON.parse(written);
     await say(turn, 'Let me ask first.');
     const answers = await Promise.all(asked.map(turn.elicit));
     if (turn.prompt.includes('The approved plan'))

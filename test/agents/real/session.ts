@@ -34,7 +34,7 @@ export interface RealSession {
   dir: string;
   /** Resolves with the session once it has one of these; questions of the agent are answered with yes meanwhile. */
   until(...statuses: string[]): Promise<Session>;
-  post(what: string): Promise<unknown>;
+  post(what: string, body?: object): Promise<unknown>;
   /** Of the Work item's active session. */
   control(what: 'pause' | 'resume' | 'abort'): Promise<unknown>;
   events(): Promise<StreamEvent[]>;
@@ -98,7 +98,7 @@ export const startSession = async (t: TestContext, wanted: Wanted): Promise<Real
       assert.ok(statuses.includes(reached.status), `${reached.status}: ${reached.error}`);
       return reached;
     },
-    post: (what) => api.post(`${at}/${what}`),
+    post: (what, body) => api.post(`${at}/${what}`, body),
     control: (what) => api.post(`/api/cases/${item.id}/session/${what}`),
     status: () => gitIn(tree)('status', '--porcelain'),
     diff: () => changes(readFileSync(join(dir, 'diff.patch'), 'utf8')),
