@@ -1,5 +1,3 @@
-import type { TextWarning } from '../records/session.ts';
-
 // What is drawn as nothing, though Unicode calls it a sign: of Braille, Khitan, hieroglyphs, music.
 const EMPTY = '\\u2800\\u{16FE4}\\u{13441}\\u{13442}\\u{1D159}';
 
@@ -75,8 +73,17 @@ export const visibleWithin = <T>(value: T, show = visible): T => {
   return Object.fromEntries(entries) as T;
 };
 
+/** What a reader would not see of a text, with its place from 1, made visible. */
+export interface HiddenText {
+  line: number;
+  /** In characters. */
+  column: number;
+  kind: 'control' | 'bidi' | 'invisible' | 'line_separator' | 'long_blank' | 'blank_lines';
+  text: string;
+}
+
 /** Where a text holds what a reader would not see, or has pushed out of sight, in order; the first hundred. */
-export const warningsIn = (text: string): TextWarning[] => {
+export const warningsIn = (text: string): HiddenText[] => {
   const found = [...hiddenIn(text), ...blanksIn(text), ...emptyLinesIn(text)].toSorted(
     (a, b) => a.at - b.at,
   );
@@ -96,7 +103,7 @@ const LONGEST = 80;
 
 interface Found {
   at: number;
-  kind: TextWarning['kind'];
+  kind: HiddenText['kind'];
   shown: string;
 }
 
@@ -109,10 +116,10 @@ const hiddenIn = (text: string): Found[] => {
   );
 };
 
-const kindOf = (hidden: string): TextWarning['kind'] =>
+const kindOf = (hidden: string): HiddenText['kind'] =>
   KINDS.find(([, pattern]) => pattern.test(hidden))?.[0] ?? 'invisible';
 
-const KINDS: readonly (readonly [TextWarning['kind'], RegExp])[] = [
+const KINDS: readonly (readonly [HiddenText['kind'], RegExp])[] = [
   ['control', /\p{Cc}/u],
   ['bidi', /\p{Bidi_C}/u],
   ['line_separator', /[\p{Zl}\p{Zp}]/u],
