@@ -9,7 +9,7 @@ import type { AnswerMcp } from './egress/mcp-door.ts';
 import type { NetworkDoor } from './egress/networks.ts';
 import type { Exporter } from './export/exporter.ts';
 import type { Feed } from './feed/feed.ts';
-import type { LanguageServers } from './language-server/servers.ts';
+import type { LanguageServers } from './language-server/running.ts';
 import type { LinkWork } from './links/work.ts';
 import type { Log } from './log.ts';
 import type { Providers } from './providers/providers.ts';

@@ -1,6 +1,7 @@
 import { recordOf } from '../../store/items/item.ts';
 import { etagOf, sha256 } from '../../store/names.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
+import type { Store } from '../../store/store.ts';
 import { jsonText } from '../../store/text/json.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
@@ -37,7 +38,7 @@ const SOON_MS = 50;
 const NAME = 'attention';
 
 /** Looks again at what changed, and tells everybody who follows that what waits is another. */
-export const createAttention = (store: Service['store'], serviceOf: () => Service): Attention => {
+export const createAttention = (store: Store, serviceOf: () => Service): Attention => {
   const found = new Map<string, AttentionItem[]>();
   const changed = new Set([...store.journal.runs.values()].map(({ case_id }) => case_id));
   let made: Attended | undefined;
@@ -73,7 +74,7 @@ export const createAttention = (store: Service['store'], serviceOf: () => Servic
   return { list, close };
 };
 
-const attend = (store: Service['store'], lookAgain: (id?: string) => void): void => {
+const attend = (store: Store, lookAgain: (id?: string) => void): void => {
   store.listeners.add((id) => lookAgain(id));
   store.noticed.add(lookAgain);
   store.problems.follow(() => lookAgain());

@@ -2,6 +2,7 @@ import { changeConflict, type KeptConflict } from '../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
+import type { Git } from '../tools/git/git.ts';
 import { continueRebase, type RebaseState } from '../tools/git/rebase.ts';
 import { status } from '../tools/git/status.ts';
 import { stageFiles, type Unmerged, unmergedFiles, unmergedIn } from '../tools/git/unmerged.ts';
@@ -77,7 +78,7 @@ const toStage = async (
 
 // git would refuse to go on, and to stage them is not for us to decide.
 const refuseOthers = async (
-  git: Service['git'],
+  git: Git,
   worktree: WorktreeRecord,
   unmerged: readonly Unmerged[],
 ): Promise<void> => {

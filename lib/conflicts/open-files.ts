@@ -4,6 +4,7 @@ import type { WorktreeRecord } from '../../store/records/worktree.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { asTheyWere } from '../tools/git/as-left.ts';
+import type { Git } from '../tools/git/git.ts';
 import { leftoverMarkers } from '../tools/git/markers.ts';
 import { isCheckedOut, type Unmerged } from '../tools/git/unmerged.ts';
 import { toFile } from './conflict-words.ts';
@@ -65,7 +66,7 @@ const refuseUnknown = ({ all, resolved }: Resolution): void => {
 };
 
 const undecidedFiles = async (
-  git: Service['git'],
+  git: Git,
   worktree: WorktreeRecord,
   { files, left, resolved }: Resolution,
 ): Promise<Unmerged[]> => {

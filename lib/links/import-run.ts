@@ -10,6 +10,7 @@ import {
   type ImportResult,
   MAX_ISSUES,
 } from '../../store/records/import-job.ts';
+import type { Store } from '../../store/store.ts';
 import type { HostedRepository } from '../codehost/code-host.ts';
 import { hostedRepositoryOf } from '../codehost/hosted.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
@@ -174,7 +175,7 @@ const UNFORESEEN = {
 
 // The operator may have decided otherwise meanwhile.
 const changeRunning = (
-  store: Service['store'],
+  store: Store,
   id: string,
   changes: Partial<KeptImport['matter']>,
 ): Promise<unknown> =>

@@ -3,6 +3,7 @@ import { withLogin } from '../codehost/git-login.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { isAncestor } from '../tools/git/ancestry.ts';
+import type { Git } from '../tools/git/git.ts';
 import { pushWithLease } from '../tools/git/push.ts';
 import { remoteRefs } from '../tools/git/remote.ts';
 import { commitOf, symbolicRef } from '../tools/git/repository.ts';
@@ -90,7 +91,7 @@ const headToPush = async (
 };
 
 const isBehindAny = async (
-  git: Service['git'],
+  git: Git,
   worktree: WorktreeRecord,
   { head, starts }: { head: string; starts: readonly string[] },
 ): Promise<boolean> => {

@@ -1,5 +1,6 @@
 import { refreshGlobals, refreshTrust, waitingSettings } from '../../store/globals.ts';
 import type { WaitingValue } from '../../store/records/trust.ts';
+import type { Store } from '../../store/store.ts';
 import { announce } from '../../store/store.ts';
 import { addToBook, trustLine } from '../../store/trust/book.ts';
 import { waitingSettingValues } from '../../store/trust/waiting.ts';
@@ -41,7 +42,7 @@ const webhooks: TrustSource = {
 };
 
 // Whoever follows a Work item's registrations looks at them again.
-const announceScope = (store: Service['store'], key: string): void => {
+const announceScope = (store: Store, key: string): void => {
   const [, id] = /^cases\/([^/]+)\//.exec(key) ?? [];
   if (id !== undefined) announce(store, id);
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { Limits } from '../../../lib/language-server/servers.ts';
+import type { Limits } from '../../../lib/language-server/running.ts';
 import { until } from '../../helpers/eventually.ts';
 import { processesNaming } from '../../helpers/processes.ts';
 import { scriptedServer } from '../../helpers/scripted-language-server.ts';

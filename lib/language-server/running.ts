@@ -1,0 +1,32 @@
+import type { LanguageServer } from './server.ts';
+
+/** The language servers that run: one for each language and directory, whoever asks. */
+export interface LanguageServers {
+  readonly running: Map<string, Place>;
+  readonly limits: Limits;
+  closed: boolean;
+}
+
+export interface Limits {
+  ready_ms: number;
+  slow_ms: number;
+  /** How long an editor may leave a request of the server's unanswered. */
+  patience_ms: number;
+  /** How long a server goes on without clients. */
+  idle_ms: number;
+  /** How long an answer over HTTP may take. */
+  answer_ms: number;
+  /** The pause after a server ended by itself for the second time; each further one is twice as long, up to a minute. */
+  pause_ms: number;
+  most: number;
+}
+
+export interface Place {
+  root: string;
+  server: LanguageServer | undefined;
+  opening: Promise<LanguageServer> | undefined;
+  failures: number;
+  not_before: number;
+  last_words: string;
+  idle: NodeJS.Timeout | undefined;
+}
