@@ -110,15 +110,19 @@ export const pictureOf = (
   };
 };
 
-/** Every path below a directory, with its mode and the hash of its content. */
+/** Every path below a directory, with its mode and the hash of its content, but what git takes away meanwhile. */
 export const treeOf = (dir: string, wanted: RegExp): string[] =>
   (readdirSync(dir, { recursive: true }) as string[])
     .filter((name) => wanted.test(name))
     .toSorted()
-    .map((name) => `${name} ${markOf(join(dir, name))}`);
+    .flatMap((name) => {
+      const mark = markOf(join(dir, name));
+      return mark === undefined ? [] : [`${name} ${mark}`];
+    });
 
-const markOf = (path: string): string => {
-  const stats = lstatSync(path);
+const markOf = (path: string): string | undefined => {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
   if (stats.isSymbolicLink()) return `-> ${readlinkSync(path)}`;
   if (!stats.isFile()) return `${stats.mode.toString(8)} no file`;
   const hash = createHash('sha256').update(readFileSync(path)).digest('hex');
