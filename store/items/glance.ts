@@ -4,7 +4,7 @@ import { isClosed } from '../gate/gate.ts';
 import type { Store } from '../store.ts';
 import type { Item } from './item.ts';
 import { type ItemFiles, readItem, sameFiles } from './item-files.ts';
-import { freshItem, reconcile } from './reconcile.ts';
+import { isUnchanged, look } from './reconcile.ts';
 
 /**
  * The item as it is on disk this moment, for who only shows it: one look, and never the queue of those who write. While
@@ -17,8 +17,8 @@ export const glance = async (
 ): Promise<Item | undefined> => {
   const item = store.items.byId.get(id);
   if (item !== undefined && store.turns.isBusy(id)) return beside(store, item);
-  if (item === undefined || !whole) return freshItem(store, id);
-  await reconcile(store, id);
+  if (item === undefined || (!whole && isUnchanged(store, item))) return item;
+  await look(store, id);
   return store.items.byId.get(id);
 };
 

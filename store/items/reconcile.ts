@@ -5,17 +5,17 @@ import { isDirectory, standing, statsAt } from '../disk/plain-path.ts';
 import { isClosed } from '../gate/gate.ts';
 import { isGitReplaying } from '../git/git-work.ts';
 import type { Seen } from '../journal/journal.ts';
-import { caseFile, proofDir, sessionLockFile, webhooksDir } from '../layout.ts';
+import { caseFile, sessionLockFile } from '../layout.ts';
 import { announce, type Store } from '../store.ts';
-import { type Entry, inDoubt, isSame, isSound, withProblem } from '../text/entry.ts';
+import { inDoubt, isSame, withProblem } from '../text/entry.ts';
 import { Problem } from '../text/problem.ts';
 import { editRecord } from '../text/record-file.ts';
-import type { Changes } from '../text/splice.ts';
 import { trustCommandFor } from '../trust/told.ts';
 import { compare } from './compare.ts';
-import { grant, standingAfter } from './granting.ts';
-import { type Granted, judge } from './held.ts';
-import { caseOf, type Item, seenOf } from './item.ts';
+import { type Fix, fixesOf } from './fixes.ts';
+import { grant } from './granting.ts';
+import { judge } from './held.ts';
+import { type Item, seenOf } from './item.ts';
 import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './item-files.ts';
 import { touch } from './items.ts';
 
@@ -27,6 +27,27 @@ export const reconcile = (store: Store, id: string, patient = false): Promise<vo
   store.turns.take(id, async () => {
     const item = store.items.byId.get(id);
     if (item !== undefined) await reconcileInTurn(store, item, patient);
+  });
+
+/**
+ * The same, for who only shows the item: resolves once it was looked at, and does not wait until the disk has what is told
+ * of it, unless more is written for it to be whole. Rejects with what goes wrong before.
+ */
+export const look = (store: Store, id: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let isShown = false;
+    const turn = store.turns.take(id, async () => {
+      const item = store.items.byId.get(id);
+      if (item === undefined) return;
+      const telling = reconcileInTurn(store, item);
+      isShown = fixesOf(store, item).length === 0;
+      if (isShown) resolve();
+      await telling;
+    });
+    turn.then(resolve, (error) => {
+      if (isShown) store.report(error, `telling what changed in ${id}`);
+      else reject(error);
+    });
   });
 
 // Adoption, then what follows from it: more rounds than that mean that somebody else writes the same file over and over.
@@ -98,7 +119,7 @@ export const freshItem = async (
   return store.items.byId.get(id);
 };
 
-const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
+export const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
   try {
     const stats = statsAt(caseFile(join(layout.root, dir)));
     return stats !== undefined && isSame(files.case, stats);
@@ -175,21 +196,13 @@ const append = async (store: Store, item: Item, now: Seen): Promise<void> => {
   announce(store, item.id);
 };
 
-interface Fix {
-  path: string;
-  /** Of the file that they were worked out from. */
-  sha: string;
-  changes: Changes;
-  grants?: Granted;
-}
-
 /**
  * Writes what hand-made files lack and what follows from the records. True when something was written. Not while git
  * replays commits: it would refuse to go on. The sweep after that finds it undone.
  */
 const settle = async (store: Store, item: Item): Promise<boolean> => {
   const { root } = store.layout;
-  const fixes = [...adoptions(store, item), ...followUps(store, item)];
+  const fixes = fixesOf(store, item);
   if (fixes.length > 0 && isGitReplaying(store.layout)) {
     item.told = undefined;
     return false;
@@ -215,36 +228,4 @@ const mend = async (
     return isKnown ? { changes } : undefined;
   });
   if (isKnown && grants !== undefined) grant(store, item, grants);
-};
-
-const adoptions = ({ layout }: Store, item: Item): Fix[] => {
-  const path = join(layout.root, item.dir);
-  return [
-    ...adoption(caseFile(path), item.files.case),
-    ...[...item.files.proofs].flatMap(([name, entry]) =>
-      adoption(join(proofDir(path), name), {
-        ...entry,
-        value: item.held?.proofs.get(name) ?? entry.value,
-      }),
-    ),
-    ...[...item.files.webhooks].flatMap(([name, entry]) =>
-      adoption(join(webhooksDir(path), name), entry),
-    ),
-  ];
-};
-
-const adoption = (path: string, entry: Entry<{ adopt?: Changes }>): Fix[] => {
-  const { sha, value } = entry;
-  return value?.adopt === undefined || !isSound(entry) ? [] : [{ path, sha, changes: value.adopt }];
-};
-
-const followUps = (store: Store, item: Item): Fix[] => {
-  const { case: entry, checklist } = item.files;
-  if (!isSound(entry) || caseOf(item).adopt !== undefined) return [];
-  // A checklist that is half saved asks for more than can be read of it.
-  if (checklist?.doubted_at !== undefined) return [];
-  const changes = store.follow(item);
-  if (changes === undefined) return [];
-  const path = caseFile(join(store.layout.root, item.dir));
-  return [{ path, sha: entry.sha, changes, ...standingAfter(item, changes) }];
 };

@@ -460,6 +460,7 @@ describe('PUT /cases/:id/state', () => {
     const { call, at, item, read, write, events } = await withCase(t);
     write('case.md', byHand(item));
     await call('GET', at);
+    await eventually(() => assert.equal(events.length, 1));
     events.length = 0;
     const answer = await call<Case>('PUT', `${at}/state`, { state: 'RESOLVED', outcome: 'fixed' });
     assert.deepEqual(

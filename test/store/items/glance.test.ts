@@ -4,8 +4,9 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Case } from '../../../store/records/case.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import { atEnd } from '../../helpers/at-end.ts';
+import { eventually } from '../../helpers/eventually.ts';
 import { proofText } from '../../helpers/many-items.ts';
-import { type WithCase, withCase } from '../../helpers/work-item.ts';
+import { told, type WithCase, withCase } from '../../helpers/work-item.ts';
 
 /** A Work item whose turn somebody has, as long as the test lasts. */
 const occupied = async (t: TestContext): Promise<WithCase> => {
@@ -30,6 +31,21 @@ describe('a read of a Work item that others write', () => {
       work.running.service.store.items.byId.get(work.item.id)?.files.case.value?.matter.title,
       'Tax is off by one',
     );
+  });
+
+  it('answers what it saw before the disk has what is told of it', async (t) => {
+    const work = await withCase(t);
+    const { journal } = work.running.service.store;
+    let goOn: () => void = () => undefined;
+    const full = new Promise<void>((resolve) => (goOn = resolve));
+    const { append } = journal;
+    journal.append = (entry) => full.then(() => append(entry));
+    work.write('case.md', work.read('case.md').replace('Tax is', 'By hand, it is'));
+    const { body } = await work.call<Case>('GET', work.at);
+    assert.equal(body.title, 'By hand, it is off by one');
+    assert.deepEqual(told(work.events), []);
+    goOn();
+    await eventually(() => assert.deepEqual(told(work.events), ['case_updated']));
   });
 
   it('gives its proofs, but for one that has no id yet', async (t) => {
