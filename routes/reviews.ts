@@ -18,7 +18,7 @@ const ReviewPath = Type.Object({
   review_id: Type.String({
     minLength: 1,
     maxLength: 300,
-    description: '`review:<number>` or `thread:<id>`',
+    description: '`review:<number>`, `thread:<id>` or `check:<number>`',
   }),
 });
 const Query = Type.Object({
@@ -43,9 +43,9 @@ export const reviewRoutes = [
   route({
     method: 'GET',
     path: '/api/cases/{id}/pr/reviews',
-    summary: 'List all reviews and threads of the pull request, oldest first',
+    summary: 'List all reviews, threads and failing checks of the pull request, oldest first',
     description:
-      'Read from the host, and recorded. An error of the host is the answer: never an empty list because it could not be asked. `local=true` answers the records.',
+      'Read from the host, and recorded. Of a check of GitHub Actions the step that failed and the end of its log are in `check`; a log that cannot be read says why there. An error of the host is the answer: never an empty list because it could not be asked. `local=true` answers the records.',
     params: CasePath,
     query: Query,
     response: Type.Array(Review),
@@ -57,9 +57,9 @@ export const reviewRoutes = [
     method: 'GET',
     path: '/api/cases/{id}/pr/reviews/unresolved',
     operationId: 'listUnresolvedCasePrReviews',
-    summary: 'List the reviews and threads that block the pull request',
+    summary: 'List the reviews, threads and checks that block the pull request',
     description:
-      'Threads that are open, and of each author the latest decision where that asks for changes and was not dismissed. Not those that were marked as resolved here.',
+      'Threads that are open, checks of the head that fail, and of each author the latest decision where that asks for changes and was not dismissed. Not those that were marked as resolved here.',
     params: CasePath,
     query: Query,
     response: Type.Array(Review),
@@ -84,7 +84,7 @@ export const reviewRoutes = [
     path: '/api/cases/{id}/pr/reviews/{review_id}/resolve',
     summary: 'Mark a review as resolved: a thread on the host, a review here',
     description:
-      'It leaves the queue for feedback, unless a session has it. The host lets a review be ended only by its author or a dismissal: here it blocks no more.',
+      'It leaves the queue for feedback, unless a session has it. The host lets a review be ended only by its author or a dismissal, and a check by another run: here it blocks no more.',
     params: ReviewPath,
     response: Type.Object({
       ...Review.properties,

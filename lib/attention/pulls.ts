@@ -1,4 +1,5 @@
 import { readPull } from '../../store/pulls/pulls.ts';
+import type { Review } from '../../store/records/review.ts';
 import { isEnded } from '../../store/records/session.ts';
 import { listSessions } from '../../store/sessions/sessions.ts';
 import { rebaseUnderWay } from '../conflicts/under-way.ts';
@@ -34,7 +35,7 @@ export const ofConflict = (service: Service, { id }: About): Entry[] => {
   ];
 };
 
-/** Reviews that ask for changes and that nobody is at. */
+/** Reviews that ask for changes, and checks that fail, that nobody is at. */
 export const ofReviews = (service: Service, { id }: About): Entry[] => {
   // Most Work items have no pull request, which memory knows.
   if (!service.store.pulls.byItem.has(id)) return [];
@@ -48,12 +49,11 @@ export const ofReviews = (service: Service, { id }: About): Entry[] => {
     ({ session: { type, status } }) => type === FEEDBACK && !isEnded(status),
   );
   const found = asking.map((review): Entry => {
-    const { author, path, body, submitted_at, fetched_at } = review;
-    const where = path === null ? '' : ` on ${path}`;
+    const { submitted_at, fetched_at } = review;
     return {
       ...{ id: `review/${id}/${review.id}`, kind: 'review' },
       since: timeOf(submitted_at ?? fetched_at ?? pull.matter.created_at),
-      message: `${author ?? 'Somebody'} asks for changes${where}: ${body.slice(0, 200)}`,
+      message: review.check === null ? wordsOf(review) : checkWords(review.check),
       answer: {
         method: 'POST',
         path: `${at}/reviews/${encodeURIComponent(review.id)}/add-to-feedback`,
@@ -72,6 +72,12 @@ export const ofReviews = (service: Service, { id }: About): Entry[] => {
     },
   ];
 };
+
+const wordsOf = ({ author, path, body }: Review): string =>
+  `${author ?? 'Somebody'} asks for changes${path === null ? '' : ` on ${path}`}: ${body.slice(0, 200)}`;
+
+const checkWords = ({ name, conclusion, step }: NonNullable<Review['check']>): string =>
+  `The check ${name} ended with ${conclusion}${step === null ? '.' : ` in step ${step.number}: ${step.name}`}`;
 
 // The host's times may have no milliseconds.
 const timeOf = (text: string | null | undefined): string => new Date(text ?? 0).toISOString();

@@ -1,3 +1,5 @@
+import type { FailingChecks, JobLog } from './failing-check.ts';
+
 /**
  * A service that keeps repositories, issues and pull requests. GitHub is the one that is live; another is one more
  * implementation of this. Merging is a human's: no call here merges, closes, updates a branch or writes content, and none
@@ -51,6 +53,10 @@ export interface HostedRepository {
   pullEvents(number: number): Promise<PullEvent[]>;
   reviews(number: number): Promise<Review[]>;
   threads(number: number): Promise<ReviewThread[]>;
+  /** What fails of a commit: only the newest run of each check counts. */
+  failingChecks(commit: string): Promise<FailingChecks>;
+  /** What a job said last where it failed. What keeps its log from being read is told in it, and no error. */
+  jobLog(job: number): Promise<JobLog>;
 
   createPull(wanted: NewPull): Promise<Pull>;
   updatePull(number: number, change: { title?: string; body?: string }): Promise<Pull>;

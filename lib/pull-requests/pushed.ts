@@ -10,6 +10,8 @@ export const notePushed = async (
   { case_id, matter }: KeptPull,
   { remote, commit }: { remote: string; commit: string },
 ): Promise<void> => {
-  const behind = matter.head_sha === commit ? {} : { stale: true, head_in_sync: null };
+  // What checks said was said of the commit before.
+  const unknown = { stale: true, head_in_sync: null, checks: null };
+  const behind = matter.head_sha === commit ? {} : unknown;
   await changePull(store, case_id, { changes: { remote, pushed_commit: commit, ...behind } });
 };

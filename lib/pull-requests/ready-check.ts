@@ -151,7 +151,7 @@ const passing = ({ pull: { checks } }: Found): Check => {
   const details = {
     success: 'All checks have passed',
     pending: 'Checks are still running',
-    failure: 'Checks have failed: look at them on the host',
+    failure: 'Checks have failed. GET …/pr/reviews/unresolved tells which, and how their logs end',
   };
   return check(
     'checks',

@@ -52,7 +52,7 @@ const statusOf = ({ case_id, matter }: KeptPull, head: RemoteHead): PullStatus =
 };
 
 const notesOf = (
-  { mergeable, state, head_in_sync }: KeptPull['matter'],
+  { mergeable, state, head_in_sync, checks_unread }: KeptPull['matter'],
   head: RemoteHead,
 ): string[] => [
   ...('unknown' in head ? [head.unknown] : []),
@@ -61,6 +61,7 @@ const notesOf = (
         'The host does not know the newest commit of the branch yet: what it says is of an older one.',
       ]
     : []),
+  ...(checks_unread == null ? [] : [`Not every check could be read. ${checks_unread}`]),
   ...(mergeable === null && isOpen(state)
     ? ['The host has not worked out yet whether it can be merged.']
     : []),

@@ -1,29 +1,36 @@
-import { changePull, type KeptPull } from '../../store/pulls/pulls.ts';
+import type { KeptPull } from '../../store/pulls/pulls.ts';
 import { listReviews, saveReviews } from '../../store/pulls/reviews.ts';
 import type { Review } from '../../store/records/review.ts';
 import { notFound } from '../errors.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
+import { recordPull } from '../pull-requests/record.ts';
 import type { Service } from '../service.ts';
+import { failingChecks } from './checks.ts';
 import { servedReviews } from './served.ts';
 import { toldReviews } from './told.ts';
 
 /**
- * Reads all reviews and threads from the host and records them, oldest first. An error of the host is the answer: nothing
- * is ever an empty list because it could not be read.
+ * Reads all reviews, threads and failing checks from the host, with the pull request itself, and records them, oldest
+ * first. An error of the host is the answer: nothing is ever an empty list because it could not be read.
  */
 export const fetchReviews = (service: Service, caseId: string): Promise<Review[]> =>
   inPullTurn(service, caseId, async () => {
     const pull = getPull(service, caseId);
     const hosted = hostedFor(service, pull);
     const { number } = pull.matter;
-    const [reviews, threads] = await Promise.all([hosted.reviews(number), hosted.threads(number)]);
-    const told = toldReviews(number, reviews, threads);
+    const [now, reviews, threads] = await Promise.all([
+      hosted.pull(number),
+      hosted.reviews(number),
+      hosted.threads(number),
+    ]);
+    const known = listReviews(service.store, caseId) ?? [];
+    const { failing, checks_unread } = await failingChecks(hosted, now, known);
+    const told = [...toldReviews(number, reviews, threads), ...failing];
     const kept = await saveReviews(service.store, caseId, { pull: number, reviews: told });
-    const now = await changePull(service.store, caseId, {
-      changes: { reviews_synced_at: service.clock().toISOString() },
-    });
     if (kept === undefined) throw notFound('Work item', caseId);
-    return servedReviews(service, now ?? pull, kept);
+    const besides = { reviews_synced_at: service.clock().toISOString(), checks_unread };
+    const recorded = await recordPull(service, caseId, { name: hosted.name, pull: now, besides });
+    return servedReviews(service, recorded, kept);
   });
 
 /** The same as they were when the host was last asked. */

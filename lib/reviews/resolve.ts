@@ -14,8 +14,8 @@ export interface ResolvedReview extends Review {
 }
 
 /**
- * Marks a review as resolved: a thread on the host, a review here alone, for the host ends one only by its author or a
- * dismissal. Either leaves the queue for feedback, unless a session has it.
+ * Marks a review as resolved: a thread on the host, a review or a check here alone, for the host ends one only by its
+ * author, a dismissal or another run. Either leaves the queue for feedback, unless a session has it.
  */
 export const resolveReview = async (
   service: Service,
@@ -32,12 +32,15 @@ export const resolveReview = async (
     ...(feedbackOf(service, caseId, current) === 'queued' && { queued_at: null }),
   }));
   const now = await getReview(service, caseId, id);
-  return { ...now, resolved_on_host: isThread, note: isThread ? ON_HOST : HERE };
+  return { ...now, resolved_on_host: isThread, note: NOTES[review.kind] };
 };
 
-const ON_HOST = 'The thread is resolved on the host.';
-const HERE =
-  'Marked here alone: on the host the review stands until its author reviews again or it is dismissed there.';
+const NOTES: Record<Review['kind'], string> = {
+  thread: 'The thread is resolved on the host.',
+  review:
+    'Marked here alone: on the host the review stands until its author reviews again or it is dismissed there.',
+  check: 'Marked here alone: on the host the check fails until it is run again and passes.',
+};
 
 const resolveThread = (service: Service, caseId: string, { id, pull }: Review): Promise<void> =>
   inPullTurn(service, caseId, async () => {

@@ -1,5 +1,10 @@
 import type { ToldReview } from '../../store/pulls/reviews.ts';
+import { storable } from '../../store/text/storable.ts';
+import { visible } from '../../store/text/visible.ts';
+import { asOneLine } from '../cases/text.ts';
 import type { Review, ReviewThread } from '../codehost/code-host.ts';
+import type { FailingCheck, JobLog } from '../codehost/failing-check.ts';
+import { capText } from '../providers/cap-text.ts';
 
 /** What the host tells of a pull request's reviews and threads, in the form of their records. */
 export const toldReviews = (
@@ -61,3 +66,32 @@ const MOST_BYTES = 900_000;
 const MOST_ANSWERS = 150;
 
 const sizeOf = ({ body }: Comments[number]): number => Buffer.byteLength(body) + 200;
+
+const LONGEST_NAME = 200;
+const MOST_SAID = 4096;
+
+/** A check that fails, of that commit, in the form of its record. What it says is not its author's alone to say: all is seen. */
+export const toldCheck = (
+  { pull, commit }: { pull: number; commit: string },
+  check: FailingCheck,
+  { step, end, why }: JobLog,
+): ToldReview => {
+  const { id, conclusion, url, at } = check;
+  const author = check.app === null ? null : nameOf(check.app);
+  const said = visible(capText(check.said, MOST_SAID).output);
+  const own = { author, url, created_at: at };
+  return {
+    matter: {
+      ...{ id: `check:${id}`, pull, state: 'failing', author, url, submitted_at: at, commit },
+      check: {
+        ...{ name: nameOf(check.name), conclusion },
+        ...{ step: step && { ...step, name: nameOf(step.name) }, log_missing: why },
+      },
+      comments: end === null ? [own] : [own, { author: 'End of the log' }],
+    },
+    texts: end === null ? [said] : [said, end],
+  };
+};
+
+const nameOf = (text: string): string =>
+  storable([...asOneLine(text)].slice(0, LONGEST_NAME).join(''));

@@ -108,7 +108,7 @@ const bodyOf = ({ matter: { comments = [] }, texts }: ToldReview): string => {
 // Who made a thread's id decides what is in it, and file systems may know no case.
 const fileName = (id: string): string => {
   const [kind = '', rest = ''] = id.split(/:(.*)/s);
-  return kind === 'review' ? `review-${rest}.md` : `thread-${sha256(rest).slice(0, 16)}.md`;
+  return `${kind}-${kind === 'thread' ? sha256(rest).slice(0, 16) : rest}.md`;
 };
 
 const reviewsIn = (store: Store, item: Item): KeptReview[] => {

@@ -51,6 +51,8 @@ export const PullMatter = Type.Object({
   told_at: maybe(Time),
   /** When all reviews were last read. */
   reviews_synced_at: maybe(Time),
+  /** Which checks could not be read then, and why. */
+  checks_unread: maybe(Type.String()),
   /** Of the body as it was last published: on the host it may have been edited since. */
   published_sha256: maybe(Sha256),
   /** The name of the remote that the branch was pushed to, and what was pushed last. */

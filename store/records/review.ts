@@ -2,10 +2,11 @@ import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
 import { maybe, orNull } from './or-null.ts';
 
-/** `review:<n>` as the host counts reviews, or `thread:<the host's own id>`. */
-export const REVIEW_ID = '^(?:review:[1-9][0-9]{0,18}|thread:[A-Za-z0-9_+/=:.-]{1,200})$';
+/** `review:<n>` as the host counts reviews, `check:<n>` as it counts runs of checks, or `thread:<the host's own id>`. */
+export const REVIEW_ID =
+  '^(?:review:[1-9][0-9]{0,18}|check:(?:status-)?[1-9][0-9]{0,18}|thread:[A-Za-z0-9_+/=:.-]{1,200})$';
 
-/** Of a review what its author decided; of a thread whether it is settled. */
+/** Of a review what its author decided; of a thread whether it is settled; of a check whether that is how it is now. */
 export const REVIEW_STATES = [
   'approved',
   'changes_requested',
@@ -13,6 +14,8 @@ export const REVIEW_STATES = [
   'dismissed',
   'resolved',
   'unresolved',
+  'failing',
+  'superseded',
 ] as const;
 
 const HostTime = Type.String({ format: 'date-time' });
@@ -24,7 +27,20 @@ const CommentMatter = Type.Object({
   created_at: maybe(HostTime),
 });
 
-/** The front matter of pr/reviews/<id>.md, a review or a thread; the body has the texts, each between fences. */
+const Step = Type.Object({ number: Type.Integer(), name: Type.String() });
+
+/** What failed, where, and why its log is not there. */
+const CheckMatter = Type.Object({
+  name: Type.String(),
+  conclusion: Type.String(),
+  step: maybe(Step),
+  log_missing: maybe(Type.String()),
+});
+
+/**
+ * The front matter of pr/reviews/<id>.md: a review, a thread or a check that fails. The body has the texts, each between
+ * fences; of a check what is said of it, and the end of its log.
+ */
 export const ReviewMatter = Type.Object({
   id: Type.String({ pattern: REVIEW_ID }),
   /** The number of the pull request. */
@@ -39,9 +55,10 @@ export const ReviewMatter = Type.Object({
   start_line: maybe(Type.Integer()),
   outdated: Type.Optional(Type.Boolean()),
   comments: Type.Optional(Type.Array(CommentMatter)),
+  check: maybe(CheckMatter),
   /** Comments that are too many to be kept here. */
   left_out: Type.Optional(Type.Integer()),
-  /** False: the host had it, and has not any more. */
+  /** False: the host had it, and has not any more; of a check, that it was run again or another commit is looked at. */
   on_host: Type.Optional(Type.Boolean()),
   // The operator's own from here on.
   queued_at: maybe(Time),
@@ -58,24 +75,43 @@ const ReviewComment = Type.Object({
   created_at: orNull(HostTime),
 });
 
-/** A review, or a thread of comments on a line, as it is served. */
+const FailedCheck = Type.Object({
+  name: Type.String(),
+  conclusion: Type.String({ description: "The host's word, such as `failure` or `timed_out`" }),
+  step: Type.Union([Type.Null(), Step], {
+    description: 'The first that failed; null: it has none, or nobody could ask',
+  }),
+  log: Type.Union([Type.Null(), Type.String()], {
+    description:
+      'What the step said last: 200 lines and 16384 characters at most, without times and colours, hidden characters made visible',
+  }),
+  log_missing: Type.Union([Type.Null(), Type.String()], {
+    description: 'Why `log` is null; null, too, where there is none to read',
+  }),
+});
+
+/** A review, a thread of comments on a line, or a check that fails, as it is served. */
 export const Review = Type.Object(
   {
-    id: Type.String({ description: '`review:<number>` or `thread:<id>`' }),
+    id: Type.String({ description: '`review:<number>`, `thread:<id>` or `check:<number>`' }),
     case_id: Id,
-    kind: Type.Enum(['review', 'thread']),
+    kind: Type.Enum(['review', 'thread', 'check']),
     pull: Type.Integer({ description: 'The number of the pull request' }),
     state: Type.Enum([...REVIEW_STATES], {
-      description: 'Of a thread `resolved` or `unresolved`; of a review one of the others',
+      description:
+        'Of a thread `resolved` or `unresolved`; of a check `failing`, or `superseded` once it was run again or the pull request has another head; of a review one of the others',
     }),
     blocking: Type.Boolean({
       description:
-        'A thread that is open, or the latest decision of its author when that asks for changes',
+        'A thread that is open, a check that fails, or the latest decision of its author when that asks for changes',
     }),
-    author: orNull(Type.String()),
-    body: Type.String({ description: 'Markdown: of a thread its first comment' }),
+    author: Type.Union([Type.Null(), Type.String()], { description: 'Of a check, who checks' }),
+    body: Type.String({
+      description: 'Markdown: of a thread its first comment, of a check what is said of it',
+    }),
     comments: Type.Array(ReviewComment, { description: 'Of a thread all, oldest first' }),
     left_out: Type.Integer({ description: 'Comments that are too many to be kept here' }),
+    check: Type.Union([Type.Null(), FailedCheck], { description: 'Of a check alone' }),
     path: orNull(Type.String()),
     line: Type.Union([Type.Null(), Type.Integer()], {
       description: 'null: it is about the whole file, or the line is gone',

@@ -25,7 +25,10 @@ describe('the fake host', () => {
       comments: ['a'],
     });
     await host.repositories.push({ branch: 'work/one' });
-    await host.repositories.check('work/one', 'build', 'success');
+    const sha = await host.repositories.headOf('work/one');
+    const run = await host.repositories.check('work/one', 'build', 'success', {
+      job: { steps: [], log: 404 },
+    });
     await host.repositories.status('work/one', 'ci', 'success');
     const body = { title: 'One', body: 'Fixes #1', head: 'work/one', base: 'main', draft: true };
     const { body: pull } = await ask(host, 'POST', `${APP}/pulls`, { body });
@@ -38,9 +41,13 @@ describe('the fake host', () => {
       '/rate_limit',
       '/search/issues?q=repo:acme/app',
       APP,
+      `${APP}/actions/jobs/${run}`,
+      `${APP}/actions/runs?head_sha=${sha}`,
+      `${APP}/actions/runs/${run}/jobs`,
       `${APP}/assignees`,
       `${APP}/branches`,
       `${APP}/branches/work/one`,
+      `${APP}/check-runs/${run}/annotations`,
       `${APP}/collaborators`,
       `${APP}/collaborators/operator/permission`,
       `${APP}/commits/work/one/check-runs`,

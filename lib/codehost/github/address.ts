@@ -68,3 +68,17 @@ export const wrongApi = (text: string): string | undefined => {
 /** Whether an address, which may be relative, is of the server that is asked. */
 export const isSameServer = (address: string, base: string): boolean =>
   URL.canParse(address, base) && new URL(address, base).origin === new URL(base).origin;
+
+/**
+ * Whether what the host keeps elsewhere may be read at an address: encrypted, with no login in it, and on this machine
+ * only where the host itself is.
+ */
+export const isReadable = (address: string, base: string): boolean => {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname, username, password } = new URL(address);
+  if (`${username}${password}` !== '') return false;
+  if (LOOPBACK.test(hostname)) {
+    return LOOPBACK.test(new URL(base).hostname) && /^https?:$/.test(protocol);
+  }
+  return protocol === 'https:';
+};

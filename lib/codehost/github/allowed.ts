@@ -77,11 +77,15 @@ const hasPlainPath = (asked: Asked): boolean =>
   placesIn(asked.url).every((name) => {
     const value = asked[name];
     if (name === 'owner' || name === 'repo') return isName(value);
+    if (name === 'ref') return isCommit(value);
     return Number.isSafeInteger(value) && Number(value) > 0;
   });
 
 const isName = (value: unknown): boolean =>
   typeof value === 'string' && /^[\w.-]+$/.test(value) && !/^\.+$/.test(value);
+
+const isCommit = (value: unknown): boolean =>
+  typeof value === 'string' && /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(value);
 
 const OPTIONS = ['method', 'url', 'baseUrl', 'headers', 'request', 'mediaType'];
 

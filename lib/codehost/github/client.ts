@@ -7,7 +7,7 @@ import type { Config } from '../../config.ts';
 import { createGh, type Gh } from '../../tools/gh.ts';
 import { apiOf, webOf } from './address.ts';
 import type { Headers } from './failure.ts';
-import { createFetch, type Fetch, networkOf } from './fetch.ts';
+import { createFetch, createNetwork, type Fetch } from './fetch.ts';
 import { problemFrom } from './problem.ts';
 import { type Door, guarded, questionOf } from './send.ts';
 import { createTokens, type Tokens } from './tokens.ts';
@@ -25,6 +25,8 @@ export type Api = Octokit & { paginate: PaginateInterface } & paginateGraphQLInt
 /** One host's API. Whatever fails is a ServiceError. */
 export interface Client {
   host: string;
+  /** Of its API. */
+  base: string;
   /** REST: `api.request`, and `api.paginate` for a whole list. */
   api: Api;
   /** One GraphQL document. */
@@ -65,15 +67,16 @@ export const createDesk = ({ env, settings, version }: Surroundings): Desk => {
   const gh = createGh(env);
   const tokens = createTokens(env, gh);
   const turns = createTurns();
+  const network = createNetwork(env);
   const seconds = (): number => settings().timeout_seconds ?? TIMEOUT_S;
-  const fetch = createFetch(env, seconds);
+  const fetch = createFetch(network, seconds);
   const known = new Map<string, Promise<Client>>();
   return {
     gh,
     tokens,
     turns,
     seconds,
-    fetch: async (url, init) => (await networkOf(env))(url, init),
+    fetch: network,
     web: (host) => webOf(host, apiOf(host, { env, settings: settings() })),
     client: async (host) => {
       const base = apiOf(host, { env, settings: settings() });
@@ -94,6 +97,7 @@ const open = async (door: Door, means: Means): Promise<Client> => {
   const api = await octokit(door, means);
   return {
     host: door.host,
+    base: door.base,
     api,
     ask: async <T>(document: string, variables: Variables, wish: Wish = {}) => {
       try {

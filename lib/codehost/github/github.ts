@@ -1,10 +1,12 @@
 import type { CodeHost, HostedRepository, RepositoryName } from '../code-host.ts';
 import { authRefresh, authStatus, availability, me } from './account.ts';
+import { failingChecks } from './checks.ts';
 import { createDesk, type Desk, type Surroundings } from './client.ts';
 import { comment } from './comment.ts';
 import { image } from './images.ts';
 import { issues } from './issue-list.ts';
 import { countOpenIssues, issue, issueComments, issuesByNumber } from './issues.ts';
+import { jobLog } from './job-log.ts';
 import { linkedPulls } from './linked-pulls.ts';
 import { pullEvents } from './pull-events.ts';
 import { createPull, findPull, markReady, pull, setLabels, updatePull } from './pulls.ts';
@@ -50,6 +52,8 @@ const repositoryOf = (desk: Desk, name: RepositoryName): HostedRepository => {
     pullEvents: (number) => pullEvents(place, number),
     reviews: (number) => reviews(place, number),
     threads: (number) => threads(place, number),
+    failingChecks: (commit) => failingChecks(place, commit),
+    jobLog: (job) => jobLog(place, job),
     createPull: (wanted) => createPull(place, wanted),
     updatePull: (number, change) => updatePull(place, number, change),
     setLabels: (number, names) => setLabels(place, number, names),

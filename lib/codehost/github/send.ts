@@ -4,7 +4,7 @@ import type { ServiceError } from '../../errors.ts';
 import { record } from '../../wire.ts';
 import { type Asked, type Effect, effectOf, graphqlUrl } from './allowed.ts';
 import type { Failure, Headers, Question } from './failure.ts';
-import { TimedOut } from './fetch.ts';
+import { isWanted, TimedOut } from './fetch.ts';
 import { hasProblem, problemFrom } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
 import type { Token, Tokens } from './tokens.ts';
@@ -83,7 +83,7 @@ const once = async (
     const failure = failureOf(error);
     throw failure === undefined ? error : failed(failure);
   });
-  if (isWhole(answer)) return answer;
+  if (isWhole(answer) || isWanted(answer.status, record(asked.request))) return answer;
   const { status, headers, data } = answer;
   throw failed({ kind: 'answer', status, headers, body: data });
 };

@@ -1,3 +1,4 @@
+import { actionRoutes } from './actions.ts';
 import { checkRoutes } from './checks.ts';
 import { passed } from './handler.ts';
 import { issueRoutes } from './issues.ts';
@@ -14,6 +15,7 @@ const matched = matcher({
   ...pullRoutes,
   ...reviewRoutes,
   ...checkRoutes,
+  ...actionRoutes,
 });
 
 /** What GitHub's REST API answers: by our own handler where the emulated host is wrong, else by that. */

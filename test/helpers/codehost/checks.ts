@@ -1,4 +1,5 @@
 import { commitOf, fullName, type Handler, type Params, paged, type Routes } from './handler.ts';
+import { userOf } from './repositories.ts';
 import { json, notFound, type RestCheckRun, type RestRepository } from './rest.ts';
 import type { Status, World } from './world.ts';
 
@@ -11,10 +12,39 @@ export const runsOf = async (world: World, name: string, sha: string): Promise<R
   );
   // Of each name the latest counts.
   const latest = new Map(runs.map((run) => [run.name, run]));
+  const owner = await userOf(world, 'colleague');
   return [...latest.values()].map((run) => ({
     ...run,
-    output: { ...run.output, annotations_url: `${world.url}${path}/${run.id}/annotations` },
+    app: appOf(world, run.id, owner),
+    output: {
+      ...run.output,
+      annotations_count: world.checks.get(run.id)?.annotations.length ?? 0,
+      annotations_url: `${world.url}${path}/${run.id}/annotations`,
+    },
   }));
+};
+
+const appOf = ({ checks }: World, id: number, owner: unknown): unknown => {
+  const { app, job } = checks.get(id) ?? {};
+  const name = job === undefined ? app : 'GitHub Actions';
+  if (name === undefined) return null;
+  const at = new Date(0).toISOString();
+  return {
+    ...{ id: 1, node_id: 'A_1', slug: name.toLowerCase().replaceAll(' ', '-'), name, owner },
+    ...{ description: null, external_url: 'https://ci.example', html_url: 'https://ci.example' },
+    ...{ created_at: at, updated_at: at, permissions: {}, events: [] },
+  };
+};
+
+const annotations: Handler = ({ checks, url }, ask, params) => {
+  const notes = checks.get(Number(params.check_run_id))?.annotations ?? [];
+  const size = Number(ask.query.get('per_page') ?? 30);
+  return json(
+    notes.slice(0, size).map(({ path, start_line, message, title = null }) => ({
+      ...{ path, start_line, end_line: start_line, start_column: null, end_column: null },
+      ...{ annotation_level: 'failure', title, message, raw_details: null, blob_href: url },
+    })),
+  );
 };
 
 /** The latest of each context. */
@@ -74,6 +104,7 @@ const listed: Handler = async (world, ask, params) => {
 };
 
 export const checkRoutes: Routes = {
+  'get /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations': annotations,
   'get /repos/{owner}/{repo}/commits/{ref}/check-runs': runs,
   'get /repos/{owner}/{repo}/commits/{ref}/status': combined,
   'get /repos/{owner}/{repo}/commits/{ref}/statuses': listed,

@@ -168,7 +168,7 @@ const worldOf = async (
     }),
     ...{ repositories: new Map(), ids: new Map(), credentials: new Map(), forks: new Map() },
     ...{ archived: new Set(), renamed: new Map(), moved: new Map(), sizes: new Map() },
-    ...{ runs: new Map(), lines: new Map(), attached: new Map() },
+    ...{ runs: new Map(), checks: new Map(), lines: new Map(), attached: new Map() },
     ...{ mergeable: new Map(), merged: new Map(), stale: new Map(), resolved: new Set() },
     ...{ statuses: [], links: [], told: [], reviews_required: true },
     rate: { limit: 5000, remaining: 5000, reset: Math.ceil(Date.now() / 1000) + HOUR_S },

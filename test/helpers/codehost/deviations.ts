@@ -22,6 +22,10 @@ export const DEVIATIONS: readonly Deviation[] = [
     because: 'every route below a repository that one may not see',
   },
   {
+    says: /\/logs 410: GitHub describes no such status/,
+    because: 'a log is kept for so many days, and then it is gone',
+  },
+  {
     says: /\/(owner|user|organization) lacks [a-z_, ]*followers_url/,
     because: 'the emulated host tells of an organisation in short',
   },

@@ -6,7 +6,7 @@ import { gitIn, type TestRepository, temporaryDirectory } from '../repository.ts
 import { commitTo } from './commit-to.ts';
 import { commitOf } from './handler.ts';
 import type { RestRepository } from './rest.ts';
-import { nowOf, type Role, type Status, type World } from './world.ts';
+import { type Checked, nowOf, type Role, type Status, type World } from './world.ts';
 
 export interface Push {
   branch: string;
@@ -15,6 +15,11 @@ export interface Push {
   /** Where a new branch begins. */
   from?: string;
   repository?: string;
+}
+
+/** What is told of a check, and by whom. */
+export interface NewCheck extends Partial<Pick<Checked, 'app' | 'job' | 'annotations'>> {
+  output?: { title: string; summary: string; text?: string };
 }
 
 /** What people do to repositories on the host, and what its machines say of a commit. */
@@ -33,7 +38,8 @@ export interface HostRepositories {
   fork(by: string): Promise<Hosted>;
   archive(): Promise<void>;
   setRole(login: string, role: Role): void;
-  check(ref: string, name: string, conclusion: string | null): Promise<void>;
+  /** Answers the number of the run. */
+  check(ref: string, name: string, conclusion: string | null, more?: NewCheck): Promise<number>;
   status(ref: string, context: string, state: Status['state']): Promise<void>;
   label(name: string, color?: string): Promise<void>;
 }
@@ -67,15 +73,21 @@ export const hostRepositories = (t: TestContext, world: World, main: string): Ho
       world.archived.add(name());
     },
     setRole: (login, role) => void world.roles.set(login, role),
-    check: async (ref, called, conclusion) => {
+    check: async (ref, called, conclusion, { output, ...more } = {}) => {
       const head_sha = (await commitOf(world, name(), ref)) ?? ref;
       const status =
         conclusion === null ? { status: 'in_progress' } : { status: 'completed', conclusion };
-      const body = { name: called, head_sha, started_at: new Date().toISOString(), ...status };
+      const began = { started_at: new Date().toISOString(), details_url: 'https://ci.example/1' };
+      const body = { name: called, head_sha, output, ...began, ...status };
       const run = await emulated.read<{ id: number }>('POST', `/repos/${name()}/check-runs`, {
         body,
       });
       world.runs.set(head_sha, [...(world.runs.get(head_sha) ?? []), run.id]);
+      world.checks.set(run.id, {
+        ...{ name: called, sha: head_sha, conclusion, app: 'Some CI', annotations: [] },
+        ...more,
+      });
+      return run.id;
     },
     status: async (ref, context, state) => {
       const sha = (await commitOf(world, name(), ref)) ?? ref;

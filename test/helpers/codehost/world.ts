@@ -20,6 +20,22 @@ export interface Status {
   created_at: string;
 }
 
+export interface Checked {
+  name: string;
+  sha: string;
+  conclusion: string | null;
+  /** Who checks; a job of Actions where it has one. */
+  app: string;
+  job?: Job;
+  annotations: readonly { path: string; start_line: number; message: string; title?: string }[];
+}
+
+export interface Job {
+  steps: readonly { name: string; conclusion: string; started_at: string; completed_at: string }[];
+  /** Where its log is kept, or what is answered to who asks for it. */
+  log: string | number;
+}
+
 /** Where a comment on a line stands: the emulated host keeps only one number of it. */
 export interface Line {
   line: number | null;
@@ -80,6 +96,8 @@ export interface World {
   statuses: Status[];
   /** Ids of check runs, by commit. */
   runs: Map<string, number[]>;
+  /** What is known of a check run beyond what the emulated host keeps, by its id. */
+  checks: Map<number, Checked>;
   lines: Map<number, Line>;
   resolved: Set<string>;
   links: Linked[];

@@ -21,6 +21,23 @@ describe('the record of a pull request whose branch is pushed', () => {
     assert.deepEqual(await recorded(scene), [false, later]);
   });
 
+  it('has no failing checks any more: they looked at the commit before', async (t) => {
+    const scene = await openedScene(t);
+    const { host, worktree, running, item, post } = scene;
+    await host.repositories.check(worktree.branch, 'unit', 'failure');
+    const blocking = async (): Promise<unknown[]> => {
+      const path = `/api/cases/${item.id}/pr/reviews/unresolved?local=true`;
+      return (await running.call<unknown[]>('GET', path)).body;
+    };
+    await running.call('GET', `/api/cases/${item.id}/pr/reviews`);
+    assert.equal((await blocking()).length, 1);
+    await post('push');
+    assert.equal((await blocking()).length, 1);
+    scene.work({ 'later.ts': '1\n' });
+    assert.equal((await post('push')).status, 200);
+    assert.deepEqual(await blocking(), []);
+  });
+
   it('is stale after a rebase too, and may be pushed to as before', async (t) => {
     const scene = await openedScene(t);
     const { host, running, item, git, post } = scene;

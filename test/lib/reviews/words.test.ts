@@ -12,7 +12,7 @@ const review = (over: Partial<Review> = {}): Review => ({
   ...{ blocking: true, author: 'bob', body: '', comments: [], left_out: 0, path: 'src/a.ts' },
   ...{ line: 12, start_line: null, outdated: false, url: null, commit: null, on_host: true },
   ...{ submitted_at: null, feedback: 'queued', queued_at: null, session_id: null },
-  ...{ resolved_at: null, fetched_at: null },
+  ...{ resolved_at: null, fetched_at: null, check: null },
   ...over,
 });
 

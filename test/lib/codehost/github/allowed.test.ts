@@ -22,6 +22,8 @@ const asked = (method: string, url: string, more: object = {}, baseUrl = PUBLIC)
 const repo = { owner: 'acme', repo: 'app' };
 const one = { ...repo, pull_number: 1 };
 const PULLS = '/repos/{owner}/{repo}/pulls';
+const RUNS = '/repos/{owner}/{repo}/commits/{ref}/check-runs';
+const LOGS = '/repos/{owner}/{repo}/actions/jobs/{job_id}/logs';
 
 const refuses = (given: Asked, base = PUBLIC): void => {
   assert.throws(
@@ -36,6 +38,8 @@ describe('what may be asked', () => {
     const reads: [Asked, string][] = [
       [asked('GET', '/repos/{owner}/{repo}', repo), PUBLIC],
       [asked('GET', `${PUBLIC}/repositories/1/issues?page=2`), PUBLIC],
+      [asked('GET', RUNS, { ...repo, ref: 'a'.repeat(40) }), PUBLIC],
+      [asked('GET', LOGS, { ...repo, job_id: 7, request: { redirect: 'manual' } }), PUBLIC],
       [asked('GET', `${ENTERPRISE}/repositories/1/issues?page=2`, {}, ENTERPRISE), ENTERPRISE],
     ];
     for (const [given, base] of reads) assert.equal(effectOf(given, base), 'read');
@@ -83,6 +87,18 @@ const filled = (template: string): string =>
     .replace(/\{(pull|issue)_number\}/, '1')
     .replace('{ref}', 'heads/main')
     .replace('{path}', 'a');
+
+describe('what is asked of a commit or a job', () => {
+  it('names it in whole, and leads nowhere else', () => {
+    for (const ref of ['main', `${'a'.repeat(40)}/../..`, 'a'.repeat(39), 7])
+      refuses(asked('GET', RUNS, { ...repo, ref }));
+    for (const job_id of ['7', '7/rerun', -1, 1.5])
+      refuses(asked('GET', LOGS, { ...repo, job_id }));
+    refuses(
+      asked('POST', '/repos/{owner}/{repo}/actions/jobs/{job_id}/rerun', { ...repo, job_id: 7 }),
+    );
+  });
+});
 
 describe('what merges, closes or writes content', () => {
   it('is refused as a template, written out, and as a whole address', () => {

@@ -1,0 +1,106 @@
+import type { FailingCheck, FailingChecks } from '../failing-check.ts';
+import { clientOf, PER_PAGE, type Place, pathOf } from './place.ts';
+import { hasProblem } from './problem.ts';
+
+// What GitHub counts as failed when it says what the checks of a commit come to.
+const FAILING = new Set([
+  'failure',
+  'timed_out',
+  'cancelled',
+  'action_required',
+  'startup_failure',
+]);
+const isFailing = ({ conclusion }: { conclusion: string | null }): boolean =>
+  FAILING.has(conclusion ?? '');
+
+/**
+ * What fails of a commit: runs of checks, and what other services have told of it. A fine-grained token may read no runs
+ * of checks, whatever it is allowed; the jobs of Actions it may, and they are told in their place.
+ */
+export const failingChecks = async (place: Place, commit: string): Promise<FailingChecks> => {
+  const unread: string[] = [];
+  const orUnread = (work: Promise<FailingCheck[]>): Promise<FailingCheck[] | undefined> =>
+    work.catch((error: unknown) => {
+      if (!hasProblem(error, 'codehost_forbidden', 'codehost_sso_required')) throw error;
+      unread.push(error.message);
+      return undefined;
+    });
+  const [runs, statuses] = await Promise.all([
+    orUnread(failingRuns(place, commit)),
+    orUnread(failingStatuses(place, commit)),
+  ]);
+  const found = runs ?? (await orUnread(failingJobs(place, commit)));
+  return { checks: [...(found ?? []), ...(statuses ?? [])], unread };
+};
+
+const ACTIONS = 'github-actions';
+
+const failingRuns = async (place: Place, commit: string): Promise<FailingCheck[]> => {
+  const { api } = await clientOf(place);
+  const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
+  const all = await api.paginate(route, { ...pathOf(place), ...PER_PAGE, ref: commit });
+  return Promise.all(
+    all.filter(isFailing).map(async ({ id, name, conclusion, app, output, ...run }) => {
+      const isJob = app?.slug === ACTIONS;
+      const notes = isJob || output.annotations_count === 0 ? [] : await notesOf(place, Number(id));
+      return {
+        ...{ id: String(id), name, conclusion: conclusion ?? '', app: app?.name ?? null },
+        said: paragraphs([output.title, output.summary, output.text, ...notes]),
+        url: run.details_url ?? run.html_url,
+        ...{ at: run.completed_at ?? run.started_at, job: isJob ? Number(id) : null },
+      };
+    }),
+  );
+};
+
+const paragraphs = (parts: readonly (string | null)[]): string =>
+  parts.flatMap((part) => part?.trim() || []).join('\n\n');
+
+const MOST_NOTES = 50;
+
+const notesOf = async (place: Place, check_run_id: number): Promise<string[]> => {
+  const { api } = await clientOf(place);
+  const route = 'GET /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations';
+  const { data } = await api.request(route, {
+    ...{ ...pathOf(place), check_run_id, per_page: MOST_NOTES },
+  });
+  return data.map(({ path, start_line, title, message }) =>
+    [`${path}:${start_line}`, title, message].filter(Boolean).join(': '),
+  );
+};
+
+// Only the newest of each context is in it.
+const failingStatuses = async (place: Place, commit: string): Promise<FailingCheck[]> => {
+  const { api } = await clientOf(place);
+  const route = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
+  const { data } = await api.request(route, { ...pathOf(place), ...PER_PAGE, ref: commit });
+  return data.statuses
+    .filter(({ state }) => state === 'failure' || state === 'error')
+    .map((status) => ({
+      ...{ id: `status-${status.id}`, name: status.context, conclusion: status.state },
+      ...{ app: null, said: status.description?.trim() ?? '', url: status.target_url ?? null },
+      ...{ at: status.updated_at, job: null },
+    }));
+};
+
+/** The same runs as far as they are of Actions: a job has the number of its check. */
+const failingJobs = async (place: Place, commit: string): Promise<FailingCheck[]> => {
+  const { api } = await clientOf(place);
+  const of = { ...pathOf(place), ...PER_PAGE };
+  const runs = await api.paginate('GET /repos/{owner}/{repo}/actions/runs', {
+    ...{ ...of, head_sha: commit },
+  });
+  const route = 'GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs';
+  const jobs = await Promise.all(
+    runs
+      .filter(({ conclusion }) => conclusion !== 'success' && conclusion !== 'skipped')
+      .map(({ id }) => api.paginate(route, { ...of, run_id: Number(id) })),
+  );
+  return jobs
+    .flat()
+    .filter(isFailing)
+    .map(({ id, name, conclusion, html_url, completed_at }) => ({
+      ...{ id: String(id), name, conclusion: conclusion ?? '', app: 'GitHub Actions', said: '' },
+      ...{ url: html_url, at: completed_at, job: Number(id) },
+    }));
+};

@@ -1,0 +1,55 @@
+import { ServiceError } from '../../errors.ts';
+import type { JobLog } from '../failing-check.ts';
+import { readElsewhere } from './elsewhere.ts';
+import { createLogEnd, type StepTimes } from './log-end.ts';
+import { clientOf, type Place, pathOf } from './place.ts';
+
+/** Where a job of Actions failed, and the end of what was said there. What cannot be read is told in it. */
+export const jobLog = async (place: Place, job: number): Promise<JobLog> => {
+  let step: JobLog['step'] = null;
+  try {
+    const failed = await failedStep(place, job);
+    if (failed === undefined) return { step, end: null, why: 'No step of it failed.' };
+    const { number, name } = failed;
+    step = { number, name };
+    return { step, end: await endOf(place, job, failed), why: null };
+  } catch (error) {
+    if (error instanceof ServiceError) return { step, end: null, why: wordsOf(error) };
+    throw error;
+  }
+};
+
+// GitHub keeps logs for 90 days, or for as long as the owner says.
+const wordsOf = ({ code, message }: ServiceError): string =>
+  code === 'codehost_gone' || code === 'codehost_not_found'
+    ? 'The log is not kept any more, or may not be seen.'
+    : `The log could not be read. ${message}`;
+
+interface Step extends StepTimes {
+  number: number;
+  name: string;
+}
+
+const failedStep = async (place: Place, job: number): Promise<Step | undefined> => {
+  const { api } = await clientOf(place);
+  const route = 'GET /repos/{owner}/{repo}/actions/jobs/{job_id}';
+  const { data } = await api.request(route, { ...pathOf(place), job_id: job });
+  const found = data.steps?.find(
+    ({ conclusion }) => conclusion !== null && !PASSED.has(conclusion),
+  );
+  if (found === undefined) return undefined;
+  const { number, name, started_at = null, completed_at = null } = found;
+  return { number, name, started_at, completed_at };
+};
+
+const PASSED = new Set(['success', 'skipped', 'neutral']);
+
+const endOf = async (place: Place, job: number, step: StepTimes): Promise<string> => {
+  const { api, base } = await clientOf(place);
+  const { headers } = await api.request('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', {
+    ...{ ...pathOf(place), job_id: job, request: { redirect: 'manual' } },
+  });
+  const end = createLogEnd(step);
+  await readElsewhere(place.desk, { address: headers.location ?? '', base }, end.take);
+  return end.read();
+};
