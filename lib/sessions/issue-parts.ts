@@ -25,9 +25,9 @@ export const issueParts = async (
   const item = await readCase(service.store, kept.session.case_id);
   if (item === undefined) return {};
   const urls = imagesIn(item.description);
-  const wanted = { service, item, host: issue.host ?? 'github.com' };
+  const from = { item, host: issue.host ?? 'github.com', fetches: kept.session.mode === 'plan' };
   const images = await Promise.all(
-    urls.slice(0, MOST_IMAGES).map((url) => imageAt(wanted, url, kept.session.mode === 'plan')),
+    urls.slice(0, MOST_IMAGES).map((url) => imageAt(service, url, from)),
   );
   for (const url of urls.slice(MOST_IMAGES)) images.push({ url, missing: TOO_MANY });
   for (const { url, missing } of images)
@@ -37,28 +37,33 @@ export const issueParts = async (
 
 const TOO_MANY = `only the first ${MOST_IMAGES} are read`;
 
-interface Wanted {
-  service: Service;
+interface Origin {
   item: Case;
   host: string;
+  /** Whether what is not kept yet is asked for. */
+  fetches: boolean;
 }
 
 type Image = NonNullable<PromptParts['images']>[number];
 
-const imageAt = async (wanted: Wanted, url: string, fetches: boolean): Promise<Image> => {
-  const { service, item } = wanted;
+const imageAt = async (service: Service, url: string, from: Origin): Promise<Image> => {
+  const { item, fetches } = from;
   try {
     const known = keptImage(service.store, item.id, url);
     if (known !== undefined) return { url, ...known };
     if (!fetches) return { url, missing: 'it was not had when the plan was made' };
-    return await fetchImage(wanted, url);
+    return await fetchImage(service, url, from);
   } catch (error) {
     return { url, missing: messageOf(error) };
   }
 };
 
 // link.md is a file: what it calls a host gets no token that is not meant for it.
-const fetchImage = async ({ service, item, host }: Wanted, url: string): Promise<Image> => {
+const fetchImage = async (
+  service: Service,
+  url: string,
+  { item, host }: Origin,
+): Promise<Image> => {
   if ((await hostOf(service, item.project)) !== host)
     return { url, missing: `${host} is not the code host of its project` };
   const bytes = await service.codeHost().image(host, url);

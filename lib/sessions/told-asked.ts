@@ -2,7 +2,12 @@ import type { EventBody } from '../../store/records/event.ts';
 import { visible } from '../../store/text/visible.ts';
 import type { RunEvent } from '../providers/provider.ts';
 import type { Service } from '../service.ts';
-import type { LiveRun } from './engine.ts';
+
+/** Whose session asks. */
+interface Of {
+  case_id: string;
+  session_id: string;
+}
 
 type Request = 'permission_request' | 'question_request';
 type Resolution = 'permission_resolved' | 'question_resolved';
@@ -33,7 +38,7 @@ export const wordsOf = (asked: Asked): string =>
 /** Tells everybody who listens that an agent asks the operator, or that it does not any more. */
 export const tellAsked = async (
   { store, clock }: Pick<Service, 'store' | 'clock'>,
-  { case_id, session_id }: Pick<LiveRun, 'case_id' | 'session_id'>,
+  { case_id, session_id }: Of,
   asking: Asking,
 ): Promise<void> => {
   const told = { timestamp: clock().toISOString(), ...bodyOf({ case_id, session_id }, asking) };
@@ -42,7 +47,7 @@ export const tellAsked = async (
 
 type Told = Pick<EventBody, 'event_type' | 'payload'>;
 
-const bodyOf = (of: Pick<LiveRun, 'case_id' | 'session_id'>, { type, data }: Asking): Told => {
+const bodyOf = (of: Of, { type, data }: Asking): Told => {
   switch (type) {
     case 'question_request': {
       const { question_id, message } = data;
