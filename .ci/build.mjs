@@ -53,7 +53,7 @@ await build({
 // By itself: where it runs, nothing beside it may be seen, and so no package.json that tells what it is.
 await build({
   ...common,
-  entryPoints: { 'chunks/relay': 'lib/egress/relay.mts' },
+  entryPoints: { 'chunks/relay': 'lib/sandbox/egress/relay.mts' },
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
 });

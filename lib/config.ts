@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { realPlace } from '../store/disk/inside.ts';
+import { realPlace } from '../base/path-contains.ts';
 
 /** How the daemon was started. What the operator changes while it runs is in workspace.md instead. */
 export interface Config {

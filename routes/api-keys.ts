@@ -1,4 +1,4 @@
-import { revokeKey } from '../lib/api-keys/keys.ts';
+import { revokeKey } from '../lib/guard/api-keys/keys.ts';
 import { noContent } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { CasePath } from './cases.ts';

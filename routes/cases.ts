@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { changeCase, setState } from '../lib/cases/change.ts';
-import { createCase } from '../lib/cases/create.ts';
-import { getHistory } from '../lib/cases/history.ts';
-import { getCase, listCases, versionOf } from '../lib/cases/read.ts';
-import { removeCase } from '../lib/cases/remove.ts';
+import { changeCase, setState } from '../lib/work/cases/change.ts';
+import { createCase } from '../lib/work/cases/create.ts';
+import { getHistory } from '../lib/work/cases/history.ts';
+import { getCase, listCases, versionOf } from '../lib/work/cases/read.ts';
+import { removeCase } from '../lib/work/cases/remove.ts';
 import { created, tagged } from '../lib/http/answer.ts';
 import { PageQuery } from '../lib/http/page.ts';
 import { createReadyLists } from '../lib/http/ready-list.ts';

@@ -1,17 +1,17 @@
 import { Type } from 'typebox';
-import { getCase } from '../lib/cases/read.ts';
+import { getCase } from '../lib/work/cases/read.ts';
 import { accepted, created, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { extractFrom } from '../lib/issues/extract-from.ts';
-import { importIssue } from '../lib/links/import-issue.ts';
+import { extractFrom } from '../lib/host/links/extract-from.ts';
+import { importIssue } from '../lib/host/links/import-issue.ts';
 import {
   createImportJob,
   importJob,
   importJobs,
   setImportStatus,
-} from '../lib/links/import-jobs.ts';
-import { syncAll } from '../lib/links/sync-all.ts';
+} from '../lib/host/links/import-jobs.ts';
+import { syncAll } from '../lib/host/links/sync-all.ts';
 import { Case } from '../store/records/case.ts';
 import { ExtractedIssue } from '../store/records/extracted.ts';
 import { Id, Time, Word } from '../store/records/id.ts';

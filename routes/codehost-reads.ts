@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { countIssues, hostedRepositoryOf } from '../lib/codehost/hosted.ts';
+import { countIssues, hostedRepositoryOf } from '../lib/code/projects/hosted.ts';
 import { route } from '../lib/http/route.ts';
 import { OfProject } from './codehost.ts';
 import {

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { detect } from '../lib/codehost/detect.ts';
-import { hostedRepositoryOf, hostOf } from '../lib/codehost/hosted.ts';
+import { detect } from '../lib/code/projects/detect.ts';
+import { hostedRepositoryOf, hostOf } from '../lib/code/projects/hosted.ts';
 import {
   changeCodeHostSettings,
   readCodeHostSettings,
   type ServedSettings,
-} from '../lib/codehost/settings.ts';
+} from '../lib/code/projects/settings.ts';
 import { tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { CodeHostConfig, CodeHostConfigChange } from '../store/records/codehost-settings.ts';

@@ -6,9 +6,9 @@ import {
   readFile,
   rename,
   writeFile,
-} from '../lib/editor/files.ts';
-import { listDirectory } from '../lib/editor/list.ts';
-import { projectFile } from '../lib/editor/project-files.ts';
+} from '../lib/code/editor/files.ts';
+import { listDirectory } from '../lib/code/editor/list.ts';
+import { projectFile } from '../lib/code/editor/project-files.ts';
 import { created, noContent, tagged } from '../lib/http/answer.ts';
 import { jsonBody, linkTo, tagOf } from '../lib/http/page.ts';
 import { Answer, route } from '../lib/http/route.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { FEED } from '../lib/events.ts';
+import { FEED } from '../lib/daemon/events.ts';
 import { tagged } from '../lib/http/answer.ts';
 import { commas } from '../lib/http/input.ts';
 import { route } from '../lib/http/route.ts';

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { visibleMarkdown } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
-import { getArtifact, listArtifacts, putArtifact } from '../lib/planning/artifacts.ts';
-import { approvePlanning, planningGate } from '../lib/planning/gate.ts';
-import { generate } from '../lib/planning/generate.ts';
-import { readiness } from '../lib/planning/readiness.ts';
+import { getArtifact, listArtifacts, putArtifact } from '../lib/work/planning/artifacts.ts';
+import { approvePlanning, planningGate } from '../lib/work/planning/gate.ts';
+import { generate } from '../lib/work/generate/generate.ts';
+import { readiness } from '../lib/work/planning/readiness.ts';
 import { Id, Sha256 } from '../store/records/id.ts';
 import {
   PlanningArtifact,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { route } from '../lib/http/route.ts';
-import { listProviders, tryPrompt } from '../lib/providers/try-prompt.ts';
+import { listProviders, tryPrompt } from '../lib/agents/try-prompt.ts';
 import { Usage } from '../store/records/session.ts';
 import { Reached } from '../store/records/worktree.ts';
 

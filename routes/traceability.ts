@@ -1,5 +1,5 @@
 import { route } from '../lib/http/route.ts';
-import { traceability } from '../lib/traceability/traceability.ts';
+import { traceability } from '../lib/host/traceability/traceability.ts';
 import { Traceability } from '../store/records/traceability.ts';
 
 export const traceabilityRoutes = [

@@ -2,14 +2,14 @@ import { Type } from 'typebox';
 import { created, noContent, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page, pageOf } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { listDeliveries, redeliver } from '../lib/webhooks/deliveries.ts';
+import { listDeliveries, redeliver } from '../lib/out/webhooks/deliveries.ts';
 import {
   listWebhooks,
   readWebhook,
   registerWebhook,
   removeWebhook,
   served,
-} from '../lib/webhooks/registrations.ts';
+} from '../lib/out/webhooks/registrations.ts';
 import { Delivery } from '../store/records/delivery.ts';
 import { Id } from '../store/records/id.ts';
 import { CaseWebhookBody, NewWebhook, Webhook, WebhookBody } from '../store/records/webhook.ts';

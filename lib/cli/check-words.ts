@@ -1,8 +1,8 @@
 import type { Checked } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
-import { jsonText } from '../../store/text/json.ts';
-import { counted } from '../counted.ts';
-import { placeOf } from '../system/problem-log.ts';
+import { jsonText } from '../../base/json.ts';
+import { counted } from '../../base/counted.ts';
+import { placeOf } from '../daemon/system/problem-log.ts';
 
 /** Something that was mended, and how. */
 export interface Mended {

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { detectOn } from '../codehost/detect.ts';
+import { detectOn } from '../code/projects/detect.ts';
 import { GITHUB } from '../codehost/github/address.ts';
 import { createTokens } from '../codehost/github/tokens.ts';
-import { createGh, type Gh } from '../tools/gh.ts';
-import { findRepository } from '../tools/git/repository.ts';
+import { createGh, type Gh } from '../tools/process/gh.ts';
+import { findRepository } from '../tools/git/read/repository.ts';
 import { projectsOf } from './doctor-workspace.ts';
 import { type Finding, note, ok, type Patient } from './finding.ts';
 

@@ -1,5 +1,5 @@
-import { unheldOn } from '../system/unheld.ts';
-import { lookAtGround } from '../tools/ground.ts';
+import { unheldOn } from '../daemon/system/unheld.ts';
+import { lookAtGround } from '../sandbox/ground.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
 
 /** The programs of this machine. */

@@ -8,10 +8,10 @@ import { lookForWaiting } from '../../store/trust/look.ts';
 import { plain, trustCommandFor } from '../../store/trust/told.ts';
 import { howToRaise, type Limit, watchLimit } from '../../store/watch/watch-limits.ts';
 import { whyNotWritten, whyNoWorkspace } from '../../store/workspace-files.ts';
-import { placeOf } from '../system/problem-log.ts';
-import { adviseOn } from '../system/settings-advice.ts';
-import { homeOf } from '../tools/git/commit.ts';
-import { findRepository } from '../tools/git/repository.ts';
+import { placeOf } from '../daemon/system/problem-log.ts';
+import { adviseOn } from '../daemon/system/settings-advice.ts';
+import { homeOf } from '../tools/git/write/commit.ts';
+import { findRepository } from '../tools/git/read/repository.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
 
 /** The workspace, and the repositories that its Work items are worked on in. */

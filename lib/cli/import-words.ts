@@ -1,9 +1,9 @@
 import type { BacklogProject } from '../../store/archive/backlog-files.ts';
 import { STATES } from '../../store/records/case.ts';
-import { counted } from '../counted.ts';
-import type { BroughtIn, ImportOptions } from '../import/bring-in.ts';
-import type { BacklogImport } from '../import/import-backlog.ts';
-import type { Conflict } from '../import/plan.ts';
+import { counted } from '../../base/counted.ts';
+import type { BroughtIn, ImportOptions } from '../out/import/bring-in.ts';
+import type { BacklogImport } from '../out/import/import-backlog.ts';
+import type { Conflict } from '../out/import/plan.ts';
 
 const SHOWN = 20;
 

@@ -4,15 +4,15 @@ import { sections } from '../../routes/index.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { type Config, keepScratchIn } from '../config.ts';
-import { EVENTS } from '../events.ts';
+import { EVENTS } from '../daemon/events.ts';
 import { createLog, type Log } from '../log.ts';
 import { keyCheck } from '../mcp/key-check.ts';
-import { createServer } from '../server.ts';
+import { createServer } from '../daemon/server.ts';
 import type { VersionInfo } from '../service.ts';
-import { type Running, startService } from '../startup.ts';
-import { unheldOn } from '../system/unheld.ts';
-import { lookAtGround } from '../tools/ground.ts';
-import { within } from '../tools/within.ts';
+import { type Running, startService } from '../daemon/startup.ts';
+import { unheldOn } from '../daemon/system/unheld.ts';
+import { lookAtGround } from '../sandbox/ground.ts';
+import { within } from '../../base/within.ts';
 import {
   checkHost,
   checkPort,

@@ -5,8 +5,8 @@ import type { WaitingValue } from '../../store/records/trust.ts';
 import { lookForWaiting, trustOnDisk } from '../../store/trust/look.ts';
 import { trustCommandFor } from '../../store/trust/told.ts';
 import type { Config } from '../config.ts';
-import { counted } from '../counted.ts';
-import { shown } from '../trust/show.ts';
+import { counted } from '../../base/counted.ts';
+import { shown } from '../guard/trust/show.ts';
 import { Refusal } from './refusal.ts';
 import { askYesNo, isTerminal } from './terminal.ts';
 

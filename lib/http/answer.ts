@@ -1,5 +1,5 @@
-import { jsonText } from '../../store/text/json.ts';
-import { visible } from '../../store/text/visible.ts';
+import { jsonText } from '../../base/json.ts';
+import { visible } from '../../base/visible.ts';
 import { disposition } from './download.ts';
 import { Answer } from './route.ts';
 

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import type { Caller } from '../tools/caller.ts';
+import type { Caller } from '../tools/process/caller.ts';
 import type { Credential } from './local-only.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
-import { jsonText } from '../../store/text/json.ts';
+import { jsonText } from '../../base/json.ts';
 import { ServiceError } from '../errors.ts';
 import { Answer } from './route.ts';
 

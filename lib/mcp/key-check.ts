@@ -1,4 +1,4 @@
-import { validKey } from '../api-keys/keys.ts';
+import { validKey } from '../guard/api-keys/keys.ts';
 import type { CheckKey } from '../http/local-only.ts';
 import type { Service } from '../service.ts';
 

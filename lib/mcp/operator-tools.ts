@@ -2,13 +2,13 @@ import { type Static, type TObject, Type } from 'typebox';
 import { readCase } from '../../store/cases.ts';
 import { STATES } from '../../store/records/case.ts';
 import { Id } from '../../store/records/id.ts';
-import { visible } from '../../store/text/visible.ts';
-import { listCases } from '../cases/read.ts';
+import { visible } from '../../base/visible.ts';
+import { listCases } from '../work/cases/read.ts';
 import { notFound } from '../errors.ts';
-import { getMemory, listMemory } from '../memory/case-memory.ts';
-import { listProofs } from '../proof/attach.ts';
+import { getMemory, listMemory } from '../work/memory/case-memory.ts';
+import { listProofs } from '../work/proof/attach.ts';
 import type { Service } from '../service.ts';
-import { getPlan, listSessions } from '../sessions/read.ts';
+import { getPlan, listSessions } from '../work/sessions/read.ts';
 import { asText, type Tool } from './tool.ts';
 
 const reading = <I extends TObject>(tool: {

@@ -1,11 +1,11 @@
 import { Check } from 'typebox/value';
 import { sha256 } from '../../store/names.ts';
-import { validKey } from '../api-keys/keys.ts';
-import type { AnswerMcp } from '../egress/mcp-door.ts';
+import { validKey } from '../guard/api-keys/keys.ts';
+import type { AnswerMcp } from '../sandbox/egress/mcp-door.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { type LiveRun, runOfToken } from '../sessions/engine.ts';
-import { isTokenOf } from '../sessions/token.ts';
+import { type LiveRun, runOfToken } from '../work/sessions/engine.ts';
+import { isTokenOf } from '../agents/token.ts';
 import { Message } from './message.ts';
 
 export interface McpMessage {

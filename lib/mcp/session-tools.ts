@@ -1,10 +1,10 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { readCase } from '../../store/cases.ts';
-import { visible, visibleOutput } from '../../store/text/visible.ts';
+import { visible, visibleOutput } from '../../base/visible.ts';
 import { notFound, ServiceError } from '../errors.ts';
-import { getMemory, listMemory, putMemory } from '../memory/case-memory.ts';
-import { attachProof } from '../proof/attach.ts';
-import { getGate } from '../proof/checklist.ts';
+import { getMemory, listMemory, putMemory } from '../work/memory/case-memory.ts';
+import { attachProof } from '../work/proof/attach.ts';
+import { getGate } from '../work/proof/checklist.ts';
 import type { Service } from '../service.ts';
 import { tick } from './tick.ts';
 import { asText, type Tool } from './tool.ts';

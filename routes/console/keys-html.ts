@@ -1,4 +1,4 @@
-import type { ListedKey } from '../../lib/api-keys/keys.ts';
+import type { ListedKey } from '../../lib/guard/api-keys/keys.ts';
 import { type Html, html } from '../../lib/http/html.ts';
 import { framed } from './framed-html.ts';
 

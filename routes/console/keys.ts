@@ -1,4 +1,4 @@
-import { createKey, listKeys, revokeKey } from '../../lib/api-keys/keys.ts';
+import { createKey, listKeys, revokeKey } from '../../lib/guard/api-keys/keys.ts';
 import type { Page } from '../../lib/http/console-page.ts';
 import { KEYS, keysPage } from './keys-html.ts';
 

@@ -1,4 +1,4 @@
-import { logIn } from '../../lib/api-keys/log-in.ts';
+import { logIn } from '../../lib/guard/api-keys/log-in.ts';
 import type { Page } from '../../lib/http/console-page.ts';
 import { KEYS } from './keys-html.ts';
 import { LOGIN, loginPage } from './login-html.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Seen } from '../journal/journal.ts';
 import type { StateName } from '../records/case.ts';
 import type { EventBody } from '../records/event.ts';
-import { visible } from '../text/visible.ts';
+import { visible } from '../../base/visible.ts';
 import { plainState } from './item.ts';
 
 /**

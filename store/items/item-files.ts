@@ -13,7 +13,7 @@ import {
   type Place,
   Problem,
 } from '../text/problem.ts';
-import { visible, warningsIn } from '../text/visible.ts';
+import { visible, warningsIn } from '../../base/visible.ts';
 import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-files.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
 import { parseChecklist } from './read-checklist.ts';

@@ -6,7 +6,7 @@ import type { Store } from '../store.ts';
 import { Problem } from '../text/problem.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { editText, readText, type TextFile } from '../text/text-file.ts';
-import { warningsIn } from '../text/visible.ts';
+import { warningsIn } from '../../base/visible.ts';
 import { planBytes } from './session-texts.ts';
 
 const APPROVED = 'approved.md';

@@ -4,13 +4,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { Phase, PromptParts, RunSpec } from '../../lib/providers/provider.ts';
-import { createProviders } from '../../lib/providers/providers.ts';
-import { alive } from '../../lib/tools/process-tree.ts';
-import type { SandboxSetting } from '../../lib/tools/sandbox.ts';
+import type { Phase, PromptParts, RunSpec } from '../../lib/agents/provider.ts';
+import { createProviders } from '../../lib/agents/providers.ts';
+import { alive } from '../../lib/tools/process/process-tree.ts';
+import type { SandboxSetting } from '../../lib/sandbox/sandbox.ts';
 import { QWEN } from '../helpers/qwen.ts';
 import { type Rule, startScriptedModel } from '../helpers/scripted-model.ts';
-import { depsFor, makePlace, specFor, watch } from '../lib/providers/fixture.ts';
+import { depsFor, makePlace, specFor, watch } from '../lib/agents/fixture.ts';
 
 const git = (tree: string, ...args: string[]): string =>
   execFileSync(

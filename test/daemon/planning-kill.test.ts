@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { alive } from '../../lib/tools/process-tree.ts';
+import { alive } from '../../lib/tools/process/process-tree.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../helpers/repository.ts';

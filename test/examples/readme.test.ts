@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { HELP } from '../../lib/cli/help.ts';
-import { findProgram } from '../../lib/tools/find-program.ts';
+import { findProgram } from '../../lib/tools/process/find-program.ts';
 import { Settings } from '../../store/records/settings.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { startCodeHost } from '../helpers/codehost/code-host.ts';

@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { localityOf } from '../../lib/egress/address.ts';
-import { createDaemonProbe } from '../../lib/egress/daemon-probe.ts';
-import { NO_MCP } from '../../lib/egress/mcp-door.ts';
-import type { Told } from '../../lib/egress/proxy.ts';
+import { localityOf } from '../../lib/sandbox/egress/address.ts';
+import { createDaemonProbe } from '../../lib/sandbox/egress/daemon-probe.ts';
+import { NO_MCP } from '../../lib/sandbox/egress/mcp-door.ts';
+import type { Told } from '../../lib/sandbox/egress/proxy.ts';
 import {
   openRunNetwork,
   type RunNetwork,
   type RunNetworkOptions,
-} from '../../lib/egress/run-network.ts';
-import type { World } from '../../lib/egress/world.ts';
+} from '../../lib/sandbox/egress/run-network.ts';
+import type { World } from '../../lib/sandbox/egress/world.ts';
 import { atEnd } from './at-end.ts';
 
 export interface Egress extends RunNetwork {

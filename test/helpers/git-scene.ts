@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createSandbox } from '../../lib/tools/sandbox.ts';
+import { createSandbox } from '../../lib/sandbox/sandbox.ts';
 import { gitIn, writeFiles } from './repository.ts';
 import { newestSession } from './service.ts';
 import { type SessionTest, withCase, withScript } from './sessions.ts';

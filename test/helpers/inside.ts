@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { cleanEnvironment, type Environment } from '../../lib/tools/environment.ts';
-import { createRuns } from '../../lib/tools/runs.ts';
-import { createSandbox, type Sandbox, type SandboxView } from '../../lib/tools/sandbox.ts';
-import { startProgram } from '../../lib/tools/spawn.ts';
+import { cleanEnvironment, type Environment } from '../../lib/tools/process/environment.ts';
+import { createRuns } from '../../lib/tools/process/runs.ts';
+import { createSandbox, type Sandbox, type SandboxView } from '../../lib/sandbox/sandbox.ts';
+import { startProgram } from '../../lib/tools/process/spawn.ts';
 
 const env = cleanEnvironment({ PATH: process.env.PATH });
 export const sandbox = createSandbox('auto', env);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { deliveryId } from '../../lib/webhooks/attempt.ts';
+import { deliveryId } from '../../lib/out/webhooks/attempt.ts';
 import { type EventRecord, isStarred } from '../../store/records/event.ts';
 import { parseFrontMatter } from '../../store/text/front-matter.ts';
 import { eventually } from './eventually.ts';

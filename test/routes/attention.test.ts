@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createAttention } from '../../lib/attention/attention.ts';
+import { createAttention } from '../../lib/out/attention/attention.ts';
 import { sweep } from '../../store/items/sweep.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import { announce } from '../../store/store.ts';
@@ -15,7 +15,7 @@ import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { type Running, startForTest } from '../helpers/service.ts';
 import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
 import { withPull } from '../helpers/with-pull.ts';
-import { rebaseScene } from '../lib/conflicts/fixture.ts';
+import { rebaseScene } from '../lib/work/conflicts/fixture.ts';
 
 type Calls = Pick<Running, 'call'>;
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isCreating } from '../../lib/http/once.ts';
-import { newId, withIdsOf } from '../../lib/new-id.ts';
+import { newId, withIdsOf } from '../../store/new-id.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ChecklistItem, Proof } from '../../store/records/proof.ts';

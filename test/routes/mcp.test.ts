@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { openMcpPort } from '../../lib/egress/mcp-port.ts';
+import { openMcpPort } from '../../lib/sandbox/egress/mcp-port.ts';
 import { serveRun } from '../../lib/mcp/serve.ts';
 import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { ProviderInfo } from '../../lib/providers/provider.ts';
+import type { ProviderInfo } from '../../lib/agents/provider.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type Problem, type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { alive } from '../../lib/tools/process-tree.ts';
+import { alive } from '../../lib/tools/process/process-tree.ts';
 import { sha256 } from '../../store/names.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Lock } from '../../store/records/lock.ts';

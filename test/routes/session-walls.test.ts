@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createSandbox } from '../../lib/tools/sandbox.ts';
+import { createSandbox } from '../../lib/sandbox/sandbox.ts';
 import type { Case } from '../../store/records/case.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { Compile } from 'typebox/compile';
-import { createKey, listKeys } from '../../lib/api-keys/keys.ts';
+import { createKey, listKeys } from '../../lib/guard/api-keys/keys.ts';
 import type { Route } from '../../lib/http/route.ts';
 import { sections } from '../../routes/index.ts';
 import type { Case } from '../../store/records/case.ts';
@@ -21,8 +21,8 @@ import { linkTo } from '../helpers/linked-issue.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { scriptedServer } from '../helpers/scripted-language-server.ts';
 import { type Answered, type Running, startForTest } from '../helpers/service.ts';
-import { commit } from '../lib/conflicts/fixture.ts';
-import { pullScene } from '../lib/pull-requests/fixture.ts';
+import { commit } from '../lib/work/conflicts/fixture.ts';
+import { pullScene } from '../lib/host/pull-requests/fixture.ts';
 
 /** A row of the interface document: method and path in its notation, and what it says the call does. */
 interface Row {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createServer } from '../../lib/server.ts';
+import { createServer } from '../../lib/daemon/server.ts';
 import type { Service } from '../../lib/service.ts';
 import { webhookRoutes } from '../../routes/webhooks.ts';
 import { createCase, updateCase } from '../../store/cases.ts';
@@ -12,7 +12,7 @@ import type { Webhook } from '../../store/records/webhook.ts';
 import { until } from '../helpers/eventually.ts';
 import { openReceiver } from '../helpers/receiver.ts';
 import { filesOf } from '../helpers/workspace.ts';
-import { type Life, live } from '../lib/webhooks/life.ts';
+import { type Life, live } from '../lib/out/webhooks/life.ts';
 
 const OWN = 'http://127.0.0.1:4321';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createCase } from '../../lib/cases/create.ts';
+import { createCase } from '../../lib/work/cases/create.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
-import { codes, commit, create, type Fixture, hold, start } from '../lib/worktrees/fixture.ts';
+import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';
 
 const linked = (t: TestContext, { repository }: Fixture, branch = 'mine'): string => {
   const path = join(temporaryDirectory(t), 'linked');

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { NOBODY } from '../helpers/nobody.ts';
-import { codes, create, type Fixture, start } from '../lib/worktrees/fixture.ts';
+import { codes, create, type Fixture, start } from '../lib/code/worktrees/fixture.ts';
 
 const CONFIG = '/api/worktrees/config';
 const DEFAULTS = {

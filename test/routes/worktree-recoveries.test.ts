@@ -20,7 +20,7 @@ import { describe, it } from 'node:test';
 import type { Recovery } from '../../store/records/recovery.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, writeFiles } from '../helpers/repository.ts';
-import { codes, commit, create, type Fixture, hold, start } from '../lib/worktrees/fixture.ts';
+import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';
 
 const at = ({ item }: Fixture): string => `/api/worktrees/${item.id}/recoveries`;
 

@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { processesOf } from '../../lib/tools/process-tree.ts';
+import { processesOf } from '../../lib/tools/process/process-tree.ts';
 import type { Setup, Worktree } from '../../store/records/worktree.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { withCase } from '../helpers/sessions.ts';
-import { codes, commit, create, type Fixture, hold, start } from '../lib/worktrees/fixture.ts';
+import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';
 
 const settingsOf = (setup: string[], copy: string[] = []): string =>
   `worktrees:\n  setup: ${JSON.stringify(setup)}\n  copy_files: ${JSON.stringify(copy)}`;

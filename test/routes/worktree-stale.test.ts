@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createCase } from '../../lib/cases/create.ts';
-import type { StaleWorktree } from '../../lib/worktrees/look/stale.ts';
+import { createCase } from '../../lib/work/cases/create.ts';
+import type { StaleWorktree } from '../../lib/code/worktrees/look/stale.ts';
 import { removeCase } from '../../store/cases.ts';
 import { releaseLock } from '../../store/sessions/locks.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { withCase } from '../helpers/sessions.ts';
-import { codes, create, type Fixture, hold, start } from '../lib/worktrees/fixture.ts';
+import { codes, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';
 
 const DAY_MS = 86_400_000;
 

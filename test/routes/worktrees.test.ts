@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createGit } from '../../lib/tools/git/git.ts';
+import { createGit } from '../../lib/tools/git/run/git.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
-import { codes, commit, create, type Fixture, hold, start } from '../lib/worktrees/fixture.ts';
+import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';
 
 const startWith = async (t: TestContext, wanted?: Parameters<typeof start>[1]) => {
   const fixture = await start(t, wanted);

@@ -1,9 +1,9 @@
 /** What an agent asks leave for: answered by its beginning for a session, and never in the way of others for ever. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { askingEnv, askingOf } from '../../lib/providers/asking.ts';
-import { allowedPrefix, isPlain } from '../../lib/providers/permissions.ts';
-import { PRESETS } from '../../lib/providers/presets.ts';
+import { askingEnv, askingOf } from '../../lib/agents/asking.ts';
+import { allowedPrefix, isPlain } from '../../lib/agents/permissions.ts';
+import { PRESETS } from '../../lib/agents/presets.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';

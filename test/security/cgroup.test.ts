@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { inCgroup, lookAtCgroups, membersOf } from '../../lib/tools/cgroups.ts';
-import { processesOf, sweep } from '../../lib/tools/process-tree.ts';
-import { createRuns } from '../../lib/tools/runs.ts';
-import { startProgram } from '../../lib/tools/spawn.ts';
+import { inCgroup, lookAtCgroups, membersOf } from '../../lib/tools/process/cgroups.ts';
+import { processesOf, sweep } from '../../lib/tools/process/process-tree.ts';
+import { createRuns } from '../../lib/tools/process/runs.ts';
+import { startProgram } from '../../lib/tools/process/spawn.ts';
 import { eventually } from '../helpers/eventually.ts';
 
 const skip = lookAtCgroups().cgroup ? false : 'no cgroup can be made here';

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { openUnreadable } from '../../lib/tools/git/unreadable.ts';
-import { getWorktree } from '../../lib/worktrees/read.ts';
+import { openUnreadable } from '../../lib/tools/git/read/unreadable.ts';
+import { getWorktree } from '../../lib/code/worktrees/read.ts';
 import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createProviders } from '../../lib/providers/providers.ts';
+import { createProviders } from '../../lib/agents/providers.ts';
 import { missing } from '../helpers/inside.ts';
 import { writeFiles } from '../helpers/repository.ts';
-import { depsFor, makePlace } from '../lib/providers/fixture.ts';
+import { depsFor, makePlace } from '../lib/agents/fixture.ts';
 
 // An agent that runs what its settings name as soon as it is started, as agents do with plugins, and answers.
 const agentIn = (t: TestContext) => {

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createSandbox, type SandboxView } from '../../lib/tools/sandbox.ts';
+import { createSandbox, type SandboxView } from '../../lib/sandbox/sandbox.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createSandbox, type SandboxView } from '../../lib/tools/sandbox.ts';
+import { createSandbox, type SandboxView } from '../../lib/sandbox/sandbox.ts';
 import { missing } from '../helpers/inside.ts';
 import { OTHER, runInsideAs } from '../helpers/inside-as.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';

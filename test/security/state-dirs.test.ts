@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { STATE_RULES } from '../../lib/providers/state-rules.ts';
-import { openRunState } from '../../lib/tools/state/open.ts';
-import type { StateRules } from '../../lib/tools/state/place.ts';
+import { STATE_RULES } from '../../lib/agents/state-rules.ts';
+import { openRunState } from '../../lib/sandbox/state/open.ts';
+import type { StateRules } from '../../lib/sandbox/state/place.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { missing, runInside } from '../helpers/inside.ts';
 import { temporaryDirectory, writeFiles } from '../helpers/repository.ts';

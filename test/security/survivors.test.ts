@@ -7,10 +7,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { cleanEnvironment } from '../../lib/tools/environment.ts';
-import { otherKeepers } from '../../lib/tools/keepers.ts';
-import { createRuns, type Left } from '../../lib/tools/runs.ts';
-import { startProgram } from '../../lib/tools/spawn.ts';
+import { cleanEnvironment } from '../../lib/tools/process/environment.ts';
+import { otherKeepers } from '../../lib/tools/process/keepers.ts';
+import { createRuns, type Left } from '../../lib/tools/process/runs.ts';
+import { startProgram } from '../../lib/tools/process/spawn.ts';
 import type { Session } from '../../store/records/session.ts';
 import { killAtEnd } from '../helpers/at-end.ts';
 import { attacker, noAttacker } from '../helpers/attacker.ts';
@@ -144,7 +144,7 @@ console.log(JSON.stringify(told));
 process.exit();`;
 
 const compiled = (path: string): string =>
-  fileURLToPath(new URL(`../../lib/tools/${path}.js`, import.meta.url));
+  fileURLToPath(new URL(`../../lib/tools/process/${path}.js`, import.meta.url));
 
 const lineOf = async (stream: NodeJS.ReadableStream): Promise<string> =>
   String((await once(stream, 'data'))[0]).trim();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { createKey } from '../../lib/api-keys/keys.ts';
+import { createKey } from '../../lib/guard/api-keys/keys.ts';
 import { checkWorkspace } from '../../store/check/check.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { Proof } from '../../store/records/proof.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { logTo } from '../../lib/log.ts';
-import { hiddenBlock } from '../../lib/providers/runbook/hidden-blocks.ts';
-import { jsonText } from '../../store/text/json.ts';
-import { visible, visibleOutput, visibleWithin, warningsIn } from '../../store/text/visible.ts';
+import { hiddenBlock } from '../../lib/agents/runbook/hidden-blocks.ts';
+import { jsonText } from '../../base/json.ts';
+import { visible, visibleOutput, visibleWithin, warningsIn } from '../../base/visible.ts';
 
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Bidi_C}\p{Zl}\p{Zp}]/u;
 

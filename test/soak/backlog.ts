@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createDispatcher, type Dispatcher } from '../../lib/webhooks/dispatcher.ts';
+import { createDispatcher, type Dispatcher } from '../../lib/out/webhooks/dispatcher.ts';
 import type { Seen } from '../../store/journal/journal.ts';
 import type { Store } from '../../store/store.ts';
 import { createRegistration } from '../../store/webhooks.ts';

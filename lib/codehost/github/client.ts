@@ -4,7 +4,7 @@ import type { PaginateInterface } from '@octokit/plugin-paginate-rest';
 import { createTurns, type Turns } from '../../../store/items/turns.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
-import { createGh, type Gh } from '../../tools/gh.ts';
+import { createGh, type Gh } from '../../tools/process/gh.ts';
 import { apiOf, webOf } from './address.ts';
 import type { Headers } from './failure.ts';
 import { createFetch, createNetwork, type Fetch } from './fetch.ts';

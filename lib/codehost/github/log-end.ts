@@ -1,4 +1,4 @@
-import { visibleOutput } from '../../../store/text/visible.ts';
+import { visibleOutput } from '../../../base/visible.ts';
 
 /** When a step ran, by the clock of its runner, in whole seconds. */
 export interface StepTimes {

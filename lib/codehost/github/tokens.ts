@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { Gh } from '../../tools/gh.ts';
+import type { Gh } from '../../tools/process/gh.ts';
 import type { TokenSource } from '../code-host.ts';
 
 export interface Token {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { alive } from '../../../lib/tools/process-tree.ts';
+import { alive } from '../../../lib/tools/process/process-tree.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { startDaemon } from '../../helpers/daemon.ts';

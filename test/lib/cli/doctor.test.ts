@@ -6,7 +6,7 @@ import { doctor } from '../../../lib/cli/doctor.ts';
 import { node } from '../../../lib/cli/doctor-machine.ts';
 import { inotify } from '../../../lib/cli/doctor-workspace.ts';
 import { readConfig } from '../../../lib/config.ts';
-import { findProgram } from '../../../lib/tools/find-program.ts';
+import { findProgram } from '../../../lib/tools/process/find-program.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { makeRepository, temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 import { tinyDisk } from '../../helpers/tiny-disk.ts';

@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { ServiceError } from '../../../lib/errors.ts';
 import { type EventSource, route, type StreamEvent } from '../../../lib/http/route.ts';
-import type { ServerOptions } from '../../../lib/server.ts';
+import type { ServerOptions } from '../../../lib/daemon/server.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { json, listen, serverOf } from './serve.ts';
 

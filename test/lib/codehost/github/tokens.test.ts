@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createTokens } from '../../../../lib/codehost/github/tokens.ts';
-import { createGh } from '../../../../lib/tools/gh.ts';
+import { createGh } from '../../../../lib/tools/process/gh.ts';
 import { startCodeHost } from '../../../helpers/codehost/code-host.ts';
 import { ghFor } from '../../../helpers/codehost/gh.ts';
 import { clientOf, refusal } from './fixture.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { diff } from '../../../../lib/tools/git/diff.ts';
+import { diff } from '../../../../lib/tools/git/read/diff.ts';
 import {
   gitIn,
   known,

@@ -1,0 +1,45 @@
+import { RequestError } from '@agentclientprotocol/sdk';
+import type { Program } from '../../tools/process/spawn.ts';
+import { within } from '../../../base/within.ts';
+import { record, text } from '../../../base/wire.ts';
+import { describeExit } from '../run-end.ts';
+import { ChoiceError } from './choose.ts';
+import { type AgentConnection, MAX_MESSAGE_BYTES } from './connection.ts';
+import { AgentError } from './session.ts';
+
+const EXIT_MS = 2000;
+const DETAIL_CHARACTERS = 1000;
+const AUTH_REQUIRED = -32_000;
+
+/** Why a turn broke off, in a sentence for the operator. Waits for the end of an agent whose connection closed. */
+export const describeFailure = async (
+  error: unknown,
+  agent: AgentConnection,
+  program: Program,
+  login?: string,
+): Promise<string> => {
+  if (agent.tooLarge() !== undefined) {
+    return `The agent was ended at the output limit: one message of it was larger than ${MAX_MESSAGE_BYTES >> 20} MiB.`;
+  }
+  if (error instanceof AgentError) return `The agent cannot be used. ${error.message}`;
+  if (error instanceof ChoiceError) return error.message;
+  if (error instanceof RequestError) return describeAnswer(error, login);
+  // Its output closes a moment before its exit code is known.
+  if (!(await within(program.exited, EXIT_MS)))
+    return 'The agent closed its output but went on running.';
+  const exit = await program.exited;
+  const last = exit.ended_by === 'not_started' ? '' : exit.stderr_tail.trim();
+  return `The agent ${describeExit(exit)}.${last === '' ? '' : ` Its last words:\n${last}`}`;
+};
+
+/** What helps an agent whose model does not know it. */
+export const LOG_IN =
+  'Log in with the agent itself once, or put its key into the environment of the daemon.';
+
+const describeAnswer = ({ code, message, data }: RequestError, login = LOG_IN): string => {
+  const detail = text(record(data).details) ?? text(record(data).message) ?? text(data) ?? '';
+  const hint = code === AUTH_REQUIRED ? ` ${login}` : '';
+  const because =
+    detail === '' || detail === message ? '' : ` (${detail.slice(0, DETAIL_CHARACTERS)})`;
+  return `The agent answered with an error: ${message}${because}.${hint}`;
+};

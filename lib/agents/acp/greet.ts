@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { inScratch } from '../../sandbox/state/scratch.ts';
+import { openRunState } from '../../sandbox/state/open.ts';
+import { within } from '../../../base/within.ts';
+import { ANSWER_LIMITS, type Launchable, launch } from '../launch.ts';
+import type { AcpAgent } from '../presets.ts';
+import { connectAgent } from './connection.ts';
+import { describeFailure } from './failure.ts';
+import type { AcpDeps } from './run.ts';
+import { type AgentHello, initialize } from './session.ts';
+
+// An agent that is ready after 3 s on an idle machine takes ten times as long on a busy one.
+const PROBE_MS = 30_000;
+
+/**
+ * Starts the agent only to shake hands: no prompt, no session, nothing of the workspace. Answers what it is, or why it
+ * cannot be used.
+ */
+export const greet = (agent: AcpAgent, deps: AcpDeps): Promise<AgentHello | string> =>
+  inScratch(deps.states, async (cwd, name) => {
+    const own =
+      deps.sandbox.kind === 'none' ? undefined : await copyFor(agent, deps, { cwd, name });
+    try {
+      return await shakeHands(agent, { cwd, binds: own?.binds ?? [] }, deps);
+    } finally {
+      // A login that was renewed would be lost otherwise, and the old one may hold no more.
+      await own?.close();
+    }
+  });
+
+const copyFor = (
+  { state }: AcpAgent,
+  { states }: AcpDeps,
+  { cwd, name }: Record<'cwd' | 'name', string>,
+) => openRunState(state, { within: states, name }, { cwd });
+
+const shakeHands = async (
+  agent: AcpAgent,
+  { cwd, binds }: Pick<Launchable, 'cwd' | 'binds'>,
+  deps: AcpDeps,
+): Promise<AgentHello | string> => {
+  const view = { cwd, phase: 'plan' as const, writable: [], kept: [], hidden: [deps.states] };
+  const program = launch(
+    { ...view, binds: binds ?? [], run_marker: randomUUID(), limits: ANSWER_LIMITS },
+    { argv: agent.argv, env: agent.env },
+    deps,
+  );
+  const connection = connectAgent(program, {
+    onNotification: () => undefined,
+    onPermission: async () => ({ outcome: { outcome: 'cancelled' } }),
+    onQuestion: async () => ({ action: 'cancel' }),
+    onUnknownRequest: () => undefined,
+  });
+  const hello = initialize(connection);
+  const failure = hello.then(
+    () => undefined,
+    (error: unknown) => describeFailure(error, connection, program),
+  );
+  try {
+    if (!(await within(failure, PROBE_MS)))
+      return `${agent.argv[0]} did not answer within ${PROBE_MS / 1000} s.`;
+    return (await failure) ?? (await hello);
+  } finally {
+    await program.end();
+  }
+};

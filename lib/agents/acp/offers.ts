@@ -1,0 +1,102 @@
+import { list, record, text, type Wire } from '../../../base/wire.ts';
+import type { Choice, Offers, Option } from '../choice.ts';
+
+/** The option of an agent's session by which something is chosen. Never the mode, whatever it is called. */
+export interface Select {
+  /** How it is set: its own request of former releases of the protocol, or the option's. */
+  method: 'session/set_config_option' | 'session/set_model';
+  id: string;
+  current: string | undefined;
+  options: Option[];
+}
+
+const CATEGORIES = { model: 'model', effort: 'thought_level' } as const;
+
+/** What an agent's session, as it was told last, lets be chosen of one kind. */
+export const selectIn = (opened: unknown, what: keyof Choice): Select | undefined => {
+  const { configOptions, models } = record(opened);
+  const option = list(configOptions).map(record).find(isOf(CATEGORIES[what]));
+  if (option !== undefined) {
+    const method = 'session/set_config_option';
+    const options = optionsOf(option);
+    return { method, id: text(option.id) ?? '', current: text(option.currentValue), options };
+  }
+  const known = list(record(models).availableModels).map(record);
+  if (what !== 'model' || known.length === 0) return undefined;
+  return {
+    method: 'session/set_model',
+    id: 'model',
+    current: text(record(models).currentModelId),
+    options: known.flatMap(({ modelId, name }) => optionOf(modelId, name)),
+  };
+};
+
+const isOf =
+  (category: string) =>
+  (option: Wire): boolean =>
+    option.category === category && text(option.id) !== undefined;
+
+/** The values of a select, which are listed flat or in groups. */
+export const optionsOf = ({ options }: Wire): Option[] =>
+  list(options)
+    .map(record)
+    .flatMap((entry) => (entry.options === undefined ? [entry] : list(entry.options).map(record)))
+    .flatMap(({ value, name }) => optionOf(value, name))
+    .slice(0, MOST);
+
+const MOST = 1000;
+
+const optionOf = (value: unknown, name: unknown): Option[] => {
+  const id = text(value);
+  return id === undefined ? [] : [{ value: id, name: text(name) ?? id }];
+};
+
+/** What of it a session goes by now, in the protocol's form. */
+export const chosenIn = (opened: unknown): Wire[] =>
+  (['model', 'effort'] as const).flatMap((what) => {
+    const { id, current } = selectIn(opened, what) ?? {};
+    return id === undefined || current === undefined
+      ? []
+      : [{ id, name: what, category: CATEGORIES[what], currentValue: current }];
+  });
+
+/** What an agent's sessions offered, as far as they were looked at. */
+export interface Seen {
+  /** `own` while nothing is chosen in that session. */
+  hear(opened: unknown, own: boolean): void;
+  /** Efforts are a model's own: those of another are unknown. Without a model, those of the agent's own choice. */
+  read(model?: string): Offers;
+}
+
+/** Remembers it until the agent's program is another, or for an hour: a login brings other models. */
+export const createSeen = (program: () => string): Seen => {
+  let seen = NOTHING_SEEN;
+  const holds = (): boolean => performance.now() < seen.until && seen.program === program();
+  return {
+    hear: (opened, own) => {
+      const model = selectIn(opened, 'model');
+      const efforts = new Map(holds() ? seen.efforts : []);
+      for (const of of [model?.current, ...(own ? [undefined] : [])])
+        efforts.set(of, selectIn(opened, 'effort')?.options ?? []);
+      const until = performance.now() + SEEN_MS;
+      seen = { models: model?.options ?? [], efforts, program: program(), until };
+    },
+    read: (model) => {
+      if (!holds()) return {};
+      const efforts = seen.efforts.get(model);
+      return { models: seen.models, ...(efforts && { efforts }) };
+    },
+  };
+};
+
+const SEEN_MS = 60 * 60_000;
+
+interface Remembered {
+  models: Option[];
+  /** By model. */
+  efforts: Map<string | undefined, Option[]>;
+  program: string;
+  until: number;
+}
+
+const NOTHING_SEEN: Remembered = { models: [], efforts: new Map(), program: '', until: 0 };

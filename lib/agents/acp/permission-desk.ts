@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { ServiceError } from '../../errors.ts';
+import { capText } from '../../../base/cap-text.ts';
+import { TOLD_OUTPUT } from '../launch.ts';
+import {
+  allowedPrefix,
+  decidePermission,
+  isPlain,
+  onceOptions,
+  type PermissionAsk,
+  type PermissionScope,
+} from '../permissions.ts';
+import type { PermissionOption, PrefixOption, RunEvent } from '../provider.ts';
+import { askOf } from './permission-ask.ts';
+import type { ToolCall } from './tool-call.ts';
+
+/** Where an agent's permission requests are answered: by the policy at once, or parked until the operator answers. */
+export interface PermissionDesk {
+  /** Resolves with the answer for the agent; `signal` is the agent taking its question back. */
+  ask(call: ToolCall, options: unknown, signal: AbortSignal): Promise<unknown>;
+  /** The operator's answer; false when there is no such request or option. Throws `bad_request` for a prefix that does not fit. */
+  answer(request_id: string, option_id: string, prefix?: string): boolean;
+  /** The title of what was refused last; undefined when nothing was. */
+  refused(): string | undefined;
+  /** Answers all that is parked, and all that still comes, with "cancelled". */
+  close(): void;
+}
+
+interface DeskDeps {
+  /** What the operator allows by its beginning is added to its `prefixes`. */
+  scope: PermissionScope & { prefixes: string[] };
+  tell: (event: RunEvent) => void;
+  /** Called with true when the first request is parked and with false when none is left. */
+  onWaiting: (waiting: boolean) => void;
+}
+
+interface Parked {
+  title: string;
+  ask: PermissionAsk;
+  options: readonly PermissionOption[];
+  settle: (outcome: unknown) => void;
+}
+
+interface Answer {
+  option_id: string | null;
+  by?: 'operator' | 'policy';
+  prefix?: string;
+}
+
+const CANCELLED = { outcome: { outcome: 'cancelled' } };
+
+export const createPermissionDesk = (deps: DeskDeps): PermissionDesk => {
+  const { scope, tell } = deps;
+  const state: State = { ...deps, parked: new Map(), refused: undefined };
+  let closed = false;
+  return {
+    ask: async (call, offered, signal) => {
+      if (closed) return CANCELLED;
+      const ask = askOf(call, offered);
+      const decision = decidePermission(ask, scope);
+      if (decision.answer === 'ask') return park(state, { ask, title: call.title }, signal);
+      if (decision.answer === 'refuse') state.refused = call.title;
+      tell(decided(call, decision));
+      return outcomeOf(decision.option_id);
+    },
+    answer: (request_id, option_id, prefix) => {
+      const request = state.parked.get(request_id);
+      if (request === undefined) return false;
+      if (option_id === ALLOW_PREFIX && prefixOption(request.ask).length > 0) {
+        allowPrefix(state, request_id, fitting(request.ask, prefix));
+        return true;
+      }
+      if (!request.options.some((option) => option.option_id === option_id)) return false;
+      resolve(state, request_id, { option_id });
+      return true;
+    },
+    refused: () => state.refused,
+    close: () => {
+      closed = true;
+      for (const request_id of [...state.parked.keys()])
+        resolve(state, request_id, { option_id: null });
+    },
+  };
+};
+
+interface State extends DeskDeps {
+  parked: Map<string, Parked>;
+  refused: string | undefined;
+}
+
+const park = (
+  state: State,
+  { ask, title }: Pick<Parked, 'ask' | 'title'>,
+  signal: AbortSignal,
+): Promise<unknown> => {
+  const { parked, tell, onWaiting } = state;
+  const request_id = randomUUID();
+  const options = onceOptions(ask.options);
+  const offered = [...options, ...prefixOption(ask)];
+  tell({
+    type: 'permission_request',
+    data: { request_id, title, ...shown(ask), options: offered },
+  });
+  if (parked.size === 0) onWaiting(true);
+  signal.addEventListener('abort', () =>
+    resolve(state, request_id, { option_id: null, by: 'policy' }),
+  );
+  return new Promise((settle) => {
+    parked.set(request_id, { title, ask, options, settle });
+  });
+};
+
+const resolve = (
+  state: State,
+  request_id: string,
+  { by = 'operator', ...answer }: Answer,
+): void => {
+  const { parked, tell, onWaiting } = state;
+  const request = parked.get(request_id);
+  if (request === undefined) return;
+  parked.delete(request_id);
+  if (parked.size === 0) onWaiting(false);
+  const { title, ask } = request;
+  if (isRefusal(request, answer.option_id)) state.refused = title;
+  tell({ type: 'permission_resolved', data: { request_id, title, kind: ask.kind, ...answer, by } });
+  request.settle(outcomeOf(answer.option_id));
+};
+
+// What is parked already and begins so is answered with it.
+const allowPrefix = (state: State, request_id: string, prefix: string): void => {
+  const { scope, parked } = state;
+  scope.prefixes.push(prefix);
+  resolve(state, request_id, { option_id: onceOf(parked.get(request_id)), prefix });
+  for (const [id, other] of [...parked])
+    if (allowedPrefix(other.ask, [prefix]) !== undefined)
+      resolve(state, id, { option_id: onceOf(other), by: 'policy', prefix });
+};
+
+const ALLOW_PREFIX = 'allow_prefix';
+
+// An agent that calls an option of its own so is asked with its own options alone.
+const prefixOption = (ask: PermissionAsk): PrefixOption[] =>
+  isPlain(ask) &&
+  onceOf(ask) !== null &&
+  !ask.options.some(({ option_id }) => option_id === ALLOW_PREFIX)
+    ? [{ option_id: ALLOW_PREFIX, kind: ALLOW_PREFIX, name: NAME }]
+    : [];
+
+const NAME = 'Allow, and in this session every plain command that begins with `prefix`';
+
+const onceOf = (asked?: Pick<PermissionAsk, 'options'> | Parked): string | null =>
+  asked?.options.find(({ kind }) => kind === 'allow_once')?.option_id ?? null;
+
+const fitting = (ask: PermissionAsk, prefix = ask.command ?? ''): string => {
+  if (allowedPrefix(ask, [prefix]) !== undefined) return prefix.trim();
+  throw new ServiceError(
+    'bad_request',
+    'The prefix has to be the first words of the command that is asked for. Send those, or none for the whole command.',
+    { errors: [{ path: '/prefix', message: 'is not how the command begins' }] },
+  );
+};
+
+// A title is the agent's own words: who decides sees what would be done.
+const shown = ({ kind, command, paths }: PermissionAsk) => ({
+  kind,
+  ...(command !== undefined && { command: capText(command, TOLD_OUTPUT).output }),
+  ...(paths.length > 0 && { locations: paths }),
+});
+
+const decided = (
+  { title, kind }: ToolCall,
+  { option_id, prefix }: { option_id: string | null; prefix?: string },
+): RunEvent => ({
+  type: 'permission_resolved',
+  data: {
+    ...{ request_id: randomUUID(), title, kind, option_id, by: 'policy' },
+    ...(prefix !== undefined && { prefix }),
+  },
+});
+
+const isRefusal = ({ options }: Parked, option_id: string | null): boolean =>
+  options.some((option) => option.option_id === option_id && option.kind === 'reject_once');
+
+const outcomeOf = (option_id: string | null): unknown =>
+  option_id === null ? CANCELLED : { outcome: { outcome: 'selected', optionId: option_id } };

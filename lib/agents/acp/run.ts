@@ -1,0 +1,175 @@
+import { onceEach } from '../../sandbox/egress/networks.ts';
+import { record } from '../../../base/wire.ts';
+import { askingEnv } from '../asking.ts';
+import { capRaw, capText } from '../../../base/cap-text.ts';
+import { coalesce } from '../coalesce.ts';
+import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
+import type { PermissionPolicy } from '../permissions.ts';
+import type { AcpAgent } from '../presets.ts';
+import type { Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
+import { messageOf } from '../run-end.ts';
+import { atLeast } from '../usage.ts';
+import { watchQuiet } from '../waiting.ts';
+import { type AgentListener, connectAgent } from './connection.ts';
+import type { Verdict } from './judge.ts';
+import { createPermissionDesk } from './permission-desk.ts';
+import { createQuestionDesk } from './question-desk.ts';
+import { createTranscript } from './transcript.ts';
+import {
+  capturePlan,
+  closeDesks,
+  endTurn,
+  hearNotice,
+  runTurn,
+  TOKEN_VARIABLE,
+  type Turn,
+} from './turn.ts';
+import { createUsageMeter } from './usage.ts';
+
+export interface AcpDeps extends ProviderDeps {
+  policy: PermissionPolicy;
+}
+
+/** Besides, where what the agent offers is remembered. */
+export type RunDeps = AcpDeps & Pick<Turn, 'seen'>;
+
+/** Starts the agent for one turn. Throws when its program cannot even be wrapped for the sandbox. */
+export const startAcpRun = (
+  preset: AcpAgent,
+  spec: RunSpec,
+  tell: (event: RunEvent) => void,
+  deps: RunDeps,
+): Run => {
+  const told = coalesce(tell);
+  const turn = startTurn(preset, spec, told.tell, deps);
+  const done = runTurn(turn)
+    .then(async (verdict): Promise<RunResult> => {
+      closeDesks(turn);
+      await turn.program.end();
+      return resultOf(turn, verdict);
+    })
+    .catch((error: unknown): RunResult => ({ outcome: 'failed', error: messageOf(error) }))
+    .finally(() => {
+      turn.watch.end();
+      told.flush();
+    });
+  const stop = async (end: () => Promise<unknown>): Promise<void> => {
+    turn.stopped = true;
+    closeDesks(turn);
+    await end();
+    await done;
+  };
+  return {
+    done,
+    cancel: () => stop(() => endTurn(turn)),
+    kill: () => stop(() => turn.program.end()),
+    answer: turn.desk.answer,
+    reply: turn.questions.reply,
+    finish: () => false,
+  };
+};
+
+const startTurn = (
+  preset: AcpAgent,
+  spec: RunSpec,
+  tell: (event: RunEvent) => void,
+  deps: RunDeps,
+): Turn => {
+  const { argv, token_by_env } = preset;
+  const token = token_by_env ? spec.mcp?.token : undefined;
+  const env = {
+    ...preset.env,
+    ...(spec.phase === 'work' && askingEnv(preset.asking, preset.env)),
+    ...(token !== undefined && { [TOKEN_VARIABLE]: token }),
+  };
+  const onNetwork = onceEach((data) => tell({ type: 'network', data }));
+  const program = launch(spec, { argv, env, onNetwork }, deps);
+  const transcript = createTranscript(tell, TOLD_OUTPUT);
+  const meter = createUsageMeter(preset.sums_turn);
+  const inside = (path: string): boolean => deps.isInside(spec.cwd, path);
+  let waiting = 0;
+  // The operator may think as long as it takes.
+  const onWaiting = (is: boolean): void => {
+    waiting += is ? 1 : -1;
+    program.idle(waiting > 0 ? undefined : spec.limits.idle_ms);
+  };
+  const desk = createPermissionDesk({
+    scope: { phase: spec.phase, policy: deps.policy, inside, prefixes: spec.prefixes ?? [] },
+    ...{ tell, onWaiting },
+  });
+  const { attended = false } = spec;
+  const questions = createQuestionDesk({ attended, tell, onWaiting });
+  const turn: Turn = {
+    ...{ preset, spec, program, transcript, meter, desk, questions, tell, seen: deps.seen },
+    watch: watchQuiet({
+      quiet_ms: spec.limits.quiet_ms ?? LIMITS.quiet_ms,
+      stderr: program.stderr,
+      tell,
+      busy: () => waiting > 0 || transcript.calling(),
+    }),
+    agent: connectAgent(
+      program,
+      listener(() => turn),
+    ),
+    session_id: undefined,
+    images: false,
+    prompted: undefined,
+    captured: undefined,
+    hopeless: undefined,
+    answered: false,
+    limit: undefined,
+    stopped: false,
+  };
+  return turn;
+};
+
+const listener = (turn: () => Turn): AgentListener => ({
+  onNotification: (method, params) => {
+    const { transcript, meter, tell, watch } = turn();
+    if (hearNotice(turn(), method, params)) return;
+    if (method !== 'session/update') return tell(unserved(method, params));
+    const { update } = record(params);
+    if (transcript.hear(update)) watch.heard();
+    if (meter.hear(update)) tell({ type: 'usage', data: meter.read() });
+  },
+  onPermission: (params, signal) => {
+    const { transcript, desk } = turn();
+    const { toolCall, options } = record(params);
+    const call = transcript.toolCall(record(toolCall));
+    capturePlan(turn(), call.kind, call.raw_input);
+    return desk.ask(call, options, signal);
+  },
+  onQuestion: (params, signal) => {
+    const { transcript, questions } = turn();
+    transcript.breakOff();
+    return questions.ask(params, signal);
+  },
+  onUnknownRequest: (method, params) => turn().tell(unserved(method, params)),
+});
+
+const unserved = (kind: string, raw: unknown): RunEvent => ({
+  type: 'agent_event',
+  data: { kind, raw: capRaw(raw) },
+});
+
+const LAST_WORDS = 1000;
+
+const resultOf = (turn: Turn, verdict: Verdict): RunResult => {
+  turn.transcript.close(turn.stopped);
+  // Who is ended, or goes by itself, before it has answered has not told all.
+  const told = turn.meter.read();
+  const usage = turn.answered && !turn.stopped ? told : atLeast(told);
+  const used = Object.values(told).some((figure) => figure !== null);
+  if (used) turn.tell({ type: 'usage', data: usage });
+  const said = turn.transcript.called() ? undefined : turn.transcript.lastMessage();
+  return {
+    ...verdict,
+    ...(turn.spec.phase === 'work' &&
+      said !== undefined && { only_said: capText(said, LAST_WORDS).output }),
+    ...(used && { usage }),
+    ...(turn.session_id !== undefined && {
+      native_session_id: turn.session_id,
+      native_cost_usd: turn.meter.costSoFar(),
+    }),
+  };
+};

@@ -1,0 +1,149 @@
+import { list, record, text, type Wire } from '../../../base/wire.ts';
+import { capText } from '../../../base/cap-text.ts';
+import type { RunEvent } from '../provider.ts';
+
+type ToolCallData = Extract<RunEvent, { type: 'tool_call' }>['data'];
+export type ToolCallStatus = ToolCallData['status'];
+type Diff = NonNullable<ToolCallData['diffs']>[number];
+
+/** What is known of a tool call; an agent tells it in pieces, each overriding the one before. */
+export interface ToolCall {
+  id: string;
+  title: string;
+  kind: string;
+  status: ToolCallStatus;
+  output: string;
+  /** Its output comes in pieces besides the protocol's, so what the agent says at its end of it is not all. */
+  streamed: boolean;
+  diffs: Diff[];
+  paths: string[];
+  raw_input: Wire;
+}
+
+const STATUSES: readonly string[] = ['pending', 'in_progress', 'completed', 'failed'];
+
+/** Merges one piece (a tool_call, a tool_call_update, or the tool call of a permission request) into what is known. */
+export const mergeToolCall = (known: ToolCall | undefined, piece: Wire): ToolCall => {
+  const base = known ?? newToolCall(text(piece.toolCallId) ?? '');
+  const paths = pathsOf(piece);
+  const diffs = diffsOf(piece);
+  return {
+    id: base.id,
+    title: titleOf(piece) ?? base.title,
+    kind: text(piece.kind) ?? base.kind,
+    status: statusOf(piece.status) ?? base.status,
+    ...outputOf(base, piece),
+    diffs: diffs.length > 0 ? diffs : base.diffs,
+    paths: paths.length > 0 ? paths : base.paths,
+    raw_input: piece.rawInput === undefined ? base.raw_input : record(piece.rawInput),
+  };
+};
+
+export const isOver = ({ status }: ToolCall): boolean =>
+  status === 'completed' || status === 'failed';
+
+/** The event of a tool call; its output only once it is over, since agents repeat a growing output with each update. */
+export const toolCallEvent = (
+  call: ToolCall,
+  outputLimit: number,
+  over = isOver(call),
+): RunEvent => {
+  const { output, truncated } = capText(call.output, outputLimit);
+  const told = over && output !== '';
+  return {
+    type: 'tool_call',
+    data: {
+      tool_call_id: call.id,
+      title: call.title,
+      kind: call.kind,
+      status: call.status,
+      ...(told && { output }),
+      ...(told && truncated && { truncated }),
+      ...(call.paths.length > 0 && { locations: call.paths }),
+      ...(over && call.diffs.length > 0 && { diffs: call.diffs }),
+    },
+  };
+};
+
+/** The shell command of an execute call where it is told as data: a string, or argv, unwrapped from `sh -c`. */
+export const commandOf = ({ raw_input }: ToolCall): string | undefined => {
+  const command = raw_input.command ?? raw_input.cmd;
+  const args = wordsOf(raw_input.args ?? []);
+  if (typeof command === 'string') return args && [command, ...args].join(' ');
+  const words = wordsOf(command) ?? [];
+  if (words.length === 0) return undefined;
+  const [shell = '', flag = '', script] = words;
+  const wrapped = words.length === 3 && SHELL.test(shell) && /^-\w*c$/.test(flag);
+  return wrapped ? script : words.join(' ');
+};
+
+// A program of the same name from elsewhere is no shell.
+const SHELL = /^((\/usr)?\/bin\/)?(sh|bash|dash|zsh)$/;
+
+const wordsOf = (value: unknown): string[] | undefined =>
+  Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined;
+
+const newToolCall = (id: string): ToolCall => ({
+  id,
+  title: '',
+  kind: 'other',
+  status: 'pending',
+  output: '',
+  streamed: false,
+  diffs: [],
+  paths: [],
+  raw_input: {},
+});
+
+// A command can be the title: who is asked about it sees its head and tail, and how much is between.
+const titleOf = (piece: Wire): string | undefined => {
+  const title = text(piece.title);
+  return title === undefined ? undefined : capText(title, LONGEST_TITLE).output;
+};
+
+const LONGEST_TITLE = 16_384;
+
+const statusOf = (status: unknown): ToolCallStatus | undefined =>
+  STATUSES.includes(text(status) ?? '') ? (status as ToolCallStatus) : undefined;
+
+const pathsOf = (piece: Wire): string[] => {
+  const located = list(piece.locations).map((location) => text(record(location).path));
+  const changed = list(piece.content).map((part) => text(record(part).path));
+  return [...new Set([...located, ...changed])].filter((path) => path !== undefined);
+};
+
+const outputOf = (known: ToolCall, piece: Wire): Pick<ToolCall, 'output' | 'streamed'> => {
+  const { output, streamed } = known;
+  const parts = list(piece.content).map((part) => text(record(record(part).content).text));
+  const told = parts.filter((part) => part !== undefined).join('\n');
+  if (told !== '') return { output: told, streamed };
+  const more = streamedIn(record(piece._meta));
+  if (more !== undefined) return { output: streamed ? output + more : more, streamed: true };
+  return { output: streamed ? output : (rawOutput(piece.rawOutput) ?? output), streamed };
+};
+
+// A convention of editors that Codex and Claude Code keep to.
+const streamedIn = ({ terminal_output, terminal_output_delta }: Wire): string | undefined =>
+  text(record(terminal_output_delta).data) ?? text(record(terminal_output).data);
+
+const diffsOf = (piece: Wire): Diff[] =>
+  list(piece.content)
+    .map(record)
+    .filter(({ type }) => type === 'diff')
+    .slice(0, MOST_DIFFS)
+    .flatMap(diffOf);
+
+const diffOf = ({ path, oldText, newText }: Wire): Diff[] => {
+  const [name, after, before] = [text(path), text(newText), text(oldText)];
+  if (name === undefined || after === undefined) return [];
+  const old_text = before === undefined ? null : capText(before, LONGEST_DIFF).output;
+  return [{ path: name, old_text, new_text: capText(after, LONGEST_DIFF).output }];
+};
+
+const MOST_DIFFS = 20;
+const LONGEST_DIFF = 16_384;
+
+const rawOutput = (raw: unknown): string | undefined => {
+  if (raw === undefined || raw === null) return undefined;
+  return text(raw) ?? text(record(raw).output) ?? JSON.stringify(raw);
+};

@@ -1,0 +1,179 @@
+import { list, record, text, type Wire } from '../../../base/wire.ts';
+import { capRaw } from '../../../base/cap-text.ts';
+import { createLastMessage, type LastMessage } from '../last-message.ts';
+import { outputGap } from '../live-output.ts';
+import type { RunEvent } from '../provider.ts';
+import { stateIn } from './agent-state.ts';
+import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';
+
+/** Turns what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */
+export interface Transcript {
+  /** One session update. Synchronous, so that updates keep their order and none is pending when the turn ends. */
+  /** True where it was part of the turn: words, a thought, a call, a plan. */
+  hear(update: unknown): boolean;
+  /** What is known of a tool call, with a further piece (of a permission request) merged in. */
+  toolCall(piece: Wire): ToolCall;
+  /** The turn begins: what was heard before was a replay of earlier turns. */
+  begin(): void;
+  /** The operator is asked: what is said next stands by itself, and what was said before is kept. */
+  breakOff(): void;
+  /** The turn is over: tells what was held back, and that calls were killed with it. */
+  close(killed: boolean): void;
+  /** Whether the agent said or did anything in this turn. */
+  acted(): boolean;
+  /** Whether it called a tool in this turn, or asked leave to. */
+  called(): boolean;
+  /** Whether a tool call goes on. */
+  calling(): boolean;
+  /** Whether it told what it is going to do, as a list. */
+  planned(): boolean;
+  /** The message text after the last tool call: in Plan mode, the plan. */
+  lastMessage(): string;
+  /** It is longer than a plan may be. */
+  planTooLong(): boolean;
+}
+
+interface State {
+  tell: (event: RunEvent) => void;
+  outputLimit: number;
+  live: boolean;
+  acted: boolean;
+  message: LastMessage;
+  asked: boolean;
+  planned: boolean;
+  calls: Map<string, ToolCall>;
+  told: Map<string, string>;
+  /** What was told of the agent's state, by its key. */
+  said: Record<string, string>;
+}
+
+export const createTranscript = (
+  tell: (event: RunEvent) => void,
+  outputLimit: number,
+): Transcript => {
+  const state: State = {
+    tell,
+    outputLimit,
+    live: false,
+    acted: false,
+    message: createLastMessage(),
+    asked: false,
+    planned: false,
+    calls: new Map(),
+    told: new Map(),
+    said: {},
+  };
+  return {
+    hear: (update) => hear(state, record(update)),
+    toolCall: (piece) => {
+      state.asked = true;
+      return mergeToolCall(state.calls.get(text(piece.toolCallId) ?? ''), piece);
+    },
+    begin: () => {
+      state.live = true;
+    },
+    breakOff: () => state.message.add('\n\n'),
+    close: (killed) => closeCalls(state, killed),
+    acted: () => state.acted,
+    lastMessage: state.message.read,
+    planTooLong: state.message.tooLong,
+    called: () => state.asked || state.calls.size > 0,
+    calling: () => [...state.calls.values()].some((call) => !isOver(call)),
+    planned: () => state.planned,
+  };
+};
+
+type Hear = (state: State, update: Wire) => void;
+
+const hear = (state: State, update: Wire): boolean => {
+  const kind = text(update.sessionUpdate) ?? 'unknown';
+  const heard = TURN_UPDATES.get(kind);
+  if (heard === undefined) hearState(state, kind, update);
+  // A loaded session first replays its history, which was told when it happened.
+  if (state.live) heard?.(state, update);
+  return state.live && heard !== undefined;
+};
+
+const hearState = (state: State, kind: string, update: Wire): void => {
+  const told = stateIn(kind, update);
+  if (told === undefined) tellUnknown(state, kind, update);
+  const { said } = state;
+  const news = Object.entries(told ?? {}).filter(
+    ([key, value]) => said[key] !== JSON.stringify(value),
+  );
+  for (const [key, value] of news) said[key] = JSON.stringify(value);
+  if (news.length > 0) state.tell({ type: 'agent_state', data: Object.fromEntries(news) });
+};
+
+const hearMessage: Hear = (state, update) => {
+  const said = text(record(update.content).text);
+  if (said === undefined) return tellUnknown(state, 'agent_message_chunk', update);
+  if (said === '' || isModeNote(said)) return;
+  state.acted = true;
+  state.message.add(said);
+  state.tell({ type: 'message', data: { text: said } });
+};
+
+// Gemini CLI writes its mode changes into the message stream.
+const isModeNote = (said: string): boolean => /^\s*\[MODE_UPDATE\] \S+\s*$/.test(said);
+
+const hearThought: Hear = (state, update) => {
+  const thought = text(record(update.content).text);
+  if (thought === undefined) return tellUnknown(state, 'agent_thought_chunk', update);
+  if (thought !== '') state.tell({ type: 'thought', data: { text: thought } });
+};
+
+const hearToolCall: Hear = (state, update) => {
+  const known = state.calls.get(text(update.toolCallId) ?? '');
+  const call = mergeToolCall(known, update);
+  // Only a new call ends the message before it: a late update of an old one must not cut a plan in two.
+  if (!state.calls.has(call.id)) state.message.clear();
+  state.acted = true;
+  state.calls.set(call.id, call);
+  tellOnce(state, call.id, toolCallEvent(call, state.outputLimit));
+  tellOutput(state, call, known?.output ?? '');
+};
+
+// As it grows, up to as much as is told of it at its end; agents repeat all of it, or send what is new.
+const tellOutput = (state: State, call: ToolCall, before: string): void => {
+  if (isOver(call) || before.length > state.outputLimit) return;
+  if (!call.output.startsWith(before)) return;
+  const more = call.output.slice(before.length, state.outputLimit);
+  if (more !== '') state.tell({ type: 'tool_output', data: { tool_call_id: call.id, text: more } });
+  if (call.output.length > state.outputLimit) state.tell(outputGap(call.id, state.outputLimit));
+};
+
+const hearPlan: Hear = (state, update) => {
+  const entries = list(update.entries).map((entry) => ({
+    content: text(record(entry).content) ?? '',
+    status: text(record(entry).status) ?? 'pending',
+  }));
+  state.planned ||= entries.length > 0;
+  state.tell({ type: 'plan', data: { entries } });
+};
+
+const TURN_UPDATES = new Map<string, Hear>([
+  ['agent_message_chunk', hearMessage],
+  ['agent_thought_chunk', hearThought],
+  ['tool_call', hearToolCall],
+  ['tool_call_update', hearToolCall],
+  ['plan', hearPlan],
+]);
+
+const closeCalls = (state: State, killed: boolean): void => {
+  for (const call of state.calls.values()) {
+    if (isOver(call)) continue;
+    const ended = killed ? { ...call, status: 'killed' as const } : call;
+    tellOnce(state, call.id, toolCallEvent(ended, state.outputLimit, true));
+  }
+};
+
+const tellOnce = (state: State, id: string, event: RunEvent): void => {
+  const form = JSON.stringify(event);
+  if (state.told.get(id) === form) return;
+  state.told.set(id, form);
+  state.tell(event);
+};
+
+const tellUnknown = (state: State, kind: string, update: Wire): void =>
+  state.tell({ type: 'agent_event', data: { kind, raw: capRaw(update) } });

@@ -1,0 +1,204 @@
+import { RequestError } from '@agentclientprotocol/sdk';
+import type { Program } from '../../tools/process/spawn.ts';
+import { within } from '../../../base/within.ts';
+import { record, text } from '../../../base/wire.ts';
+import { joinedMeta } from '../asking.ts';
+import { capRaw } from '../../../base/cap-text.ts';
+import type { Choice } from '../choice.ts';
+import { type Limit, limitIn } from '../limits.ts';
+import type { AcpAgent, Asking } from '../presets.ts';
+import type { RunEvent, RunSpec } from '../provider.ts';
+import { messageOf } from '../run-end.ts';
+import type { Watch } from '../waiting.ts';
+import { choose } from './choose.ts';
+import type { AgentConnection } from './connection.ts';
+import { describeFailure } from './failure.ts';
+import { judgeTurn, type Verdict } from './judge.ts';
+import { noticeIn } from './notices.ts';
+import { chosenIn, type Seen } from './offers.ts';
+import type { PermissionDesk } from './permission-desk.ts';
+import { promptBlocks } from './prompt-blocks.ts';
+import type { QuestionDesk } from './question-desk.ts';
+import { initialize, type OpenSession, openSession, setMode } from './session.ts';
+import type { Transcript } from './transcript.ts';
+import type { UsageMeter } from './usage.ts';
+
+/** One turn of an agent: its process, what is known of it, and how it is being ended. */
+export interface Turn {
+  readonly preset: AcpAgent;
+  readonly spec: RunSpec;
+  readonly program: Program;
+  readonly agent: AgentConnection;
+  readonly transcript: Transcript;
+  readonly meter: UsageMeter;
+  readonly desk: PermissionDesk;
+  readonly questions: QuestionDesk;
+  readonly tell: (event: RunEvent) => void;
+  readonly watch: Watch;
+  readonly seen: Seen;
+  session_id: string | undefined;
+  /** The agent takes images in a prompt. */
+  images: boolean;
+  /** The prompt's request, once it is on its way. */
+  prompted: Promise<unknown> | undefined;
+  captured: string | undefined;
+  /** The answer to the prompt came. */
+  answered: boolean;
+  /** Why its model will never answer, in a sentence. */
+  hopeless: string | undefined;
+  /** A limit that it told of. */
+  limit: Limit | undefined;
+  stopped: boolean;
+}
+
+/** Opens the agent's session, sends the prompt and waits for the end of the turn. Never rejects. */
+export const runTurn = async (turn: Turn): Promise<Verdict> => {
+  try {
+    await open(turn);
+    turn.transcript.begin();
+    turn.meter.begin(costBefore(turn));
+    const answer = await prompt(turn);
+    turn.meter.hearAnswer(answer);
+    turn.answered = true;
+    return withLimit(turn, judge(turn, text(record(answer).stopReason)));
+  } catch (error) {
+    const { agent, program, preset, stopped, captured, hopeless } = turn;
+    if (stopped || captured !== undefined) return judge(turn, undefined);
+    if (hopeless !== undefined) return { outcome: 'failed', error: hopeless };
+    const why = await describeFailure(error, agent, program, preset.login);
+    return withLimit(turn, { outcome: 'failed', error: why }, detailOf(error));
+  }
+};
+
+// A limit that the agent got over is none.
+const withLimit = ({ limit: told }: Turn, verdict: Verdict, detail = ''): Verdict => {
+  const { outcome, error = '' } = verdict;
+  if (outcome !== 'failed') return verdict;
+  const read = limitIn(`${error} ${detail}`, new Date());
+  const limit = told === undefined ? read : { ...read, ...told };
+  return limit === undefined ? verdict : { ...verdict, limit };
+};
+
+const detailOf = (error: unknown): string =>
+  error instanceof RequestError ? (JSON.stringify(error.data) ?? '') : '';
+
+/**
+ * What the agent tells of its model: what it waits for; a limit; and what no waiting mends, which ends the turn at once.
+ * False for what tells of nothing the like.
+ */
+export const hearNotice = (turn: Turn, method: string, params: unknown): boolean => {
+  const notice = noticeIn(method, params, new Date());
+  // What is told before the prompt is of an earlier turn.
+  if (notice === undefined || turn.prompted === undefined) return notice !== undefined;
+  turn.limit = notice.limit ?? turn.limit;
+  if (notice.trouble !== undefined) turn.watch.trouble(notice.trouble);
+  if (notice.hopeless === undefined || turn.hopeless !== undefined) return true;
+  turn.hopeless = notice.hopeless;
+  void turn.program.end();
+  return true;
+};
+
+// A conversation that goes on goes on counting, in most agents.
+const costBefore = ({ preset, spec, session_id }: Turn): number =>
+  preset.cost_restarts || session_id !== spec.native_session_id ? 0 : (spec.native_cost_usd ?? 0);
+
+/** Ends the turn, so that the agent can put its session in order, and then its processes. */
+export const endTurn = async (turn: Turn): Promise<void> => {
+  closeDesks(turn);
+  if (turn.session_id !== undefined && turn.prompted !== undefined) {
+    turn.agent.notify('session/cancel', { sessionId: turn.session_id });
+    await within(turn.prompted, CANCEL_MS);
+  }
+  await turn.program.end();
+};
+
+const CANCEL_MS = 5000;
+
+/** Nobody is asked any more: all that is open is answered "cancelled". */
+export const closeDesks = ({ desk, questions }: Pick<Turn, 'desk' | 'questions'>): void => {
+  desk.close();
+  questions.close();
+};
+
+/** Claude and Qwen offer their plan by asking leave to carry it out: that question is the plan, and ends the turn. */
+export const capturePlan = (turn: Turn, kind: string, input: unknown): void => {
+  const plan = text(record(input).plan)?.trim() ?? '';
+  if (turn.spec.phase !== 'plan' || kind !== 'switch_mode' || plan === '') return;
+  turn.captured = plan;
+  // After the refusal has been sent.
+  setImmediate(() => void endTurn(turn));
+};
+
+const open = async (turn: Turn): Promise<void> => {
+  const { agent, preset, spec } = turn;
+  const note = (kind: string, raw: unknown): void =>
+    turn.tell({ type: 'agent_event', data: { kind, raw: capRaw(raw) } });
+  const hello = await initialize(agent, spec);
+  turn.images = hello.images;
+  if (preset.authenticate !== undefined) {
+    await agent.request('authenticate', { methodId: preset.authenticate });
+  }
+  const { cwd, native_session_id, choice = preset.usual } = spec;
+  const mcp = preset.token_by_env ? byEnv(spec.mcp) : spec.mcp;
+  const { meta: asked, modes = preset.modes.work }: Asking =
+    spec.phase === 'work' ? preset.asking : {};
+  const meta = joinedMeta(preset.meta, asked);
+  const wish = { cwd, native_session_id, mcp, meta, choice, note };
+  const opened = await openSession(agent, hello, wish);
+  turn.session_id = opened.session_id;
+  const session = await setChoice(turn, opened, choice);
+  // Last: nothing that is chosen changes the mode after this.
+  const wanted = spec.phase === 'work' ? modes : preset.modes.plan;
+  const set = await setMode(agent, session, wanted).catch((error: unknown) => messageOf(error));
+  if (set !== true) note('mode_not_set', { wanted, ...(set !== false && { reason: set }) });
+};
+
+// What it offers is remembered as it was before the choice, too: the agent's own model has efforts of its own.
+const setChoice = async (turn: Turn, opened: OpenSession, choice: Choice): Promise<OpenSession> => {
+  const { agent, preset, spec, seen, transcript } = turn;
+  seen.hear(opened.opened, opened.session_id !== spec.native_session_id);
+  const session = await choose(agent, opened, choice, preset.id);
+  seen.hear(session.opened, false);
+  const chosen = chosenIn(session.opened);
+  if (chosen.length > 0)
+    transcript.hear({ sessionUpdate: 'config_option_update', configOptions: chosen });
+  return session;
+};
+
+/** Where an agent that takes its MCP token from its environment finds it. */
+export const TOKEN_VARIABLE = 'DOSSIER_MCP_TOKEN';
+
+const byEnv = (mcp: RunSpec['mcp']): RunSpec['mcp'] =>
+  mcp && { ...mcp, token: `$\{${TOKEN_VARIABLE}}` };
+
+const prompt = (turn: Turn): Promise<unknown> => {
+  const { spec, session_id, images } = turn;
+  const anew = session_id !== spec.native_session_id;
+  turn.watch.asked();
+  turn.prompted = turn.agent.request('session/prompt', {
+    sessionId: session_id,
+    prompt: promptBlocks(spec, { images, anew }),
+  });
+  return turn.prompted;
+};
+
+// Who asks for a word and no plan takes what is said.
+const hasWorked = ({ spec, transcript, meter, questions }: Turn): boolean =>
+  spec.prompt.bare === true ||
+  transcript.planned() ||
+  transcript.called() ||
+  questions.asked() ||
+  meter.used();
+
+const judge = (turn: Turn, stop_reason: string | undefined): Verdict =>
+  judgeTurn({
+    phase: turn.spec.phase,
+    stop_reason,
+    acted: turn.transcript.acted(),
+    worked: hasWorked(turn),
+    message: turn.transcript.lastMessage(),
+    too_long: turn.transcript.planTooLong(),
+    captured: turn.captured,
+    refused: turn.desk.refused(),
+    stopped: turn.stopped,
+  });

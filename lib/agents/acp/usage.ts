@@ -1,0 +1,107 @@
+import { number, record } from '../../../base/wire.ts';
+import type { Usage } from '../provider.ts';
+import { dollars } from '../usage.ts';
+
+/** What a turn used, put together from wherever its agent tells it. What no agent tells stays null. */
+export interface UsageMeter {
+  /** Reads one session update; true when it changed what is known. */
+  hear(update: unknown): boolean;
+  /**
+   * The turn begins: what was heard before belongs to earlier ones. `cost_before`: what the agent's session had cost
+   * when it was last heard of.
+   */
+  begin(cost_before: number): void;
+  /** Reads the answer to the prompt. */
+  hearAnswer(answer: unknown): void;
+  read(): Usage;
+  /** Whether it told in this turn that its model was used, in whatever figures. */
+  used(): boolean;
+  /** What the agent's session has cost in all of its turns, for the next `begin`. */
+  costSoFar(): number;
+}
+
+interface Tokens {
+  input: number | undefined;
+  output: number | undefined;
+}
+
+/** `sums_turn` false: the agent's answer covers the last model call only (OpenCode), so it says nothing of the turn. */
+export const createUsageMeter = (sums_turn: boolean): UsageMeter => {
+  let calls: Tokens | undefined;
+  let answer: Tokens | undefined;
+  let cost: number | undefined;
+  let costBefore = 0;
+  let used = false;
+  const hearCall = (tokens: Tokens | undefined): boolean => {
+    calls = addTokens(calls, tokens);
+    return tokens !== undefined;
+  };
+  const hearCost = (amount: number | undefined): boolean => {
+    if (amount === undefined || amount <= (cost ?? -1)) return false;
+    // Cumulative over the agent's session; the first of a turn that is lower than before began to count again.
+    if (cost === undefined && amount < costBefore) costBefore = 0;
+    cost = amount;
+    return true;
+  };
+  return {
+    hear: (update) => {
+      const { sessionUpdate, _meta } = record(update);
+      if (sessionUpdate === 'usage_update') {
+        used ||= isSome(record(update).used);
+        return hearCost(usDollars(record(update).cost));
+      }
+      used ||= isSome(...Object.values(record(record(_meta).usage)));
+      return sessionUpdate === 'agent_message_chunk' && hearCall(tokensOf(record(_meta).usage));
+    },
+    begin: (cost_before) => {
+      calls = undefined;
+      costBefore = cost ?? cost_before;
+      cost = undefined;
+      used = false;
+    },
+    hearAnswer: (response) => {
+      const { usage, _meta } = record(response);
+      const quota = record(record(record(_meta).quota).token_count);
+      used ||= isSome(...Object.values(record(usage)), ...Object.values(quota));
+      answer = (sums_turn ? tokensOf(usage) : undefined) ?? snakeTokens(quota);
+    },
+    read: () => ({
+      input_tokens: (calls ?? answer)?.input ?? null,
+      output_tokens: (calls ?? answer)?.output ?? null,
+      cost_usd: cost === undefined ? null : dollars(cost - costBefore),
+    }),
+    used: () => used,
+    costSoFar: () => cost ?? costBefore,
+  };
+};
+
+const isSome = (...figures: unknown[]): boolean =>
+  figures.some((figure) => (number(figure) ?? 0) > 0);
+
+const addTokens = (sum: Tokens | undefined, more: Tokens | undefined): Tokens | undefined => {
+  if (sum === undefined || more === undefined) return more ?? sum;
+  return { input: add(sum.input, more.input), output: add(sum.output, more.output) };
+};
+
+const add = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
+
+const tokensOf = (usage: unknown): Tokens | undefined => {
+  const { inputTokens, outputTokens } = record(usage);
+  return someTokens(inputTokens, outputTokens);
+};
+
+const snakeTokens = (usage: unknown): Tokens | undefined => {
+  const { input_tokens, output_tokens } = record(usage);
+  return someTokens(input_tokens, output_tokens);
+};
+
+const someTokens = (input: unknown, output: unknown): Tokens | undefined => {
+  const tokens = { input: number(input), output: number(output) };
+  return tokens.input === undefined && tokens.output === undefined ? undefined : tokens;
+};
+
+const usDollars = (cost: unknown): number | undefined => {
+  const { amount, currency } = record(cost);
+  return currency === 'USD' || currency === undefined ? number(amount) : undefined;
+};

@@ -1,0 +1,66 @@
+import { list, record, text, type Wire } from '../../../base/wire.ts';
+import type { Lines, Told } from './told.ts';
+
+type HearItem = (told: Told, item: Wire, done: boolean) => void;
+
+const hearItem =
+  (done: boolean) =>
+  (told: Told, { item }: Wire): void => {
+    const type = text(record(item).type) ?? 'item';
+    const hear = ITEMS[type];
+    if (hear === undefined) told.other(type, item);
+    else hear(told, record(item), done);
+  };
+
+const fail = (told: Told, line: Wire): void =>
+  told.fail(text(record(line.error).message) ?? text(line.message) ?? 'the turn failed');
+
+/** `codex exec --json`. */
+export const codexLines: Lines = {
+  'item.started': hearItem(false),
+  'item.updated': hearItem(false),
+  'item.completed': hearItem(true),
+  'turn.completed': (told, line) => {
+    const { input_tokens, output_tokens } = record(line.usage);
+    told.use(input_tokens, output_tokens);
+  },
+  'turn.failed': fail,
+  error: fail,
+};
+
+const ITEMS: Record<string, HearItem> = {
+  agent_message: (told, item, done) => {
+    if (done) told.message(`${text(item.text) ?? ''}\n`);
+  },
+  reasoning: (told, item, done) => {
+    if (done) told.thought(text(item.text) ?? '');
+  },
+  command_execution: (told, item, done) =>
+    told.call(text(item.id) ?? '', {
+      title: text(item.command) ?? 'command',
+      kind: 'execute',
+      status: statusOf(item, done),
+      ...(done && { output: text(item.aggregated_output) ?? '' }),
+    }),
+  file_change: (told, item, done) => {
+    const paths = list(item.changes).flatMap((change) => text(record(change).path) ?? []);
+    told.call(text(item.id) ?? '', {
+      title: `Change ${paths.join(', ')}`,
+      kind: 'edit',
+      status: statusOf(item, done),
+      locations: paths,
+    });
+  },
+  todo_list: (told, item) =>
+    told.plan(
+      list(item.items).map((entry) => ({
+        content: text(record(entry).text) ?? '',
+        status: record(entry).completed === true ? 'completed' : 'pending',
+      })),
+    ),
+};
+
+const statusOf = ({ status }: Wire, done: boolean): 'in_progress' | 'completed' | 'failed' => {
+  if (!done) return 'in_progress';
+  return status === 'failed' || status === 'declined' ? 'failed' : 'completed';
+};

@@ -1,0 +1,150 @@
+import type { NetworkDoor, OpenNetwork } from '../sandbox/egress/networks.ts';
+import type { Told } from '../sandbox/egress/proxy.ts';
+import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
+import type { Runs } from '../tools/process/runs.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { type Program, startProgram } from '../tools/process/spawn.ts';
+import type { Isolation, RunSpec } from './provider.ts';
+
+/** What the providers are given by the daemon. */
+export interface ProviderDeps {
+  /** The daemon's own environment; programs get the allow-listed part of it and what their settings add. */
+  env: Readonly<Record<string, string | undefined>>;
+  sandbox: Sandbox;
+  /** Where runs have their copies of what agents keep at home: a directory that is made when it is needed. */
+  states: string;
+  /** How its programs reach the network. */
+  network: NetworkDoor;
+  /** Where every program is entered from before its start until nothing of it is alive. */
+  runs: Runs;
+  /** Whether a path, relative ones taken from `root`, lies in the directory `root` once links are resolved. */
+  isInside: (root: string, path: string) => boolean;
+}
+
+export interface Launch {
+  argv: readonly string[];
+  env?: Environment;
+  onBytes?: (chunk: Buffer) => void;
+  /** Whole lines of standard output alone. */
+  onLine?: (line: string) => void;
+  /** What it reached of the network, and what it was refused; each as often as it asks. */
+  onNetwork?: (told: Told) => void;
+}
+
+/** Where a program runs, and what it may do there. */
+export type Launchable = Pick<
+  RunSpec,
+  | 'cwd'
+  | 'phase'
+  | 'writable'
+  | 'kept'
+  | 'binds'
+  | 'hidden'
+  | 'run_marker'
+  | 'limits'
+  | 'signed_as'
+  | 'mcp'
+>;
+
+export type LaunchDeps = Pick<ProviderDeps, 'env' | 'sandbox' | 'network' | 'runs'>;
+
+/** How long a program may be silent or run, and how much it may write in all, before it has failed. */
+export const LIMITS: Required<RunSpec['limits']> = {
+  idle_ms: 15 * 60_000,
+  wall_ms: 8 * 60 * 60_000,
+  output_bytes: 64 * 1024 * 1024,
+  quiet_ms: 10_000,
+};
+
+/** The same for one answer that somebody waits for. */
+export const ANSWER_LIMITS: RunSpec['limits'] = {
+  ...LIMITS,
+  idle_ms: 5 * 60_000,
+  wall_ms: 15 * 60_000,
+};
+
+/**
+ * Starts a program of a run in its worktree, under the sandbox's view for its phase, with the network of its provider, which
+ * is open until nothing of it is alive. Throws when it cannot be wrapped, or cannot have its network.
+ */
+export const launch = (spec: Launchable, program: Launch, deps: LaunchDeps): Program => {
+  const { env: given = {}, onNetwork: tell = () => undefined } = program;
+  const network = deps.network.open({ given, token: spec.mcp?.token, tell });
+  try {
+    const started = start(spec, program, { ...deps, open: network });
+    void started.exited.then(network.close);
+    return started;
+  } catch (error) {
+    network.close();
+    throw error;
+  }
+};
+
+const start = (
+  spec: Launchable,
+  program: Launch,
+  { open, ...deps }: LaunchDeps & { open: OpenNetwork },
+): Program => {
+  const { cwd, phase, writable, kept, binds, hidden, run_marker, limits, signed_as } = spec;
+  const { onBytes, onLine } = program;
+  const view = {
+    ...{ cwd, phase, writable, readable: kept, hidden },
+    network: open.view,
+    ...(binds && { binds }),
+  };
+  return startProgram({
+    argv: deps.sandbox.wrap(program.argv, view),
+    cwd,
+    env: cleanEnvironment(deps.env, {
+      ...UNATTENDED,
+      ...(deps.sandbox.kind === 'bubblewrap' && INSIDE),
+      ...program.env,
+      ...(signed_as !== undefined && signing(signed_as, program.env)),
+      ...open.env,
+    }),
+    marker: run_marker,
+    own_dir: cwd,
+    runs: deps.runs,
+    loopback: open.view === 'host',
+    sandboxed: deps.sandbox.kind === 'bubblewrap',
+    idle_ms: limits.idle_ms,
+    wall_ms: limits.wall_ms,
+    output_bytes: limits.output_bytes,
+    unseen: (tail) => deps.sandbox.unseen(tail, view),
+    ...(onBytes && { onBytes, onErrorBytes: onBytes }),
+    ...(onLine && { onLine }),
+  });
+};
+
+// The home directory is read-only inside, and npm stops where it cannot write. An agent's own cache is in its state.
+const INSIDE: Environment = { npm_config_cache: '/tmp/npm' };
+
+/** How a provider that starts programs holds Plan mode: a sandbox with the machine's network has a way around it. */
+export const isolationOf = ({
+  sandbox,
+  network,
+}: Pick<ProviderDeps, 'sandbox' | 'network'>): Isolation => {
+  if (sandbox.untried === true) return 'untried';
+  return sandbox.kind === 'none' || network.kind === 'host' ? 'checked' : 'enforced';
+};
+
+// Every ref that a git of the run writes, tags too, is noted with this name. One variable, as `git -c` hands its
+// settings on: agents keep variables from their shells that have KEY in their names, as GIT_CONFIG_KEY_0 has.
+const signing = (address: string, { GIT_CONFIG_PARAMETERS: given }: Environment = {}) => ({
+  GIT_COMMITTER_NAME: 'Dossier agent',
+  GIT_COMMITTER_EMAIL: address,
+  GIT_CONFIG_PARAMETERS: [...(given ? [given] : []), "'core.logAllRefUpdates=always'"].join(' '),
+});
+
+// Nobody sits at a terminal: no colours, no pagers, no questions.
+export const UNATTENDED: Environment = {
+  CI: '1',
+  NO_COLOR: '1',
+  TERM: 'dumb',
+  PAGER: 'cat',
+  GIT_PAGER: 'cat',
+  GIT_TERMINAL_PROMPT: '0',
+};
+
+/** How much of one tool call's output is told, in characters: head and tail of it. */
+export const TOLD_OUTPUT = 65_536;

@@ -1,0 +1,27 @@
+import { openMcpPort } from '../sandbox/egress/mcp-port.ts';
+import { RELAY_PORT } from '../sandbox/egress/run-network.ts';
+import type { Service } from '../service.ts';
+import type { Provider, RunSpec } from './provider.ts';
+
+/** Where one run finds the MCP server, and with what. */
+export interface RunDoor {
+  mcp: NonNullable<RunSpec['mcp']>;
+  close(): void;
+}
+
+/**
+ * The way of one run to the MCP server: through the network of its own, which leads nowhere else, or where it has none by
+ * a port of loopback that serves its token alone, until the door is closed.
+ */
+export const openRunDoor = async (
+  service: Service,
+  provider: Provider,
+  token: string,
+): Promise<RunDoor> => {
+  if (provider.own_network)
+    return { mcp: { url: urlAt(RELAY_PORT), token }, close: () => undefined };
+  const { port, close } = await openMcpPort(service.mcp(token));
+  return { mcp: { url: urlAt(port), token }, close };
+};
+
+const urlAt = (port: number): string => `http://127.0.0.1:${port}/mcp`;

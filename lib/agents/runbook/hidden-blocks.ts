@@ -1,0 +1,55 @@
+import { visible, warningsIn } from '../../../base/visible.ts';
+import { DEEPEST, readLeaves } from '../../../base/markdown/leaves.ts';
+import { firstLine, shellBlocks } from './shell-blocks.ts';
+
+/**
+ * Where a shell block of the plan holds what nobody sees when reading it, in a sentence that names the block; undefined
+ * where each is what it looks like. What is seen has to be what runs.
+ */
+export const hiddenBlock = (plan: string): string | undefined => {
+  const { too_deep } = readLeaves(plan);
+  if (too_deep !== undefined)
+    return `Line ${too_deep} of the plan stands deeper than in ${DEEPEST} quotes and lists, and nothing from there on would be run.`;
+  const blocks = shellBlocks(plan);
+  if (blocks.length === 0) return undefined;
+  for (const [at, { script }] of blocks.entries()) {
+    const [found] = [...warningsIn(script), ...falseBlanks(script)];
+    if (found === undefined) continue;
+    const { kind, text, line, column } = found;
+    const blanks = PUSHING[kind];
+    const what = blanks === undefined ? text : `${blanks} that push “${text}” out of sight`;
+    const name = `Block ${at + 1} of ${blocks.length} (${nameOf(script)})`;
+    return `${name} has ${what} in its line ${line}, column ${column}.`;
+  }
+  return returns(plan);
+};
+
+interface Found {
+  kind: string;
+  text: string;
+  line: number;
+  column: number;
+}
+
+// Blanks to the eye, and letters to the shell: it ends no word there.
+const falseBlanks = (script: string): Found[] =>
+  script.split('\n').flatMap((text, at) => {
+    const found = /(?![ \t])\p{Zs}/u.exec(text);
+    if (found === null) return [];
+    const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    const column = [...text.slice(0, found.index)].length + 1;
+    return [{ kind: 'blank', text: `⟦U+${code}⟧`, line: at + 1, column }];
+  });
+
+const PUSHING: Partial<Record<string, string>> = {
+  long_blank: 'blanks',
+  blank_lines: 'empty lines',
+};
+
+const nameOf = (script: string): string => [...visible(firstLine(script))].slice(0, 60).join('');
+
+// A terminal begins the line anew there, and a reader of Markdown begins another.
+const returns = (plan: string): string | undefined => {
+  const found = warningsIn(plan).find(({ text }) => text.includes('␍'));
+  return found && `A carriage return (␍) stands alone in line ${found.line} of the plan.`;
+};

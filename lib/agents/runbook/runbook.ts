@@ -1,0 +1,120 @@
+import { onceEach } from '../../sandbox/egress/networks.ts';
+import type { Program } from '../../tools/process/spawn.ts';
+import type { Launch, ProviderDeps } from '../launch.ts';
+import { liveOutput } from '../live-output.ts';
+import type { Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
+import { messageOf } from '../run-end.ts';
+import { lastWords, runScript } from '../script.ts';
+import { hiddenBlock } from './hidden-blocks.ts';
+import { proposePlan } from './plan.ts';
+import { firstLine, type ShellBlock, shellBlocks } from './shell-blocks.ts';
+
+type Tell = (event: RunEvent) => void;
+
+/**
+ * The embedded provider. It proposes the Work item's own shell blocks as the plan, running nothing, and in Work mode
+ * runs the blocks that stand in the approved plan, one by one, until one fails. Each is run by `sh -eu -c` (a `bash`
+ * block by `bash --norc -eu -c`): `-e` ends it at the first command that fails, `-u` at the first unset variable. What a
+ * block leaves running in the background ends with it.
+ */
+export const createRunbookProvider = (deps: ProviderDeps): Provider => ({
+  isolation: 'enforced',
+  own_network: deps.network.kind === 'own',
+  missing: () => undefined,
+  probe: async () => ({ id: 'runbook', kind: 'runbook', available: true, isolation: 'enforced' }),
+  start: (spec, tell) => (spec.phase === 'plan' ? plan(spec) : work(spec, tell, deps)),
+});
+
+const plan = (spec: RunSpec): Run => ({
+  done: Promise.resolve(proposed(proposePlan(spec.prompt))),
+  cancel: async () => {},
+  kill: async () => {},
+  answer: () => false,
+  finish: () => false,
+});
+
+const proposed = (plan: string): RunResult => {
+  const hidden = hiddenBlock(plan);
+  return hidden === undefined ? { outcome: 'completed', plan } : refused(hidden);
+};
+
+const refused = (hidden: string): RunResult => ({
+  outcome: 'failed',
+  error: `${hidden} What is seen has to be what runs: take it out of where it came from (tasks.md, the description), then begin another session. Nothing was run.`,
+});
+
+interface Work {
+  spec: RunSpec;
+  tell: Tell;
+  deps: ProviderDeps;
+  onNetwork: NonNullable<Launch['onNetwork']>;
+  stopped: boolean;
+  program: Program | undefined;
+}
+
+const work = (spec: RunSpec, tell: Tell, deps: ProviderDeps): Run => {
+  const onNetwork = onceEach((data) => tell({ type: 'network', data }));
+  const state: Work = { spec, tell, deps, onNetwork, stopped: false, program: undefined };
+  // What is thrown here is a bug of ours, and must still end the run.
+  const done = runBlocks(state).catch(
+    (error: unknown): RunResult => ({ outcome: 'failed', error: messageOf(error) }),
+  );
+  const stop = async (): Promise<void> => {
+    state.stopped = true;
+    await state.program?.end();
+    await done;
+  };
+  return { done, cancel: stop, kill: stop, answer: () => false, finish: () => false };
+};
+
+// Only the approved text counts: neither tasks.md nor the description is looked at again.
+const runBlocks = async (state: Work): Promise<RunResult> => {
+  const { plan = '' } = state.spec.prompt;
+  const hidden = hiddenBlock(plan);
+  if (hidden !== undefined) return refused(hidden);
+  const blocks = shellBlocks(plan);
+  if (blocks.length === 0) {
+    const text = 'The approved plan holds no shell block, so nothing was run.';
+    state.tell({ type: 'message', data: { text } });
+  }
+  const done = new Set(state.spec.prompt.partial?.done);
+  for (const [at, block] of blocks.entries()) {
+    if (done.has(idOf(at + 1))) continue;
+    const failure = await runBlock(state, block, at + 1);
+    if (state.stopped) return { outcome: 'cancelled' };
+    if (failure !== undefined) {
+      return { outcome: 'failed', error: `Block ${at + 1} of ${blocks.length} ${failure}` };
+    }
+  }
+  return { outcome: 'completed' };
+};
+
+// What a run that was stopped has finished is not run again.
+const idOf = (number: number): string => `block-${number}`;
+
+// Resolves with what went wrong, if anything did.
+const runBlock = async (
+  state: Work,
+  { shell, script }: ShellBlock,
+  number: number,
+): Promise<string | undefined> => {
+  const title = firstLine(script);
+  const base = { tool_call_id: idOf(number), title, kind: 'execute' } as const;
+  if (state.stopped) return undefined;
+  state.tell({ type: 'tool_call', data: { ...base, status: 'in_progress' } });
+  const argv = [...SHELLS[shell], script];
+  const { spec, deps, onNetwork } = state;
+  const live = liveOutput(state.tell, base.tool_call_id);
+  const ran = await runScript(spec, { argv, onNetwork, live }, deps, (started) => {
+    state.program = started;
+  });
+  const { failure, output, truncated } = ran;
+  const status = failure === undefined ? 'completed' : howItEnded(state);
+  state.tell({ type: 'tool_call', data: { ...base, status, output, truncated } });
+  return failure && `(${title}) ${failure}.${lastWords(output)}`;
+};
+
+const howItEnded = ({ stopped }: Work) => (stopped ? 'killed' : 'failed');
+
+// bash takes our pipe for a remote login and would read its start-up files.
+const SHELLS = { sh: ['sh', '-eu', '-c'], bash: ['bash', '--norc', '-eu', '-c'] } as const;

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { inScratch } from '../../store/disk/scratch.ts';
+import type { Reached } from '../../store/records/worktree.ts';
+import { visible } from '../../base/visible.ts';
+import { notFound, ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { forgetState } from '../sandbox/state/open.ts';
+import { needProvider } from '../guard/trust/need.ts';
+import { ANSWER_LIMITS } from './launch.ts';
+import type { Provider, ProviderInfo, RunResult, Usage } from './provider.ts';
+
+export interface Tried {
+  provider: string;
+  outcome: RunResult['outcome'];
+  /** What the provider answered; empty when it failed. */
+  output: string;
+  error: string | null;
+  usage: Usage | null;
+  network: Reached;
+  duration_ms: number;
+}
+
+/** All providers and whether they can be used, with what to do where one cannot. */
+export const listProviders = ({ providers }: Service): Promise<ProviderInfo[]> =>
+  providers().list();
+
+/**
+ * Has a provider answer a prompt in an empty directory that is gone afterwards. In Plan mode: what has no plan and no
+ * approval changes nothing.
+ */
+export const tryPrompt = async (service: Service, id: string, prompt: string): Promise<Tried> => {
+  needProvider(service, id);
+  const provider = service.providers().get(id);
+  if (provider === undefined) throw notFound('provider', id);
+  const { available, reason, kind } = await provider.probe();
+  if (kind === 'manual')
+    throw new ServiceError(
+      'invalid_state',
+      'The operator is this provider; there is nobody to ask.',
+    );
+  if (!available) throw new ServiceError('unavailable', reason ?? `${id} cannot be used now.`);
+  const since = performance.now();
+  const network: Reached = [];
+  const done = await answer(service, provider, { prompt, network });
+  const { outcome, plan = '', error = null, usage = null } = done;
+  const duration_ms = Math.round(performance.now() - since);
+  return {
+    provider: id,
+    outcome,
+    output: visible(plan),
+    error: error && visible(error),
+    usage,
+    network,
+    duration_ms,
+  };
+};
+
+const answer = (
+  { store }: Service,
+  provider: Provider,
+  { prompt, network }: { prompt: string; network: Reached },
+): Promise<RunResult> =>
+  inScratch(store.layout, (dir) => {
+    const session_id = randomUUID();
+    const run = provider.start(
+      {
+        session_id,
+        phase: 'plan',
+        cwd: dir,
+        session_dir: dir,
+        prompt: {
+          title: '',
+          type: '',
+          description: prompt,
+          memory: [],
+          global_memory: [],
+          bare: true,
+        },
+        run_marker: randomUUID(),
+        writable: [],
+        kept: [],
+        hidden: [store.layout.dossier],
+        limits: ANSWER_LIMITS,
+        awaitPlan: () => Promise.reject(new Error('nobody writes a plan here')),
+      },
+      (event) => {
+        if (event.type === 'network') network.push(event.data);
+      },
+    );
+    return run.done.finally(() => forgetState(store.layout.states, session_id));
+  });

@@ -1,0 +1,117 @@
+import { etagOf } from '../../../store/names.ts';
+import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
+import { makeTreeFolder } from '../../../store/tree/make.ts';
+import { moveInTree } from '../../../store/tree/move.ts';
+import { readTreeFile } from '../../../store/tree/read.ts';
+import { createTreeFile, removeFromTree, replaceTreeFile } from '../../../store/tree/write.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { bytesOf, readRecord, type Sent, writtenRecord } from './content.ts';
+import { changing, openWorktree, treeOf } from './place.ts';
+import { tellEdit } from './told.ts';
+
+export interface Served<T> {
+  file: T;
+  etag: string;
+}
+
+/** A file of the worktree as it is on disk: text, or base64 where it is none. 413 where it is too large to be served. */
+export const readFile = async (
+  service: Service,
+  caseId: string,
+  path: string,
+): Promise<Served<EditorFile>> => {
+  const worktree = await openWorktree(service, caseId);
+  const file = await readTreeFile(treeOf(service, worktree), path);
+  if (file === undefined) throw notFound('file', path);
+  return { file: readRecord(file), etag: etagOf(file.sha256) };
+};
+
+/** Makes a file that must not be there yet, with the directories on the way: of two that do it at once one gets 409. */
+export const createFile = async (
+  service: Service,
+  caseId: string,
+  { path, ...sent }: Sent & { path: string },
+): Promise<Served<WrittenFile>> => {
+  const bytes = bytesOf(sent);
+  const file = await changing(service, caseId, async (tree) => {
+    const made = await createTreeFile(tree, path, bytes);
+    if (made === undefined) throw exists(path);
+    tellEdit(service, caseId, { action: 'created', path });
+    return made;
+  });
+  return { file: writtenRecord(file), etag: etagOf(file.sha256) };
+};
+
+/** Writes a file that is there; the former one is kept for some days. With If-Match only if nobody else did meanwhile. */
+export const writeFile = async (
+  service: Service,
+  caseId: string,
+  { path, ifMatch, ...sent }: Sent & { path: string; ifMatch: string | undefined },
+): Promise<Served<WrittenFile>> => {
+  const bytes = bytesOf(sent);
+  const file = await changing(service, caseId, async (tree) => {
+    const written = await replaceTreeFile(tree, path, { bytes, ifMatch });
+    if (written === undefined) throw absent(path);
+    tellEdit(service, caseId, { action: 'written', path });
+    return written;
+  });
+  return { file: writtenRecord(file), etag: etagOf(file.sha256) };
+};
+
+/** Removes a file, which is kept for some days, or an empty directory. */
+export const deleteFile = (
+  service: Service,
+  caseId: string,
+  { path, ifMatch }: { path: string; ifMatch: string | undefined },
+): Promise<void> =>
+  changing(service, caseId, async (tree) => {
+    const done = await removeFromTree(tree, path, ifMatch);
+    if (done === 'absent') throw absent(path);
+    if (done === 'not_empty') throw notEmpty(path);
+    tellEdit(service, caseId, { action: 'deleted', path });
+  });
+
+/** Gives a file or a directory another name; 409 where something has that already. */
+export const rename = (
+  service: Service,
+  caseId: string,
+  { from, to }: { from: string; to: string },
+): Promise<{ from: string; path: string }> =>
+  changing(service, caseId, async (tree) => {
+    const done = await moveInTree(tree, from, to);
+    if (done === 'absent') throw absent(from);
+    if (done === 'exists') throw exists(to);
+    tellEdit(service, caseId, { action: 'renamed', path: to, from });
+    return { from, path: to };
+  });
+
+/** Makes a directory, with those on the way to it; 409 where something has that name. */
+export const makeDirectory = (
+  service: Service,
+  caseId: string,
+  path: string,
+): Promise<{ path: string }> =>
+  changing(service, caseId, async (tree) => {
+    if (!(await makeTreeFolder(tree, path))) throw exists(path);
+    tellEdit(service, caseId, { action: 'directory_created', path });
+    return { path };
+  });
+
+const absent = (path: string): ServiceError =>
+  new ServiceError(
+    'not_found',
+    `There is no ${path} in the worktree. GET …/editor/directories lists what there is; POST …/editor/files makes a file.`,
+  );
+
+export const exists = (path: string): ServiceError =>
+  new ServiceError(
+    'already_exists',
+    `There is something at ${path} already, and it was left as it is. Take another name, or write the file that is there.`,
+  );
+
+const notEmpty = (path: string): ServiceError =>
+  new ServiceError(
+    'invalid_state',
+    `The directory ${path} is not empty. Delete what is in it first: files are kept one by one.`,
+  );

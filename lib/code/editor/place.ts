@@ -1,0 +1,55 @@
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { readBaseline } from '../../../store/sessions/baselines.ts';
+import { readyToWrite } from '../../../store/store.ts';
+import type { Tree } from '../../../store/tree/folder.ts';
+import { inFileTurn, inWorktreeTurn } from '../../../store/worktrees.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import type { Checkout } from '../../tools/git/run/git.ts';
+import { checkState } from '../worktrees/look/state.ts';
+import { getWorktree, refuseSetup } from '../worktrees/read.ts';
+
+/** The worktree of a Work item, for whoever reads files in it. 404 without one, 409 where it is not as it was made. */
+export const openWorktree = async (service: Service, caseId: string): Promise<WorktreeRecord> => {
+  const worktree = getWorktree(service, caseId);
+  await checkState(worktree);
+  return worktree;
+};
+
+/** Its files: nothing of git's, and nothing of this daemon's. */
+export const treeOf = (
+  { store: { layout } }: Service,
+  { path, git_dir, common_dir }: Checkout & { path: string },
+): Tree => ({ layout, root: path, git_dir, closed: [git_dir, common_dir, layout.dossier] });
+
+/**
+ * Runs a change of the operator's in the worktree. Steps of git in it are waited for. 409 while it is set up, and while
+ * an agent reads it in Plan mode: what changes then is undone, whoever did it, and fails the session.
+ */
+export const changing = <T>(
+  service: Service,
+  caseId: string,
+  work: (tree: Tree) => Promise<T>,
+): Promise<T> => {
+  refuseSetup(service, caseId);
+  const { store } = service;
+  return inWorktreeTurn(store, caseId, () =>
+    inFileTurn(store, caseId, async () => {
+      const worktree = await openWorktree(service, caseId);
+      refuseReading(service, caseId);
+      await readyToWrite(store);
+      return work(treeOf(service, worktree));
+    }),
+  );
+};
+
+const refuseReading = ({ store }: Service, caseId: string): void => {
+  const baseline = readBaseline(store.layout, caseId);
+  if (baseline === undefined) return;
+  const who =
+    baseline.planning === true ? 'An agent writes a planning file' : 'A session is in Plan mode';
+  throw new ServiceError(
+    'session_active',
+    `${who}: nothing in the worktree may change until it has ended, for a change would be undone with it. Wait for its plan, or pause or abort it, then write again.`,
+  );
+};

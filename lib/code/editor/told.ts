@@ -1,0 +1,22 @@
+import { isEnded } from '../../../store/records/session.ts';
+import { listSessions } from '../../../store/sessions/sessions.ts';
+import type { Service } from '../../service.ts';
+
+/** What the operator did to a file of the worktree. */
+export interface Edit {
+  action: 'created' | 'written' | 'deleted' | 'renamed' | 'directory_created';
+  path: string;
+  /** The former path, of what was renamed. */
+  from?: string;
+}
+
+/** Tells who follows the session that goes on in the worktree: what changes there need not be its agent's doing. */
+export const tellEdit = ({ store, engine }: Service, caseId: string, edit: Edit): void => {
+  const open = (listSessions(store, caseId) ?? []).find(
+    ({ session }) =>
+      session.elsewhere !== true && session.status !== 'queued' && !isEnded(session.status),
+  );
+  if (open === undefined) return;
+  const transcript = engine.transcript(open);
+  if (!transcript.complete) transcript.append('operator_edit', { ...edit });
+};

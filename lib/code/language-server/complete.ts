@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Language } from '../../../store/records/settings.ts';
+import type { Tree } from '../../../store/tree/folder.ts';
+import { namesIn } from '../../../store/tree/path.ts';
+import { readTreeFile } from '../../../store/tree/read.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { list, record, text, type Wire } from '../../../base/wire.ts';
+import { type Conversation, converse } from './converse.ts';
+import { DID_OPEN } from './documents.ts';
+import { uriOf } from './initialize.ts';
+import { type Scope, treeIn } from './root.ts';
+import { serverFor } from './servers.ts';
+
+export interface Cursor extends Scope {
+  language: Language;
+  path: string;
+  /** From 0; the character in UTF-16 units. */
+  position: { line: number; character: number };
+  /** What the editor has and has not saved; without it, the file as it is on disk. */
+  content?: string | undefined;
+}
+
+const LOADING_MS = 10_000;
+const PAUSE_MS = 250;
+
+/**
+ * What could stand at the cursor, as the language server says. A server that still loads the project says nothing at first:
+ * while its list is empty, a server that is new is asked again for up to 10 s.
+ */
+export const complete = async (service: Service, cursor: Cursor): Promise<{ items: Wire[] }> => {
+  const { language, path, position } = cursor;
+  const tree = await treeIn(service, cursor);
+  const content = await contentOf(tree, cursor);
+  const server = await serverFor(service, language, tree);
+  const uri = uriOf(`${tree.root}/${namesIn(path).join('/')}`);
+  const params = { textDocument: { uri }, position };
+  return converse(service, server, async (conversation) => {
+    const languageId = languageOf(language, path);
+    const textDocument = { uri, languageId, version: 1, text: content };
+    conversation.tell({ jsonrpc: '2.0', method: DID_OPEN, params: { textDocument } });
+    return { items: await askUntilLoaded(conversation, params, server.readySince()) };
+  });
+};
+
+const contentOf = async (tree: Tree, { path, content }: Cursor): Promise<string> => {
+  const file = content === undefined ? await readTreeFile(tree, path) : undefined;
+  if (content === undefined && file === undefined) throw notFound('file', path);
+  return content ?? file?.bytes.toString('utf8') ?? '';
+};
+
+const languageOf = (language: Language, path: string): string =>
+  language !== 'rust' && /x$/i.test(path) ? `${language}react` : language;
+
+const askUntilLoaded = async (
+  { ask }: Conversation,
+  params: object,
+  since: number,
+): Promise<Wire[]> => {
+  for (let id = 1; ; id += 1) {
+    const answer = await ask({ jsonrpc: '2.0', id, method: 'textDocument/completion', params });
+    const items = itemsOf(answer);
+    if (items.length > 0 || performance.now() - since > LOADING_MS) return items;
+    await delay(PAUSE_MS);
+  }
+};
+
+const itemsOf = ({ result, error }: Wire): Wire[] => {
+  if (error === undefined) return list(record(result).items ?? result).map(record);
+  const why = text(record(error).message) ?? 'no reason given';
+  throw new ServiceError(
+    'unavailable',
+    `The language server could not complete this: ${why}. See that the position lies in the file, then try again.`,
+  );
+};

@@ -1,0 +1,67 @@
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { within } from '../../../base/within.ts';
+import { record, type Wire } from '../../../base/wire.ts';
+import { type Client, jsonOf } from './client.ts';
+import type { LanguageServer } from './server.ts';
+import { takeSeat } from './servers.ts';
+
+/** The daemon's own conversation with a shared server, for one call of the API. */
+export interface Conversation {
+  /** The whole answer: with a result, or the server's own error. Throws 503 `unavailable` and 504 `tool_timeout`. */
+  ask(message: Wire): Promise<Wire>;
+  tell(message: Wire): void;
+}
+
+const MOST_UNREAD = 8 * 1_048_576;
+
+/** Takes a seat for as long as `work` lasts; what it opened is closed with it. */
+export const converse = async <T>(
+  service: Service,
+  server: LanguageServer,
+  work: (conversation: Conversation) => Promise<T>,
+): Promise<T> => {
+  if (server.unread() > MOST_UNREAD) throw deaf();
+  const waiting = new Map<string, (answer: Wire) => void>();
+  let gone: (error: Error) => void = () => undefined;
+  const ended = new Promise<never>((_, reject) => {
+    gone = reject;
+  });
+  ended.catch(() => undefined);
+  const client: Client = {
+    isEditor: false,
+    deliver: (message) => {
+      const answer = record(JSON.parse(message.toString('utf8')));
+      waiting.get(JSON.stringify(answer.id))?.(answer);
+      return true;
+    },
+    resume: () => undefined,
+    end: ({ reason }) => gone(new ServiceError('unavailable', `${reason}. Try again in a moment.`)),
+  };
+  const seat = takeSeat(service, server, client);
+  const { answer_ms } = service.languageServers.limits;
+  const ask = async (message: Wire): Promise<Wire> => {
+    const answer = new Promise<Wire>((resolve) => waiting.set(JSON.stringify(message.id), resolve));
+    seat.receive(jsonOf(message));
+    const first = Promise.race([answer, ended]);
+    if (await within(first, answer_ms)) return first;
+    throw late(answer_ms);
+  };
+  try {
+    return await work({ ask, tell: (message) => void seat.receive(jsonOf(message)) });
+  } finally {
+    seat.leave();
+  }
+};
+
+const late = (ms: number): ServiceError =>
+  new ServiceError(
+    'tool_timeout',
+    `The language server did not answer within ${ms / 1000} s. It may still be reading the project: try again.`,
+  );
+
+const deaf = (): ServiceError =>
+  new ServiceError(
+    'unavailable',
+    'The language server has not read what it was sent before. Wait a while, or close the editors that use it: it ends then.',
+  );

@@ -1,0 +1,161 @@
+import { list, number, record, text, type Wire } from '../../../base/wire.ts';
+
+/** A change or a text of a client's, as the protocol's parameters say it. */
+type Params = unknown;
+
+/** The open files of one server, each client's own version of them. */
+export interface Documents<Client> {
+  /** What the server has to be told instead, in this order, when a client opens, changes or closes a file. */
+  hear(client: Client, method: string, params: Params): Telling[];
+  /** The same for all that a client has open, when it goes. */
+  leave(client: Client): Telling[];
+  /** What the server has to be told before the client asks about a file, where it has another's text of it. */
+  show(client: Client, uri: string): Telling[];
+  /** Who has a text of the file other than the server has. */
+  apart(uri: string): Client[];
+  /** Those `among` whom a file has different texts, each told once until it is the same again. */
+  differing(uri: string, among: (client: Client) => boolean): Client[];
+}
+
+export interface Telling {
+  method: string;
+  params: object;
+  /** It is what the client sent, word for word. */
+  asSent: boolean;
+}
+
+interface Version {
+  text: string;
+  version: number;
+}
+
+interface Open<Client> {
+  versions: Map<Client, Version>;
+  /** Whose version the server has. */
+  shown: Client;
+  /** Who knows that another has another text. */
+  told: Set<Client>;
+}
+
+/**
+ * A server takes each file as open once, with one text. Where several clients have it open, the server has the version of
+ * the one that wrote or asked last; when that one closes the file, another's.
+ */
+export const createDocuments = <Client>(): Documents<Client> => {
+  const open = new Map<string, Open<Client>>();
+
+  const opened = (client: Client, uri: string, params: Wire): Telling[] => {
+    const own = versionIn(record(params.textDocument));
+    const known = open.get(uri);
+    if (known === undefined) {
+      open.set(uri, { versions: new Map([[client, own]]), shown: client, told: new Set() });
+      return [{ method: DID_OPEN, params, asSent: true }];
+    }
+    known.versions.set(client, own);
+    known.shown = client;
+    return [whole(uri, own)];
+  };
+
+  const changed = (client: Client, uri: string, params: Wire): Telling[] => {
+    const known = open.get(uri);
+    const own = known?.versions.get(client);
+    if (known === undefined || own === undefined) return [];
+    own.text = list(params.contentChanges).reduce<string>(applyChange, own.text);
+    own.version = number(record(params.textDocument).version) ?? own.version;
+    const asSent = known.shown === client;
+    known.shown = client;
+    return [asSent ? { method: DID_CHANGE, params, asSent } : whole(uri, own)];
+  };
+
+  const closed = (client: Client, uri: string): Telling[] => {
+    const known = open.get(uri);
+    if (known === undefined || !known.versions.delete(client)) return [];
+    known.told.delete(client);
+    const [next] = known.versions;
+    if (next === undefined) {
+      open.delete(uri);
+      return [{ method: DID_CLOSE, params: { textDocument: { uri } }, asSent: false }];
+    }
+    if (known.shown !== client) return [];
+    known.shown = next[0];
+    return [whole(uri, next[1])];
+  };
+
+  return {
+    show: (client, uri) => shownTo(client, uri, open.get(uri)),
+    apart: (uri) => apartIn(open.get(uri)),
+    differing: (uri, among) => untold(open.get(uri), among),
+    hear: (client, method, given) => {
+      const params = record(given);
+      const uri = text(record(params.textDocument).uri) ?? '';
+      if (method === DID_OPEN) return opened(client, uri, params);
+      return method === DID_CHANGE ? changed(client, uri, params) : closed(client, uri);
+    },
+    leave: (client) => [...open.keys()].flatMap((uri) => closed(client, uri)),
+  };
+};
+
+const versionIn = ({ text: content, version }: Wire): Version => ({
+  text: text(content) ?? '',
+  version: number(version) ?? 0,
+});
+
+const shownTo = <Client>(
+  client: Client,
+  uri: string,
+  known: Open<Client> | undefined,
+): Telling[] => {
+  const own = known?.versions.get(client);
+  if (known === undefined || own === undefined || known.shown === client) return [];
+  const same = known.versions.get(known.shown)?.text === own.text;
+  known.shown = client;
+  return same ? [] : [whole(uri, own)];
+};
+
+const apartIn = <Client>(known: Open<Client> | undefined): Client[] => {
+  if (known === undefined || known.versions.size < 2) return [];
+  const shown = known.versions.get(known.shown)?.text;
+  return [...known.versions].flatMap(([client, { text: own }]) => (own === shown ? [] : client));
+};
+
+const untold = <Client>(
+  known: Open<Client> | undefined,
+  among: (client: Client) => boolean,
+): Client[] => {
+  if (known === undefined || known.versions.size < 2) return [];
+  const theirs = [...known.versions].filter(([client]) => among(client));
+  const isSame = new Set(theirs.map(([, { text: own }]) => own)).size < 2;
+  if (isSame) known.told.clear();
+  const news = isSame ? [] : theirs.flatMap(([client]) => (known.told.has(client) ? [] : client));
+  for (const client of news) known.told.add(client);
+  return news;
+};
+
+export const DID_OPEN = 'textDocument/didOpen';
+export const DID_CHANGE = 'textDocument/didChange';
+export const DID_CLOSE = 'textDocument/didClose';
+
+const whole = (uri: string, { text: content, version }: Version): Telling => ({
+  method: DID_CHANGE,
+  params: { textDocument: { uri, version }, contentChanges: [{ text: content }] },
+  asSent: false,
+});
+
+const applyChange = (before: string, change: unknown): string => {
+  const { range, text: content } = record(change);
+  const written = text(content) ?? '';
+  if (range === undefined) return written;
+  const { start, end } = record(range);
+  return before.slice(0, offsetOf(before, start)) + written + before.slice(offsetOf(before, end));
+};
+
+// In UTF-16 units, as the protocol counts and as strings do.
+const offsetOf = (content: string, position: unknown): number => {
+  const { line, character } = record(position);
+  const ends = /\r\n|\n|\r/g;
+  for (let left = number(line) ?? 0; left > 0; left -= 1)
+    if (ends.exec(content) === null) return content.length;
+  const from = ends.lastIndex;
+  const end = ends.exec(content)?.index ?? content.length;
+  return Math.min(end, from + (number(character) ?? 0));
+};

@@ -1,0 +1,90 @@
+import { list, record } from '../../../base/wire.ts';
+import { type Client, jsonOf } from './client.ts';
+import { type Envelope, idOf } from './envelope.ts';
+
+/** What a server has asked of an editor. */
+export interface Errands {
+  /** Goes to the editor that answers and has been there longest; with none there, the answer is given here. */
+  give(message: Buffer, envelope: Envelope, clients: Iterable<Client>): Given;
+  /** Whether the client was asked this; its answer is taken once. */
+  isDone(client: Client, message: Buffer, envelope: Envelope): boolean;
+  /** The answers to what a client that goes was asked and has not answered. */
+  forget(client: Client): Buffer[];
+}
+
+type Given = { to: Client } | { answer: Buffer };
+
+interface Errand {
+  client: Client;
+  message: Buffer;
+  timer: NodeJS.Timeout;
+}
+
+/** What an editor has not answered after `patience_ms` is answered in its place: a server may wait for nothing else. */
+export const createErrands = (patience_ms: number, write: (answer: Buffer) => unknown): Errands => {
+  const asked = new Map<string, Errand>();
+  // Who left something unanswered, and has answered nothing since.
+  const silent = new WeakSet<Client>();
+  const give = (client: Client, message: Buffer, id: string): void => {
+    const late = (): void => {
+      asked.delete(id);
+      silent.add(client);
+      write(answerTo(message));
+    };
+    const timer = setTimeout(late, patienceFor(message, patience_ms));
+    asked.set(id, { client, message, timer: timer.unref() });
+  };
+  return {
+    give: (message, envelope, clients) => {
+      for (const client of clients) {
+        if (!client.isEditor || silent.has(client)) continue;
+        give(client, message, idOf(message, envelope));
+        return { to: client };
+      }
+      return { answer: answerTo(message) };
+    },
+    isDone: (client, message, envelope) => {
+      const id = idOf(message, envelope);
+      silent.delete(client);
+      const errand = asked.get(id);
+      if (errand?.client !== client) return false;
+      clearTimeout(errand.timer);
+      return asked.delete(id);
+    },
+    forget: (client) =>
+      [...asked].flatMap(([id, one]) => {
+        if (one.client !== client) return [];
+        clearTimeout(one.timer);
+        asked.delete(id);
+        return answerTo(one.message);
+      }),
+  };
+};
+
+// A person is asked there, and no server waits for that with its other work.
+const patienceFor = (message: Buffer, patience_ms: number): number =>
+  JSON.parse(message.toString('utf8')).method === 'window/showMessageRequest'
+    ? patience_ms * 30
+    : patience_ms;
+
+const NOT_DONE = -32_601;
+
+// What an editor without any features of its own would say.
+const answerTo = (message: Buffer): Buffer => {
+  const { id, method, params } = JSON.parse(message.toString('utf8'));
+  const answer = ANSWERS[method]?.(params);
+  if (answer !== undefined) return jsonOf({ jsonrpc: '2.0', id, result: answer });
+  const error = { code: NOT_DONE, message: `No editor is there for ${method}` };
+  return jsonOf({ jsonrpc: '2.0', id, error });
+};
+
+const nothing = () => null;
+const ANSWERS: Record<string, (params: unknown) => unknown> = {
+  'workspace/configuration': (params) => list(record(params).items).map(nothing),
+  'workspace/applyEdit': () => ({ applied: false }),
+  'workspace/workspaceFolders': nothing,
+  'client/registerCapability': nothing,
+  'client/unregisterCapability': nothing,
+  'window/workDoneProgress/create': nothing,
+  'window/showMessageRequest': nothing,
+};

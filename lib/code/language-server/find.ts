@@ -1,0 +1,146 @@
+import { isAbsolute } from 'node:path';
+import { isInside } from '../../../base/path-contains.ts';
+import { settingsOf } from '../../../store/globals.ts';
+import type { Language } from '../../../store/records/settings.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { cleanEnvironment, type Environment } from '../../tools/process/environment.ts';
+import { execute } from '../../tools/process/execute.ts';
+import { findProgram, programStamp } from '../../tools/process/find-program.ts';
+import { needTrusted } from '../../guard/trust/need.ts';
+import { otherWorktrees } from '../worktrees/read.ts';
+
+/** A server that answered when it was asked for its version. */
+export interface FoundServer {
+  argv: string[];
+}
+
+interface Candidate {
+  command: string;
+  args: readonly string[];
+  /** What its version has to begin with, to be a language server at all. */
+  version?: RegExp;
+}
+
+// TypeScript's own first: it starts nothing from the worktree, as the other does with the project's TypeScript.
+const TYPESCRIPT: Candidate[] = [
+  { command: 'tsc', args: ['--lsp', '--stdio'], version: /^Version (?:[7-9]|\d\d)\./ },
+  { command: 'typescript-language-server', args: ['--stdio'] },
+];
+
+const CANDIDATES: Record<Language, Candidate[]> = {
+  rust: [{ command: 'rust-analyzer', args: [] }],
+  typescript: TYPESCRIPT,
+  javascript: TYPESCRIPT,
+};
+
+const INSTALL: Record<Language, string> = {
+  rust: 'Install rust-analyzer: rustup component add rust-analyzer',
+  typescript:
+    'Install TypeScript 7 (npm install --global typescript) or typescript-language-server',
+  javascript:
+    'Install TypeScript 7 (npm install --global typescript) or typescript-language-server',
+};
+
+/**
+ * The server of a language: that of the settings, else the first on the PATH that answers `--version`; a file alone
+ * proves nothing, rustup leaves one for what is not installed. Throws 503 `unavailable` saying what to install.
+ */
+export const findServer = async (
+  service: Service,
+  language: Language,
+  root: string,
+): Promise<FoundServer> => {
+  needTrusted(service, [`language_servers.${language}`]);
+  const env = serverEnvironment(service);
+  const named = settingsOf(service.store.globals).language_servers?.[language];
+  const candidates = named ? [{ args: [], ...named }] : CANDIDATES[language];
+  const reasons: string[] = [];
+  for (const candidate of candidates) {
+    const program = locate(candidate.command, env);
+    if (program === undefined) {
+      reasons.push(`${candidate.command} is not on the PATH`);
+      continue;
+    }
+    const why = refusal(service, program, root) ?? (await probe(program, candidate, env));
+    if (why === undefined) return { argv: [program, ...candidate.args] };
+    reasons.push(why);
+  }
+  const advice = named
+    ? `See language_servers.${language}.command in workspace.md`
+    : `${INSTALL[language]}, or name another program in workspace.md under language_servers`;
+  throw new ServiceError(
+    'unavailable',
+    `There is no language server for ${language}: ${reasons.join('; ')}. ${advice}.`,
+  );
+};
+
+/** Of all language servers: no secret of the daemon's, and no terminal. */
+export const serverEnvironment = ({ config }: Service, extra: Environment = {}): Environment => {
+  const { CARGO_HOME, RUSTUP_HOME } = config.env;
+  return cleanEnvironment(config.env, {
+    NO_COLOR: '1',
+    TERM: 'dumb',
+    ...(CARGO_HOME !== undefined && { CARGO_HOME }),
+    ...(RUSTUP_HOME !== undefined && { RUSTUP_HOME }),
+    ...extra,
+  });
+};
+
+const locate = (command: string, env: Environment): string | undefined =>
+  isAbsolute(command) ? command : findProgram(command, env);
+
+// What lies in a worktree may be an agent's work: nobody chose it as a program.
+const refusal = (service: Service, program: string, root: string): string | undefined => {
+  const inside = [root, ...otherWorktrees(service, '')].some((dir) => lies(dir, program));
+  return inside ? `${program} lies in the files that it would serve, and is not run` : undefined;
+};
+
+const lies = (dir: string, program: string): boolean => {
+  try {
+    return isInside(dir, program);
+  } catch {
+    // A worktree whose directory is gone holds nothing.
+    return false;
+  }
+};
+
+const PROBE_MS = 20_000;
+const FAILURE_MS = 30_000;
+const answers = new Map<string, { why: Promise<string | undefined>; until: number }>();
+
+// An answer holds until the program is another file; that there was none is asked again after 30 s.
+const probe = (
+  program: string,
+  { version = /\S/ }: Candidate,
+  env: Environment,
+): Promise<string | undefined> => {
+  const key = `${programStamp(program, env)} ${version.source}`;
+  const known = answers.get(key);
+  if (known !== undefined && performance.now() < known.until) return known.why;
+  const why = askVersion(program, version, env);
+  const latest = { why, until: Number.POSITIVE_INFINITY };
+  answers.set(key, latest);
+  return why.then((reason) => {
+    if (reason !== undefined) latest.until = performance.now() + FAILURE_MS;
+    return reason;
+  });
+};
+
+const askVersion = async (
+  program: string,
+  version: RegExp,
+  env: Environment,
+): Promise<string | undefined> => {
+  try {
+    const options = { cwd: '/', env, timeout_ms: PROBE_MS, max_bytes: 65_536 };
+    const { code, stdout, stderr, stopped } = await execute([program, '--version'], options);
+    if (stopped !== undefined) return `${program} --version did not end`;
+    const said = stdout.toString('utf8').trim();
+    if (code === 0 && version.test(said)) return undefined;
+    const [first = ''] = (code === 0 ? said : stderr.trim() || said).split('\n');
+    return `${program} --version says ${JSON.stringify(first.slice(0, 200))}`;
+  } catch (error) {
+    return `${program} cannot be run: ${error instanceof Error ? error.message : String(error)}`;
+  }
+};

@@ -1,0 +1,150 @@
+import { ServiceError } from '../../errors.ts';
+import type { Environment } from '../../tools/process/environment.ts';
+import type { Runs } from '../../tools/process/runs.ts';
+import { type Exit, type Program, startProgram } from '../../tools/process/spawn.ts';
+import { within } from '../../../base/within.ts';
+import { CLOSED, type Client, type Ending, type Seat } from './client.ts';
+import { createDelivery } from './delivery.ts';
+import { createExchange } from './exchange.ts';
+import { createFrameReader, headerOf } from './frames.ts';
+
+export interface ServerSpec {
+  argv: readonly string[];
+  /** What it serves; it starts there. */
+  root: string;
+  env: Environment;
+  marker: string;
+  runs: Runs;
+  /** Whether it has the machine's loopback. */
+  loopback: boolean;
+  /** Whether a sandbox keeps it from the workspace's files. */
+  sandboxed: boolean;
+  /** How long `initialize` may take. */
+  ready_ms: number;
+  /** How long a client may leave unread what is for it. */
+  slow_ms: number;
+  /** How long an editor may leave a request of the server's unanswered. */
+  patience_ms: number;
+}
+
+export interface LanguageServer {
+  readonly marker: string;
+  readonly root: string;
+  readonly clients: ReadonlySet<Client>;
+  /** Resolves when it has been initialised. Rejects with 503 `unavailable`, or 504 `tool_timeout`. */
+  readonly ready: Promise<void>;
+  /** Never rejects. When it has settled, no process of it is alive, and its clients have been told. */
+  readonly exited: Promise<Exit>;
+  /** When it was initialised, by performance.now(). */
+  readySince(): number;
+  /** What is written to it and not read by it yet, in bytes. */
+  unread(): number;
+  join(client: Client): Seat;
+  end(why: Ending): Promise<void>;
+}
+
+/** Starts a language server and initialises it; clients share it, each with its own ids and its own open files. */
+export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
+  const { argv, root, env, marker, runs, ready_ms, slow_ms } = spec;
+  const { loopback, sandboxed, patience_ms } = spec;
+  const program = startProgram({ argv, cwd: root, env, marker, runs, loopback, sandboxed });
+  const delivery = createDelivery(program.stdout, slow_ms);
+  const exchange = createExchange(writerTo(program), delivery, patience_ms);
+  let ending: Ending | undefined;
+  const end = async (why: Ending): Promise<void> => {
+    ending ??= why;
+    await program.end();
+  };
+  readFrom(program, exchange.hear, (what) => {
+    if (ending === undefined) void end(badMessage(what));
+  });
+  program.stdin.on('drain', () => {
+    for (const client of exchange.clients) client.resume();
+  });
+  const exited = program.exited.then((exit) => {
+    ending ??= { code: CLOSED.server_ended, reason: departed(exit) };
+    for (const client of [...exchange.clients]) client.end(ending);
+    return exit;
+  });
+  const gone = exited.then(() => {
+    throw new Error(ending?.reason);
+  });
+  const first = Promise.race([exchange.greet(root), gone]);
+  const ready = greeting(first, ready_ms, end);
+  let since = 0;
+  ready.then(
+    () => {
+      since = performance.now();
+    },
+    () => undefined,
+  );
+  return {
+    ...{ marker, root, clients: exchange.clients, ready, exited, join: exchange.join, end },
+    readySince: () => since,
+    unread: () => program.stdin.writableLength,
+  };
+};
+
+const writerTo =
+  ({ stdin }: Program) =>
+  (message: Buffer): boolean => {
+    if (!stdin.writable) return true;
+    stdin.cork();
+    stdin.write(headerOf(message), 'latin1');
+    const hasRoom = stdin.write(message);
+    stdin.uncork();
+    return hasRoom;
+  };
+
+const readFrom = (
+  { stdout }: Program,
+  hear: (message: Buffer) => void,
+  fail: (what: string) => void,
+): void => {
+  const read = createFrameReader(hear);
+  let failed = false;
+  stdout.on('data', (chunk: Buffer) => {
+    if (failed) return;
+    try {
+      read(chunk);
+    } catch (error) {
+      failed = true;
+      fail(error instanceof Error ? error.message : String(error));
+    }
+  });
+};
+
+// A reason of a WebSocket's end has room for 123 bytes.
+const badMessage = (what: string): Ending => ({
+  code: CLOSED.bad_message,
+  reason: `The language server does not keep to the protocol: ${what}`.slice(0, 120),
+});
+
+const departed = ({ code, signal, stderr_tail }: Exit): string => {
+  const words = stderr_tail.trim().split('\n').at(-1) ?? '';
+  const how = signal ?? `code ${code}`;
+  return asReason(`The language server ended (${how})${words === '' ? '' : `: ${words}`}`);
+};
+
+const asReason = (words: string): string => words.replace(/[^\x20-\x7e]/g, '?').slice(0, 120);
+
+const greeting = async (
+  first: Promise<void>,
+  ready_ms: number,
+  end: (why: Ending) => Promise<void>,
+): Promise<void> => {
+  if (!(await within(first, ready_ms))) {
+    await end(badMessage('initialize was not answered'));
+    throw new ServiceError(
+      'tool_timeout',
+      `The language server was not ready within ${ready_ms / 1000} s, and was ended. Try again; if it lasts, run it by hand.`,
+    );
+  }
+  await first.catch(async (error: Error) => {
+    await end(badMessage(error.message));
+    throw new ServiceError(
+      'unavailable',
+      `${error.message}. Run it by hand to see why, or name another in workspace.md under language_servers.`,
+    );
+  });
+};

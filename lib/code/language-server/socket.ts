@@ -1,0 +1,59 @@
+import type { WebSocket } from 'ws';
+import type { Language } from '../../../store/records/settings.ts';
+import type { Service } from '../../service.ts';
+import { CLOSED, type Client, type Ending } from './client.ts';
+import { type Scope, treeIn } from './root.ts';
+import { serverFor, takeSeat } from './servers.ts';
+
+const FULL = 1_048_576;
+const EMPTY = 131_072;
+
+/** Starts the server, so that what is wrong with it can still be answered over HTTP; then gives a WebSocket a seat at it. */
+export const openBridge = async (
+  service: Service,
+  language: Language,
+  scope: Scope,
+): Promise<(socket: WebSocket) => void> => {
+  const server = await serverFor(service, language, await treeIn(service, scope));
+  return (socket) => {
+    let full = false;
+    const sent = (): void => {
+      if (!full || socket.bufferedAmount > EMPTY) return;
+      full = false;
+      seat.drained();
+    };
+    const client: Client = {
+      isEditor: true,
+      deliver: (message) => {
+        if (socket.readyState !== socket.OPEN) return true;
+        socket.send(message, { binary: false }, sent);
+        full ||= socket.bufferedAmount > FULL;
+        return !full;
+      },
+      resume: () => socket.resume(),
+      end: (why) => {
+        // The others wait no longer, however long the closing takes.
+        seat.leave();
+        close(socket, why);
+      },
+    };
+    const seat = takeSeat(service, server, client);
+    socket.on('message', (data: Buffer) => {
+      try {
+        if (!seat.receive(data)) socket.pause();
+      } catch (error) {
+        const what = error instanceof Error ? error.message : String(error);
+        close(socket, { code: CLOSED.bad_message, reason: what.slice(0, 100) });
+      }
+    });
+    // What is wrong with a frame is told by the code that the socket closes with.
+    socket.on('error', () => undefined);
+    socket.on('close', () => seat.leave());
+  };
+};
+
+// Its close frame waits behind what is unread; after half a minute ws gives up and cuts the connection.
+const close = (socket: WebSocket, { code, reason }: Ending): void => {
+  socket.resume();
+  socket.close(code, reason);
+};

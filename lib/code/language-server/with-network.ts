@@ -1,0 +1,27 @@
+import { type OpenNetwork, onceEach } from '../../sandbox/egress/networks.ts';
+import type { Service } from '../../service.ts';
+import type { LanguageServer } from './server.ts';
+
+/**
+ * Begins a language server that has a way out of its own until it ends. What it reaches and what it is refused is in the
+ * log, each goal once for each outcome: it belongs to no session whose stream could tell it.
+ */
+export const withNetwork = (
+  { network: door, log }: Service,
+  of: { language: string; root: string },
+  begin: (network: OpenNetwork) => LanguageServer,
+): LanguageServer => {
+  const tell = onceEach((told) => {
+    if (told.allowed) log.info({ ...of, ...told }, 'A language server reached the network');
+    else log.warn({ ...of, ...told }, 'A language server was refused the network');
+  });
+  const network = door().open({ given: {}, token: undefined, tell });
+  try {
+    const server = begin(network);
+    void server.exited.then(network.close);
+    return server;
+  } catch (error) {
+    network.close();
+    throw error;
+  }
+};

@@ -1,0 +1,144 @@
+import type { CodeHostSettings } from '../../../store/records/settings.ts';
+import { ServiceError } from '../../errors.ts';
+import type { RemoteSettings } from '../../tools/git/read/remotes.ts';
+import type { Detection, RemoteRepository } from './detection.ts';
+import { GITHUB } from '../../codehost/github/address.ts';
+import type { Address } from '../../codehost/remote-url.ts';
+import { repositoryNamed } from '../../codehost/repository-name.ts';
+
+/** A remote, and the repository that it fetches from and pushes to. */
+export interface Known {
+  name: string;
+  /** Without credentials, as the next one. */
+  url: string;
+  push_url: string;
+  at: Address;
+  push: Address;
+}
+
+export interface Given {
+  project: string;
+  settings: CodeHostSettings;
+  configured: RemoteSettings;
+  known: readonly Known[];
+  /** Which is to be pushed. */
+  branch: string | undefined;
+}
+
+/**
+ * Of the remotes that lead to a code host the one that pull requests go to, and the one that is pushed to. In this order:
+ * the settings; what was said to gh; a remote called upstream, github or origin; the first.
+ */
+export const choose = (given: Given): Detection => {
+  const candidates = given.known.flatMap(({ name, url, at }) => repositoryAt(at, name, url));
+  const said = saidBase(given, candidates);
+  const base = said ?? likeliest(candidates);
+  if (base === undefined) throw noRemote(given);
+  const push = pushedTo(given) ?? base;
+  const several = new Set(candidates.map(identity)).size > 1;
+  const { host, owner, name, remote } = base;
+  return {
+    ...{ host, owner, name, remote },
+    ...{ base, push, candidates, ambiguous: said === undefined && several },
+  };
+};
+
+const repositoryAt = (at: Address, remote: string, url: string): RemoteRepository[] => {
+  if ('why' in at) return [];
+  const { host, owner, name } = at;
+  return [{ host, owner, name, remote, url }];
+};
+
+const identity = ({ host, owner, name }: RemoteRepository): string =>
+  `${host}/${owner}/${name}`.toLowerCase();
+
+const saidBase = (
+  given: Given,
+  candidates: readonly RemoteRepository[],
+): RemoteRepository | undefined => {
+  const { project, settings } = given;
+  if (settings.repository !== undefined && project === 'default')
+    return named(settings.repository, settings.host ?? GITHUB, candidates);
+  if (settings.base_remote !== undefined) {
+    const found = candidates.find(({ remote }) => remote === settings.base_remote);
+    if (found === undefined && project === 'default') throw noRemote(given, settings.base_remote);
+    if (found !== undefined) return found;
+  }
+  return resolved(given, candidates);
+};
+
+/** The repository by its name, with the remote that leads to it, if one does. */
+const named = (
+  full_name: string,
+  on: string,
+  candidates: readonly RemoteRepository[],
+): RemoteRepository => {
+  const wanted = { ...repositoryNamed(on.toLowerCase(), full_name), remote: null, url: null };
+  return candidates.find((each) => identity(each) === identity(wanted)) ?? wanted;
+};
+
+// gh notes at a remote that it is the one, or which repository is meant by it.
+const resolved = (
+  { configured }: Given,
+  candidates: readonly RemoteRepository[],
+): RemoteRepository | undefined => {
+  const meant = configured.remotes.map(({ name, resolved: note }) => {
+    const remote = candidates.find((each) => each.remote === name);
+    return note === undefined || remote === undefined ? undefined : noted(note, remote, candidates);
+  });
+  return meant.find((each) => each !== undefined);
+};
+
+const noted = (
+  note: string,
+  remote: RemoteRepository,
+  candidates: readonly RemoteRepository[],
+): RemoteRepository | undefined => {
+  if (note === 'base') return remote;
+  const [, host = remote.host, full_name] = /^(?:([^/]+)\/)?([^/]+\/[^/]+)$/.exec(note) ?? [];
+  return full_name === undefined ? undefined : named(full_name, host, candidates);
+};
+
+const USUAL = ['upstream', 'github', 'origin'];
+
+const likeliest = (candidates: readonly RemoteRepository[]): RemoteRepository | undefined => {
+  const usual = USUAL.map((name) => candidates.find(({ remote }) => remote === name));
+  return [...usual, candidates[0]].find((each) => each !== undefined);
+};
+
+const pushedTo = ({
+  settings,
+  configured,
+  known,
+  branch = '',
+}: Given): RemoteRepository | undefined => {
+  const targets = known.flatMap(({ name, push_url, push }) => repositoryAt(push, name, push_url));
+  const wanted = [
+    settings.push_remote,
+    configured.push_remotes.get(branch),
+    configured.push_default,
+    'origin',
+  ];
+  return wanted
+    .map((name) => targets.find(({ remote }) => remote === name))
+    .find((each) => each !== undefined);
+};
+
+const noRemote = ({ project, known }: Given, wanted?: string): ServiceError => {
+  const remotes = known.map(({ name, url, at }) => ({
+    name,
+    url,
+    reason: 'why' in at ? at.why : 'is on a code host',
+  }));
+  const each = remotes.map(({ name, reason }) => `${name} ${reason}.`).join(' ');
+  const what =
+    wanted === undefined
+      ? `No remote of the project ${project} leads to a code host.`
+      : `The settings name ${wanted} as the base_remote, and no such remote leads to a code host.`;
+  const there = each === '' ? 'There is no remote at all.' : each;
+  return new ServiceError(
+    'codehost_no_remote',
+    `${what} ${there} Add one (git remote add origin …), or name the repository in workspace.md under codehost.`,
+    { members: { remotes } },
+  );
+};

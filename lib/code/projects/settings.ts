@@ -1,0 +1,70 @@
+import { etagOf, sha256 } from '../../../store/names.ts';
+import type {
+  CodeHostConfig,
+  CodeHostConfigChange,
+} from '../../../store/records/codehost-settings.ts';
+import type { Settings } from '../../../store/records/settings.ts';
+import { incomingSecrets, setIncomingSecret } from '../../../store/secrets.ts';
+import { changedSince, changeSettings, currentSettings } from '../../../store/settings.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { GITHUB, wrongApi } from '../../codehost/github/address.ts';
+import { TIMEOUT_S } from '../../codehost/github/client.ts';
+
+export interface ServedSettings {
+  config: CodeHostConfig;
+  /** Of workspace.md, and of whether there is a secret. */
+  etag: string;
+}
+
+/** How the code host is asked, as workspace.md says it this moment. */
+export const readCodeHostSettings = async (service: Service): Promise<ServedSettings> =>
+  (await current(service)).served;
+
+const current = async ({ store }: Service): Promise<{ served: ServedSettings; file: string }> => {
+  const { settings, etag: file } = await currentSettings(store);
+  const webhook_secret = incomingSecrets(store.layout).length > 0 ? 'set' : 'unset';
+  const config = { ...configOf(settings), webhook_secret } as const;
+  return { served: { config, etag: etagOf(sha256(`${file} ${webhook_secret}`)) }, file };
+};
+
+const configOf = ({ codehost = {} }: Settings): Omit<CodeHostConfig, 'webhook_secret'> => ({
+  kind: codehost.kind ?? 'github',
+  host: codehost.host?.toLowerCase() ?? GITHUB,
+  repository: codehost.repository ?? null,
+  base_remote: codehost.base_remote ?? null,
+  push_remote: codehost.push_remote ?? null,
+  api_url: codehost.api_url ?? null,
+  timeout_seconds: codehost.timeout_seconds ?? TIMEOUT_S,
+});
+
+/**
+ * Writes into workspace.md what is given, and leaves the rest of the file as it is; null takes a setting out. The secret of
+ * incoming webhooks goes where no record is.
+ */
+export const changeCodeHostSettings = (
+  service: Service,
+  { webhook_secret, ...change }: CodeHostConfigChange,
+  ifMatch: string | undefined,
+): Promise<ServedSettings> => {
+  refuseWrong(change);
+  return service.store.turns.take('codehost-settings', async () => {
+    const { served, file } = await current(service);
+    if (ifMatch !== undefined && ifMatch !== served.etag) throw changedSince();
+    const changes = Object.fromEntries(
+      Object.entries(change).map(([name, value]) => [name, value ?? undefined]),
+    );
+    const condition = ifMatch === undefined ? undefined : file;
+    if (Object.keys(changes).length > 0)
+      await changeSettings(service.store, { key: 'codehost', changes, ifMatch: condition });
+    if (webhook_secret !== undefined) await setIncomingSecret(service.store, webhook_secret);
+    return readCodeHostSettings(service);
+  });
+};
+
+const refuseWrong = ({ api_url }: CodeHostConfigChange): void => {
+  const message = typeof api_url === 'string' ? wrongApi(api_url) : undefined;
+  if (message === undefined) return;
+  const errors = [{ path: '/api_url', message }];
+  throw new ServiceError('bad_request', `/api_url ${message}.`, { errors });
+};

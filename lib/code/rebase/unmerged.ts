@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs';
+import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import { nulls, onDisk, onIndexFile } from '../../tools/git/run/index-file.ts';
+import type { Snapshot } from '../snapshots/snapshot.ts';
+import { blobOf } from '../../tools/git/read/working-files.ts';
+
+/** One version of a file in conflict. */
+export interface Stage {
+  mode: string;
+  oid: string;
+}
+
+/** A file in conflict. In a rebase `base` is what the branch is put onto, and `branch` the commit that is applied. */
+export interface Unmerged {
+  /** Read as latin1, byte for byte. */
+  path: string;
+  kind:
+    | 'both_modified'
+    | 'both_added'
+    | 'deleted_in_base'
+    | 'deleted_in_branch'
+    | 'renamed'
+    | 'binary'
+    | 'mode'
+    | 'submodule';
+  ancestor: Stage | undefined;
+  base: Stage | undefined;
+  branch: Stage | undefined;
+}
+
+/** The files in conflict, in the order of the index. Changes nothing. */
+export const unmergedFiles = async (git: Runner, worktree: Worktree): Promise<Unmerged[]> => {
+  const { stdout } = await git.run(worktree, LIST, { read: true });
+  const files = stagesIn(stdout);
+  if (files.length === 0) return [];
+  const binary = await binaryFiles(git, worktree);
+  return files.map((file) => ({ ...file, kind: kindOf(file, binary.has(file.path)) }));
+};
+
+/** The files that were in conflict when this snapshot was made, whatever was staged since. */
+export const unmergedIn = async (
+  git: Runner,
+  worktree: Worktree,
+  { commit }: Pick<Snapshot, 'commit'>,
+): Promise<Unmerged[]> => {
+  const index = await blobOf(git, worktree, `${commit}:index`);
+  const output = await onIndexFile(git, worktree, index, (run) => run(LIST));
+  return stagesIn(output).map((file) => ({ ...file, kind: kindOf(file, false) }));
+};
+
+const LIST = ['ls-files', '--unmerged', '-z'];
+
+const stagesIn = (output: Buffer): Omit<Unmerged, 'kind'>[] => {
+  const files = new Map<string, Partial<Record<string, Stage>>>();
+  for (const line of output.toString('latin1').split('\0').filter(Boolean)) {
+    const [, mode = '', oid = '', stage = '', path = ''] =
+      /^(\d+) (\S+) (\d)\t(.*)$/s.exec(line) ?? [];
+    files.set(path, { ...files.get(path), [stage]: { mode, oid } });
+  }
+  return [...files].map(([path, { 1: ancestor, 2: base, 3: branch }]) => ({
+    ...{ path, ancestor, base, branch },
+  }));
+};
+
+const SUBMODULE = '160000';
+
+type Stages = Pick<Unmerged, 'ancestor' | 'base' | 'branch'>;
+
+const kindOf = ({ ancestor, base, branch }: Stages, isBinary: boolean): Unmerged['kind'] => {
+  if ([ancestor, base, branch].some((stage) => stage?.mode === SUBMODULE)) return 'submodule';
+  if (base === undefined || branch === undefined) return oneSidedKind({ ancestor, base, branch });
+  if (base.oid === branch.oid) return 'mode';
+  if (isBinary) return 'binary';
+  return ancestor ? 'both_modified' : 'both_added';
+};
+
+const oneSidedKind = ({ ancestor, base, branch }: Stages): Unmerged['kind'] => {
+  if (ancestor === undefined || base === branch) return 'renamed';
+  return base === undefined ? 'deleted_in_base' : 'deleted_in_branch';
+};
+
+// git's own judgement, attributes and all: such a file has dashes for its numbers of lines.
+const binaryFiles = async (git: Runner, worktree: Worktree): Promise<Set<string>> => {
+  const found = new Set<string>();
+  for (const side of ['--ours', '--theirs']) {
+    const args = [
+      'diff',
+      '--numstat',
+      '-z',
+      '--no-renames',
+      '--no-ext-diff',
+      '--no-textconv',
+      side,
+    ];
+    const { stdout } = await git.run(worktree, args, { read: true });
+    for (const line of stdout.toString('latin1').split('\0'))
+      if (line.startsWith('-\t-\t')) found.add(line.slice(4));
+  }
+  return found;
+};
+
+/**
+ * The conflicts as git shows them: the combined diff, and of a file that only one side still has what that side made of
+ * it, for git itself says no more than that it is unmerged.
+ */
+export const conflictDiff = async (
+  git: Runner,
+  worktree: Worktree,
+  files: readonly Unmerged[],
+): Promise<Buffer> => {
+  const args = ['diff', ...RAW, '--', ...namesOf(files)];
+  const { stdout } = await git.run(worktree, args, { read: true });
+  const parts = [stdout];
+  for (const file of files) parts.push(...(await oneSided(git, worktree, file)));
+  return Buffer.concat(parts);
+};
+
+// An argument is text, and there is room for so many: else what else was changed is shown, too.
+const namesOf = (files: readonly Unmerged[]): string[] => {
+  const names = files.map(({ path }) => Buffer.from(path, 'latin1').toString('utf8'));
+  const whole = names.every((name, at) => Buffer.from(name).toString('latin1') === files[at]?.path);
+  return whole && names.length <= MOST_NAMES ? names : [];
+};
+
+const MOST_NAMES = 500;
+
+const RAW = ['--no-color', '--no-ext-diff', '--no-textconv', '--full-index', '--no-relative'];
+
+const oneSided = async (git: Runner, worktree: Worktree, file: Unmerged): Promise<Buffer[]> => {
+  const { path, kind, ancestor, base, branch } = file;
+  const left = base ?? branch;
+  if (kind === 'submodule' || left === undefined || (base && branch)) return [];
+  const gone = base === undefined ? 'the base' : 'the branch';
+  const here = base === undefined ? 'the branch' : 'the base';
+  const words = ancestor ? `deleted in ${gone}, changed in ${here}` : `only in ${here}`;
+  const head = Buffer.concat([
+    Buffer.from('\n* '),
+    Buffer.from(path, 'latin1'),
+    Buffer.from(`: ${words}\n`),
+  ]);
+  if (ancestor?.oid === left.oid) return [head];
+  const from = ancestor === undefined ? await emptyBlob(git, worktree) : ancestor.oid;
+  const args = ['diff', ...RAW, from, left.oid];
+  return [head, (await git.run(worktree, args, { read: true })).stdout];
+};
+
+const emptyBlob = async (git: Runner, worktree: Worktree): Promise<string> => {
+  const args = ['hash-object', '-w', '--stdin'];
+  return (await git.run(worktree, args, { read: true, input: '' })).stdout
+    .toString('latin1')
+    .trim();
+};
+
+/** Stages these files as they are on disk, one that is gone as deleted, and nothing else. */
+export const stageFiles = async (
+  git: Runner,
+  worktree: Worktree,
+  files: readonly Unmerged[],
+): Promise<void> => {
+  const input = nulls(files.map(({ path }) => path));
+  await git.run(worktree, ['update-index', '--add', '--remove', '-z', '--stdin'], { input });
+};
+
+/** Whether a submodule has a commit checked out that could be staged. */
+export const isCheckedOut = (worktree: Worktree, { path }: Unmerged): boolean =>
+  existsSync(onDisk(worktree, `${path}/.git`));

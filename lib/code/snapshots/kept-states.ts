@@ -1,0 +1,73 @@
+import type { Checkout, Runner } from '../../tools/git/run/git.ts';
+
+/** Something that was kept before it was changed, under a ref of the repository. */
+export interface KeptState {
+  /** A snapshot, what was undone since one, what refs pointed to, or changes that were set aside. */
+  kind: 'snapshot' | 'undone' | 'refs' | 'set_aside';
+  /** The end of the ref's name. */
+  name: string;
+  /** Of `refs` there are several, below this. */
+  ref: string;
+  commit: string;
+  /** The commit that it was made on; null where there was none. */
+  head: string | null;
+  /** When it was kept, or, of `refs`, when the commit was made. */
+  made_at: Date;
+}
+
+/** What is kept under names that begin so. Whoever writes in the repository can make such a ref. */
+export const listStates = async (
+  git: Runner,
+  { common_dir }: Checkout,
+  begin: string,
+): Promise<KeptState[]> => {
+  const place = { git_dir: common_dir, common_dir };
+  const patterns = Object.keys(KINDS).flatMap((room) => [
+    `refs/dossier/${room}/${begin}*`,
+    `refs/dossier/${room}/${begin}*/**`,
+  ]);
+  const args = ['for-each-ref', '--sort=refname', FORMAT, ...patterns];
+  const { stdout } = await git.run(place, args, { read: true });
+  const found = new Map<string, KeptState>();
+  for (const line of stdout.toString('latin1').split('\n').filter(Boolean)) {
+    const state = stateIn(line, begin);
+    if (state !== undefined) found.set(state.ref, state);
+  }
+  return [...found.values()];
+};
+
+const FORMAT = '--format=%(refname) %(objectname) %(creatordate:unix) %(parent)';
+
+const KINDS: Readonly<Record<string, KeptState['kind']>> = {
+  snapshots: 'snapshot',
+  undone: 'undone',
+  'set-aside': 'set_aside',
+};
+
+const stateIn = (line: string, begin: string): KeptState | undefined => {
+  const [refname = '', commit = '', seconds = '', head = ''] = line.split(' ');
+  const [ref, room = '', name = '', below] =
+    /^refs\/dossier\/([^/]+)\/([^/]+)(\/.*)?$/.exec(refname) ?? [];
+  const kind = below === undefined ? KINDS[room] : 'refs';
+  if (ref === undefined || kind === undefined) return undefined;
+  return {
+    kind,
+    name: name.slice(begin.length),
+    ref: `refs/dossier/${room}/${name}`,
+    commit,
+    head: head === '' ? null : head,
+    made_at: new Date(Number(seconds) * 1000),
+  };
+};
+
+/** Lets go of a ref, or of all below it; git's own clean-up removes what nothing else holds some day. */
+export const dropRefs = async (
+  git: Runner,
+  { common_dir }: Checkout,
+  ref: string,
+): Promise<void> => {
+  const place = { git_dir: common_dir, common_dir };
+  const args = ['for-each-ref', '--format=delete %(refname)', ref, `${ref}/**`];
+  const { stdout: input } = await git.run(place, args, { read: true });
+  await git.run(place, ['update-ref', '--no-deref', '--stdin'], { input });
+};

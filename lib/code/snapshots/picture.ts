@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ServiceError } from '../../errors.ts';
+import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
+import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import { nulls, onIndexCopy, type RunOnCopy } from '../../tools/git/run/index-file.ts';
+import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
+import { localSettings } from '../../tools/git/run/settings.ts';
+import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
+import { isTampered } from '../../tools/git/write/worktree.ts';
+
+/** A worktree at one moment: equal pictures mean that nothing changed. Ignored files and file times are not in it. */
+export interface Picture {
+  head: string | null;
+  /** The full ref that HEAD names; null when it is detached. */
+  branch: string | null;
+  /** SHA-256 of the index's entries with stages and flags, but not of the file times that git keeps there. */
+  index: string;
+  /** The index file itself, as an object; null when there is none. */
+  index_blob: string | null;
+  /** A tree of the working files: as git has them where clean, byte for byte as on disk where changed or untracked. */
+  files: string;
+  /** The contents that only the index has, perhaps neither committed nor in a working file. */
+  staged: string[];
+  /** The permissions of changed and untracked files, by their names read as latin1. */
+  permissions: Record<string, number>;
+  /** Submodules and repositories inside the worktree: only that they are there, and their commit. */
+  repositories: string[];
+  /** Merges, rebases and the like that are under way. */
+  operations: string[];
+  /** SHA-256 of the repository's own settings and ignore rules, which decide what git sees. */
+  settings: string;
+  tampered: boolean;
+}
+
+export const takePicture = async (git: Runner, worktree: Worktree): Promise<Picture> => {
+  const index = await indexHash(git, worktree);
+  const index_blob = await storeIndex(git, worktree);
+  const working = await picturedFiles(git, worktree, index_blob?.length);
+  return {
+    head: (await headCommit(git, worktree)) ?? null,
+    branch: (await symbolicRef(git, worktree, 'HEAD')) ?? null,
+    index,
+    index_blob,
+    ...working,
+    operations: OPERATIONS.filter((name) => existsSync(join(worktree.git_dir, name))),
+    settings: await settingsOf(git, worktree),
+    tampered: await isTampered(worktree),
+  };
+};
+
+/** SHA-256 of what `index` of a picture says. */
+export const indexHash = async (git: Runner, worktree: Worktree): Promise<string> => {
+  const args = ['ls-files', '--stage', '-v', '-z'];
+  return sha256((await git.run(worktree, args, { read: true })).stdout);
+};
+
+const OPERATIONS = [
+  'MERGE_HEAD',
+  'CHERRY_PICK_HEAD',
+  'REVERT_HEAD',
+  'BISECT_LOG',
+  'rebase-merge',
+  'rebase-apply',
+  'sequencer',
+];
+
+const picturedFiles = (
+  git: Runner,
+  worktree: Worktree,
+  width = 40,
+): Promise<Pick<Picture, 'files' | 'staged' | 'permissions' | 'repositories'>> =>
+  onIndexCopy(git, worktree, async (run) => {
+    const { files: status, staged } = parseStatus(await run([...STATUS, '--no-renames']), 'latin1');
+    const changed = status.filter((file) => !file.repository).map((file) => file.path);
+    const stored = await storeFiles(git, worktree, changed);
+    // A submodule in conflict has no one commit, and no tree can be made with it.
+    const open = status.filter((file) => file.repository && /U|AA|DD/.test(file.code));
+    const gone = [...changed, ...open.map((file) => file.path)];
+    return {
+      files: await treeOf(run, replacing(gone, stored, '0'.repeat(width))),
+      staged: [...new Set(staged)],
+      permissions: Object.fromEntries(stored.map((file) => [file.path, file.permissions])),
+      repositories: status
+        .filter((file) => file.repository)
+        .map((file) => `${file.code} ${file.path}`),
+    };
+  });
+
+// Every changed path is taken out first, so that what was deleted is gone and a directory can follow a file.
+const replacing = (
+  changed: readonly string[],
+  stored: readonly StoredFile[],
+  nothing: string,
+): string[] => [
+  ...changed.map((path) => `0 ${nothing}\t${path}`),
+  ...stored.map(({ mode, oid, path }) => `${mode} ${oid}\t${path}`),
+];
+
+const treeOf = async (run: RunOnCopy, lines: readonly string[]): Promise<string> => {
+  const input = nulls(lines);
+  if (lines.length > 0) await run(['update-index', '-z', '--index-info'], { input });
+  return (await run(['write-tree', '--missing-ok'])).toString('latin1').trim();
+};
+
+const storeIndex = async (git: Runner, worktree: Worktree): Promise<string | null> => {
+  const input = await readFile(join(worktree.git_dir, 'index')).catch(absent);
+  if (input === null) return null;
+  const { stdout } = await git.run(worktree, ['hash-object', '-w', '--stdin'], {
+    read: true,
+    input,
+  });
+  return stdout.toString('latin1').trim();
+};
+
+const settingsOf = async (git: Runner, worktree: Worktree): Promise<string> => {
+  const args = ['config', '--list', '-z', '--show-scope', '--includes'];
+  const { stdout } = await git.run(worktree, args, { read: true });
+  const exclude = await readFile(join(worktree.common_dir, 'info', 'exclude')).catch(absent);
+  return sha256(
+    JSON.stringify([localSettings(stdout.toString('latin1')), exclude?.toString('latin1') ?? null]),
+  );
+};
+
+const absent = (error: NodeJS.ErrnoException): null => {
+  if (error.code === 'ENOENT') return null;
+  throw new ServiceError(
+    'git_failed',
+    `A file of the repository cannot be read: ${error.message}`,
+    { cause: error },
+  );
+};
+
+const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');

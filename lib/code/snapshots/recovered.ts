@@ -1,0 +1,123 @@
+import { ServiceError } from '../../errors.ts';
+import { DAEMON } from '../../tools/git/run/author.ts';
+import type { Checkout, Git, Runner } from '../../tools/git/run/git.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const ROOM = 'refs/dossier/recovered/';
+const NOTE = 'dossier.json';
+
+export interface Keeping {
+  /** The end of the ref's name, `<whose>-<when>`; with a number where one is there already. */
+  name: string;
+  /** What is kept, with the commits below it; without one the commits alone. */
+  state?: Snapshot;
+  head: string | null;
+  /** Goes with it, as JSON. */
+  note: object;
+}
+
+/** Keeps the work of a worktree under a ref of the repository, and answers it. Only a hand removes it. */
+export const keepWork = async (
+  git: Git,
+  { common_dir }: Checkout,
+  { name, state, head, note }: Keeping,
+): Promise<string> => {
+  const place = { git_dir: common_dir, common_dir };
+  return git.turn(common_dir, async (run) => {
+    const say = text({ run }, place);
+    const input = `${JSON.stringify(note)}\n`;
+    const blob = await say(['hash-object', '-w', '--stdin'], input);
+    const entries =
+      state === undefined ? '' : await say(['ls-tree', '-z', `${state.commit}^{tree}`]);
+    const tree = await say(['mktree', '-z'], `${entries}100644 blob ${blob}\t${NOTE}\0`);
+    const parent = head === null ? [] : ['-p', head];
+    const message = 'The work of a removed worktree';
+    const commit = await say(['commit-tree', ...parent, '-m', message, tree]);
+    const ref = await freeRef({ run }, place, name);
+    // The empty old value: a ref that is there already is not overwritten.
+    await run(place, ['update-ref', ref, commit, '']);
+    return ref;
+  });
+};
+
+// Two within one second.
+const freeRef = async (git: Runner, place: Checkout, name: string): Promise<string> => {
+  for (let number = 1; ; number += 1) {
+    const ref = number === 1 ? `${ROOM}${name}` : `${ROOM}${name}-${number}`;
+    if ((await commitOf(git, place, ref)) === undefined) return ref;
+  }
+};
+
+export interface KeptWork {
+  /** The end of the ref's name. */
+  name: string;
+  ref: string;
+  head: string | null;
+  /** As it was given, if it is there and JSON. It can be forged by whoever writes in the repository. */
+  note: unknown;
+}
+
+/** What is kept under names that begin so, oldest first. */
+export const listWork = async (
+  git: Runner,
+  { common_dir }: Checkout,
+  begin: string,
+): Promise<KeptWork[]> => {
+  const place = { git_dir: common_dir, common_dir };
+  const format = '--format=%(refname) %(objecttype)';
+  const listing = await text(git, place)(['for-each-ref', format, `${ROOM}${begin}*`]);
+  const refs = listing
+    .split('\n')
+    .flatMap((line) => /^(refs\S+) commit$/.exec(line)?.[1] ?? [])
+    .toSorted();
+  return Promise.all(refs.map((ref) => readWork(git, place, ref)));
+};
+
+const readWork = async (git: Runner, place: Checkout, ref: string): Promise<KeptWork> => {
+  const ok = { read: true, ok: [0, 1, 128] };
+  const blob = await git.run(place, ['cat-file', 'blob', `${ref}:${NOTE}`], ok);
+  const parent = await git.run(place, ['rev-parse', '--verify', '--quiet', `${ref}^`], ok);
+  return {
+    name: ref.slice(ROOM.length),
+    ref,
+    head: parent.code === 0 ? parent.stdout.toString('latin1').trim() : null,
+    note: blob.code === 0 ? parsed(blob.stdout.toString('utf8')) : undefined,
+  };
+};
+
+const parsed = (json: string): unknown => {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * Throws unless a tree of files can be put into a worktree: whoever writes in the repository can make one whose names
+ * lead out of it.
+ */
+export const refuseUnsafeTree = async (
+  git: Runner,
+  { common_dir }: Checkout,
+  tree: string,
+): Promise<void> => {
+  const place = { git_dir: common_dir, common_dir };
+  const names = await text(git, place)(['ls-tree', '-r', '-z', '--name-only', tree]);
+  const unsafe = names.split('\0').find((name) => name.split('/').some(isUnsafe));
+  if (unsafe === undefined) return;
+  throw new ServiceError(
+    'git_failed',
+    `What is kept there holds ${JSON.stringify(unsafe)}, which is no name of a work file: somebody made it by hand. Nothing was restored.`,
+  );
+};
+
+const isUnsafe = (name: string): boolean => name === '.' || name === '..' || /^\.git$/i.test(name);
+
+const text =
+  (git: Runner, place: Checkout) =>
+  async (args: readonly string[], input = ''): Promise<string> => {
+    const { stdout } = await git.run(place, args, { read: true, input, env: DAEMON });
+    return stdout.toString('latin1').replace(/\n$/, '');
+  };

@@ -1,0 +1,166 @@
+import { linkSync, renameSync } from 'node:fs';
+import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { GitError, gitProblem } from '../../tools/git/run/error.ts';
+import type { Git, Runner, Worktree } from '../../tools/git/run/git.ts';
+import { type Picture, takePicture } from './picture.ts';
+import {
+  type Comparison,
+  changedFiles,
+  difference,
+  keep,
+  type Pair,
+  patchBetween,
+  type Snapshot,
+} from './snapshot.ts';
+import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
+import { isTampered } from '../../tools/git/write/worktree.ts';
+
+export interface Found {
+  /** What had changed since the snapshot. */
+  undone: Comparison;
+  /** The working files' part of it as a patch. */
+  patch: Buffer;
+  /** The whole state as it was found, commits and index included, is kept under this ref; null when nothing changed. */
+  kept_ref: string | null;
+}
+
+export interface Restored extends Found {
+  /** What still differs: nothing, unless a repository was made inside the worktree or the like. */
+  left: Comparison;
+}
+
+/**
+ * Puts a worktree back exactly as the snapshot has it, and only what differs: HEAD, its branch, the index with its
+ * flags, working files with their modes, untracked ones too. What is undone is kept first, and told to `beforeUndoing`:
+ * whoever dies after that finds it noted. Ignored files stay.
+ */
+export const restore = (
+  git: Git,
+  worktree: Worktree,
+  before: Snapshot,
+  beforeUndoing: (found: Found) => Promise<void> = async () => undefined,
+): Promise<Restored> =>
+  git.turn(worktree.common_dir, async (run) => {
+    const now = { run };
+    const tampered = !before.tampered && (await isTampered(worktree));
+    if (tampered) await relink(worktree);
+    const after = await keep(now, worktree, 'undone');
+    const pair = { before, after };
+    const found = await difference(now, worktree, pair);
+    const undone = { ...found, tampered, changed: found.changed || tampered };
+    const patch = await patchBetween(now, worktree, pair);
+    if (!found.changed) {
+      await run(worktree, ['update-ref', '-d', after.ref]);
+      return { undone, patch, kept_ref: null, left: found };
+    }
+    await beforeUndoing({ undone, patch, kept_ref: after.ref });
+    await putBack(now, worktree, pair);
+    const last = await takePicture(now, worktree);
+    const left = await difference(now, worktree, { before, after: last });
+    return { undone, patch, kept_ref: after.ref, left };
+  });
+
+/** Puts into a new worktree what an earlier one held, and answers what still differs: nothing, as a rule. */
+export const putInto = (git: Git, worktree: Worktree, before: Picture): Promise<Comparison> =>
+  git.turn(worktree.common_dir, async (run) => {
+    const now = { run };
+    await putBack(now, worktree, { before, after: await takePicture(now, worktree) });
+    return difference(now, worktree, { before, after: await takePicture(now, worktree) });
+  });
+
+const putBack = async (git: Runner, worktree: Worktree, pair: Pair): Promise<void> => {
+  const { before, after } = pair;
+  await endOperations(worktree, pair);
+  await putHead(git, worktree, pair);
+  if (before.index !== after.index) await putIndex(git, worktree, before);
+  // Looked at anew: flags in the index may have hidden what happened to a file.
+  const now = await takePicture(git, worktree);
+  const files = await changedFiles(git, worktree, { before, after: now });
+  const isNew = files.map(({ letter }) => letter === 'A');
+  await removeFiles(
+    worktree,
+    files.filter((_, at) => isNew[at]),
+  );
+  await putFiles(git, worktree, {
+    files: files.filter((_, at) => !isNew[at]),
+    permissions: before.permissions,
+  });
+  await git.run(worktree, ['update-index', '-q', '--refresh'], { ok: [0, 1] });
+};
+
+// The three small files that tie a worktree to its repository. A directory in the place of `.git` is left as it is:
+// it may hold what no picture shows.
+const relink = async ({ path, git_dir, common_dir }: Worktree): Promise<void> => {
+  if (git_dir === common_dir) return;
+  await writeFile(join(git_dir, 'commondir'), `${relative(git_dir, common_dir)}\n`);
+  await writeFile(join(git_dir, 'gitdir'), `${join(path, '.git')}\n`);
+  const link = join(path, '.git');
+  const found = await lstat(link).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  await rm(link, { force: true });
+  await writeFile(link, `gitdir: ${git_dir}\n`);
+};
+
+const endOperations = async ({ git_dir }: Worktree, { before, after }: Pair): Promise<void> => {
+  const started = after.operations.filter((name) => !before.operations.includes(name));
+  await Promise.all(started.map((name) => rm(join(git_dir, name), { recursive: true })));
+};
+
+const putHead = async (git: Runner, worktree: Worktree, pair: Pair): Promise<void> => {
+  const { branch, head } = pair.before;
+  if (branch !== null && branch !== pair.after.branch) {
+    await git.run(worktree, ['symbolic-ref', 'HEAD', branch]);
+  }
+  if (head === null) return putUnborn(git, worktree, pair);
+  const ref = branch === null ? ['--no-deref', 'HEAD'] : [branch];
+  await git.run(worktree, ['update-ref', '-m', 'dossier: restored', ...ref, head]);
+};
+
+const putUnborn = async (
+  git: Runner,
+  worktree: Worktree,
+  { before, after }: Pair,
+): Promise<void> => {
+  if (after.head === null || before.branch === null || before.branch !== after.branch) return;
+  await git.run(worktree, ['update-ref', '-d', before.branch]);
+};
+
+const LONG_AGO = 1000;
+
+/**
+ * Puts the index back. As git does it: whoever makes the lock file holds the index, and its renaming is the write. The
+ * file is whole before it becomes the lock, so that hardly any death leaves a lock behind.
+ */
+export const putIndex = async (
+  git: Runner,
+  worktree: Worktree,
+  { index_blob }: Picture,
+): Promise<void> => {
+  const index = join(worktree.git_dir, 'index');
+  const next = `${index}.dossier`;
+  await rm(next, { force: true });
+  try {
+    const content = index_blob === null ? '' : await blobOf(git, worktree, index_blob);
+    await writeFile(next, content, { flag: 'wx' });
+    // So old that git trusts no file time against it, and looks into every file once. Zero would mean the contrary.
+    await utimes(next, LONG_AGO, LONG_AGO);
+    holdIndex(next, `${index}.lock`);
+    renameSync(`${index}.lock`, index);
+    if (index_blob === null) await unlink(index);
+  } finally {
+    await rm(next, { force: true });
+  }
+};
+
+const holdIndex = (file: string, lock: string): void => {
+  try {
+    linkSync(file, lock);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw gitProblem(code === 'EEXIST' ? locked(lock) : error);
+  }
+};
+
+const locked = (path: string): GitError =>
+  new GitError({ args: ['update-index'], failure: 'busy', lock: { path, age_s: 0 } });

@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { ServiceError } from '../../errors.ts';
+import { DAEMON } from '../../tools/git/run/author.ts';
+import { PATCH } from '../../tools/git/read/diff.ts';
+import type { Checkout, Git, Runner, Worktree } from '../../tools/git/run/git.ts';
+import { type GitFiles, storeGitFiles } from '../../tools/git/write/git-files.ts';
+import { ownerOf } from './owner.ts';
+import { pathText } from '../../tools/git/run/path-text.ts';
+import { indexHash, type Picture, takePicture } from './picture.ts';
+import { textAsText } from '../../tools/git/run/text-as-text.ts';
+import type { FileBefore } from '../../tools/git/read/working-files.ts';
+
+/** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
+export interface Snapshot extends Picture {
+  ref: string;
+  commit: string;
+  /** Not compared: git itself writes them over as it goes. */
+  git_files?: GitFiles;
+}
+
+export interface FileChange {
+  path: string;
+  change: 'added' | 'modified' | 'deleted';
+}
+
+export interface Comparison {
+  /** Anything but the settings: those are the whole repository's, and the operator may have changed them. */
+  changed: boolean;
+  head: boolean;
+  branch: boolean;
+  index: boolean;
+  operations: boolean;
+  repositories: boolean;
+  tampered: boolean;
+  settings: boolean;
+  files: FileChange[];
+}
+
+/** Keeps the exact state of a worktree under a ref: HEAD, branch, index and working files, untracked ones too. */
+export const snapshot = (
+  git: Git,
+  worktree: Worktree,
+  kind: Kind = 'snapshots',
+): Promise<Snapshot> => git.turn(worktree.common_dir, (run) => keep({ run }, worktree, kind));
+
+type KeptPicture = Omit<Snapshot, 'ref' | 'commit'>;
+
+type Kind = 'snapshots' | 'undone' | 'conflicted';
+
+/** A snapshot by its commit alone, whose message has all that is not in its files. 502 `git_failed` once it is gone. */
+export const readSnapshot = async (
+  git: Runner,
+  worktree: Worktree,
+  { ref, commit }: Pick<Snapshot, 'ref' | 'commit'>,
+): Promise<Snapshot> => {
+  return { ...(await readPicture(git, worktree, commit)), ref, commit };
+};
+
+/** What a snapshot's commit says. In a repository that others write in it may be anything. */
+export const readPicture = async (
+  git: Runner,
+  place: Checkout,
+  commit: string,
+): Promise<KeptPicture> => {
+  const { stdout } = await git.run(place, ['cat-file', 'commit', commit], { read: true });
+  const [, , ...picture] = stdout.toString('utf8').split('\n\n');
+  return JSON.parse(picture.join('\n\n')) as KeptPicture;
+};
+
+/** Lets go of a snapshot; git's own clean-up removes its objects some day. */
+export const dropSnapshot = async (
+  git: Runner,
+  worktree: Worktree,
+  { ref }: Pick<Snapshot, 'ref'>,
+): Promise<void> => {
+  await git.run(worktree, ['update-ref', '-d', ref]);
+};
+
+/** What changed in the worktree since the snapshot. Changes nothing. */
+export const compare = async (
+  git: Runner,
+  worktree: Worktree,
+  before: Snapshot,
+): Promise<Comparison> => {
+  try {
+    return await difference(git, worktree, { before, after: await takePicture(git, worktree) });
+  } catch (error) {
+    // So much so that git would look elsewhere: there is no more to see, and it did change.
+    if (error instanceof ServiceError && error.code === 'worktree_tampered') return TAMPERED;
+    throw error;
+  }
+};
+
+const TAMPERED: Comparison = {
+  changed: true,
+  head: false,
+  branch: false,
+  index: false,
+  operations: false,
+  repositories: false,
+  tampered: true,
+  settings: false,
+  files: [],
+};
+
+/** A picture of now, kept under `refs/dossier/<kind>/<id>`. For use inside a turn. */
+export const keep = async (git: Runner, worktree: Worktree, kind: Kind): Promise<Snapshot> => {
+  const picture = {
+    ...(await takePicture(git, worktree)),
+    git_files: await storeGitFiles(git, worktree),
+  };
+  const ref = `refs/dossier/${kind}/${ownerOf(worktree)}${randomUUID()}`;
+  const staged = picture.staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
+  const contents = await text(git, worktree, ['mktree', '-z', '--missing'], staged);
+  const own = Object.entries(picture.git_files).map(
+    ([name, oid]) => `100644 blob ${oid}\t${name}\0`,
+  );
+  const aside = await text(git, worktree, ['mktree', '-z'], own.join(''));
+  const tree = await text(git, worktree, ['mktree', '-z'], holding(picture, contents, aside));
+  const parent = picture.head === null ? [] : ['-p', picture.head];
+  const message = `dossier: ${kind}\n\n${JSON.stringify(picture)}`;
+  const commit = await text(git, worktree, ['commit-tree', ...parent, '-F', '-', tree], message);
+  await git.run(worktree, ['update-ref', ref, commit]);
+  return { ...picture, ref, commit };
+};
+
+const holding = ({ files, index_blob }: Picture, staged: string, aside: string): string => {
+  const index = index_blob === null ? [] : [`100644 blob ${index_blob}\tindex`];
+  const trees = [
+    `040000 tree ${files}\tfiles`,
+    `040000 tree ${staged}\tstaged`,
+    `040000 tree ${aside}\tgit-files`,
+  ];
+  return [...trees, ...index].map((entry) => `${entry}\0`).join('');
+};
+
+const text = async (
+  git: Runner,
+  worktree: Worktree,
+  args: readonly string[],
+  input = '',
+): Promise<string> => {
+  const { stdout } = await git.run(worktree, args, { read: true, input, env: DAEMON });
+  return stdout.toString('latin1').trim();
+};
+
+/** Whether the index holds something else now than in a picture: entries, stages or flags. */
+export const indexDiffers = async (
+  git: Runner,
+  worktree: Worktree,
+  { index }: Pick<Picture, 'index'>,
+): Promise<boolean> => (await indexHash(git, worktree)) !== index;
+
+/** Two pictures of one worktree. */
+export interface Pair {
+  before: Picture;
+  after: Picture;
+}
+
+/** Two pictures of one worktree compared. */
+export const difference = async (
+  git: Runner,
+  worktree: Worktree,
+  { before, after }: Pair,
+): Promise<Comparison> => {
+  const parts = {
+    head: before.head !== after.head,
+    branch: before.branch !== after.branch,
+    index: before.index !== after.index,
+    operations: before.operations.join() !== after.operations.join(),
+    repositories: before.repositories.join('\0') !== after.repositories.join('\0'),
+    tampered: after.tampered && !before.tampered,
+  };
+  const files = (await changedFiles(git, worktree, { before, after })).map(toChange);
+  const changed = files.length > 0 || Object.values(parts).includes(true);
+  return { changed, ...parts, settings: before.settings !== after.settings, files };
+};
+
+/** The paths whose working files differ between two pictures, with what they were in the first. */
+export const changedFiles = async (
+  git: Runner,
+  worktree: Worktree,
+  { before, after }: Pair,
+): Promise<FileBefore[]> => {
+  if (before.files === after.files) return [];
+  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', before.files, after.files, '--'];
+  const { stdout } = await git.run(worktree, args, { read: true });
+  const fields = stdout.toString('latin1').split('\0');
+  const found: FileBefore[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [mode = '', , oid = '', , letter = ''] = (fields[at] ?? '').slice(1).split(' ');
+    found.push({ path: fields[at + 1] ?? '', letter, mode, oid });
+  }
+  return found;
+};
+
+const PATCH_BYTES = 512 * 1024 * 1024;
+
+/** What a patch from the first picture's files to the second's says, byte for byte. */
+export const patchBetween = async (
+  git: Runner,
+  worktree: Worktree,
+  { before, after }: Pair,
+): Promise<Buffer> => {
+  const args = ['diff-tree', '-r', ...PATCH, before.files, after.files, '--'];
+  return textAsText(worktree, async (env) => {
+    const { stdout } = await git.run(worktree, args, { read: true, env, max_bytes: PATCH_BYTES });
+    return stdout;
+  });
+};
+
+const CHANGES: Readonly<Record<string, FileChange['change']>> = { A: 'added', D: 'deleted' };
+
+const toChange = ({ path, letter }: FileBefore): FileChange => ({
+  path: pathText(path),
+  change: CHANGES[letter] ?? 'modified',
+});

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { isRefusal } from '../../tools/git/run/error.ts';
+import type { Checkout, Runner, Worktree } from '../../tools/git/run/git.ts';
+import { ownerOf } from './owner.ts';
+import { readRefLog, writeRefLog } from '../../tools/git/write/ref-log.ts';
+import type { OwnChange } from './ref-traces.ts';
+import { isObject, STASH } from '../../tools/git/read/refs.ts';
+
+export interface RefValue {
+  ref: string;
+  value: string | null;
+}
+
+/**
+ * Keeps what refs point to, or pointed to, under `refs/dossier/undone/<id>/`, so that git's clean-up leaves it. Answers
+ * under which ref each is; what is no object, or gone already, is not among them.
+ */
+export const keepValues = async (
+  git: Runner,
+  place: Checkout,
+  values: readonly RefValue[],
+): Promise<Map<string, string>> => {
+  const root = `refs/dossier/undone/${ownerOf(place)}${randomUUID()}`;
+  const wanted = values.filter(({ value }) => isObject(value));
+  const kept = wanted.map(({ ref }) => ref.replace(/^refs/, root).replace(/@\{(\w+)\}$/, '/$1'));
+  const lines = wanted.map(({ value }, at) => `create ${kept[at]} ${value}`);
+  const held = await updateAll(git, place, lines);
+  return new Map(wanted.flatMap(({ ref }, at) => (held[at] ? [[ref, kept[at] ?? '']] : [])));
+};
+
+/**
+ * Puts refs back. One that is not what the change says any more, because somebody was there meanwhile, is left alone.
+ * Answers the names of those that were put back.
+ */
+export const putRefsBack = async (
+  git: Runner,
+  worktree: Worktree,
+  changes: readonly OwnChange[],
+): Promise<Set<string>> => {
+  const isStash = ({ ref }: OwnChange): boolean => ref.startsWith(`${STASH}@`);
+  const back: string[] = [];
+  for (const { ref, after } of changes.filter(isStash))
+    if (await dropStash(git, worktree, after ?? '')) back.push(ref);
+  const refs = changes.filter((change) => !isStash(change));
+  const held = await updateAll(git, worktree, refs.map(lineFor));
+  for (const [at, { ref, log }] of refs.entries())
+    if (held[at] && log !== undefined) await writeRefLog(worktree, ref, log);
+  return new Set([...back, ...refs.flatMap(({ ref }, at) => (held[at] ? [ref] : []))]);
+};
+
+const lineFor = ({ ref, after, target }: OwnChange): string => {
+  if (target === null) return `delete ${ref} ${after}`;
+  return after === null ? `create ${ref} ${target}` : `update ${ref} ${target} ${after}`;
+};
+
+// All in one process; where one of them is refused git does none, and each is tried by itself.
+const updateAll = async (
+  git: Runner,
+  place: Checkout,
+  lines: readonly string[],
+): Promise<boolean[]> => {
+  if (lines.length === 0 || (await update(git, place, lines))) return lines.map(() => true);
+  if (lines.length === 1) return [false];
+  const held: boolean[] = [];
+  for (const line of lines) held.push(await update(git, place, [line]));
+  return held;
+};
+
+const update = async (
+  git: Runner,
+  { git_dir, common_dir }: Checkout,
+  lines: readonly string[],
+): Promise<boolean> => {
+  const input = Buffer.from(lines.map((line) => `${line}\n`).join(''), 'latin1');
+  try {
+    const args = ['update-ref', '--no-deref', '-m', 'dossier: restored', '--stdin'];
+    await git.run({ git_dir, common_dir }, args, { input });
+    return true;
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+};
+
+// git knows stashes by their place in the list, which a new one shifts: the wrong one would come back at once. Dropped by
+// its log, for what an agent has put there may be no stash.
+const dropStash = async (git: Runner, worktree: Worktree, oid: string): Promise<boolean> => {
+  const list = (await readRefLog(worktree, STASH)).toReversed();
+  const at = list.findIndex(({ to }) => to === oid);
+  if (at < 0) return false;
+  if (list.length === 1) return update(git, worktree, [`delete ${STASH} ${oid}`]);
+  const args = ['reflog', 'delete', '--updateref', '--rewrite', `${STASH}@{${at}}`];
+  await git.run(worktree, args);
+  const left = await readRefLog(worktree, STASH);
+  const gone = list.filter(({ to }) => to !== oid && !left.some((line) => line.to === to));
+  for (const { to } of gone)
+    await git.run(worktree, [
+      'update-ref',
+      '-m',
+      'dossier: restored',
+      '--create-reflog',
+      STASH,
+      to ?? '',
+    ]);
+  return !left.some(({ to }) => to === oid);
+};

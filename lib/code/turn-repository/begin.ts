@@ -1,0 +1,136 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Checkout, Runner, Worktree } from '../../tools/git/run/git.ts';
+import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
+import { type ConfigEntry, configText, ownEntries } from '../../tools/git/run/config-text.ts';
+import { ownIndex } from './index-back.ts';
+import { hashOf } from './index-in.ts';
+import { operationOf } from './operation.ts';
+import { plainText } from '../../tools/git/run/plain-file.ts';
+import { type RefList, visibleRefs } from './ref-list.ts';
+
+export interface Wanted {
+  /** Where the repository of the turn is made: a directory that is not there yet. */
+  dir: string;
+  /** Where the operator's git directory is seen by whoever works in it. */
+  seen_at: string;
+}
+
+/** What the repository of a turn began with. */
+export interface Begun {
+  /** The worktree's branch as a full ref; `HEAD` where it was on none. */
+  ref: string;
+  head: string | null;
+  refs: RefList;
+  /** SHA-256 of what is staged. */
+  index: string;
+  operation: Record<string, string>;
+}
+
+/**
+ * Makes a repository for one turn in a worktree, by writing plain files: its refs, settings and index are those of the
+ * worktree, its objects the operator's, and nothing that is done in it reaches those. Starts no program that they name.
+ */
+export const beginRepository = async (
+  git: Runner,
+  worktree: Worktree,
+  { dir, seen_at }: Wanted,
+): Promise<Begun> => {
+  const { refs, packed } = await visibleRefs(git, worktree);
+  const ref = (await symbolicRef(git, worktree, 'HEAD')) ?? 'HEAD';
+  const head = (await headCommit(git, worktree)) ?? null;
+  for (const name of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info', 'hooks'])
+    mkdirSync(join(dir, name), { recursive: true });
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(dir, name)), { recursive: true });
+    writeFileSync(join(dir, name), Buffer.from(text, 'latin1'));
+  };
+  write(
+    'HEAD',
+    ref === 'HEAD' ? `${head ?? ''}\n` : `ref: ${Buffer.from(ref).toString('latin1')}\n`,
+  );
+  write('packed-refs', packed);
+  for (const [name, value] of refs) if (value.startsWith('ref: ')) write(name, `${value}\n`);
+  write('config', await settingsFor(git, worktree, seen_at));
+  write('objects/info/alternates', alternatesOf(worktree, seen_at).map(lineOf).join(''));
+  copyFiles(worktree, dir);
+  linkModules(worktree, dir);
+  const index = hashOf(await ownIndex(git, worktree));
+  return { ref, head, refs, index, operation: operationOf(worktree.git_dir) };
+};
+
+const settingsFor = async (git: Runner, worktree: Checkout, seen_at: string): Promise<string> => {
+  const args = ['config', '--list', '-z', '--show-scope', '--includes'];
+  const { stdout } = await git.run(worktree, args, { read: true });
+  const entries = ownEntries(stdout.toString('latin1')).filter(({ key }) => isKept(key));
+  const hooks = Buffer.from(join(seen_at, 'hooks')).toString('latin1');
+  const own: ConfigEntry[] = [
+    { key: 'core.repositoryformatversion', value: '1' },
+    { key: 'core.bare', value: 'false' },
+    // An index of one file, and no cache of what files were.
+    { key: 'core.splitindex', value: 'false' },
+    { key: 'core.untrackedcache', value: 'false' },
+    ...(entries.some(({ key }) => key === 'core.hookspath')
+      ? []
+      : [{ key: 'core.hookspath', value: hooks }]),
+  ];
+  return configText([...own, ...entries]);
+};
+
+// What a repository is, and where its files are, is another matter here; includes are listed with what they say.
+const isKept = (key: string): boolean =>
+  !/^include(?:if)?\./.test(key) &&
+  !/^core\.(?:bare|worktree|repositoryformatversion|fsmonitor|splitindex|untrackedcache)$/.test(
+    key,
+  ) &&
+  (!key.startsWith('extensions.') || /^extensions\.(?:objectformat|partialclone)$/.test(key));
+
+const MOST_ALTERNATES = 100;
+
+/** The operator's objects, and those that they take from elsewhere in turn, each by its absolute path. */
+const alternatesOf = ({ common_dir }: Checkout, seen_at: string): string[] => {
+  const found = [join(common_dir, 'objects')];
+  for (let at = 0; at < found.length && found.length < MOST_ALTERNATES; at += 1) {
+    const from = found[at] ?? '';
+    const text = plainText(join(from, 'info', 'alternates'), 1_048_576) ?? '';
+    const named = text.split('\n').filter((line) => line !== '' && !/^[#"]/.test(line));
+    const paths = named.map((line) => Buffer.from(line, 'latin1').toString('utf8'));
+    found.push(...paths.map((path) => (isAbsolute(path) ? path : resolve(from, path))));
+  }
+  return [join(seen_at, 'objects'), ...new Set(found.slice(1))];
+};
+
+const lineOf = (path: string): string => `${Buffer.from(path).toString('latin1')}\n`;
+
+/** The files of a worktree's own part of git that say what is staged, and what is under way. */
+const OWN = [
+  ...['index', 'ORIG_HEAD', 'FETCH_HEAD', 'MERGE_HEAD', 'MERGE_MSG', 'MERGE_MODE', 'SQUASH_MSG'],
+  ...['CHERRY_PICK_HEAD', 'REVERT_HEAD', 'COMMIT_EDITMSG', 'info/sparse-checkout'],
+];
+const COMMON = ['info/exclude', 'info/attributes', 'info/grafts', 'shallow'];
+
+const copyFiles = ({ git_dir, common_dir }: Checkout, dir: string): void => {
+  const shared = readdirSync(git_dir).filter((name) => /^sharedindex\.[0-9a-f]+$/.test(name));
+  for (const name of [...OWN, ...shared]) copy(join(git_dir, name), join(dir, name));
+  for (const name of COMMON) copy(join(common_dir, name), join(dir, name));
+};
+
+const copy = (from: string, to: string): void => {
+  if (existsSync(from)) copyFileSync(from, to);
+};
+
+// git names a submodule's repository by its real path, so that what is cloned in the turn is where it stays.
+const linkModules = ({ git_dir, common_dir }: Checkout, dir: string): void => {
+  const modules = join(git_dir, 'modules');
+  if (git_dir !== common_dir) {
+    mkdirSync(modules, { recursive: true });
+    symlinkSync(modules, join(dir, 'modules'));
+  } else if (existsSync(modules)) mkdirSync(join(dir, 'modules'));
+};

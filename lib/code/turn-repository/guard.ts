@@ -1,0 +1,181 @@
+import { lstatSync, readlinkSync, realpathSync, rmdirSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
+import { type Arms, armsOf, mend } from './armed.ts';
+import { innerRepositories } from './inner.ts';
+import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
+import { dropBelow } from './set-ids.ts';
+import { takeAside } from './take-aside.ts';
+
+/** What is known of the repositories inside a worktree before a turn. Plain data. */
+export interface Guarded {
+  ignores: string;
+  /** Each by its path; null where its `.git` is no directory. */
+  repositories: Record<string, Arms | null>;
+  /** Where a `.git` that is no directory leads. */
+  pointers?: Record<string, string>;
+  /** Git directories that are nobody's `.git`. */
+  bare?: Record<string, Arms>;
+  /** The submodules that git keeps for this worktree alone, by their names. */
+  modules: Record<string, Arms>;
+}
+
+/** Notes which repositories are inside the worktree, and what they could have git run. */
+export const guard = async (git: Runner, worktree: Worktree): Promise<Guarded> => {
+  const found = await innerRepositories(git, worktree);
+  const [paths, bare] = [found.paths.flatMap(asText), found.bare.flatMap(asText)];
+  const dirs = paths.map((path) => [path, gitDirAt(worktree, path)] as const);
+  const pointers = paths.flatMap((path) => {
+    const pointer = pointerAt(worktree, path);
+    return pointer === undefined ? [] : [[path, pointer] as const];
+  });
+  return {
+    ignores: found.ignores,
+    pointers: Object.fromEntries(pointers),
+    bare: Object.fromEntries(bare.map((path) => [path, armsOf(join(worktree.path, path))])),
+    repositories: Object.fromEntries(
+      dirs.map(([path, dir]) => [path, dir === undefined ? null : armsOf(dir)]),
+    ),
+    modules: Object.fromEntries(modulesOf(worktree).map(([name, dir]) => [name, armsOf(dir)])),
+  };
+};
+
+// One at a name that is not UTF-8 is nobody's own: it is taken where a turn ends.
+const asText = (path: string): string[] => {
+  const text = utf8Path(path);
+  return text === undefined ? [] : [text];
+};
+
+const gitDirAt = ({ path: root }: Worktree, path: string): string | undefined => {
+  const dir = join(root, path, '.git');
+  return lstatSync(dir, { throwIfNoEntry: false })?.isDirectory() === true ? dir : undefined;
+};
+
+const pointerAt = ({ path: root }: Worktree, path: string): string | undefined => {
+  const at = join(root, path, '.git');
+  const found = lstatSync(at, { throwIfNoEntry: false });
+  if (found === undefined || found.isDirectory()) return undefined;
+  return found.isSymbolicLink() ? `-> ${readlinkSync(at)}` : (plainText(at, 65_536) ?? '');
+};
+
+// It was there, and is of the same kind: a directory, whose settings are mended, or what leads where it led.
+const isKnown = (worktree: Worktree, before: Guarded, path: string): boolean => {
+  const arms = before.repositories[path];
+  if (arms === undefined) return false;
+  if (arms !== null) return gitDirAt(worktree, path) !== undefined;
+  const pointer = pointerAt(worktree, path);
+  return pointer !== undefined && pointer === before.pointers?.[path];
+};
+
+const modulesOf = ({ git_dir, common_dir }: Worktree): [name: string, dir: string][] => {
+  const root = join(git_dir, 'modules');
+  return git_dir === common_dir ? [] : gitDirsBelow(root).map((dir) => [relative(root, dir), dir]);
+};
+
+// A submodule's name may hold slashes, and it may have submodules of its own.
+const gitDirsBelow = (root: string): string[] =>
+  entriesOf(root).flatMap(({ name, kind }) => {
+    if (kind !== 'directory') return [];
+    const dir = join(root, name);
+    const isGit = entriesOf(dir).some((entry) => entry.name === 'HEAD');
+    return isGit ? [dir, ...gitDirsBelow(join(dir, 'modules'))] : gitDirsBelow(dir);
+  });
+
+export interface Disarmed {
+  /** Repositories that were not there before, and are none now. */
+  taken: { path: string; to: string }[];
+  /** Those that git was to run something in. */
+  mended: string[];
+}
+
+interface Watch {
+  before: Guarded;
+  /** Repositories that the base does not know, which were staged or committed. */
+  links: readonly string[];
+  /** Where what is taken goes: a directory that is made when it is needed. */
+  aside: string;
+}
+
+/**
+ * Takes the git directory out of each repository that was put into the worktree since, and out of those that `links`
+ * names: the operator's git runs what the settings of such a one name. Others are mended. Nothing is lost.
+ */
+export const disarm = async (
+  git: Runner,
+  worktree: Worktree,
+  { before, links, aside }: Watch,
+): Promise<Disarmed> => {
+  const { paths, bare } = await innerRepositories(git, worktree, before.ignores);
+  const isOwn = (path: string): boolean =>
+    isKnown(worktree, before, path) || isSubmodule(worktree, path);
+  const added = paths.filter((path) => !asText(path).some(isOwn));
+  const known = before.bare ?? {};
+  const addedBare = bare.filter((path) => !asText(path).some((text) => text in known));
+  const all = new Set([...added, ...addedBare, ...links]);
+  const taken: Disarmed['taken'] = [];
+  const failed: unknown[] = [];
+  // One that cannot be taken leaves no other as it is.
+  for (const path of all)
+    try {
+      const to = await takeAside(worktree, path, { aside, isBare: bare.includes(path) });
+      if (to !== undefined) taken.push({ path: pathText(path), to });
+    } catch (error) {
+      failed.push(error);
+    }
+  const mended = await mendAll(git, worktree, { before, aside });
+  // Others may enter there who could not enter the worktree.
+  if (taken.length + mended.length > 0) await dropBelow(aside);
+  if (failed.length > 0) throw failed[0];
+  return { taken, mended };
+};
+
+const mendAll = async (
+  git: Runner,
+  worktree: Worktree,
+  { before, aside }: Pick<Watch, 'before' | 'aside'>,
+): Promise<string[]> => {
+  const inner = Object.keys(before.repositories).flatMap((name) => {
+    const dir = gitDirAt(worktree, name);
+    return dir === undefined ? [] : [{ name, dir, before: before.repositories[name] ?? undefined }];
+  });
+  const bare = Object.entries(before.bare ?? {}).flatMap(([name, arms]) => {
+    const dir = join(worktree.path, name);
+    return isThere(join(dir, 'HEAD')) ? [{ name, dir, before: arms }] : [];
+  });
+  const modules = modulesOf(worktree).map(([name, dir]) => ({
+    name,
+    dir,
+    before: before.modules[name],
+  }));
+  const mended: string[] = [];
+  for (const suspect of [...inner, ...bare, ...modules])
+    if (await mend(git, worktree, { ...suspect, aside })) mended.push(suspect.name);
+  return mended;
+};
+
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+// One that git itself has checked out, and keeps where it keeps such.
+const isSubmodule = (worktree: Worktree, path: string): boolean => {
+  const link = plainText(join(worktree.path, path, '.git'), 65_536) ?? '';
+  const target = /^gitdir: (.*)\n?$/.exec(link)?.[1];
+  if (target === undefined) return false;
+  try {
+    const named = Buffer.from(target, 'latin1').toString('utf8');
+    const place = realpathSync(resolve(worktree.path, path, named));
+    return modulesOf(worktree).some(([, dir]) => realpathSync(dir) === place);
+  } catch {
+    return false;
+  }
+};
+
+/** Takes away the place for submodules that a turn was given, where it has put none there. */
+export const dropEmptyModules = ({ git_dir, common_dir }: Worktree): void => {
+  if (git_dir === common_dir) return;
+  try {
+    rmdirSync(join(git_dir, 'modules'));
+  } catch {
+    // Something is in it, or nobody made it.
+  }
+};

@@ -1,0 +1,92 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import { nulls } from '../../tools/git/run/index-file.ts';
+import { plainText } from '../../tools/git/run/plain-file.ts';
+
+/** The entries of an index, a line each as `ls-files --stage` has it; names read as latin1. */
+export type IndexLines = readonly string[];
+
+/** What the worktree's own index holds. */
+export const ownIndex = (git: Runner, worktree: Worktree): Promise<IndexLines> =>
+  listed(git, worktree, join(worktree.git_dir, 'index'));
+
+/**
+ * What an index says that an agent may have written: a copy of it is read, by the worktree's own git. Undefined where that is no index.
+ */
+export const indexIn = async (
+  git: Runner,
+  worktree: Worktree,
+  path: string,
+): Promise<IndexLines | undefined> => {
+  try {
+    return await listed(git, worktree, path);
+  } catch {
+    return undefined;
+  }
+};
+
+const listed = async (git: Runner, worktree: Worktree, path: string): Promise<IndexLines> => {
+  const env = { GIT_INDEX_FILE: path };
+  const { stdout } = await git.run(worktree, ['ls-files', '--stage', '-z'], {
+    read: true,
+    env,
+    max_bytes: MOST_BYTES,
+  });
+  return stdout.toString('latin1').split('\0').slice(0, -1);
+};
+
+const MOST_BYTES = 1024 * 1024 * 1024;
+
+/** Copies an index to where only the daemon writes; false where there is none. */
+export const copyIndexTo = (path: string, to: string): boolean => {
+  const text = plainText(path, MOST_BYTES);
+  if (text === undefined) return false;
+  writeFileSync(to, text, 'latin1');
+  return true;
+};
+
+export interface IndexChange {
+  /** All lines of paths that are not what they were. */
+  added: string[];
+  paths: string[];
+  /** How long an object's id is. */
+  width: number;
+}
+
+/** What differs between two indexes. */
+export const indexChange = (before: IndexLines, after: IndexLines): IndexChange => {
+  const [had, has] = [new Set(before), new Set(after)];
+  const differs = [
+    ...after.filter((line) => !had.has(line)),
+    ...before.filter((line) => !has.has(line)),
+  ];
+  const paths = new Set(differs.map(pathOf));
+  return {
+    added: after.filter((line) => paths.has(pathOf(line))),
+    paths: [...paths],
+    width: differs[0]?.split(' ', 2)[1]?.length ?? 40,
+  };
+};
+
+export const pathOf = (line: string): string => line.slice(line.indexOf('\t') + 1);
+
+/** The object of an entry; undefined of one that names a commit of another repository. */
+export const blobOf = (line: string): string | undefined =>
+  isLink(line) ? undefined : line.split(' ', 2)[1];
+
+export const isLink = (line: string): boolean => line.startsWith('160000 ');
+
+/** Makes the worktree's index say the same. All that git itself knows of unchanged files stays known. */
+export const putLines = async (
+  git: Runner,
+  worktree: Worktree,
+  { added, paths, width }: IndexChange,
+): Promise<void> => {
+  if (paths.length === 0) return;
+  const nothing = '0'.repeat(width);
+  // All of a path at once: its stages, or a directory that a file becomes.
+  const lines = [...paths.map((path) => `0 ${nothing}\t${path}`), ...added];
+  await git.run(worktree, ['update-index', '-z', '--index-info'], { input: nulls(lines) });
+  await git.run(worktree, ['update-index', '-q', '--refresh'], { ok: [0, 1] });
+};

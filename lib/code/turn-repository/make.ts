@@ -1,0 +1,33 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Git, Worktree } from '../../tools/git/run/git.ts';
+import { type Begun, beginRepository } from './begin.ts';
+import { type Guarded, guard } from './guard.ts';
+import { putOwn } from './own-refs.ts';
+import { copyTags } from './pins.ts';
+import { pointerTo } from './pointer.ts';
+import type { Places } from './view.ts';
+
+export interface Making {
+  /** Where it is made, whole, before it is put where it belongs. */
+  made: string;
+  places: Places;
+  /** Refs of earlier turns of the session that are to be there again. */
+  own: ReadonlyMap<string, string>;
+}
+
+/** Makes all that a turn's own repository needs, beside the place where it will be. */
+export const makeRepository = async (
+  git: Git,
+  worktree: Worktree,
+  { made, places, own }: Making,
+): Promise<Begun & { guarded: Guarded }> => {
+  const isClone = worktree.git_dir === worktree.common_dir;
+  const dir = join(made, 'git');
+  const seen_at = isClone ? places.operator : worktree.common_dir;
+  const begun = await beginRepository(git, worktree, { dir, seen_at });
+  await putOwn(git, worktree, { dir, own, refs: begun.refs });
+  await copyTags(git, worktree, dir, begun.refs);
+  writeFileSync(join(made, 'pointer'), pointerTo(places.dir));
+  return { ...begun, guarded: await guard(git, worktree) };
+};

@@ -1,0 +1,73 @@
+import { isRefusal } from '../../tools/git/run/error.ts';
+import type { Checkout, Runner } from '../../tools/git/run/git.ts';
+
+/** The refs of a repository: an object each, or `ref: <another>`. Names are read as latin1, byte for byte. */
+export type RefList = Map<string, string>;
+
+/** What a turn's repository begins with: neither stashes nor what Dossier keeps. Sorted as git sorts. */
+export const visibleRefs = async (
+  git: Runner,
+  place: Checkout,
+): Promise<{ refs: RefList; packed: string }> => {
+  const lines = await listed(git, place);
+  const refs: RefList = new Map();
+  const packed: string[] = [];
+  const isNested = lines.some(({ inner }) => inner === 'tag');
+  for (const { ref, oid, target, peeled } of lines) {
+    refs.set(ref, target === '' ? oid : `ref: ${target}`);
+    if (target !== '') continue;
+    packed.push(`${oid} ${ref}\n`);
+    if (!isNested && peeled !== '') packed.push(`^${peeled}\n`);
+  }
+  const traits = isNested || lines.some(({ peeled }) => peeled === undefined) ? '' : TRAITS;
+  return { refs, packed: `# pack-refs with: ${traits}sorted \n${packed.join('')}` };
+};
+
+const TRAITS = 'peeled fully-peeled ';
+
+interface Line {
+  ref: string;
+  oid: string;
+  target: string;
+  peeled: string | undefined;
+  inner: string | undefined;
+}
+
+// Peeled, a ref whose object is gone is an error for all of them.
+const listed = async (git: Runner, place: Checkout): Promise<Line[]> => {
+  try {
+    return await list(git, place, ' %(*objectname) %(*objecttype)');
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return list(git, place, '');
+  }
+};
+
+const list = async (git: Runner, place: Checkout, more: string): Promise<Line[]> => {
+  const args = ['for-each-ref', `--format=%(refname) %(objectname) %(symref)${more}`];
+  const { stdout } = await git.run(place, args, { read: true });
+  return stdout
+    .toString('latin1')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => {
+      const [ref = '', oid = '', target = '', peeled, inner] = line.split(' ');
+      return { ref, oid, target, peeled: more === '' ? undefined : (peeled ?? ''), inner };
+    })
+    .filter(({ ref }) => !/^refs\/(?:stash$|dossier\/)/.test(ref));
+};
+
+/** A list as it is kept beside the turn's repository. */
+export const listText = (refs: RefList): string =>
+  [...refs].map(([ref, value]) => `${ref} ${value}\n`).join('');
+
+export const readList = (text: string): RefList =>
+  new Map(
+    text
+      .split('\n')
+      .filter(Boolean)
+      .map((line): [string, string] => {
+        const space = line.indexOf(' ');
+        return [line.slice(0, space), line.slice(space + 1)];
+      }),
+  );

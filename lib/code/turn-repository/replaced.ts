@@ -1,0 +1,27 @@
+import type { Checkout, Runner } from '../../tools/git/run/git.ts';
+import { commitOver } from './pins.ts';
+
+/**
+ * The commits among these that no ref of the repository leads to: amended, rebased or reset away in a turn. Answers one
+ * commit over all of them; undefined where there are none.
+ */
+export const replacedCommits = async (
+  git: Runner,
+  { common_dir }: Checkout,
+  former: readonly string[],
+): Promise<string | undefined> => {
+  if (former.length === 0) return undefined;
+  const place = { git_dir: common_dir, common_dir };
+  const input = former.map((oid) => `${oid}\n`).join('');
+  const { code, stdout } = await git.run(place, ['rev-list', '--stdin', '--not', '--all'], {
+    read: true,
+    input,
+    ok: [0, 128],
+  });
+  const loose = new Set(stdout.toString('latin1').split('\n'));
+  // A ref that git cannot read is no reason to let go of any.
+  const lost = code === 0 ? former.filter((oid) => loose.has(oid)) : former;
+  return lost.length === 0
+    ? undefined
+    : commitOver(git, place, lost, 'Commits that a turn replaced');
+};

@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Git, Worktree } from '../../tools/git/run/git.ts';
+import { type Disarmed, disarm, dropEmptyModules, type Guarded } from './guard.ts';
+import { takeInLfs } from './lfs.ts';
+import { dropSetIds } from './set-ids.ts';
+import { type Over, type TakenIn, takeIn } from './take-in.ts';
+
+export interface AllTaken extends TakenIn {
+  disarmed: Disarmed;
+  /** Files that ran as somebody else than who starts them. */
+  set_ids: string[];
+}
+
+export interface AllOver extends Over {
+  guarded?: Guarded | undefined;
+  aside: string;
+}
+
+/** All that follows the end of a turn: its branch, what is staged, large files, and the repositories it may have made. */
+export const takeInAll = async (git: Git, worktree: Worktree, over: AllOver): Promise<AllTaken> => {
+  const { guarded: before, room, aside } = over;
+  try {
+    const set_ids = await setIdsOf(worktree);
+    const { taken, failed } = await branchOf(git, worktree, over);
+    const disarmed =
+      before === undefined
+        ? { taken: [], mended: [] }
+        : await disarm(git, worktree, { before, links: taken.links, aside });
+    if (failed !== undefined) throw failed.error;
+    dropEmptyModules(worktree);
+    return { ...taken, disarmed, set_ids };
+  } finally {
+    await rm(room, { recursive: true, force: true });
+  }
+};
+
+const setIdsOf = async ({ path, git_dir }: Worktree): Promise<string[]> => [
+  ...(await dropSetIds(path)),
+  ...(await dropSetIds(join(git_dir, 'modules'))),
+];
+
+// What fails here leaves no repository in the worktree as the turn put it.
+const branchOf = async (
+  git: Git,
+  worktree: Worktree,
+  over: AllOver,
+): Promise<{ taken: TakenIn; failed?: { error: unknown } }> => {
+  let taken = NOTHING_TAKEN;
+  try {
+    // Where there is none the turn never began.
+    if (existsSync(over.dir)) taken = await takeIn(git, worktree, over);
+    await takeInLfs(worktree, over);
+    return { taken };
+  } catch (error) {
+    return { taken, failed: { error } };
+  }
+};
+
+const NOTHING_TAKEN: TakenIn = {
+  moved: false,
+  held: undefined,
+  kept: [],
+  links: [],
+  broken: undefined,
+  notes: [],
+};

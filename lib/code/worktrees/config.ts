@@ -1,0 +1,87 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import { isInside } from '../../../base/path-contains.ts';
+import { settingsOf } from '../../../store/globals.ts';
+import type { Settings } from '../../../store/records/settings.ts';
+import type { WorktreeConfig, WorktreeConfigChange } from '../../../store/records/worktree-config.ts';
+import { changeSettings, currentSettings, type KeptSettings } from '../../../store/settings.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { wrongTemplate } from './make/branch-template.ts';
+import { wrongGlob } from './setup/glob.ts';
+
+/** How worktrees are made now: the settings as last read, with the defaults. */
+export const worktreeConfig = ({ store }: Service): WorktreeConfig =>
+  configOf(settingsOf(store.globals));
+
+const configOf = ({ worktrees = {} }: Settings): WorktreeConfig => ({
+  root: worktrees.root ?? '.dossier/worktrees',
+  ttl_hours: worktrees.ttl_hours ?? 168,
+  branch_prefix: worktrees.branch_prefix ?? 'work/',
+  branch_template: worktrees.branch_template ?? '{prefix}{name}',
+  base_branch: worktrees.base_branch ?? null,
+  setup: worktrees.setup ?? [],
+  copy_files: worktrees.copy_files ?? [],
+});
+
+export interface ServedConfig {
+  config: WorktreeConfig;
+  etag: string;
+}
+
+/** The same as workspace.md says it this moment. */
+export const readConfig = async ({ store }: Service): Promise<ServedConfig> =>
+  served(await currentSettings(store));
+
+const served = ({ settings, etag }: KeptSettings): ServedConfig => ({
+  config: configOf(settings),
+  etag,
+});
+
+/** Writes into workspace.md what is given, and leaves the rest of the file as it is; null takes a setting out. */
+export const changeConfig = async (
+  service: Service,
+  change: WorktreeConfigChange,
+  ifMatch: string | undefined,
+): Promise<ServedConfig> => {
+  refuseWrong(service, change);
+  const changes = Object.fromEntries(
+    Object.entries(change).map(([name, value]) => [name, value ?? undefined]),
+  );
+  return served(await changeSettings(service.store, { key: 'worktrees', changes, ifMatch }));
+};
+
+const refuseWrong = (service: Service, change: WorktreeConfigChange): void => {
+  const { root, branch_template, setup, copy_files } = change;
+  const errors = [
+    ...complaint('/root', root, (path) => wrongRoot(service, path)),
+    ...complaint('/branch_template', branch_template, wrongTemplate),
+    ...(setup ?? []).flatMap((command, at) => complaint(`/setup/${at}`, command, wrongCommand)),
+    ...(copy_files ?? []).flatMap((glob, at) => complaint(`/copy_files/${at}`, glob, wrongGlob)),
+  ];
+  if (errors.length === 0) return;
+  const detail = errors.map(({ path, message }) => `${path} ${message}.`).join(' ');
+  throw new ServiceError('bad_request', detail, { errors });
+};
+
+const complaint = (
+  path: string,
+  value: string | null | undefined,
+  wrong: (value: string) => string | undefined,
+): { path: string; message: string }[] => {
+  const message = typeof value === 'string' ? wrong(value) : undefined;
+  return message === undefined ? [] : [{ path, message }];
+};
+
+const wrongCommand = (command: string): string | undefined =>
+  command.includes('\0') ? 'holds a character that no command can have' : undefined;
+
+// Among the records, each worktree's files would be read, watched and exported as if they were records.
+const wrongRoot = ({ store: { layout } }: Service, root: string): string | undefined => {
+  if (root.includes('\0')) return 'holds a character that no path can have';
+  if (root.startsWith('~')) return 'has to be written out: ~ is a word of the shell';
+  const path = resolve(layout.root, root);
+  const ours = isInside(layout.root, path) && !isInside(layout.worktrees, path);
+  if (ours) return 'must not be in the workspace, but for .dossier/worktrees and below';
+  const git = isAbsolute(root) && path.split('/').includes('.git');
+  return git ? `must not be in a git directory: ${join(root)}` : undefined;
+};

@@ -1,0 +1,61 @@
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { Service } from '../../../service.ts';
+import { isStale, type StaleWorktree, staleWorktrees, whyNot } from '../look/stale.ts';
+import { removeWorktree } from './remove.ts';
+
+export interface CleanupWish {
+  /** Says what would be done, and does nothing. */
+  dry_run?: boolean;
+  /** Only these: what a dry run listed, say. */
+  case_ids?: string[];
+}
+
+export interface Cleanup {
+  dry_run: boolean;
+  removed: { case_id: string; path: string; branch: string }[];
+  skipped: { case_id: string; code: string; reason: string }[];
+}
+
+/**
+ * Removes the stale worktrees in which nothing would be lost; their branches stay. The list is that of `staleWorktrees`,
+ * for a dry run too; each is looked at once more at the moment of its removal. Never with force, never by a timer.
+ */
+export const cleanUp = async (
+  service: Service,
+  { dry_run = false, case_ids }: CleanupWish,
+): Promise<Cleanup> => {
+  const { stale, unreadable } = await staleWorktrees(service);
+  const wanted = case_ids === undefined ? undefined : new Set(case_ids);
+  const isWanted = ({ case_id }: { case_id: string }): boolean => wanted?.has(case_id) ?? true;
+  const result: Cleanup = { dry_run, removed: [], skipped: unreadable.filter(isWanted) };
+  for (const worktree of stale.filter(isWanted)) {
+    const { case_id, path, branch } = worktree;
+    const refusal = dry_run ? refusalOf(worktree) : await remove(service, worktree);
+    if (refusal === undefined) result.removed.push({ case_id, path, branch });
+    else result.skipped.push({ case_id, ...refusal });
+  }
+  const known = new Set([...result.removed, ...result.skipped].map(({ case_id }) => case_id));
+  const others = [...(wanted ?? [])].filter((id) => !known.has(id));
+  result.skipped.push(...others.map((case_id) => ({ case_id, ...NOT_STALE })));
+  return result;
+};
+
+const NOT_STALE = { code: 'not_stale', reason: 'It has no worktree that is stale.' };
+
+type Refusal = { code: string; reason: string };
+
+const refusalOf = ({ removable, code = '', reason = '' }: StaleWorktree): Refusal | undefined =>
+  removable ? undefined : { code, reason };
+
+const remove = async (service: Service, worktree: StaleWorktree): Promise<Refusal | undefined> => {
+  if (!worktree.removable) return refusalOf(worktree);
+  try {
+    // One that was made, attached or used at this moment is another.
+    const isMeant = (record: WorktreeRecord) =>
+      record.created_at === worktree.created_at && isStale(service, record);
+    await removeWorktree(service, worktree.case_id, { force: false, isMeant });
+    return undefined;
+  } catch (error) {
+    return whyNot(error);
+  }
+};

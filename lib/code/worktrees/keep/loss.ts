@@ -1,0 +1,116 @@
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { counted } from '../../../../base/counted.ts';
+import { ServiceError } from '../../../errors.ts';
+import type { Checkout, Git } from '../../../tools/git/run/git.ts';
+import { headCommit } from '../../../tools/git/read/repository.ts';
+import { status } from '../../../tools/git/read/status.ts';
+import { type SubmoduleWork, submoduleWork } from '../../../tools/git/read/submodules.ts';
+
+/** What would go, or be hard to find again, with a worktree. */
+export interface Loss {
+  /** The commit it stands on; null where nothing was committed. */
+  head: string | null;
+  files: string[];
+  /** Commits that neither a remote branch nor another local branch has, newest first, 1000 at most. */
+  commits: string[];
+  /** A rebase under way, checked out submodules. */
+  others: string[];
+  /** Repositories inside the worktree: no patch and no ref of ours can hold what is in them. */
+  repositories: Inner[];
+}
+
+/** A repository that git does not know as a part of the worktree, or a submodule that holds work. */
+interface Inner {
+  path: string;
+  /** What it holds, in words, where that is known. */
+  holds?: string;
+}
+
+/** Looks into a worktree that is as it was made. */
+export const lossOf = async (git: Git, record: WorktreeRecord): Promise<Loss> => {
+  const { head, branch, files, rebase_in_progress, has_submodules } = await status(git, record);
+  const inside = files.filter(({ repository, code }) => repository && code === '??');
+  return {
+    head,
+    files: files.map(({ path }) => path),
+    commits: await onlyHere(git, record, { ...record, head, current: branch }),
+    others: [
+      ...(rebase_in_progress ? ['a rebase in progress'] : []),
+      ...(has_submodules ? ['submodules'] : []),
+    ],
+    repositories: [
+      ...inside.map(({ path }) => ({ path })),
+      ...(await submoduleWork(git, record, record.base_commit)).map(withWork),
+    ],
+  };
+};
+
+/** Of one whose directory is gone, only the commits are left to look at. */
+export const lossOfMissing = async (git: Git, record: WorktreeRecord): Promise<Loss> => {
+  const { git_dir, common_dir } = record;
+  const place = { git_dir, common_dir };
+  const head = (await headCommit(git, place)) ?? null;
+  const commits = await onlyHere(git, place, { ...record, head, current: null });
+  const repositories = (await submoduleWork(git, place, record.base_commit)).map(withWork);
+  return { head, commits, files: [], others: [], repositories };
+};
+
+const withWork = ({ path, files, commits, readable }: SubmoduleWork): Inner => {
+  const work = [...ifAny(files, 'uncommitted file'), ...ifAny(commits, 'unpushed commit')];
+  return { path, holds: readable ? work.join(', ') : 'git cannot read it' };
+};
+
+interface Tips {
+  head: string | null;
+  current: string | null;
+  branch: string;
+  base_commit: string;
+}
+
+// The worktree's own branch outlives it, but a commit that only that one has was neither pushed nor merged.
+const onlyHere = async (
+  git: Git,
+  place: Checkout,
+  { head, current, branch, base_commit }: Tips,
+): Promise<string[]> => {
+  const own = [...new Set([branch, ...(current === null ? [] : [current])])];
+  const tips = [...(head === null ? [] : [head]), ...own.map((name) => `refs/heads/${name}`)];
+  const elsewhere = ['--remotes', ...own.map((name) => `--exclude=${name}`), '--branches'];
+  const args = ['rev-list', '--max-count=1000', '--ignore-missing', ...tips];
+  const { stdout } = await git.run(place, [...args, '--not', ...elsewhere, base_commit, '--'], {
+    read: true,
+  });
+  return stdout.toString('utf8').split('\n').filter(Boolean);
+};
+
+export const isNothing = ({ files, commits, others }: Loss): boolean =>
+  files.length + commits.length + others.length === 0;
+
+/** Throws 409 `work_would_be_lost`: without `force` for any loss, with it only for what cannot be kept. */
+export const refuseLoss = (loss: Loss, force: boolean): void => {
+  const { files, commits, repositories } = loss;
+  if (repositories.length > 0) {
+    const named = repositories.map(({ path, holds }) => (holds ? `${path} (${holds})` : path));
+    throw new ServiceError(
+      'work_would_be_lost',
+      `The worktree holds repositories of their own: ${named.join(', ')}. What is in them cannot be kept, not even with force: commit and push it in a submodule, move another one out, then try again.`,
+      { members: { files: repositories.map(({ path }) => path) } },
+    );
+  }
+  if (force || isNothing(loss)) return;
+  throw new ServiceError(
+    'work_would_be_lost',
+    `The worktree has ${wording(loss)}. Commit and push or merge it; or send ?force=true, which first keeps files and commits under a ref in refs/dossier/recovered/.`,
+    { members: { files: files.slice(0, 100), commits: commits.slice(0, 100) } },
+  );
+};
+
+const wording = ({ files, commits, others }: Loss): string =>
+  [
+    ...ifAny(files.length, 'uncommitted file'),
+    ...ifAny(commits.length, 'unpushed commit'),
+    ...others,
+  ].join(', ');
+
+const ifAny = (count: number, what: string): string[] =>
+  count === 0 ? [] : [counted(count, what)];

@@ -1,0 +1,120 @@
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { readyToWrite } from '../../../../store/store.ts';
+import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../../store/worktrees.ts';
+import { notFound, ServiceError } from '../../../errors.ts';
+import type { Service } from '../../../service.ts';
+import { listWorktrees, removeWorktree as removeFromGit } from '../../../tools/git/write/worktree.ts';
+import { inhabitantsOf } from '../../../tools/process/processes-in.ts';
+import { adviceFor, stateOf } from '../look/state.ts';
+import { reasonFor } from '../make/name.ts';
+import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
+import { settleWithin } from '../turn/settle.ts';
+import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
+import { keepCommits, keepPatch, keepState } from './recover.ts';
+
+export interface Removal {
+  force: boolean;
+  /** Whether the one that is there now is the one to remove. */
+  isMeant?: (record: WorktreeRecord) => boolean;
+}
+
+/**
+ * Removes the worktree of a Work item; its branch stays, and an attached directory is only let go. Throws what
+ * `checkRemovable` throws. With `force`, work is kept first: under a ref, and as a patch beside the records.
+ */
+export const removeWorktree = (
+  service: Service,
+  caseId: string,
+  { force, isMeant = () => true }: Removal,
+): Promise<void> =>
+  inWorktreeTurn(service.store, caseId, async () => {
+    const record = getWorktree(service, caseId);
+    if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
+    await takeAway(service, record, { force, patch: true });
+  });
+
+/**
+ * The same before a Work item is deleted, with or without a worktree; with `force` only the ref is kept, for the
+ * records go too. Throws 409 while somebody is at work, and when work would be lost.
+ */
+export const removeForDeletedCase = (
+  service: Service,
+  caseId: string,
+  force: boolean,
+): Promise<void> =>
+  inWorktreeTurn(service.store, caseId, async () => {
+    refuseHeld(service, caseId);
+    const record = findWorktree(service, caseId);
+    if (record !== undefined) await takeAway(service, record, { force, patch: false });
+  });
+
+const takeAway = async (
+  service: Service,
+  record: WorktreeRecord,
+  { force, patch }: { force: boolean; patch: boolean },
+): Promise<void> => {
+  const { store, git } = service;
+  await readyToWrite(store);
+  refuseHeld(service, record.case_id);
+  await settleWithin(service, record.case_id);
+  const { has, loss } = await checkRemovable(service, record, force);
+  if (loss !== undefined && !isNothing(loss)) {
+    if (has === 'directory') {
+      const kept = await keepState(service, record);
+      if (patch) await keepPatch(service, record, kept);
+    } else if (loss.head !== null) await keepCommits(service, record, loss.head);
+  }
+  if (has !== 'record') await removeFromGit(git, record, { force });
+  await forgetWorktree(store, record.case_id);
+};
+
+export interface Removable {
+  /** What there is to remove: the directory and git's record of it, only the latter, or only our own record. */
+  has: 'directory' | 'entry' | 'record';
+  loss?: Loss;
+}
+
+/**
+ * Throws 409 unless the worktree may be removed: `session_active`, `lock_held` and `worktree_busy` while somebody is at
+ * work in it, `worktree_tampered` when it is not the one that the daemon made, `work_would_be_lost` for uncommitted
+ * files and unpushed commits unless `force`, and for a repository inside it in any case.
+ */
+export const checkRemovable = async (
+  service: Service,
+  record: WorktreeRecord,
+  force: boolean,
+): Promise<Removable> => {
+  refuseHeld(service, record.case_id);
+  if (record.attached) return { has: 'record' };
+  const state = await stateOf(record);
+  const isOurs = state !== 'tampered' && (await isLockedByUs(service, record));
+  if (state === 'missing' && !isOurs) return { has: 'record' };
+  if (!isOurs) throw new ServiceError('worktree_tampered', adviceFor(record, 'tampered'));
+  for (const leave of service.leaving) await leave(record.path);
+  await refuseInhabited(record);
+  const look = state === 'ok' ? lossOf : lossOfMissing;
+  const loss = await look(service.git, record);
+  refuseLoss(loss, force);
+  return { has: state === 'ok' ? 'directory' : 'entry', loss };
+};
+
+// A run of a former daemon that nobody has ended yet, or one that got away: a directory is not taken from under it.
+const refuseInhabited = async ({ path }: WorktreeRecord): Promise<void> => {
+  const found = await inhabitantsOf(path);
+  if (found.length === 0) return;
+  const who = found.map(({ pid, name }) => `${pid} (${name})`).join(', ');
+  throw new ServiceError(
+    'worktree_busy',
+    `Processes of a session are in the worktree: ${who}. Let them end, or end them, then try again.`,
+  );
+};
+
+// The last proof before anything is deleted: git itself says that this is a linked worktree, locked for this Work item.
+const isLockedByUs = async (
+  { git }: Service,
+  { case_id, path, common_dir }: WorktreeRecord,
+): Promise<boolean> => {
+  if (whatIsAt(common_dir) === 'nothing') return false;
+  const [, ...linked] = await listWorktrees(git, { git_dir: common_dir, common_dir });
+  return linked.some((entry) => entry.path === path && entry.locked === reasonFor(case_id));
+};

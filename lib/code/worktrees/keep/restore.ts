@@ -1,0 +1,114 @@
+import type { RecoveryNote } from '../../../../store/records/recovery.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { readyToWrite } from '../../../../store/store.ts';
+import { inWorktreeTurn, saveWorktree, whatIsAt } from '../../../../store/worktrees.ts';
+import { ServiceError } from '../../../errors.ts';
+import type { Service } from '../../../service.ts';
+import type { Worktree } from '../../../tools/git/run/git.ts';
+import { putGitFiles } from '../../../tools/git/write/git-files.ts';
+import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
+import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
+import { putInto } from '../../snapshots/restore.ts';
+import { addWorktree, listWorktrees } from '../../../tools/git/write/worktree.ts';
+import { itemOf } from '../../projects/item.ts';
+import { placeFor } from '../make/create.ts';
+import { reasonFor } from '../make/name.ts';
+import { refuseHeld, refuseSecond } from '../read.ts';
+import { noteOfState } from './kept-states.ts';
+import { type FoundRecovery, findRecovery } from './recoveries.ts';
+
+/**
+ * Makes the worktree of a Work item again as it was when it was removed, or at another moment that was kept: commits, index and files, byte for byte. Its
+ * branch is taken up where it still stands there; where it does not, a new one is made beside it. What was kept stays kept.
+ */
+export const restoreWorktree = (
+  service: Service,
+  caseId: string,
+  id: string,
+): Promise<WorktreeRecord> =>
+  inWorktreeTurn(service.store, caseId, async () => {
+    const found = await findRecovery(service, caseId, id);
+    const { recovery, repository } = found;
+    refuseSecond(service, caseId);
+    refuseHeld(service, caseId);
+    const { head } = recovery;
+    const note = recovery.restorable ? await noteFor(service, found) : undefined;
+    if (note === undefined || head === null)
+      throw new ServiceError('invalid_state', recovery.detail ?? '');
+    await readyToWrite(service.store);
+    if (note.picture !== null) await refuseUnsafeTree(service.git, repository, note.picture.files);
+    return make(service, { note, head, repository });
+  });
+
+const noteFor = async (
+  service: Service,
+  { recovery, note, state, repository }: FoundRecovery,
+): Promise<RecoveryNote | undefined> => {
+  if (state === undefined) return note;
+  return noteOfState(service, await itemOf(service, recovery.case_id), { state, repository });
+};
+
+interface Kept {
+  note: RecoveryNote;
+  head: string;
+  repository: Repository;
+}
+
+const make = async (service: Service, kept: Kept): Promise<WorktreeRecord> => {
+  const { note, head, repository } = kept;
+  const { git, store, clock } = service;
+  const { case_id, base, base_commit } = note;
+  const path = placeFor(service, await itemOf(service, case_id));
+  if (whatIsAt(path) !== 'nothing') {
+    throw new ServiceError(
+      'already_exists',
+      `${path} is there already. Look at what it holds, move it away, then try again.`,
+    );
+  }
+  const branch = await branchFor(service, kept);
+  const planned = { repository, path, branch, base: head, reason: reasonFor(case_id) };
+  const worktree = await addWorktree(git, planned);
+  const record: WorktreeRecord = {
+    ...{ case_id, path, branch, base, base_commit },
+    attached: false,
+    created_at: clock().toISOString(),
+    repository: repository.root,
+    git_dir: worktree.git_dir,
+    common_dir: worktree.common_dir,
+  };
+  // Known from now on: if what follows fails, the worktree is there to be looked at, and what was kept is kept.
+  await saveWorktree(store, record);
+  if (note.picture !== null) await fill(service, worktree, { ...note.picture, branch });
+  return record;
+};
+
+const fill = async (
+  { git }: Service,
+  worktree: Worktree,
+  picture: NonNullable<RecoveryNote['picture']> & { branch: string },
+): Promise<void> => {
+  const before = { ...picture, branch: `refs/heads/${picture.branch}` };
+  const left = await putInto(git, worktree, before);
+  if (picture.git_files !== undefined) await putGitFiles(git, worktree, picture.git_files);
+  const differing = left.files.map(({ path }) => path);
+  if (differing.length === 0) return;
+  throw new ServiceError(
+    'git_failed',
+    `The worktree is there again, but these files are not as they were: ${differing.slice(0, 10).join(', ')}. What was kept is still kept.`,
+  );
+};
+
+// The branch may have been merged, moved, deleted or checked out elsewhere since: no commit of it is left behind.
+const branchFor = async ({ git }: Service, { note, head, repository }: Kept): Promise<string> => {
+  const former = note.picture?.branch?.replace(/^refs\/heads\//, '') ?? note.branch;
+  const taken = new Set((await listWorktrees(git, repository)).map(({ branch }) => branch));
+  const fits = async (name: string): Promise<boolean> => {
+    if (taken.has(name)) return false;
+    const at = await commitOf(git, repository, `refs/heads/${name}`);
+    return at === undefined || at === head;
+  };
+  for (let number = 0; ; number += 1) {
+    const suffix = number === 0 ? '' : `-recovered${number === 1 ? '' : `-${number}`}`;
+    if (await fits(`${former}${suffix}`)) return `${former}${suffix}`;
+  }
+};

@@ -1,0 +1,133 @@
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { worktreeRecords } from '../../../../store/worktrees.ts';
+import type { Service } from '../../../service.ts';
+import { currentBranch, type Repository } from '../../../tools/git/read/repository.ts';
+import { listWorktrees } from '../../../tools/git/write/worktree.ts';
+import { worktreeConfig } from '../config.ts';
+import { itemOf } from '../../projects/item.ts';
+import { reasonFor } from '../make/name.ts';
+import { getWorktree } from '../read.ts';
+import { findProjectRepository } from '../../projects/repository.ts';
+import { lies, overlap } from './lies.ts';
+import { adviceFor, stateOf } from './state.ts';
+
+export interface Check {
+  name: string;
+  ok: boolean;
+  /** What was found; where it is not ok, what to do. */
+  detail: string;
+}
+
+export interface Isolation {
+  isolated: boolean;
+  checks: Check[];
+}
+
+/** Whether what is done in the worktree stays in it: out of the main branch, the main checkout and other Work items. */
+export const verifyIsolation = async (service: Service, caseId: string): Promise<Isolation> => {
+  const record = getWorktree(service, caseId);
+  const state = await stateOf(record);
+  const asMade = {
+    name: 'as_made',
+    ok: state === 'ok',
+    detail: state === 'ok' ? `${record.path} is as it was made.` : adviceFor(record, state),
+  };
+  // git would look elsewhere: nothing more can be said of it.
+  const checks = state === 'ok' ? [asMade, ...(await insideChecks(service, record))] : [asMade];
+  return { isolated: checks.every(({ ok }) => ok), checks };
+};
+
+const insideChecks = async (service: Service, record: WorktreeRecord): Promise<Check[]> => {
+  const { project } = await itemOf(service, record.case_id);
+  const main = await findProjectRepository(service, project);
+  return [
+    ownDirectory(record, main),
+    ownIndex(record, main),
+    await ownBranch(service, record),
+    await ownWorkTree(service, record),
+    notShared(service, record),
+    await keptByGit(service, record),
+  ];
+};
+
+const check = (name: string, ok: boolean, detail: string): Check => ({ name, ok, detail });
+
+const ownDirectory = ({ case_id, path }: WorktreeRecord, main?: Repository): Check => {
+  const name = 'own_directory';
+  if (main === undefined)
+    return check(name, true, 'The project names no checkout to be apart from.');
+  if (!lies(main.root, path)) return check(name, true, `It is not ${main.root}, where you work.`);
+  const advice = `Let go of it: DELETE /api/cases/${case_id}/worktree.`;
+  return check(name, false, `${main.root}, where you work, is in it. ${advice}`);
+};
+
+const ownIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
+  check('own_index', git_dir !== main?.git_dir, `Its HEAD and index are in ${git_dir}.`);
+
+const ownBranch = async (service: Service, record: WorktreeRecord): Promise<Check> => {
+  const name = 'own_branch';
+  const { path, branch } = record;
+  const now = await currentBranch(service.git, record);
+  if (now === undefined)
+    return check(name, true, `It is on no branch. To go back, run there: git switch ${branch}`);
+  const listed = await listWorktrees(service.git, record);
+  const other = listed.find((entry) => entry.branch === now && entry.path !== path);
+  if (other !== undefined)
+    return check(name, false, `${now} is checked out at ${other.path}, too.`);
+  if (!mainBranches(service, record).has(now))
+    return check(
+      name,
+      true,
+      `It is on ${now}${now === branch ? '' : `; it was made on ${branch}`}.`,
+    );
+  const way = branch === now ? '--create a-branch-of-its-own' : branch;
+  return check(name, false, `It is on ${now}, where work begins. Run there: git switch ${way}`);
+};
+
+// `origin/main` stands for main as well.
+const mainBranches = (service: Service, { base }: WorktreeRecord): Set<string> => {
+  const { base_branch } = worktreeConfig(service);
+  const named = [base, ...(base_branch === null ? [] : [base_branch])];
+  return new Set(named.flatMap((each) => [each, each.replace(/^[^/]+\/(?=.)/, '')]));
+};
+
+// A setting of the repository that sends git's own commands into another directory.
+const ownWorkTree = async ({ git }: Service, record: WorktreeRecord): Promise<Check> => {
+  const args = ['config', '--get', 'core.worktree'];
+  const { code, stdout } = await git.run(record, args, { read: true, ok: [0, 1] });
+  if (code === 1) return check('own_work_tree', true, 'git commands in it work on its own files.');
+  const elsewhere = stdout.toString('utf8').trimEnd();
+  return check(
+    'own_work_tree',
+    false,
+    `core.worktree is ${elsewhere}: git commands in it change files there. Run there: git config --unset core.worktree`,
+  );
+};
+
+const notShared = ({ store }: Service, { case_id, path }: WorktreeRecord): Check => {
+  const other = worktreeRecords(store).find(
+    ({ record }) =>
+      record !== undefined && record.case_id !== case_id && overlap(record.path, path),
+  );
+  return check(
+    'not_shared',
+    other === undefined,
+    other === undefined
+      ? 'No other Work item has it.'
+      : `The Work item ${other.case_id} has it, or a part of it, too.`,
+  );
+};
+
+const keptByGit = async ({ git }: Service, record: WorktreeRecord): Promise<Check> => {
+  const { path, attached, case_id } = record;
+  if (attached) return check('kept_by_git', true, 'It is yours: the daemon never deletes it.');
+  const entry = (await listWorktrees(git, record)).find((each) => each.path === path);
+  const ok = entry?.locked === reasonFor(case_id);
+  return check(
+    'kept_by_git',
+    ok,
+    ok
+      ? 'git keeps it for this Work item.'
+      : `git no longer keeps it for this Work item. Run: git worktree lock --reason '${reasonFor(case_id)}' ${path}`,
+  );
+};

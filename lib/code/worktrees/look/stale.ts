@@ -1,0 +1,109 @@
+import { isEnded } from '../../../../store/records/session.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { heldLocks } from '../../../../store/sessions/locks.ts';
+import { listSessions } from '../../../../store/sessions/sessions.ts';
+import { worktreeRecords } from '../../../../store/worktrees.ts';
+import type { Service } from '../../../service.ts';
+import { lastTouched } from '../../../tools/git/write/worktree.ts';
+import { worktreeConfig } from '../config.ts';
+import { checkRemovable } from '../keep/remove.ts';
+import { stateOf, type WorktreeState } from './state.ts';
+
+export interface StaleWorktree {
+  case_id: string;
+  path: string;
+  branch: string;
+  attached: boolean;
+  created_at: string;
+  status: WorktreeState;
+  /** When a session of it ended, or somebody staged or committed in it, or it was made: what was last. */
+  last_used_at: string;
+  idle_hours: number;
+  /** A clean-up would remove it now. */
+  removable: boolean;
+  /** Why not. */
+  code?: string;
+  reason?: string;
+}
+
+export interface StaleList {
+  stale: StaleWorktree[];
+  /** The Work items whose worktree's record cannot be read. */
+  unreadable: { case_id: string; code: string; reason: string }[];
+}
+
+/**
+ * The worktrees that nobody has used for longer than `ttl_hours`, longest first, and whether each could be removed: the
+ * one list that is shown, tried out (a dry run) and cleaned up by. A session that has not ended keeps a worktree.
+ */
+export const staleWorktrees = async (service: Service): Promise<StaleList> => {
+  const list: StaleList = { stale: [], unreadable: [] };
+  for (const { case_id, record, problem = '' } of worktreeRecords(service.store)) {
+    if (record === undefined)
+      list.unreadable.push({ case_id, code: 'unreadable_record', reason: problem });
+    else list.stale.push(...(await ifStale(service, record)));
+  }
+  list.stale.sort((a, b) => b.idle_hours - a.idle_hours);
+  return list;
+};
+
+const HOUR_MS = 3_600_000;
+
+const ifStale = async (service: Service, record: WorktreeRecord): Promise<StaleWorktree[]> => {
+  if (!isStale(service, record)) return [];
+  const { case_id, path, branch, attached, created_at } = record;
+  const last = lastUse(service, record);
+  return [
+    {
+      ...{ case_id, path, branch, attached, created_at },
+      status: await stateOf(record),
+      last_used_at: new Date(last).toISOString(),
+      idle_hours: Math.round((idleMs(service, last) / HOUR_MS) * 10) / 10,
+      ...(await removability(service, record)),
+    },
+  ];
+};
+
+/** Whether nobody is at work in a worktree, and nobody has been for longer than `ttl_hours`. */
+export const isStale = (service: Service, record: WorktreeRecord): boolean => {
+  if (isInUse(service, record.case_id)) return false;
+  const idle = idleMs(service, lastUse(service, record));
+  return idle > worktreeConfig(service).ttl_hours * HOUR_MS;
+};
+
+const idleMs = ({ clock }: Service, last: number): number => Math.max(0, clock().getTime() - last);
+
+const isInUse = ({ store, setups }: Service, caseId: string): boolean =>
+  setups.running.has(caseId) ||
+  heldLocks(store, caseId).length > 0 ||
+  (listSessions(store, caseId) ?? []).some(
+    ({ session: { status, elsewhere } }) => !isEnded(status) && elsewhere !== true,
+  );
+
+const lastUse = ({ store }: Service, record: WorktreeRecord): number => {
+  const ends = (listSessions(store, record.case_id) ?? []).map(
+    ({ session: { ended_at, created_at } }) => Date.parse(ended_at ?? created_at),
+  );
+  return Math.max(Date.parse(record.created_at), ...ends, lastTouched(record));
+};
+
+const removability = async (
+  service: Service,
+  record: WorktreeRecord,
+): Promise<Pick<StaleWorktree, 'removable' | 'code' | 'reason'>> => {
+  if (record.attached) return { removable: false, code: 'attached', reason: ATTACHED };
+  try {
+    await checkRemovable(service, record, false);
+    return { removable: true };
+  } catch (error) {
+    return { removable: false, ...whyNot(error) };
+  }
+};
+
+const ATTACHED = 'It is a directory of yours: only DELETE /api/cases/…/worktree lets go of it.';
+
+/** Why a worktree stays, for the operator and for programs. */
+export const whyNot = (error: unknown): { code: string; reason: string } => ({
+  code: error instanceof Error && 'code' in error ? String(error.code) : 'internal',
+  reason: error instanceof Error ? error.message : String(error),
+});

@@ -1,0 +1,112 @@
+import type { Lock } from '../../../../store/records/lock.ts';
+import type { Worktree, WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { readLock } from '../../../../store/sessions/locks.ts';
+import type { Service } from '../../../service.ts';
+import type { Git } from '../../../tools/git/run/git.ts';
+import { status, type WorktreeStatus } from '../../../tools/git/read/status.ts';
+import {
+  mayHaveSubmodules,
+  type SubmoduleWork,
+  submoduleWork,
+} from '../../../tools/git/read/submodules.ts';
+import { checkCase, findWorktree, getWorktree, worktreeOf } from '../read.ts';
+import { adviceFor, stateOf, type WorktreeState } from './state.ts';
+
+export interface ChangedPath {
+  path: string;
+  code: string;
+  from?: string;
+}
+
+export interface CurrentStatus extends Worktree {
+  status: WorktreeState;
+  /** What to do, where the status is not `ok`. */
+  detail?: string;
+  head?: string | null;
+  files?: ChangedPath[];
+  submodules?: SubmoduleWork[];
+}
+
+/** The worktree's record with what is in it now. 404 without one. */
+export const worktreeStatus = async (service: Service, caseId: string): Promise<CurrentStatus> => {
+  const record = getWorktree(service, caseId);
+  const state = await stateOf(record);
+  const known = { ...worktreeOf(record), status: state };
+  if (state !== 'ok') return { ...known, detail: adviceFor(record, state) };
+  const now = await status(service.git, record);
+  const files = now.files.map(({ repository: _, ...file }) => file);
+  return { ...known, head: now.head, files, ...(await inSubmodules(service.git, record)) };
+};
+
+// Where there can be none, nothing more is asked.
+const inSubmodules = async (
+  git: Git,
+  record: WorktreeRecord,
+): Promise<{ submodules?: SubmoduleWork[] }> => {
+  if (!mayHaveSubmodules(record)) return {};
+  const submodules = await submoduleWork(git, record, record.base_commit);
+  return submodules.length === 0 ? {} : { submodules };
+};
+
+export interface Health {
+  exists: boolean;
+  status?: WorktreeState;
+  detail?: string;
+  branch?: string | null;
+  head?: string | null;
+  dirty?: boolean;
+  ahead?: number | null;
+  behind?: number | null;
+  submodules?: SubmoduleWork[];
+  rebase_in_progress?: boolean;
+  lock?: Lock;
+}
+
+/** How the worktree is, and who holds the session lock. Without a worktree only that there is none. */
+export const worktreeHealth = async (service: Service, caseId: string): Promise<Health> => {
+  checkCase(service, caseId);
+  const record = findWorktree(service, caseId);
+  if (record === undefined) return { exists: false };
+  const lock = readLock(service.store, caseId);
+  const known = { ...(await gitHealth(service.git, record)), ...(lock !== undefined && { lock }) };
+  return { exists: known.status !== 'missing', ...known };
+};
+
+const gitHealth = async (git: Git, record: WorktreeRecord): Promise<Omit<Health, 'exists'>> => {
+  const state = await stateOf(record);
+  if (state !== 'ok') {
+    return { status: state, detail: adviceFor(record, state), branch: record.branch };
+  }
+  // In the worktree, HEAD is another one than where the base was named.
+  const now = await status(git, record, /^(HEAD|@)/.test(record.base) ? undefined : record);
+  const { branch, head, rebase_in_progress } = now;
+  const distance = await distanceOf(git, record, now);
+  const inside = await inSubmodules(git, record);
+  const dirty = now.dirty || inside.submodules?.some(({ files }) => files > 0) === true;
+  return { status: state, branch, head, dirty, ...distance, rebase_in_progress, ...inside };
+};
+
+interface Distance {
+  ahead: number | null;
+  behind: number | null;
+}
+
+// As git said it with the status, where it could: from the upstream, or from the base of a branch that was never pushed.
+const distanceOf = async (
+  git: Git,
+  { base, base_commit, ...place }: WorktreeRecord,
+  { upstream, ahead, behind, head }: WorktreeStatus,
+): Promise<Distance> => {
+  if (upstream !== null) return { ahead, behind };
+  if (head === null) return { ahead: null, behind: null };
+  // In the worktree, HEAD is another one than where the base was named.
+  const from = /^(HEAD|@)/.test(base) ? base_commit : base;
+  const range = ['--end-of-options', `${from}...${head}`, '--'];
+  const { code, stdout } = await git.run(place, ['rev-list', '--left-right', '--count', ...range], {
+    read: true,
+    ok: [0, 128],
+  });
+  const counted = /^(\d+)\t(\d+)/.exec(stdout.toString('utf8'));
+  if (code !== 0 || counted === null) return { ahead: null, behind: null };
+  return { ahead: Number(counted[2]), behind: Number(counted[1]) };
+};

@@ -1,0 +1,44 @@
+import { sha256 } from '../../../../store/names.ts';
+import type { Service } from '../../../service.ts';
+import { status } from '../../../tools/git/read/status.ts';
+import { findWorktree } from '../read.ts';
+import { worktreeDiff } from './diff.ts';
+
+/** What of the work can be named. */
+export interface WorkThere {
+  head?: string;
+  /** The commit that holds it: undefined while HEAD is where the branch began. */
+  commit?: string;
+  dirty?: boolean;
+  /** Of all that the worktree holds against its base; null for nothing. Undefined where nobody asked for it. */
+  diff_sha256?: string | null;
+}
+
+/**
+ * What a worktree holds now, with the hash of its diff or without; `uncommitted`: with it where not all is committed.
+ * Empty without a worktree. Never throws: it only goes with other records.
+ */
+export const workOf = async (
+  service: Service,
+  caseId: string,
+  diff: boolean | 'uncommitted',
+): Promise<WorkThere> => {
+  try {
+    const record = findWorktree(service, caseId);
+    if (record === undefined) return {};
+    const { head, dirty } = await status(service.git, record);
+    const commit = head === record.base_commit ? null : head;
+    const isWanted = diff === 'uncommitted' ? dirty : diff;
+    const patch = isWanted ? (await worktreeDiff(service, record)).patch : undefined;
+    return {
+      dirty,
+      ...(head !== null && { head }),
+      ...(commit !== null && { commit }),
+      ...(patch !== undefined && { diff_sha256: patch.length === 0 ? null : sha256(patch) }),
+    };
+  } catch (error) {
+    // What is wrong with a worktree is told by its status; a proof can be attached all the same.
+    service.log.debug({ err: error, case_id: caseId }, 'what the worktree holds cannot be read');
+    return {};
+  }
+};

@@ -1,0 +1,138 @@
+import { isAbsolute } from 'node:path';
+import { settingsOf } from '../../../../store/globals.ts';
+import type { Case } from '../../../../store/records/case.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { readyToWrite } from '../../../../store/store.ts';
+import {
+  inWorktreeTurn,
+  realDirectory,
+  saveWorktree,
+  worktreeRecords,
+} from '../../../../store/worktrees.ts';
+import { ServiceError } from '../../../errors.ts';
+import type { Service } from '../../../service.ts';
+import {
+  currentBranch,
+  defaultBase,
+  findRepository,
+  type Repository,
+} from '../../../tools/git/read/repository.ts';
+import { listWorktrees } from '../../../tools/git/write/worktree.ts';
+import { worktreeConfig } from '../config.ts';
+import { itemOf } from '../../projects/item.ts';
+import { lies, overlap } from '../look/lies.ts';
+import { refuseHeld, refuseSecond } from '../read.ts';
+import { findProjectRepository } from '../../projects/repository.ts';
+import { startOf } from './create.ts';
+import { ownerOf } from './name.ts';
+
+export interface Attachment {
+  path: string;
+  base?: string;
+}
+
+/**
+ * Takes a directory of the operator as the worktree of a Work item: a git work tree on a branch, that no other Work item
+ * has, and not the checkout that a project names. Nothing in it is changed; it is never deleted, only let go.
+ */
+export const attachWorktree = async (
+  service: Service,
+  caseId: string,
+  wanted: Attachment,
+): Promise<WorktreeRecord> => {
+  const item = await itemOf(service, caseId);
+  if (!isAbsolute(wanted.path)) throw badPath('has to be absolute');
+  // One attachment at a time: of two Work items that want the same directory one has it.
+  return service.store.turns.take('attach', () =>
+    inWorktreeTurn(service.store, caseId, () => attach(service, item, wanted)),
+  );
+};
+
+const badPath = (message: string): ServiceError =>
+  new ServiceError('bad_request', `The path ${message}.`, { errors: [{ path: '/path', message }] });
+
+const attach = async (
+  service: Service,
+  item: Case,
+  { path, base }: Attachment,
+): Promise<WorktreeRecord> => {
+  const { store, git, clock } = service;
+  refuseSecond(service, item.id);
+  refuseHeld(service, item.id);
+  await readyToWrite(store);
+  const repository = await workTreeAt(service, path);
+  const { root, git_dir, common_dir } = repository;
+  await refuseOthers(service, repository);
+  await refuseCheckouts(service, repository);
+  const branch = await currentBranch(git, repository);
+  if (branch === undefined)
+    throw refused(`${root} is on no branch. Check one out there, then try again`);
+  const { base_branch } = worktreeConfig(service);
+  const project = await findProjectRepository(service, item.project);
+  // A linked worktree begins where the project's own do; a clone knows only its own branches.
+  const from = project?.common_dir === common_dir ? project : repository;
+  const start = await defaultBase(git, from, base ?? base_branch ?? undefined);
+  const record: WorktreeRecord = {
+    case_id: item.id,
+    path: root,
+    branch,
+    base: start.name,
+    base_commit: await startOf(git, { path: root, git_dir, common_dir }, start.commit),
+    attached: true,
+    created_at: clock().toISOString(),
+    repository: root,
+    git_dir,
+    common_dir,
+  };
+  await saveWorktree(store, record);
+  return record;
+};
+
+const refused = (why: string): ServiceError => new ServiceError('not_a_worktree', `${why}.`);
+
+const workTreeAt = async ({ git }: Service, path: string): Promise<Repository> => {
+  const real = realDirectory(path);
+  if (real === undefined) throw refused(`${path} is no directory`);
+  const found = await findRepository(git, real);
+  if (found === undefined) throw refused(`${real} is in no git repository`);
+  if (found.bare) throw refused(`${real} is a repository without a work tree`);
+  if (found.root !== real)
+    throw refused(`${real} lies in the work tree ${found.root}: attach that, or another`);
+  return found;
+};
+
+// Two sessions in one directory would undo each other's work; in the workspace, records would be work.
+const refuseOthers = async (service: Service, { root, ...place }: Repository): Promise<void> => {
+  const workspace = service.store.layout.root;
+  for (const { case_id, record } of worktreeRecords(service.store)) {
+    if (record !== undefined && overlap(root, record.path))
+      throw refused(`${root} is, lies in or holds the worktree of the Work item ${case_id}`);
+  }
+  if (lies(root, workspace)) throw refused(`${root} is in the workspace`);
+  if (lies(workspace, root)) throw refused(`The workspace is in ${root}`);
+  const listed = await listWorktrees(service.git, place);
+  const reason = listed.find((entry) => entry.path === root)?.locked ?? '';
+  const owner = ownerOf(reason);
+  if (owner !== undefined)
+    throw refused(
+      `${root} was made for the Work item ${owner}: POST /api/worktrees takes it up again for that one`,
+    );
+};
+
+/** Isolation: what an agent does must not show in a checkout that the operator works in. */
+const refuseCheckouts = async (service: Service, repository: Repository): Promise<void> => {
+  const { root, git_dir, common_dir } = repository;
+  const { projects = {} } = settingsOf(service.store.globals);
+  for (const name of new Set(['default', ...Object.keys(projects)])) {
+    const main = await findProjectRepository(service, name);
+    if (main === undefined) continue;
+    const isMain = git_dir === common_dir && common_dir === main.common_dir;
+    if (isMain || main.root === root) {
+      throw refused(
+        `${root} is the checkout of the project ${name}, which no session may change. Make a worktree of it: git worktree add`,
+      );
+    }
+    if (lies(main.root, root))
+      throw refused(`${main.root}, of the project ${name}, lies in ${root}`);
+  }
+};

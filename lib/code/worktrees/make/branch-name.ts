@@ -1,0 +1,58 @@
+import type { Case } from '../../../../store/records/case.ts';
+import { ServiceError } from '../../../errors.ts';
+import type { Service } from '../../../service.ts';
+import { branchExists, checkBranchName } from '../../../tools/git/read/repository.ts';
+import { listWorktrees } from '../../../tools/git/write/worktree.ts';
+import { worktreeConfig } from '../config.ts';
+import { itemOf } from '../../projects/item.ts';
+import { repositoryFor } from '../../projects/repository.ts';
+import { filledIn, wrongTemplate } from './branch-template.ts';
+
+export interface BranchName {
+  case_id: string;
+  branch: string;
+  /** It is in the repository already: a worktree on it goes on where it stands. */
+  exists: boolean;
+  /** Where it is checked out now: no other worktree can be on it. */
+  checked_out_at: string | null;
+}
+
+/** The branch that a new worktree of the Work item is on, by the template of the settings or the one given. Makes nothing. */
+export const branchNameFor = async (
+  service: Service,
+  caseId: string,
+  template?: string,
+): Promise<BranchName> => {
+  const { git } = service;
+  const item = await itemOf(service, caseId);
+  const branch = await branchFor(service, item, template);
+  const repository = await repositoryFor(service, item.project);
+  const listed = await listWorktrees(git, repository);
+  return {
+    case_id: caseId,
+    branch,
+    exists: await branchExists(git, repository, branch),
+    checked_out_at: listed.find((entry) => entry.branch === branch)?.path ?? null,
+  };
+};
+
+/** The name as the template makes it: 400 for one that was given, 422 for that of the settings, if git does not take it. */
+export const branchFor = async (
+  service: Service,
+  item: Case,
+  template?: string,
+): Promise<string> => {
+  const { branch_prefix, branch_template } = worktreeConfig(service);
+  const used = template ?? branch_template;
+  const branch = filledIn(used, item, branch_prefix);
+  const wrong = wrongTemplate(used);
+  if (wrong === undefined && (await checkBranchName(service.git, branch))) return branch;
+  const why = wrong ?? `makes ${JSON.stringify(branch)}, which git does not take as a branch`;
+  if (template === undefined) {
+    const which = 'branch_template or branch_prefix, below worktrees in workspace.md';
+    throw new ServiceError('invalid_state', `Mend ${which}: the template ${why}.`);
+  }
+  throw new ServiceError('bad_request', `The template ${why}.`, {
+    errors: [{ path: '/template', message: why }],
+  });
+};

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import type { Case } from '../../../../store/records/case.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { readyToWrite } from '../../../../store/store.ts';
+import { inWorktreeTurn, saveWorktree, whatIsAt, worktreesHome } from '../../../../store/worktrees.ts';
+import type { Service } from '../../../service.ts';
+import type { Git, Worktree } from '../../../tools/git/run/git.ts';
+import { defaultBase, headCommit } from '../../../tools/git/read/repository.ts';
+import { addWorktree, type NewWorktree } from '../../../tools/git/write/worktree.ts';
+import { needWorktree } from '../../../guard/trust/need.ts';
+import { worktreeConfig } from '../config.ts';
+import { itemOf } from '../../projects/item.ts';
+import { checkState } from '../look/state.ts';
+import { findWorktree, refuseSecond } from '../read.ts';
+import { repositoryFor } from '../../projects/repository.ts';
+import { newSetup, setUp } from '../setup/setup.ts';
+import { adopt } from './adopt.ts';
+import { branchFor } from './branch-name.ts';
+import { nameOf, reasonFor } from './name.ts';
+
+export interface Wanted {
+  /** A branch that exists is checked out as it is. Default: the prefix of the settings and the Work item's name. */
+  branch?: string;
+  /** Default: `base_branch` of the settings, else the remote's default branch, else the current branch. */
+  base?: string;
+}
+
+/**
+ * Makes the worktree of a Work item, and sets it up; a set-up that fails is told in its record. There is one: 409
+ * `already_exists`; no repository: 422 `no_repository`.
+ */
+export const createWorktree = async (
+  service: Service,
+  caseId: string,
+  wanted: Wanted = {},
+): Promise<WorktreeRecord> => {
+  const item = await itemOf(service, caseId);
+  needWorktree(service);
+  const record = await inWorktreeTurn(service.store, caseId, () => {
+    refuseSecond(service, caseId);
+    return make(service, item, wanted);
+  });
+  return record.setup === undefined ? record : setUp(service, caseId);
+};
+
+/**
+ * The worktree of a Work item, made, but not set up, when there is none. Throws 409 `worktree_missing` or `worktree_tampered` when it is
+ * not as it was made. A session calls it once it holds the session lock: then nobody removes the worktree.
+ */
+export const ensureWorktree = async (service: Service, caseId: string): Promise<WorktreeRecord> => {
+  const item = await itemOf(service, caseId);
+  return inWorktreeTurn(service.store, caseId, async () => {
+    const known = findWorktree(service, caseId);
+    if (known === undefined) return make(service, item, {});
+    await checkState(known);
+    return known;
+  });
+};
+
+/** True when nothing is left of a worktree that was made: neither its record nor what was at its place. */
+export const isWorktreeLost = async (service: Service, caseId: string): Promise<boolean> => {
+  if (findWorktree(service, caseId) !== undefined) return false;
+  return whatIsAt(placeFor(service, await itemOf(service, caseId))) === 'nothing';
+};
+
+/** Where the Work item's worktree is made, by the settings of now. */
+export const placeFor = (service: Service, item: Case): string =>
+  join(worktreesHome(service.store.layout, worktreeConfig(service).root), nameOf(item));
+
+const make = async (service: Service, item: Case, wanted: Wanted): Promise<WorktreeRecord> => {
+  const { store, git, clock } = service;
+  await readyToWrite(store);
+  const repository = await repositoryFor(service, item.project);
+  const { base_branch } = worktreeConfig(service);
+  const base = await defaultBase(git, repository, wanted.base ?? base_branch ?? undefined);
+  const planned: NewWorktree = {
+    repository,
+    path: placeFor(service, item),
+    branch: wanted.branch ?? (await branchFor(service, item)),
+    base: base.commit,
+    reason: reasonFor(item.id),
+  };
+  const adopted = await adopt(git, planned);
+  const worktree = adopted ?? (await addWorktree(git, planned));
+  // In one that was there somebody may have been at work: nothing is run in it unasked.
+  const setup = adopted === undefined ? newSetup(service) : undefined;
+  const record: WorktreeRecord = {
+    case_id: item.id,
+    path: worktree.path,
+    branch: planned.branch,
+    base: base.name,
+    base_commit: worktree.new_branch ? base.commit : await startOf(git, worktree, base.commit),
+    attached: false,
+    created_at: clock().toISOString(),
+    repository: repository.root,
+    git_dir: worktree.git_dir,
+    common_dir: worktree.common_dir,
+    ...(setup !== undefined && { setup }),
+  };
+  await saveWorktree(store, record);
+  return record;
+};
+
+/** The commit that a worktree's work begins at. Its branch may be older, and have left the base earlier. */
+export const startOf = async (git: Git, worktree: Worktree, base: string): Promise<string> => {
+  const head = await headCommit(git, worktree);
+  if (head === undefined || head === base) return base;
+  const args = ['merge-base', head, base];
+  const { code, stdout } = await git.run(worktree, args, { read: true, ok: [0, 1] });
+  return code === 0 ? stdout.toString('utf8').trim() : base;
+};

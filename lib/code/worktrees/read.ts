@@ -1,0 +1,85 @@
+import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
+import { readLock } from '../../../store/sessions/locks.ts';
+import { readWorktree } from '../../../store/worktrees.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+
+/** The record of a Work item's worktree; undefined when it has none. Throws 409 `unreadable_record`. */
+export const findWorktree = ({ store }: Service, caseId: string): WorktreeRecord | undefined =>
+  readWorktree(store, caseId);
+
+/** Where the other Work items are worked on: the settings may name any place for that. */
+export const otherWorktrees = ({ store }: Service, caseId: string): string[] =>
+  [...store.items.byId.keys()].flatMap((id) => {
+    if (id === caseId) return [];
+    try {
+      return readWorktree(store, id)?.path ?? [];
+    } catch {
+      // Whoever asks for that worktree is told what is wrong with its record.
+      return [];
+    }
+  });
+
+/** The record, where there has to be one: 404 without the Work item or its worktree. */
+export const getWorktree = (service: Service, caseId: string): WorktreeRecord => {
+  const record = findWorktree(service, caseId);
+  if (record !== undefined) return record;
+  checkCase(service, caseId);
+  throw new ServiceError(
+    'not_found',
+    `The Work item ${caseId} has no worktree. Make one with POST /api/worktrees.`,
+  );
+};
+
+/** Throws 409 `already_exists` where the Work item has a worktree. */
+export const refuseSecond = (service: Service, caseId: string): void => {
+  const known = findWorktree(service, caseId);
+  if (known === undefined) return;
+  throw new ServiceError(
+    'already_exists',
+    `The Work item has a worktree: ${known.path}. Use it, or delete it first.`,
+  );
+};
+
+export const checkCase = ({ store }: Service, caseId: string): void => {
+  if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
+};
+
+/** The record as it is served: where git keeps its own part is nobody's business. */
+export const worktreeOf = ({
+  repository: _repository,
+  git_dir: _git,
+  common_dir: _common,
+  setup_marker: _marker,
+  turn_dir: _turn,
+  ...worktree
+}: WorktreeRecord): Worktree => worktree;
+
+/**
+ * Throws 409 while somebody is at work in the worktree: a session or an operator who holds the session lock, or a set-up
+ * that goes on.
+ */
+export const refuseHeld = (service: Service, caseId: string): void => {
+  refuseSetup(service, caseId);
+  const lock = readLock(service.store, caseId);
+  if (lock === undefined || !lock.locked) return;
+  if (lock.holder?.kind === 'session') {
+    throw new ServiceError(
+      'session_active',
+      'A session is at work in the worktree. Abort it or let it end, then try again.',
+    );
+  }
+  throw new ServiceError(
+    'lock_held',
+    `The session lock is held by ${lock.holder?.name ?? 'an operator'}. Release it, then try again.`,
+  );
+};
+
+/** Throws 409 `worktree_busy` while a set-up goes on in the worktree. */
+export const refuseSetup = ({ setups }: Service, caseId: string): void => {
+  if (!setups.running.has(caseId)) return;
+  throw new ServiceError(
+    'worktree_busy',
+    'The worktree is being set up. Its status says how far that is; try again when it has ended.',
+  );
+};

@@ -1,0 +1,146 @@
+import { readCase } from '../../../../store/cases.ts';
+import type { Reached, Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { onceEach } from '../../../sandbox/egress/networks.ts';
+import { ServiceError } from '../../../errors.ts';
+import { type Launch, LIMITS } from '../../../agents/launch.ts';
+import { liveOutput } from '../../../agents/live-output.ts';
+import type { RunEvent } from '../../../agents/provider.ts';
+import { lastWords, type Ran, runScript } from '../../../agents/script.ts';
+import type { Service } from '../../../service.ts';
+import { type Brought, bringFiles } from '../../../tools/git/write/bring-files.ts';
+import { worktreeConfig } from '../config.ts';
+import { viewOf } from '../look/view.ts';
+import { repositoryFor } from '../../projects/repository.ts';
+import { type OpenTurn, openTurn } from '../turn/open.ts';
+import type { TurnTold } from '../turn/told.ts';
+import { wrongGlob } from './glob.ts';
+
+/** Is told each step when it begins, what it writes, when it has ended, and what it reached: as the session's own are. */
+export type Told = (event: RunEvent) => void;
+
+interface Run {
+  marker: string;
+  tell: Told;
+  signal: AbortSignal;
+}
+
+/** Copies what `copy_files` names from the main checkout of the Work item's project. Throws where that cannot be. */
+export const copyFiles = async (
+  service: Service,
+  record: WorktreeRecord,
+  { tell, signal }: Run,
+): Promise<Brought> => {
+  const { copy_files } = worktreeConfig(service);
+  if (copy_files.length === 0 || signal.aborted) return { copied: [], skipped: [] };
+  for (const glob of copy_files) {
+    const wrong = wrongGlob(glob);
+    if (wrong !== undefined)
+      throw new ServiceError('invalid_state', `${glob}, in copy_files of workspace.md, ${wrong}.`);
+  }
+  const from = await mainCheckout(service, record);
+  const brought = await bringFiles(service.git, { from, to: record, globs: copy_files });
+  const data = { tool_call_id: 'setup-copy', title: 'copy_files', kind: 'other' };
+  tell({ type: 'tool_call', data: { ...data, status: 'completed', output: linesOf(brought) } });
+  return brought;
+};
+
+const mainCheckout = async (service: Service, { case_id }: WorktreeRecord) => {
+  const item = await readCase(service.store, case_id);
+  const { root, bare, git_dir, common_dir } = await repositoryFor(
+    service,
+    item?.project ?? 'default',
+  );
+  return bare ? { git_dir, common_dir } : { git_dir, common_dir, path: root };
+};
+
+const linesOf = ({ copied, skipped }: Brought): string =>
+  [
+    ...copied.map((path) => `copied ${path}`),
+    ...skipped.map(({ path, reason }) => `left ${path}: ${reason}`),
+  ].join('\n');
+
+/** Runs the commands of `setup` one by one, until one fails: in the worktree, with what Work mode may do. */
+export const runCommands = async (
+  service: Service,
+  record: WorktreeRecord,
+  run: Run,
+): Promise<Pick<Setup, 'commands' | 'network' | 'error'>> => {
+  const { setup } = worktreeConfig(service);
+  if (setup.length === 0) return { commands: [], error: null };
+  const turn = await openTurn(service, record, { session_id: null, marker: run.marker });
+  const network: Reached = [];
+  const onNetwork = onceEach((data) => {
+    network.push(data);
+    run.tell({ type: 'network', data });
+  });
+  const running = runEach(service, record, { ...run, setup, git: turn.view, onNetwork });
+  await running.catch(() => undefined);
+  const { blocked = null } = await turn.close((told) => tellRefs(run.tell, told));
+  const { commands, error } = await running;
+  return { commands, ...(network.length > 0 && { network }), error: error ?? blocked };
+};
+
+const tellRefs = (tell: Told, told: readonly TurnTold[]): void => {
+  const data = { tool_call_id: 'setup-git', title: 'git', kind: 'other' };
+  const output = told.map(({ message }) => message).join('\n');
+  if (output !== '') tell({ type: 'tool_call', data: { ...data, status: 'completed', output } });
+};
+
+interface Commands extends Run {
+  setup: readonly string[];
+  git: OpenTurn['view'];
+  onNetwork: NonNullable<Launch['onNetwork']>;
+}
+
+const runEach = async (
+  service: Service,
+  record: WorktreeRecord,
+  { setup, ...run }: Commands,
+): Promise<Pick<Setup, 'commands' | 'error'>> => {
+  const commands: Setup['commands'] = [];
+  for (const [at, command] of setup.entries()) {
+    if (run.signal.aborted) break;
+    const { failure, ...ran } = await runCommand(service, record, { ...run, command, at });
+    const status = failure === undefined ? 'completed' : 'failed';
+    commands.push({ command, status, ...ran });
+    if (failure === undefined) continue;
+    const which = `Set-up command ${at + 1} of ${setup.length} (${command.split('\n', 1)[0]})`;
+    return { commands, error: `${which} ${failure}.${lastWords(ran.output)}` };
+  }
+  return { commands, error: null };
+};
+
+interface Command extends Omit<Commands, 'setup'> {
+  command: string;
+  at: number;
+}
+
+const runCommand = async (
+  service: Service,
+  record: WorktreeRecord,
+  { command, at, marker, tell, signal, git, onNetwork }: Command,
+): Promise<Ran> => {
+  const id = { tool_call_id: `setup-${at + 1}`, title: command, kind: 'execute' };
+  tell({ type: 'tool_call', data: { ...id, status: 'in_progress' } });
+  const view = viewOf(service, record, { phase: 'work', git });
+  const spec = { ...view, run_marker: marker, limits: LIMITS };
+  const deps = {
+    env: service.config.env,
+    sandbox: service.sandbox(),
+    runs: service.runs,
+    network: service.network(),
+  };
+  const argv = ['sh', '-c', command];
+  const live = liveOutput(tell, id.tool_call_id);
+  const ran = await runScript(spec, { argv, onNetwork, live }, deps, (program) => {
+    const end = (): void => void program.end();
+    if (signal.aborted) end();
+    signal.addEventListener('abort', end, { once: true });
+    program.exited.then(() => signal.removeEventListener('abort', end), end);
+  });
+  const { output, truncated, failure } = ran;
+  const ended = signal.aborted ? 'killed' : 'failed';
+  const status = failure === undefined ? 'completed' : ended;
+  tell({ type: 'tool_call', data: { ...id, status, output, truncated } });
+  return ran;
+};

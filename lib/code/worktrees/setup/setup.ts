@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import type { Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { inWorktreeTurn, replaceWorktree, worktreeRecords } from '../../../../store/worktrees.ts';
+import { messageOf } from '../../../agents/run-end.ts';
+import type { Service } from '../../../service.ts';
+import { sweep } from '../../../tools/process/process-tree.ts';
+import { needWorktree } from '../../../guard/trust/need.ts';
+import { worktreeConfig } from '../config.ts';
+import { checkState } from '../look/state.ts';
+import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
+import { copyFiles, runCommands, type Told } from './setup-steps.ts';
+import type { RunningSetup } from './setups.ts';
+
+/** What a new worktree's record says before anything is done; undefined where the settings want nothing done. */
+export const newSetup = (service: Service): Setup | undefined => {
+  const { setup, copy_files } = worktreeConfig(service);
+  return setup.length + copy_files.length === 0 ? undefined : { ...NOTHING, status: 'pending' };
+};
+
+const NOTHING: Omit<Setup, 'status'> = {
+  started_at: null,
+  ended_at: null,
+  copied: [],
+  skipped: [],
+  commands: [],
+  error: null,
+};
+
+export interface SetupOptions {
+  /** In the environment of its processes; one of its own unless it belongs to a session. */
+  marker?: string;
+  tell?: Told;
+}
+
+/**
+ * Sets a worktree up: copies files, then runs the commands, as the settings want them now. What fails is told in the
+ * record that this answers; it never rejects for that. Whoever asks while it goes on is answered when it has ended.
+ */
+export const setUp = async (
+  service: Service,
+  caseId: string,
+  { marker = randomUUID(), tell = () => undefined }: SetupOptions = {},
+): Promise<WorktreeRecord> => {
+  const { running } = service.setups;
+  const known = running.get(caseId) ?? begin(service, caseId, { marker, tell });
+  return known.done;
+};
+
+/** The same again for a worktree that is there, by the operator: 409 while somebody is at work in it. */
+export const setUpAgain = async (service: Service, caseId: string): Promise<WorktreeRecord> => {
+  getWorktree(service, caseId);
+  refuseHeld(service, caseId);
+  needWorktree(service);
+  return setUp(service, caseId);
+};
+
+const begin = (
+  service: Service,
+  caseId: string,
+  { marker, tell }: Required<SetupOptions>,
+): RunningSetup => {
+  const { running } = service.setups;
+  const stopper = new AbortController();
+  const done = run(service, caseId, { marker, tell, signal: stopper.signal }).finally(() =>
+    running.delete(caseId),
+  );
+  const settled = done.then(ignore, ignore);
+  const stop = (): Promise<void> => {
+    stopper.abort();
+    return settled;
+  };
+  const setup = { marker, done, stop };
+  running.set(caseId, setup);
+  return setup;
+};
+
+const ignore = (): void => undefined;
+
+interface Run extends Required<SetupOptions> {
+  signal: AbortSignal;
+}
+
+const run = async (service: Service, caseId: string, run: Run): Promise<WorktreeRecord> => {
+  const { clock } = service;
+  const record = await inWorktreeTurn(service.store, caseId, async () => {
+    const current = getWorktree(service, caseId);
+    await checkState(current);
+    const started_at = clock().toISOString();
+    const setup = { ...NOTHING, status: 'running' as const, started_at };
+    return replaceWorktree(service.store, { ...current, setup, setup_marker: run.marker });
+  });
+  const came = await perform(service, record, run);
+  const ended_at = clock().toISOString();
+  const { started_at = null } = record.setup ?? {};
+  return keepEnd(service, record, { ...NOTHING, started_at, ended_at, ...came });
+};
+
+const perform = async (
+  service: Service,
+  record: WorktreeRecord,
+  run: Run,
+): Promise<Partial<Setup> & Pick<Setup, 'status'>> => {
+  const done: Partial<Setup> = {};
+  try {
+    Object.assign(done, await copyFiles(service, record, run));
+    Object.assign(done, await runCommands(service, record, run));
+    if (run.signal.aborted) return { ...done, status: 'interrupted', error: INTERRUPTED };
+    return { ...done, status: done.error == null ? 'completed' : 'failed' };
+  } catch (error) {
+    service.log.error({ err: error, case_id: record.case_id }, 'A worktree was not set up');
+    return { ...done, status: 'failed', error: messageOf(error) };
+  }
+};
+
+const INTERRUPTED =
+  'The set-up was stopped before its end. The next session begins it anew, and so does POST /api/worktrees/…/setup.';
+
+const keepEnd = (service: Service, record: WorktreeRecord, setup: Setup): Promise<WorktreeRecord> =>
+  inWorktreeTurn(service.store, record.case_id, () => {
+    const current = findWorktree(service, record.case_id) ?? record;
+    const { setup_marker: _ended, ...kept } = current;
+    return replaceWorktree(service.store, { ...kept, setup });
+  });
+
+/** Ends what set-ups of a former life of the daemon left running, and says in the record that they were interrupted. */
+export const endInterruptedSetups = async (service: Service): Promise<void> => {
+  for (const { case_id, record } of worktreeRecords(service.store)) {
+    if (record?.setup?.status !== 'running') continue;
+    try {
+      const { setup_marker, path: dir } = record;
+      if (setup_marker !== undefined) await sweep(setup_marker, { dir });
+      const ended_at = service.clock().toISOString();
+      const setup = { ...record.setup, status: 'interrupted' as const, ended_at };
+      await keepEnd(service, record, { ...setup, error: INTERRUPTED });
+    } catch (error) {
+      service.log.error({ err: error, case_id }, 'An interrupted set-up could not be ended');
+    }
+  }
+};
+
+/** Whether a session has to set its worktree up before it begins: it was to be, and that did not come to its end. */
+export const wantsSetup = (service: Service, caseId: string): boolean => {
+  const setup = findWorktree(service, caseId)?.setup;
+  return setup !== undefined && setup.status !== 'completed';
+};

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { join, relative } from 'node:path';
+import { readCase } from '../../../../store/cases.ts';
+import type { TurnRecord } from '../../../../store/records/turn.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { keepTurn, readTurn, readTurnRefs, removeTurn, turnPlaces } from '../../../../store/turns.ts';
+import {
+  inWorktreeTurn,
+  recoveredDir,
+  replaceWorktree,
+  whatIsAt,
+} from '../../../../store/worktrees.ts';
+import { messageOf } from '../../../agents/run-end.ts';
+import type { Service } from '../../../service.ts';
+import { someOf } from '../../../../base/some-of.ts';
+import { pathText } from '../../../tools/git/run/path-text.ts';
+import { unpin } from '../../turn-repository/pins.ts';
+import { dropHalfPointers, point } from '../../turn-repository/pointer.ts';
+import { readList } from '../../turn-repository/ref-list.ts';
+import { putOutArms } from '../../turn-repository/take-aside.ts';
+import { type AllTaken, takeInAll } from '../../turn-repository/take-in-all.ts';
+import { findWorktree } from '../read.ts';
+import { type Came, NOTHING, refsTold, type Tell, type TurnTold } from './told.ts';
+
+/**
+ * Takes in what a turn left in its repository, and has the worktree's `.git` lead to its own again. Never rejects: what
+ * cannot be taken in stays where it is told. To be called when nothing of the turn is alive; twice is no harm.
+ */
+export const closeTurn = (service: Service, caseId: string, tell: Tell): Promise<Came> =>
+  inWorktreeTurn(service.store, caseId, () => closeWithin(service, caseId, tell));
+
+/** The same for whoever has the worktree's turn. */
+export const closeWithin = async (service: Service, caseId: string, tell: Tell): Promise<Came> => {
+  try {
+    return await close(service, caseId, tell);
+  } catch (error) {
+    service.log.error({ err: error, case_id: caseId }, NOT_TAKEN);
+    const { home } = turnPlaces(service.store.layout, caseId);
+    const message = `${NOT_TAKEN}: ${messageOf(error)} It is kept at ${home}, and tried again with the next turn.`;
+    tell([{ code: 'repository_kept', message }]);
+    return { blocked: message };
+  }
+};
+
+const NOT_TAKEN = 'What the turn did in its repository could not be taken in';
+
+const close = async (service: Service, caseId: string, tell: Tell): Promise<Came> => {
+  const { layout } = service.store;
+  const turn = readTurn(layout, caseId);
+  if (turn === undefined) return NOTHING;
+  const worktree = await comeBack(service, turn);
+  // Who is told that it is kept has a look with a git of their own.
+  putOutArms(turnPlaces(layout, caseId).dir, turn.pointed);
+  if (worktree === undefined || whatIsAt(worktree.path) === 'nothing') {
+    await unpinGone(service, turn);
+    return keepAside(service, turn, { why: GONE, tell });
+  }
+  const { item_dir, taken } = await take(service, turn, worktree);
+  const told = toldOf(service, { taken, item_dir });
+  // Before anything is forgotten: who dies now takes it in, and tells it, once more.
+  tell(told);
+  const { broken: why } = taken;
+  const came = why === undefined ? NOTHING : await keepAside(service, turn, { why, tell });
+  await unpin(service.git, worktree, caseId);
+  if (why === undefined) await removeTurn(layout, caseId);
+  return { blocked: blockedBy(told) ?? came.blocked };
+};
+
+const GONE = 'its worktree is gone';
+
+const unpinGone = async ({ git }: Service, turn: TurnRecord): Promise<void> => {
+  const { common_dir, case_id } = turn;
+  if (common_dir !== undefined && whatIsAt(common_dir) === 'directory')
+    await unpin(git, { git_dir: common_dir, common_dir }, case_id);
+};
+
+// First of all: from then on nobody's git works in the turn's repository any more.
+const comeBack = async (
+  service: Service,
+  turn: TurnRecord,
+): Promise<WorktreeRecord | undefined> => {
+  const worktree = findWorktree(service, turn.case_id);
+  if (worktree?.created_at !== turn.worktree_created_at) return undefined;
+  const { turn_dir, ...own } = worktree;
+  if (turn.pointed) {
+    dropHalfPointers(own);
+    point(own, turnPlaces(service.store.layout, turn.case_id).dir, own.git_dir);
+    if (turn_dir !== undefined) await replaceWorktree(service.store, own);
+  }
+  return own;
+};
+
+const take = async (
+  service: Service,
+  turn: TurnRecord,
+  worktree: WorktreeRecord,
+): Promise<{ item_dir: string; taken: AllTaken }> => {
+  const { layout } = service.store;
+  const item = await readCase(service.store, turn.case_id);
+  const item_dir = item?.path ?? join('cases', turn.case_id);
+  const at = service.clock().toISOString().slice(0, 19).replaceAll(':', '-');
+  const taken = await takeInAll(service.git, worktree, {
+    ...turn,
+    refs: readList(readTurnRefs(layout, turn.case_id)),
+    dir: turnPlaces(layout, turn.case_id).dir,
+    room: join(layout.tmp, randomUUID()),
+    aside: join(recoveredDir(layout, item_dir), `${at}Z-repositories`),
+  });
+  return { item_dir, taken };
+};
+
+const keepAside = async (
+  service: Service,
+  turn: TurnRecord,
+  { why, tell }: { why: string; tell: Tell },
+): Promise<Came> => {
+  const place = await keepTurn(service.store.layout, turn.case_id, service.clock());
+  const message = `${NOT_TAKEN} whole: ${why}. All of it is kept at ${place}; nothing else has it.`;
+  service.log.error({ case_id: turn.case_id, place }, message);
+  tell([{ code: 'repository_kept', message }]);
+  return { blocked: message };
+};
+
+const toldOf = (
+  { store: { layout } }: Service,
+  { taken, item_dir }: { taken: AllTaken; item_dir: string },
+): TurnTold[] => {
+  const { held, kept, notes, links, disarmed, set_ids } = taken;
+  const where = (path: string): string => relative(layout.root, path);
+  const places = disarmed.taken.map(
+    ({ path, to }) => `${path} (its git directory is in ${where(to)})`,
+  );
+  const named = [
+    ...links.map(pathText).filter((path) => !disarmed.taken.some((one) => one.path === path)),
+    ...places,
+  ];
+  const mended =
+    disarmed.mended.length === 0 ? [] : [mendedText(disarmed.mended, join(item_dir, 'recovered'))];
+  return [
+    ...(held === undefined ? [] : [{ code: 'branch_held' as const, message: heldText(held) }]),
+    ...refsTold(kept),
+    ...(named.length === 0
+      ? []
+      : [{ code: 'repositories_disarmed' as const, message: linksText(named) }]),
+    ...[...notes, ...mended, ...(set_ids.length === 0 ? [] : [setIdsText(set_ids)])].map(
+      (message) => ({ code: 'git_noted' as const, message }),
+    ),
+  ];
+};
+
+const heldText = (why: string): string =>
+  `The worktree's branch was not moved: ${why}. The turn's commits are kept beside; merge or cherry-pick them.`;
+
+const linksText = (named: readonly string[]): string =>
+  `Repositories were put into the worktree that its base does not know: ${named.join(', ')}. Your git would run what the settings of such a one name, so none of them is one any more, or staged. Decide what becomes of their files, then begin anew.`;
+
+const mendedText = (names: readonly string[], where: string): string =>
+  `Settings or hooks of repositories inside the worktree were changed: ${names.join(', ')}. What names programs was taken out; it is in ${where}.`;
+
+const setIdsText = (names: readonly string[]): string =>
+  `Files were left set-uid or set-gid, and are so no more: ${someOf(names)}.`;
+
+const blockedBy = (told: readonly TurnTold[]): string | undefined =>
+  told.find(({ code }) => code === 'repositories_disarmed')?.message;

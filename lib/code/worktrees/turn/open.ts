@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { TurnRecord } from '../../../../store/records/turn.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { placeTurn, saveTurn, turnPlaces } from '../../../../store/turns.ts';
+import { inWorktreeTurn, replaceWorktree } from '../../../../store/worktrees.ts';
+import type { Launchable } from '../../../agents/launch.ts';
+import type { Service } from '../../../service.ts';
+import { makeRepository } from '../../turn-repository/make.ts';
+import { pinRefs } from '../../turn-repository/pins.ts';
+import { point } from '../../turn-repository/pointer.ts';
+import { listText } from '../../turn-repository/ref-list.ts';
+import { turnView } from '../../turn-repository/view.ts';
+import { findWorktree } from '../read.ts';
+import { closeTurn } from './close.ts';
+import { settleTurn } from './settle.ts';
+import { type Came, NOTHING, type Tell, type TurnTold } from './told.ts';
+
+export interface Wanted {
+  marker: string;
+  /** Null for a set-up, whose commands are the operator's own. */
+  session_id: string | null;
+  /** What earlier turns of the session made there, by its name: it is there again. */
+  own?: ReadonlyMap<string, string>;
+}
+
+export interface OpenTurn {
+  /** What whoever works in it sees and may write of git. */
+  view: Pick<Launchable, 'writable' | 'kept' | 'binds'>;
+  /** What nothing holds, to be told before it begins. */
+  unheld: TurnTold[];
+  /** Takes in what was done: never rejects. To be called when nothing of the turn is alive any more. */
+  close(tell: Tell): Promise<Came>;
+}
+
+/**
+ * Gives a turn in a worktree a repository of its own. What is done in it reaches the operator's when it is closed, and
+ * no more of it than the worktree's branch. Without a sandbox the `.git` file of the worktree leads to it meanwhile.
+ */
+export const openTurn = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  { own = new Map(), ...wanted }: Wanted,
+): Promise<OpenTurn> => {
+  const { layout } = service.store;
+  const { case_id, git_dir, common_dir } = worktree;
+  const isHeld = service.sandbox().kind !== 'none';
+  // A directory of the operator's own that nothing lies over: it is used as it is.
+  if (!isHeld && git_dir === common_dir)
+    return {
+      view: { writable: [common_dir], kept: [] },
+      unheld: [CLONE],
+      close: async () => NOTHING,
+    };
+  await settleTurn(service, case_id);
+  const places = turnPlaces(layout, case_id);
+  const made = join(layout.tmp, randomUUID());
+  const { refs, ...begun } = await makeRepository(service.git, worktree, {
+    made,
+    places,
+    own,
+  });
+  const record: TurnRecord = {
+    ...{ case_id, ...wanted, ...begun },
+    worktree_created_at: worktree.created_at,
+    common_dir,
+    pointed: !isHeld,
+  };
+  await saveTurn(layout, record, listText(refs));
+  await pinRefs(service.git, worktree, case_id, refs);
+  await placeTurn(layout, case_id, made);
+  if (!isHeld) await lead(service, worktree, places.dir);
+  const view = turnView(worktree, places);
+  return { view, unheld: [], close: (tell) => closeTurn(service, case_id, tell) };
+};
+
+const CLONE: TurnTold = {
+  code: 'git_noted',
+  message:
+    'No sandbox holds this turn, and the directory that it works in is a repository of your own: its branches, tags, stashes, settings and hooks can be changed, and nothing of that is undone or told.',
+};
+
+const lead = (service: Service, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
+  inWorktreeTurn(service.store, worktree.case_id, async () => {
+    const current = findWorktree(service, worktree.case_id) ?? worktree;
+    await replaceWorktree(service.store, { ...current, turn_dir });
+    point(worktree, worktree.git_dir, turn_dir);
+  });

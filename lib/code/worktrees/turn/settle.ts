@@ -1,0 +1,46 @@
+import { readTurn, turnPlaces } from '../../../../store/turns.ts';
+import { ServiceError } from '../../../errors.ts';
+import type { Service } from '../../../service.ts';
+import { closeTurn, closeWithin } from './close.ts';
+import type { Tell } from './told.ts';
+
+/**
+ * Takes in what a turn left that could not be taken in at its end. Throws 409 `worktree_busy` where it still cannot be:
+ * what was committed there is on no branch of the operator's yet. For the turn that follows.
+ */
+export const settleTurn = (service: Service, caseId: string): Promise<void> =>
+  settle(service, caseId, (tell) => closeTurn(service, caseId, tell));
+
+/** The same for whoever has the worktree's turn, and is no session: 409 `session_active` while that turn goes on. */
+export const settleWithin = async (service: Service, caseId: string): Promise<void> => {
+  const marker = readTurn(service.store.layout, caseId)?.marker;
+  if (marker !== undefined && goesOn(service, marker))
+    throw new ServiceError('session_active', GOES_ON);
+  await settle(service, caseId, (tell) => closeWithin(service, caseId, tell));
+};
+
+const settle = async (
+  { store: { layout }, log }: Service,
+  caseId: string,
+  close: (tell: Tell) => Promise<unknown>,
+): Promise<void> => {
+  if (readTurn(layout, caseId) === undefined) return;
+  const said: string[] = [];
+  const tell: Tell = (told) => {
+    for (const each of told) {
+      log.warn({ case_id: caseId, ...each }, each.message);
+      said.push(each.message);
+    }
+  };
+  await close(tell);
+  if (readTurn(layout, caseId) === undefined) return;
+  const why = said.at(-1) ?? `It is kept at ${turnPlaces(layout, caseId).home}.`;
+  throw new ServiceError('worktree_busy', `${why} Nothing else was done.`);
+};
+
+const goesOn = ({ engine, setups }: Service, marker: string): boolean =>
+  [...engine.live.values()].some(({ run_marker }) => run_marker === marker) ||
+  [...setups.running.values()].some((setup) => setup.marker === marker);
+
+const GOES_ON =
+  'A turn goes on in the worktree. Abort the session or let it end, then try again: what it commits is taken in then.';

@@ -1,0 +1,272 @@
+import { isInside } from '../../base/path-contains.ts';
+import { createFirstAnswers } from '../../store/first-answers.ts';
+import { settingsOf } from '../../store/globals.ts';
+import { type OpenStore, openStore } from '../../store/open.ts';
+import { createConsoleSessions } from '../guard/api-keys/console-sessions.ts';
+import { createKeyring } from '../guard/api-keys/keyring.ts';
+import { createAttention } from '../out/attention/attention.ts';
+import type { CodeHost } from '../codehost/code-host.ts';
+import { createGitHub } from '../codehost/github/github.ts';
+import type { Config } from '../config.ts';
+import { recoverConflicts } from '../work/conflicts/recover.ts';
+import { createNetworkDoor, type NetworkDeps, type NetworkDoor } from '../sandbox/egress/networks.ts';
+import { sweepSocketDirs } from '../sandbox/egress/socket-dir.ts';
+import { createWorld } from '../sandbox/egress/world.ts';
+import { createExporter } from '../out/export/exporter.ts';
+import { createFeed } from '../out/feed/feed.ts';
+import { endFormerRuns, followRuns, formerRuns, gateAtRest } from '../guard/gate/file-gate.ts';
+import { createAutocommit } from '../out/history/autocommit.ts';
+import {
+  closeLanguageServers,
+  createLanguageServers,
+  endServersIn,
+  sweepLanguageServers,
+} from '../code/language-server/servers.ts';
+import { pauseImports } from '../host/links/import-run.ts';
+import { createLinkWork } from '../host/links/work.ts';
+import type { Log } from '../log.ts';
+import { serveRun } from '../mcp/serve.ts';
+import { recoverPlanning } from '../work/generate/recover.ts';
+import { followUp } from '../work/proof/gate.ts';
+import { createProviders, type Providers } from '../agents/providers.ts';
+import { FEEDBACK, reviewWords } from '../host/reviews/feedback-session.ts';
+import type { Service, VersionInfo } from '../service.ts';
+import { attendSessions } from '../work/sessions/attend.ts';
+import { createEngine } from '../work/sessions/engine.ts';
+import { wakeQueue } from '../work/sessions/launch.ts';
+import { takeInInterrupted } from '../work/sessions/own-repository.ts';
+import { recoverSessions } from '../work/sessions/recover.ts';
+import { logProblems } from './system/problem-log.ts';
+import { tellAdvice } from './system/settings-advice.ts';
+import { createCallers } from '../tools/process/caller.ts';
+import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
+import { createGit } from '../tools/git/run/git.ts';
+import { announceRuns } from '../tools/process/keepers.ts';
+import { RUN_VARIABLE } from '../tools/process/processes.ts';
+import { createRuns, type Runs } from '../tools/process/runs.ts';
+import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
+import { needCodeHost } from '../guard/trust/need.ts';
+import { createDispatcher } from '../out/webhooks/dispatcher.ts';
+import { endInterruptedSetups } from '../code/worktrees/setup/setup.ts';
+import { createSetups } from '../code/worktrees/setup/setups.ts';
+
+export interface Running {
+  service: Service;
+  open: OpenStore;
+  /** Resolves when the files are watched, and what changed before that has made its events. */
+  watching: Promise<void>;
+  /** Ends runs and deliveries, and writes nothing that they have not said themselves. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the workspace and starts all that works on it, in this order: the files as they are, with the events of what
+ * changed while no daemon ran; deliveries; commits; what sessions left behind. Throws WorkspaceHeldError.
+ */
+export const startService = async (
+  config: Config,
+  log: Log,
+  version: VersionInfo,
+): Promise<Running> => {
+  const clock = (): Date => new Date();
+  const open = await openStore(config.workspace, {
+    clock,
+    follow: followUp,
+    report: reportTo(log),
+    trust: config.trust,
+  });
+  logProblems(open.store, log);
+  const service = compose({ config, version, log, clock, store: open.store });
+  const autocommit = createAutocommit(service);
+  const advise = (): void =>
+    void tellAdvice(service).catch((error: unknown) =>
+      log.debug({ err: error }, 'The settings were not looked through'),
+    );
+  const changed = (): void => {
+    service.dispatcher.changed();
+    autocommit.globalsChanged();
+    advise();
+  };
+  service.dispatcher.start();
+  autocommit.start();
+  advise();
+  await takeUp(service);
+  attendSessions(service);
+  const attention = open.watch(() => {
+    changed();
+    wakeQueue(service).catch((error: unknown) =>
+      log.error({ err: error }, 'The queue was not looked at'),
+    );
+  });
+  return {
+    service,
+    open,
+    watching: attention.ready,
+    close: async () => {
+      await service.exporter.close();
+      service.attention.close();
+      await closeLanguageServers(service.languageServers);
+      await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
+      await gateAtRest(service);
+      await service.dispatcher.close();
+      await autocommit.close();
+      await open.close();
+    },
+  };
+};
+
+// What a former life of the daemon left; first what turns did with git: what follows looks at worktrees and branches.
+const takeUp = async (service: Service): Promise<void> => {
+  const former = formerRuns(service);
+  await sweepSocketDirs();
+  await sweepLanguageServers(service);
+  await takeInInterrupted(service);
+  await endInterruptedSetups(service);
+  await recoverPlanning(service);
+  await recoverConflicts(service);
+  await recoverSessions(service);
+  await pauseImports(service);
+  await endFormerRuns(service, former);
+};
+
+const compose = (
+  given: Pick<Service, 'config' | 'version' | 'log' | 'clock' | 'store'>,
+): Service => {
+  const { config, version, log, store } = given;
+  const settings = () => settingsOf(store.globals);
+  const runs = createRuns();
+  followRuns(given, runs);
+  announceRuns(runs);
+  tellWhatIsLeft(runs, log);
+  const sandbox = sandboxOf(config, settings);
+  const address: Service['address'] = { url: undefined };
+  const network = networkOf(config, settings, { sandbox, address, mcp: () => serveRun(service) });
+  const service: Service = {
+    ...given,
+    git: createGit({
+      env: cleanEnvironment(config.env),
+      login: loginEnvironment(config.env),
+    }),
+    sandbox,
+    codeHost: codeHostOf(given, settings),
+    network,
+    providers: providersOf(given, settings, { sandbox, runs, network }),
+    runs,
+    engine: createEngine(store),
+    setups: createSetups(),
+    languageServers: createLanguageServers(),
+    links: createLinkWork(),
+    exporter: createExporter(store),
+    feed: createFeed(store),
+    attention: createAttention(store, () => service),
+    firstAnswers: createFirstAnswers(store),
+    address,
+    mcp: (token) => serveRun(service)(token),
+    leaving: new Set(),
+    trusted: new Set(),
+    dispatcher: createDispatcher({ store, log, version: version.version, own: () => address.url }),
+    requiresKey: () => settings().require_key === true,
+    keyring: createKeyring(store, runs),
+    consoleSessions: createConsoleSessions(store),
+    callers: createCallers(runs, config.env[RUN_VARIABLE]),
+  };
+  return connect(service);
+};
+
+// What a room does for one below it, which does not know it.
+const connect = (service: Service): Service => {
+  service.engine.words.set(FEEDBACK, (kept) => reviewWords(service, kept));
+  service.leaving.add((directory) => endServersIn(service, directory));
+  return service;
+};
+
+const tellWhatIsLeft = (runs: Runs, log: Log): void => {
+  runs.onLeft(({ run: { marker }, sure, processes }) =>
+    log.warn(
+      { run: marker, processes },
+      sure
+        ? 'Processes of a run could not be ended: end them by hand. Until then only callers that are surely not of it are let in'
+        : 'Processes outlived a run and may be of it: look at them. Until they have ended only callers that are surely not of it are let in',
+    ),
+  );
+};
+
+const reportTo =
+  (log: Log) =>
+  (error: unknown, what: string): void => {
+    if (error === undefined) log.warn({}, what);
+    else log.error({ err: error }, what);
+  };
+
+type Current = () => ReturnType<typeof settingsOf>;
+
+const codeHostOf = (
+  given: Pick<Service, 'config' | 'version' | 'store'>,
+  settings: Current,
+): (() => CodeHost) => {
+  const github = createGitHub({
+    env: given.config.env,
+    settings: () => settings().codehost ?? {},
+    version: given.version.version,
+  });
+  return () => {
+    needCodeHost(given);
+    return github;
+  };
+};
+
+// Whether it works is tried out when it is first needed, and again when the setting is another.
+const sandboxOf = (config: Config, settings: Current): (() => Sandbox) => {
+  let made: { key: string; sandbox: Sandbox } | undefined;
+  return () => {
+    const { sandbox: setting = 'auto', sandbox_readable: readable = [] } = settings();
+    const key = JSON.stringify([setting, readable]);
+    if (made?.key !== key) {
+      const env = cleanEnvironment(config.env, {});
+      made = { key, sandbox: createSandbox(setting, env, readable) };
+    }
+    return made.sandbox;
+  };
+};
+
+interface Around {
+  sandbox: () => Sandbox;
+  address: Service['address'];
+  mcp: () => NetworkDeps['mcp'];
+}
+
+const networkOf = (
+  { env }: Config,
+  settings: Current,
+  { sandbox, address, mcp }: Around,
+): (() => NetworkDoor) => {
+  const world = createWorld(() => (address.url === undefined ? undefined : portOf(address.url)));
+  return () => {
+    const { network, allow_local } = settings();
+    return createNetworkDoor({
+      ...{ env, world, mcp: (token) => mcp()(token), rules: { network, allow_local } },
+      sandboxed: sandbox().kind !== 'none',
+    });
+  };
+};
+
+const portOf = (url: string): number => Number(new URL(url).port);
+
+// Made anew when the settings were edited; a session that runs keeps the provider it was started with.
+const providersOf = (
+  { config: { env }, store }: Pick<Service, 'config' | 'store'>,
+  settings: Current,
+  { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkDoor },
+): (() => Providers) => {
+  let made: { from: ReturnType<Current>; providers: Providers } | undefined;
+  return () => {
+    const from = settings();
+    if (made?.from !== from) {
+      const given = from as Parameters<typeof createProviders>[0];
+      const { states } = store.layout;
+      const deps = { env, sandbox: sandbox(), states, network: network(), runs, isInside };
+      made = { from, providers: createProviders(given, deps) };
+    }
+    return made.providers;
+  };
+};

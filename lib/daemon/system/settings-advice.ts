@@ -1,0 +1,95 @@
+import { join, relative, resolve, sep } from 'node:path';
+import { realPlace } from '../../../base/path-contains.ts';
+import { isDirectory } from '../../../store/disk/plain-path.ts';
+import { findGitDir, type GitDir } from '../../../store/git/git-dir.ts';
+import { readInForce, readSettingsText, type SettingsText } from '../../../store/globals.ts';
+import type { Layout } from '../../../store/layout.ts';
+import { Settings } from '../../../store/records/settings.ts';
+import { meantBy, unknownKeys } from '../../../store/settings-keys.ts';
+import { placeOfPath } from '../../../store/text/complaints.ts';
+import { type FileProblem, fileProblem, Problem } from '../../../store/text/problem.ts';
+import type { Config } from '../../config.ts';
+import { PRESETS } from '../../agents/presets.ts';
+import type { Service } from '../../service.ts';
+import type { Git } from '../../tools/git/run/git.ts';
+import { ignoredPaths } from '../../tools/git/read/ignored.ts';
+
+interface Advised {
+  layout: Layout;
+  config: Pick<Config, 'repo' | 'trust'>;
+  git: Git;
+}
+
+/**
+ * What of the settings can be read and is hardly what was meant: keys that nobody knows, a provider that there is not,
+ * projects that are not there, and a workspace that git of a project would commit. Writes nothing.
+ */
+export const adviseOn = async (advised: Advised): Promise<FileProblem[]> => {
+  const text = readSettingsText(advised.layout);
+  const problems = [
+    ...(text === undefined ? [] : [...unknownKeys(text.source, Settings), ...ofProvider(text)]),
+    ...ofProjects(advised.layout, text),
+    ...(await ofPlaces(advised)),
+  ];
+  return problems.map((problem) => fileProblem('workspace.md', problem));
+};
+
+/** Tells it with all else that is wrong. */
+export const tellAdvice = async ({ store, config, git }: Service): Promise<void> =>
+  store.problems.set('advice', await adviseOn({ layout: store.layout, config, git }));
+
+const ofProvider = ({
+  settings: { provider, providers = {} },
+  source,
+}: SettingsText): Problem[] => {
+  const known = ['runbook', 'manual', ...Object.keys(PRESETS), ...Object.keys(providers)];
+  if (provider === undefined || known.includes(provider)) return [];
+  const meant = meantBy(provider, known);
+  const words = meant === undefined ? `There are ${known.join(', ')}` : `Did you mean ${meant}?`;
+  const message = `provider: there is no ${provider}, and no session begins without one. ${words}`;
+  return [new Problem('unknown_provider', message, placeOfPath(source, ['provider']))];
+};
+
+const ofProjects = ({ root }: Layout, text: SettingsText | undefined): Problem[] =>
+  Object.entries(text?.settings.projects ?? {}).flatMap(([name, path]) => {
+    const place = resolve(root, path);
+    if (text === undefined || isDirectory(realPlace(place))) return [];
+    const message = `projects.${name}: there is no directory ${place}`;
+    return [new Problem('missing_project', message, placeOfPath(text.source, ['projects', name]))];
+  });
+
+const ofPlaces = async (advised: Advised): Promise<Problem[]> => {
+  const { layout, config } = advised;
+  const projects = {
+    ...readInForce(layout, config.trust).settings.projects,
+    ...(config.repo !== undefined && { default: config.repo }),
+  };
+  const around = new Map<string, [string, GitDir]>();
+  for (const [name, path] of Object.entries(projects)) {
+    const found = findGitDir(realPlace(resolve(layout.root, path)));
+    if (found !== undefined && `${layout.root}${sep}`.startsWith(`${found.top}${sep}`))
+      around.set(found.top, [name, found]);
+  }
+  const told = await Promise.all([...around.values()].map((one) => ofPlace(advised, ...one)));
+  return told.flat();
+};
+
+const ofPlace = async (
+  { layout: { root }, git }: Advised,
+  project: string,
+  { top, head_dir, gitdir }: GitDir,
+): Promise<Problem[]> => {
+  if (top === root)
+    return [
+      new Problem(
+        'project_is_workspace',
+        `The repository of the project ${project} is the workspace itself, ${root}. Keep them in two directories`,
+      ),
+    ];
+  const inside = relative(top, root);
+  const repository = { path: top, git_dir: head_dir, common_dir: gitdir };
+  const ignored = git.program && (await ignoredPaths(git, repository, [inside]));
+  if (ignored && ignored.size > 0) return [];
+  const message = `The workspace lies in the repository of the project ${project}, and git add there takes it along. Add the line /${inside}/ to ${join(gitdir, 'info/exclude')}`;
+  return [new Problem('workspace_in_repository', message)];
+};

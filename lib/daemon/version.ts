@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import type { VersionInfo } from '../service.ts';
+
+type Build = Pick<VersionInfo, 'name' | 'version' | 'commit' | 'built_at'>;
+
+/** Put in by the build, as JSON; not there in what tsc compiles for the tests. */
+declare const DOSSIER_BUILD: string | undefined;
+
+/** What is running. Of a program that was not built, the name and the version alone are known. */
+export const versionInfo = (): VersionInfo => {
+  const { name, version, commit, built_at } =
+    typeof DOSSIER_BUILD === 'undefined' ? unbuilt() : (JSON.parse(DOSSIER_BUILD) as Build);
+  return {
+    name,
+    version,
+    api: '3.1.0',
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+    commit,
+    built_at,
+  };
+};
+
+const unbuilt = (): Build => {
+  const path = new URL('../../../package.json', import.meta.url);
+  const { name, version } = JSON.parse(readFileSync(path, 'utf8')) as Build;
+  return { name, version, commit: null, built_at: null };
+};

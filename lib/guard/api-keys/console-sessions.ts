@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { keyWithHash } from '../../../store/api-keys.ts';
+import { sha256 } from '../../../store/names.ts';
+import type { ApiKey } from '../../../store/records/api-key.ts';
+import type { Store } from '../../../store/store.ts';
+
+/** The browsers that have shown a key. In memory: they show it again to the daemon's next life. */
+export interface ConsoleSessions {
+  /** What the browser keeps from now on in place of the key. */
+  open(key: ApiKey): string;
+  /** The key that was shown for it; undefined once that is revoked. */
+  keyOf(value: string): ApiKey | undefined;
+}
+
+const MOST = 100;
+
+/** The oldest is forgotten when there are a hundred others. */
+export const createConsoleSessions = (store: Store): ConsoleSessions => {
+  const hashes = new Map<string, string>();
+  return {
+    open: (key) => {
+      const value = randomBytes(32).toString('base64url');
+      hashes.set(sha256(value), key.sha256);
+      if (hashes.size > MOST) hashes.delete([...hashes.keys()][0] ?? '');
+      return value;
+    },
+    keyOf: (value) => {
+      const hash = hashes.get(sha256(value));
+      return hash === undefined ? undefined : keyWithHash(store, hash);
+    },
+  };
+};

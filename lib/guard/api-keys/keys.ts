@@ -1,0 +1,79 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { apiKeys, inKeyTurn, keyOf, removeKey, saveKey, touchKey } from '../../../store/api-keys.ts';
+import { sha256 } from '../../../store/names.ts';
+import type { ApiKey } from '../../../store/records/api-key.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+
+/** A key as it may be shown. */
+export type ListedKey = Omit<ApiKey, 'sha256'>;
+
+export const listKeys = ({ store }: Service): ListedKey[] =>
+  apiKeys(store).map(({ sha256: _, ...key }) => key);
+
+const MOST = 100;
+
+/**
+ * Makes a key of 256 random bits. Its text is in this answer and nowhere else. 400 for a name that is none, 409 for one
+ * that a key has, 422 when there are a hundred.
+ */
+export const createKey = (
+  { store, clock, keyring }: Service,
+  wanted: string,
+): Promise<{ key: ListedKey; text: string }> =>
+  inKeyTurn(store, async () => {
+    const name = nameOf(wanted);
+    const known = apiKeys(store);
+    if (known.some((each) => each.name === name)) throw taken(name);
+    if (known.length >= MOST) throw enough();
+    const text = `dossier_${randomBytes(32).toString('base64url')}`;
+    const created_at = clock().toISOString();
+    const key = { id: randomUUID(), name, created_at, last_used_at: null };
+    keyring.add(sha256(text));
+    await saveKey(store, { ...key, sha256: sha256(text) });
+    return { key, text };
+  });
+
+const nameOf = (wanted: string): string => {
+  const name = wanted.trim();
+  const isName = name.length > 0 && name.length <= 100 && !/[\p{Cc}\p{Cs}]/u.test(name);
+  if (isName) return name;
+  throw new ServiceError('bad_request', 'A name has 1 to 100 characters, on one line.', {
+    errors: [{ path: '/name', message: 'must have 1 to 100 characters, on one line' }],
+  });
+};
+
+const taken = (name: string): ServiceError =>
+  new ServiceError(
+    'already_exists',
+    `There is a key called ${name}. If you sent the form twice, nothing was made the second time; a key is shown only once, so revoke it if you did not keep it.`,
+  );
+
+const enough = (): ServiceError =>
+  new ServiceError('invalid_state', `There are ${MOST} keys. Revoke one that nobody uses first.`);
+
+/** Revokes a key: from this moment on it opens nothing. 404 when there is none. */
+export const revokeKey = ({ store }: Service, id: string): Promise<void> =>
+  inKeyTurn(store, async () => {
+    const key = apiKeys(store).find((each) => each.id === id);
+    if (key === undefined || !(await removeKey(store, key))) throw notFound('API key', id);
+  });
+
+const STALE_MS = 300_000;
+
+/** The key with this text; undefined for none, and for one that does not count yet. Notes that it was used, once in five minutes at most. */
+export const validKey = async (service: Service, text: string): Promise<ApiKey | undefined> => {
+  const key = keyOf(service.store, text);
+  if (key === undefined || !service.keyring.counts(key)) return undefined;
+  const now = service.clock();
+  const before = key.last_used_at === null ? 0 : Date.parse(key.last_used_at);
+  if (now.getTime() - before > STALE_MS)
+    await noteUse(service, { ...key, last_used_at: now.toISOString() });
+  return key;
+};
+
+// The call goes on: whoever has a key is let in, also while nothing can be written.
+const noteUse = ({ store, log }: Service, key: ApiKey): Promise<void> =>
+  inKeyTurn(store, () => touchKey(store, key)).catch((error: unknown) =>
+    log.warn({ err: error, key: key.id }, 'When the API key was used was not noted'),
+  );

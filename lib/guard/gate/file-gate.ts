@@ -1,0 +1,49 @@
+import type { UnsandboxedRun } from '../../../store/gate/gate.ts';
+import { UNSANDBOXED, unsandboxedEnded, unsandboxedStarts } from '../../../store/gate/unsandboxed.ts';
+import type { Service } from '../../service.ts';
+import { sweep } from '../../tools/process/process-tree.ts';
+import type { Runs } from '../../tools/process/runs.ts';
+
+/**
+ * From now on what files say in the operator's place waits while a program lives that no sandbox holds. Costs nothing
+ * while there is none. The table tells of each before it starts, and that it is gone once nothing of it is alive.
+ */
+export const followRuns = ({ store, log }: Pick<Service, 'store' | 'log'>, runs: Runs): void => {
+  const noted = new Set<string>();
+  runs.follow(() => {
+    const open = new Map(
+      [...runs.live].flatMap(({ sandboxed, marker, dir }) => (sandboxed ? [] : [[marker, dir]])),
+    );
+    for (const [marker, dir] of open) {
+      if (!noted.has(marker)) unsandboxedStarts(store, marker, dir);
+      noted.add(marker);
+    }
+    for (const marker of noted) {
+      if (open.has(marker)) continue;
+      noted.delete(marker);
+      unsandboxedEnded(store, marker).catch((error: unknown) =>
+        log.error({ err: error }, 'What files say goes on waiting for the operator'),
+      );
+    }
+  });
+};
+
+/** What a former life of the daemon may have left alive that no sandbox holds. Asked before anything new is started. */
+export const formerRuns = ({ store }: Pick<Service, 'store'>): [string, UnsandboxedRun][] => [
+  ...store.gate.runs,
+];
+
+/** Ends it. What it changed by file in the operator's place waits. */
+export const endFormerRuns = async (
+  { store, log }: Service,
+  former: readonly [string, UnsandboxedRun][],
+): Promise<void> => {
+  for (const [marker, { dir }] of former) {
+    const killed = await sweep(marker, dir === undefined ? {} : { dir });
+    if (killed > 0) log.warn({ marker, killed }, 'Programs of a former life were ended');
+    await unsandboxedEnded(store, marker);
+  }
+};
+
+/** Resolves when what ended was looked at. */
+export const gateAtRest = ({ store }: Service): Promise<void> => store.turns.idle(UNSANDBOXED);

@@ -1,0 +1,28 @@
+import { acceptWaiting, type WaitingChange, waitingChanges } from '../../../store/gate/waiting.ts';
+import type { WaitingValue } from '../../../store/records/trust.ts';
+import type { Service } from '../../service.ts';
+
+/** Changes by file that wait since a program ran that no sandbox held, as what waits for the operator's word. */
+export const heldSource = {
+  list: async ({ store }: Service): Promise<WaitingValue[]> => waitingChanges(store).map(asWaiting),
+  accept: async ({ store }: Service, chosen: readonly WaitingValue[]): Promise<void> => {
+    const wanted = new Set(chosen.map(({ key, hash }) => `${key} ${hash}`));
+    const meant = waitingChanges(store).filter((change) =>
+      wanted.has(`${keyOf(change)} ${change.sha}`),
+    );
+    await acceptWaiting(store, new Set(meant.map(({ id }) => id)));
+  },
+};
+
+const asWaiting = (change: WaitingChange): WaitingValue => ({
+  key: keyOf(change),
+  kind: 'change',
+  file: change.file,
+  value: change.to,
+  trusted_value: change.from,
+  hash: change.sha,
+  since: change.since,
+});
+
+/** By which it is trusted. */
+export const keyOf = ({ file, field }: WaitingChange): string => `${file}#${field}`;

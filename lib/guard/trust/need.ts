@@ -1,0 +1,67 @@
+import { waitingSettings } from '../../../store/globals.ts';
+import { placesOf } from '../../../store/trust/place.ts';
+import { trustCommandFor } from '../../../store/trust/told.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+
+type Given = Pick<Service, 'store'>;
+
+/**
+ * Throws 422 `trust_needed` while one of these settings waits for the operator's word: no default and no former value
+ * stands in for it. `codehost.*` is all below `codehost`.
+ */
+export const needTrusted = ({ store }: Given, wanted: readonly string[]): void => {
+  const waiting = waitingSettings(store.globals).filter(({ key }) => isWanted(wanted, key));
+  if (waiting.length === 0) return;
+  const places = placesOf(
+    store.layout,
+    waiting.map(({ key }) => key),
+  );
+  const values = waiting.map(({ key, hash }) => ({
+    ...{ key, file: 'workspace.md', hash },
+    ...(places.has(key) && { line: places.get(key)?.line }),
+  }));
+  const named = values.map(
+    ({ key, file, line }) => `${key} (${[file, line].filter(Boolean).join(':')})`,
+  );
+  throw new ServiceError(
+    'trust_needed',
+    `You have not trusted what stands in the settings on this machine: ${named.join(', ')}. Run ${trustCommandFor(store.layout)} to see it and say yes, then try again.`,
+    { members: { waiting: values } },
+  );
+};
+
+const isWanted = (wanted: readonly string[], key: string): boolean =>
+  wanted.some((one) => (one.endsWith('.*') ? key.startsWith(one.slice(0, -1)) : key === one));
+
+const SHUT_IN = ['sandbox', 'sandbox_readable', 'network', 'allow_local'];
+
+/** The same for whatever starts a provider: its entry, what shuts it in, and what it may do unasked. */
+export const needProvider = (service: Given, name: string): void => {
+  if (name === 'manual') return;
+  needTrusted(service, [`providers.${name}`, 'permissions.*', ...SHUT_IN]);
+};
+
+/** The same for whatever goes by the provider of the settings where none is named. */
+export const needChosen = (service: Given, named: string | undefined): void => {
+  if (named === undefined) needTrusted(service, ['provider']);
+};
+
+/** The same for whoever uses the repository of a project; `--repo` is the operator's word for the default one. */
+export const needProject = (
+  { store, config }: Pick<Service, 'store' | 'config'>,
+  name: string,
+): void => {
+  if (name === 'default' && config.repo !== undefined) return;
+  needTrusted({ store }, [`projects.${name}`]);
+};
+
+/** The same for a worktree that is made or set up. */
+export const needWorktree = (service: Given): void =>
+  needTrusted(service, [
+    ...['worktrees.root', 'worktrees.setup', 'worktrees.copy_files'],
+    ...SHUT_IN,
+  ]);
+
+/** The same for what is asked of the code host, or pushed there. */
+export const needCodeHost = (service: Given): void => needTrusted(service, ['codehost.*']);

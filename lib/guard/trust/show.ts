@@ -1,0 +1,36 @@
+import { stringify } from 'yaml';
+import type { WaitingValue } from '../../../store/records/trust.ts';
+import { plain } from '../../../store/trust/told.ts';
+
+/** What waits, for who is to say yes to it: where it stands, and what it changes, line by line. Nothing in it moves a cursor. */
+export const shown = (waiting: readonly WaitingValue[]): string[] => waiting.flatMap(one);
+
+const one = ({ key, file, line, value, trusted_value }: WaitingValue): string[] => {
+  const [before, after] = [linesOf(trusted_value), linesOf(value)];
+  const same = commonStart(before, after);
+  const end = commonStart(before.slice(same).toReversed(), after.slice(same).toReversed());
+  const marked = (mark: string, lines: readonly string[]) => lines.map((text) => `${mark}${text}`);
+  return [
+    `${plain(file)}${line === undefined ? '' : `:${line}`}  ${plain(key)}`,
+    ...marked('   ', before.slice(0, same)),
+    ...marked('  -', before.slice(same, before.length - end)),
+    ...marked('  +', after.slice(same, after.length - end)),
+    ...marked('   ', after.slice(after.length - end)),
+    '',
+  ];
+};
+
+const linesOf = (value: unknown): string[] => {
+  if (value === null) return [];
+  const text = stringify(value, { lineWidth: 0 }).trimEnd();
+  return text.split('\n').map((line) => ` ${plain(line).replace(PUSHING, counted)}`);
+};
+
+// What stands far to the right is looked at no less than what stands on the left.
+const PUSHING = /(?<=\S)\p{Zs}{10,}/gu;
+const counted = (blanks: string): string => ` ⟦${blanks.length} blanks⟧ `;
+
+const commonStart = (a: readonly string[], b: readonly string[]): number => {
+  const at = a.findIndex((line, index) => line !== b[index]);
+  return at < 0 ? a.length : at;
+};

@@ -1,0 +1,56 @@
+import type { Trusted, TrustWish, WaitingValue } from '../../../store/records/trust.ts';
+import { readyToWrite } from '../../../store/store.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { SOURCES } from './sources.ts';
+
+/** What waits for the operator's word: settings, receivers of events, and changes that were held back. By file and key. */
+export const listWaiting = async (service: Service): Promise<WaitingValue[]> => {
+  const found: WaitingValue[] = [];
+  for (const source of Object.values(SOURCES)) found.push(...(await source.list(service)));
+  return found.toSorted((a, b) => order(a, b));
+};
+
+const order = (a: WaitingValue, b: WaitingValue): number =>
+  Number(a.file > b.file) - Number(a.file < b.file) || (a.line ?? 0) - (b.line ?? 0);
+
+/**
+ * Makes what waits hold from now on: all of it, or the values that were looked at. 412 `precondition_failed` when one of
+ * those is another by now, and then none holds.
+ */
+export const trust = (service: Service, wish: TrustWish): Promise<Trusted> =>
+  service.store.turns.take('trust', async () => {
+    await readyToWrite(service.store);
+    const waiting = await listWaiting(service);
+    const chosen = 'all' in wish ? waiting : chosenOf(service, waiting, wish.values);
+    for (const [kind, source] of Object.entries(SOURCES)) {
+      const ofKind = chosen.filter((value) => value.kind === kind);
+      if (ofKind.length > 0) await source.accept(service, ofKind);
+    }
+    if (chosen.length > 0) tellTrusted(service);
+    return { trusted: chosen.map(({ key }) => key), waiting: await listWaiting(service) };
+  });
+
+type Seen = Extract<TrustWish, { values: unknown }>['values'];
+
+const chosenOf = (
+  { store }: Service,
+  waiting: readonly WaitingValue[],
+  seen: Seen,
+): WaitingValue[] =>
+  seen.flatMap(({ key, hash }) => {
+    const found = waiting.filter((value) => value.key === key);
+    const same = found.filter((value) => value.hash === hash);
+    if (same.length > 0) return same;
+    // Somebody else said the same a moment ago.
+    const holds = found.length === 0 && store.globals.book.hashes.get(key)?.has(hash) === true;
+    if (holds) return [];
+    throw new ServiceError(
+      'precondition_failed',
+      `${key} is not what you looked at any more. List what waits again (GET /trust) and decide anew; nothing was trusted.`,
+    );
+  });
+
+const tellTrusted = ({ trusted }: Service): void => {
+  for (const hear of trusted) hear();
+};

@@ -1,0 +1,27 @@
+import type { ExtractedIssue } from '../../../store/records/extracted.ts';
+import { checkProject } from '../../code/projects/project.ts';
+import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { extractIssue } from '../../work/issue-text/extract.ts';
+
+export interface Extraction {
+  body?: string;
+  number?: number;
+  project?: string;
+}
+
+/** Takes a text apart that is given, or that of an issue on the host. */
+export const extractFrom = async (
+  service: Service,
+  { body, number, project }: Extraction,
+): Promise<ExtractedIssue> => {
+  if ((body === undefined) === (number === undefined))
+    throw new ServiceError('bad_request', 'Give a body or the number of an issue, and not both.', {
+      errors: [{ path: '/body', message: 'either this or number' }],
+    });
+  if (number === undefined) return extractIssue(body ?? '');
+  checkProject(service, project);
+  const issue = await (await hostedRepositoryOf(service, project)).issue(number);
+  return extractIssue(issue.body, issue.title);
+};

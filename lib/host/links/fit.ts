@@ -1,0 +1,103 @@
+import type { IssueCopy } from '../../../store/links/issue-copy.ts';
+import { storable } from '../../../store/text/storable.ts';
+import { visible } from '../../../base/visible.ts';
+import { asOneLine } from '../../work/cases/text.ts';
+import type { Issue } from '../../codehost/code-host.ts';
+import { ServiceError } from '../../errors.ts';
+
+const MAX_TITLE = 200;
+const MAX_DESCRIPTION = 262_144;
+const MAX_BODY_BYTES = 1_000_000;
+
+/** The issue as issue.md keeps it: whole, but for what no file can say. Throws `too_large` past the size of a record. */
+export const copyOf = (issue: Issue): IssueCopy => {
+  const body = seen(issue.body);
+  const bytes = Buffer.byteLength(body);
+  if (bytes > MAX_BODY_BYTES)
+    throw new ServiceError(
+      'too_large',
+      `The body of issue #${issue.number} has ${bytes} bytes, and a record has at most 1 MB. Shorten it on the host, then try again.`,
+    );
+  const { state, state_reason, author, created_at, updated_at, closed_at } = issue;
+  return {
+    title: seen(issue.title),
+    state,
+    state_reason,
+    labels: issue.labels.map(storable),
+    assignees: issue.assignees.map(storable),
+    milestone: issue.milestone === null ? null : storable(issue.milestone),
+    ...{ author, created_at, updated_at, closed_at },
+    body,
+  };
+};
+
+// Strangers write issues: nothing in their words is hidden from whoever reads them here.
+const seen = (text: string): string => visible(storable(text));
+
+/** What of an issue a Work item holds. */
+export interface Fields {
+  title: string;
+  description: string;
+  labels: readonly string[];
+  assignees: readonly string[];
+  milestone: string | null;
+  state: 'open' | 'closed' | null;
+}
+
+/** The issue in the form that a Work item can hold: a title of one line and 200 characters, a description of 256 KB. */
+export const fieldsOf = ({
+  title,
+  body,
+  labels,
+  assignees,
+  milestone,
+  state,
+}: IssueCopy): Fields => ({
+  title: fitTitle(title),
+  description: fitDescription(body),
+  ...{ labels, assignees, milestone, state },
+});
+
+const fitTitle = (title: string): string => {
+  const line = asOneLine(title);
+  if (line === '') return '(no title)';
+  return line.length <= MAX_TITLE ? line : `${cutAt(line, MAX_TITLE - 1).trimEnd()}…`;
+};
+
+const fitDescription = (body: string): string => {
+  const text = withPlainEnds(body);
+  if (text.length <= MAX_DESCRIPTION) return text;
+  const cut = cutAt(text, MAX_DESCRIPTION - REST.length);
+  return `${cut.slice(0, Math.max(0, cut.lastIndexOf('\n')) || cut.length)}${REST}`;
+};
+
+const REST = '\n\n*The issue is longer than a description can be. issue.md has all of it.*';
+
+/** GitHub sends CRLF for what was typed into its forms: no change of anybody's. */
+export const withPlainEnds = (text: string): string => text.replaceAll('\r\n', '\n');
+
+// Not between the halves of a surrogate pair.
+const cutAt = (text: string, length: number): string => {
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? length - 1 : length);
+};
+
+/** What of an issue a Work item does not hold as it is, as sentences. */
+export const notesOf = (issue: Issue, copy: IssueCopy): string[] => {
+  const { title, description } = fieldsOf(copy);
+  const notes: [boolean, string][] = [
+    [
+      title !== copy.title,
+      'The title was made one line of at most 200 characters; issue.md has it whole.',
+    ],
+    [
+      description.length < withPlainEnds(copy.body).length,
+      'The description was cut at 262144 characters; issue.md has all of it.',
+    ],
+    [
+      copy.body !== issue.body,
+      'What a file cannot say (NUL, half surrogates, open merge markers) was replaced or set in by a blank.',
+    ],
+  ];
+  return notes.flatMap(([is, note]) => (is ? [note] : []));
+};

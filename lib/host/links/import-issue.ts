@@ -1,0 +1,159 @@
+import { basename } from 'node:path';
+import { issueFile, linkFile } from '../../../store/layout.ts';
+import { issueText } from '../../../store/links/issue-copy.ts';
+import { type IssueName, issueKey, linkedTo } from '../../../store/links/link-index.ts';
+import { createLink, linkText, readLink } from '../../../store/links/links.ts';
+import type { IssueLinkMatter } from '../../../store/records/link.ts';
+import { createCase } from '../../work/cases/create.ts';
+import { checkProject } from '../../code/projects/project.ts';
+import type { HostedRepository, Issue, RepositoryName } from '../../codehost/code-host.ts';
+import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { typeByLabels } from './case-type.ts';
+import { copyOf, fieldsOf, notesOf } from './fit.ts';
+import { placeOfIssue } from './issue-place.ts';
+import { applySync } from './sync.ts';
+
+export interface Imported {
+  case_id: string;
+  /** What of the issue the Work item does not hold as it is. */
+  notes: string[];
+}
+
+export interface ImportWish {
+  number: number;
+  project?: string;
+  /** Of the Work item; by the issue's labels when not given. */
+  type?: string;
+  /** Links this Work item instead of making one. */
+  case_id?: string;
+}
+
+/** Makes a Work item of an issue. 409 `already_exists`, with its id, where one is linked to it already. */
+export const importIssue = async (service: Service, wish: ImportWish): Promise<Imported> => {
+  checkProject(service, wish.project);
+  const { case_id } = wish;
+  if (case_id !== undefined) refuseLinked(service, case_id);
+  const hosted = await hostedRepositoryOf(service, projectOf(service, wish));
+  const issue = await fetchIssue(service, hosted, wish.number);
+  return case_id === undefined
+    ? bringIn(service, hosted.name, { ...wish, issue })
+    : linkTo(service, hosted.name, { case_id, issue });
+};
+
+const projectOf = ({ store }: Service, { project, case_id = '' }: ImportWish): string | undefined =>
+  project ?? store.items.byId.get(case_id)?.files.case.value?.matter.project;
+
+const refuseLinked = ({ store }: Service, caseId: string): void => {
+  if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
+  if (readLink(store, caseId) === undefined) return;
+  throw new ServiceError(
+    'already_exists',
+    'This Work item has a link.md already. Remove or edit the file to link it to another issue.',
+    { members: { case_id: caseId } },
+  );
+};
+
+/**
+ * Reads an issue that no Work item is linked to yet: nobody is asked about one that is there. The number of a pull request
+ * is 422 `invalid_state`.
+ */
+export const fetchIssue = async (
+  service: Service,
+  hosted: HostedRepository,
+  number: number,
+): Promise<Issue> => {
+  await refuseImported(service, nameOf(hosted.name, number));
+  return hosted.issue(number).catch((error: unknown) => {
+    throw isOfPull(error) ? new ServiceError('invalid_state', error.message) : error;
+  });
+};
+
+const isOfPull = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.members.is_pull_request === true;
+
+const nameOf = ({ host, owner, name }: RepositoryName, number: number): IssueName => ({
+  host,
+  repository: `${owner}/${name}`,
+  number,
+});
+
+const refuseImported = async ({ store }: Service, issue: IssueName): Promise<void> => {
+  const [case_id] = await linkedTo(store, issue);
+  if (case_id === undefined) return;
+  throw new ServiceError(
+    'already_exists',
+    `${issue.repository}#${issue.number} is imported already, as the Work item ${case_id}. Sync that one to bring it up to date.`,
+    { members: { case_id } },
+  );
+};
+
+export interface Arrival extends Pick<ImportWish, 'project' | 'type'> {
+  issue: Issue;
+  import_job?: string;
+}
+
+/**
+ * Makes the Work item of an issue that was read, with its link and the issue's copy in it, by one rename: there is never
+ * one without its link. Of two at once one is made, and the other is 409 `already_exists`.
+ */
+export const bringIn = async (
+  service: Service,
+  repository: RepositoryName,
+  { issue, project, type, import_job }: Arrival,
+): Promise<Imported> => {
+  const place = placeOf(repository, issue);
+  const copy = copyOf(issue);
+  const notes = notesOf(issue, copy);
+  const { title, description, ...fields } = fieldsOf(copy);
+  const at = service.clock().toISOString();
+  const line = ['imported', ...notes].join('. ');
+  const link = { ...linkFrom(place, issue, at), ...fields, ...(import_job && { import_job }) };
+  const files = {
+    [LINK]: linkText({ issue: link as IssueLinkMatter, at, line }),
+    [ISSUE]: issueText({ repository: place.repository, number: place.number, ...copy }),
+  };
+  const wanted = { title, description, type: type ?? typeByLabels(issue.labels) };
+  return atOnce(service, place, async () => {
+    const { id } = await createCase(service, { ...wanted, ...(project && { project }) }, files);
+    return { case_id: id, notes };
+  });
+};
+
+const [LINK, ISSUE] = [basename(linkFile('')), basename(issueFile(''))] as const;
+
+// What the host calls the repository now: under its former name it would be imported a second time.
+const placeOf = (name: RepositoryName, { number, url }: Issue): IssueName => {
+  const place = placeOfIssue(url);
+  const known = nameOf(name, number);
+  return place?.number === number ? { ...known, repository: place.repository } : known;
+};
+
+const linkFrom = (place: IssueName, { node_id, url }: Issue, at: string) => ({
+  ...place,
+  ...{ node_id, url, status: 'linked' as const, imported_at: at, synced_at: at },
+});
+
+const atOnce = <T>(service: Service, place: IssueName, work: () => Promise<T>): Promise<T> =>
+  service.store.turns.take(`issue ${issueKey(place)}`, async () => {
+    await refuseImported(service, place);
+    return work();
+  });
+
+// The link decides; its first sync, which a crash may leave for another day, compares the two.
+const linkTo = (
+  service: Service,
+  repository: RepositoryName,
+  { case_id, issue }: { case_id: string; issue: Issue },
+): Promise<Imported> => {
+  const place = placeOf(repository, issue);
+  return atOnce(service, place, async () => {
+    const at = service.clock().toISOString();
+    const link = { ...place, status: 'stale' as const, imported_at: at };
+    const isNew = await createLink(service.store, case_id, { issue: link, at, line: 'linked' });
+    if (isNew !== true) refuseLinked(service, case_id);
+    await applySync(service, case_id, { link, issue, trigger: 'link', prefer: 'local' });
+    return { case_id, notes: [] };
+  });
+};

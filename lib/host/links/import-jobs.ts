@@ -1,0 +1,128 @@
+import {
+  changeImport,
+  createImport,
+  type ImportChange,
+  type KeptImport,
+  listImports,
+  readImport,
+} from '../../../store/links/imports.ts';
+import type { ImportFilter, ImportJob, ImportJobMatter } from '../../../store/records/import-job.ts';
+import { checkProject } from '../../code/projects/project.ts';
+import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import { newId } from '../../../store/new-id.ts';
+import type { Service } from '../../service.ts';
+import { startImport } from './import-run.ts';
+
+export interface TaggedImport {
+  job: ImportJob;
+  etag: string;
+}
+
+/** The import jobs that can be read, oldest first; the others are told by the diagnostics. */
+export const importJobs = ({ store }: Service): ImportJob[] =>
+  listImports(store).map((kept) => served(kept).job);
+
+/** One import job. */
+export const importJob = ({ store }: Service, id: string): TaggedImport => {
+  const kept = readImport(store, id);
+  if (kept === undefined) throw notFound('import job', id);
+  return served(kept);
+};
+
+export interface NewImport {
+  numbers?: number[];
+  filter?: ImportFilter;
+  project?: string;
+  type?: string;
+}
+
+/** Keeps an import job and starts it. It goes on after the answer, one issue after another. */
+export const createImportJob = async (
+  service: Service,
+  { numbers, filter, project, type }: NewImport,
+): Promise<TaggedImport> => {
+  if ((numbers === undefined) === (filter === undefined)) throw eitherOr();
+  const id = newId();
+  const known = readImport(service.store, id);
+  if (known !== undefined && known.matter.status !== 'pending') return served(known);
+  if (known !== undefined) return settled(service, id, 'running');
+  checkProject(service, project);
+  await hostedRepositoryOf(service, project);
+  const matter: ImportJobMatter = {
+    id,
+    status: 'pending',
+    ...(project !== undefined && { project }),
+    ...(type !== undefined && { type }),
+    ...(filter !== undefined && { filter }),
+    ...(numbers !== undefined && { numbers: [...new Set(numbers)] }),
+    created_at: service.clock().toISOString(),
+  };
+  await createImport(service.store, matter);
+  return settled(service, matter.id, 'running');
+};
+
+const eitherOr = (): ServiceError =>
+  new ServiceError('bad_request', 'Give numbers or a filter, and not both.', {
+    errors: [{ path: '/numbers', message: 'either this or filter' }],
+  });
+
+export type Wanted = 'running' | 'completed' | 'cancelled';
+
+/**
+ * Resumes an import job, ends it as it is, or cancels it: from then on it makes no further Work item. What it has made
+ * stays. 422 where it has ended already.
+ */
+export const setImportStatus = (
+  service: Service,
+  id: string,
+  status: Wanted,
+  ifMatch?: string,
+): Promise<TaggedImport> => settled(service, id, status, ifMatch);
+
+const settled = async (
+  service: Service,
+  id: string,
+  wanted: Wanted,
+  ifMatch?: string,
+): Promise<TaggedImport> => {
+  const now = service.clock().toISOString();
+  // One that was told to stop has to be gone before the next run of the same job begins.
+  if (wanted === 'running' && readImport(service.store, id)?.matter.status !== 'running')
+    await service.links.imports.get(id)?.stop();
+  const kept = await changeImport(service.store, id, (job) => moved(job, wanted, now), ifMatch);
+  if (kept === undefined) throw notFound('import job', id);
+  if (wanted === 'running') startImport(service, id);
+  else void service.links.imports.get(id)?.stop();
+  return served(kept);
+};
+
+/** What a job becomes when this is wanted of it: undefined where it is that already. Throws `invalid_state`. */
+export const moved = (
+  { matter: { status, started_at = undefined } }: Pick<KeptImport, 'matter'>,
+  wanted: Wanted,
+  now: string,
+): ImportChange | undefined => {
+  if (status === wanted) return undefined;
+  if (status === 'completed' || status === 'cancelled')
+    throw new ServiceError(
+      'invalid_state',
+      `The import job is ${status}, and stays so. Make a new one for what is to be imported.`,
+    );
+  const again = { error: undefined, resume_at: undefined, ended_at: undefined };
+  if (wanted === 'running')
+    return { changes: { ...again, status: wanted, started_at: started_at ?? now } };
+  return { changes: { status: wanted, resume_at: undefined, ended_at: now } };
+};
+
+const served = ({ matter, results, etag }: KeptImport): TaggedImport => {
+  const { id, status, project = 'default', type = null, numbers = null, filter = null } = matter;
+  const { error = null, resume_at = null, created_at } = matter;
+  const { started_at = null, ended_at = null } = matter;
+  const job = {
+    ...{ id, status, project, type, numbers, filter },
+    ...{ done: results.length, total: numbers?.length ?? null, results },
+    ...{ error, resume_at, created_at, started_at, ended_at },
+  };
+  return { job, etag };
+};

@@ -1,0 +1,182 @@
+import {
+  changeImport,
+  type KeptImport,
+  listImports,
+  readImport,
+} from '../../../store/links/imports.ts';
+import { readLink } from '../../../store/links/links.ts';
+import {
+  type ImportFilter,
+  type ImportResult,
+  MAX_ISSUES,
+} from '../../../store/records/import-job.ts';
+import type { Store } from '../../../store/store.ts';
+import type { HostedRepository } from '../../codehost/code-host.ts';
+import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { type ErrorCode, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { haltOf } from './halt.ts';
+import { bringIn, fetchIssue } from './import-issue.ts';
+
+/** Goes on with an import job in the background, unless it does already. What becomes of it is in its record. */
+export const startImport = (service: Service, id: string): void => {
+  const { imports } = service.links;
+  if (imports.has(id)) return;
+  const stopper = new AbortController();
+  const { signal } = stopper;
+  const stopped = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  const done = run(service, { id, signal, stopped })
+    .catch((error: unknown) => service.log.error({ err: error, job: id }, 'An import broke off'))
+    .finally(() => imports.delete(id));
+  const stop = (): Promise<void> => {
+    stopper.abort();
+    return done;
+  };
+  imports.set(id, { stop });
+};
+
+/** Imports that the end of the daemon interrupted wait for the operator: none goes on by itself. */
+export const pauseImports = async (service: Service): Promise<void> => {
+  for (const { matter } of listImports(service.store))
+    if (matter.status === 'running') await pause(service, matter.id);
+};
+
+interface Run {
+  id: string;
+  signal: AbortSignal;
+  /** Resolves when it is told to stop. */
+  stopped: Promise<undefined>;
+}
+
+const run = async (service: Service, given: Run): Promise<void> => {
+  const { id } = given;
+  try {
+    if (await importAll(service, given)) await finish(service, id);
+    else await pause(service, id);
+  } catch (error) {
+    await halt(service, id, error);
+  }
+};
+
+// False when it was told to stop.
+const importAll = async (service: Service, given: Run): Promise<boolean> => {
+  const { id, stopped } = given;
+  const job = readImport(service.store, id);
+  if (job === undefined) return false;
+  const { matter } = job;
+  const hosted = await Promise.race([hostedRepositoryOf(service, matter.project), stopped]);
+  if (hosted === undefined) return false;
+  const numbers = matter.numbers ?? (await listed(service, given, hosted, matter.filter));
+  if (numbers === undefined) return false;
+  const done = new Set(job.results.map(({ number }) => number));
+  for (const number of numbers.filter((one) => !done.has(one))) {
+    const result = await importOne(service, given, hosted, { number, matter });
+    if (result === undefined) return false;
+    const now = await changeImport(service.store, id, () => ({ result }));
+    if (now?.matter.status !== 'running') return false;
+  }
+  return true;
+};
+
+// Kept before anything is made of them: after a restart it goes on with the same.
+const listed = async (
+  { store }: Service,
+  { id, stopped }: Run,
+  hosted: HostedRepository,
+  { limit = MAX_ISSUES, ...filter }: ImportFilter = {},
+): Promise<number[] | undefined> => {
+  const numbers = new Set<number>();
+  for (let cursor: string | null = ''; cursor !== null && numbers.size < limit; ) {
+    const from: { cursor?: string } = cursor === '' ? {} : { cursor };
+    const page = await Promise.race([hosted.issues({ ...filter, ...from, limit: 100 }), stopped]);
+    if (page === undefined) return undefined;
+    for (const { number } of page.issues) numbers.add(number);
+    cursor = page.next_cursor;
+  }
+  const found = [...numbers].slice(0, limit);
+  await changeImport(store, id, () => ({ changes: { numbers: found } }));
+  return found;
+};
+
+interface One {
+  number: number;
+  matter: KeptImport['matter'];
+}
+
+const importOne = async (
+  service: Service,
+  { id, signal, stopped }: Run,
+  hosted: HostedRepository,
+  { number, matter: { project, type } }: One,
+): Promise<ImportResult | undefined> => {
+  try {
+    const issue = await Promise.race([fetchIssue(service, hosted, number), stopped]);
+    if (issue === undefined || signal.aborted) return undefined;
+    const wanted = { ...(project && { project }), ...(type && { type }), import_job: id };
+    const { case_id, notes } = await bringIn(service, hosted.name, { ...wanted, issue });
+    const detail = notes.length === 0 ? {} : { detail: notes.join(' ') };
+    return { number, outcome: 'imported', case_id, ...detail };
+  } catch (error) {
+    return failed(service, id, { number, error });
+  }
+};
+
+/** What is wrong with one issue, and not with the next. */
+const OF_ONE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'codehost_gone',
+  'codehost_not_found',
+  'codehost_rejected',
+  'invalid_state',
+  'too_large',
+  'bad_request',
+]);
+
+const failed = (
+  { store }: Service,
+  id: string,
+  { number, error }: { number: number; error: unknown },
+): ImportResult => {
+  if (!(error instanceof ServiceError)) throw error;
+  const { case_id } = error.members as { case_id?: string };
+  if (error.code === 'already_exists' && case_id !== undefined) {
+    // Made by this job, which was killed before it could write that down.
+    const isOwn = readLink(store, case_id)?.issue?.import_job === id;
+    return { number, outcome: isOwn ? 'imported' : 'exists', case_id };
+  }
+  if (!OF_ONE.has(error.code)) throw error;
+  return { number, outcome: 'failed', detail: `${error.code}: ${error.message}` };
+};
+
+const finish = ({ store, clock }: Service, id: string): Promise<unknown> =>
+  changeRunning(store, id, { status: 'completed', ended_at: clock().toISOString() });
+
+const pause = ({ store }: Service, id: string): Promise<unknown> =>
+  changeRunning(store, id, { status: 'pending' });
+
+const halt = async ({ store, clock, log }: Service, id: string, error: unknown): Promise<void> => {
+  const { resume_at = null, ...why } = haltOf(error, clock()) ?? { ...UNFORESEEN };
+  if (why.code === UNFORESEEN.code) log.error({ err: error, job: id }, 'An import failed');
+  await changeRunning(
+    store,
+    id,
+    resume_at === null
+      ? { status: 'failed', error: why, ended_at: clock().toISOString() }
+      : { status: 'pending', error: why, resume_at },
+  );
+};
+
+const UNFORESEEN = {
+  code: 'internal',
+  detail: "The daemon's log has the cause. Resume the job once it is gone.",
+  resume_at: null,
+};
+
+// The operator may have decided otherwise meanwhile.
+const changeRunning = (
+  store: Store,
+  id: string,
+  changes: Partial<KeptImport['matter']>,
+): Promise<unknown> =>
+  changeImport(store, id, ({ matter }) => (matter.status === 'running' ? { changes } : undefined));

@@ -1,0 +1,66 @@
+import { DEFAULT_HOST, lastLink } from '../../../store/links/link-index.ts';
+import { listSyncs } from '../../../store/links/syncs.ts';
+import { etagOf, sha256 } from '../../../store/names.ts';
+import { readPull } from '../../../store/pulls/pulls.ts';
+import type { IssueLink, IssueLinkMatter } from '../../../store/records/link.ts';
+import type { PullMatter } from '../../../store/records/pull-request.ts';
+import type { Sync } from '../../../store/records/sync.ts';
+import type { FileProblem } from '../../../store/text/problem.ts';
+import { notFound } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+
+export interface LinkRecord {
+  case_id: string;
+  issue: IssueLink | null;
+  pr: PullLink | null;
+  /** Where link.md cannot be read; the issue is what was last read of it. */
+  problems?: FileProblem[];
+}
+
+export type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'title' | 'state'> & {
+  url: string | null;
+  stale: boolean;
+};
+
+/**
+ * What a Work item is linked to, from its files alone, and the tag of that. Throws `unreadable_record` for a file of which
+ * nothing could ever be read.
+ */
+export const getLink = (
+  { store }: Service,
+  case_id: string,
+): { record: LinkRecord; etag: string } => {
+  if (!store.items.byId.has(case_id)) throw notFound('Work item', case_id);
+  const { issue, problems } = lastLink(store, case_id);
+  const pull = readPull(store, case_id);
+  const record = {
+    case_id,
+    issue: issue === undefined ? null : served(issue),
+    pr: pull === undefined ? null : pullLink(pull.matter),
+    ...(problems.length > 0 && { problems }),
+  };
+  return { record, etag: etagOf(sha256(JSON.stringify(record))) };
+};
+
+const served = (issue: IssueLinkMatter): IssueLink => {
+  const { host = DEFAULT_HOST, repository, number, moved_to, status = 'stale' } = issue;
+  const { node_id = null, url = null, imported_at = null, synced_at = null } = issue;
+  const { state = null, labels = [], assignees = [], milestone = null } = issue;
+  return {
+    ...{ host, repository, number, node_id, url, status },
+    ...(moved_to !== undefined && { moved_to }),
+    ...{ imported_at, synced_at, state, labels, assignees, milestone },
+  };
+};
+
+const pullLink = (pull: PullMatter): PullLink => {
+  const { host, repository, number, title, state, url = null, stale = false } = pull;
+  return { host, repository, number, title, state, url, stale };
+};
+
+/** What syncs changed or found, oldest first. Throws `unreadable_record`. */
+export const syncLog = ({ store }: Service, caseId: string): Sync[] => {
+  const syncs = listSyncs(store, caseId);
+  if (syncs === undefined) throw notFound('Work item', caseId);
+  return syncs;
+};

@@ -1,0 +1,147 @@
+import { StoreError } from '../../../store/errors.ts';
+import { allLinks, DEFAULT_HOST } from '../../../store/links/link-index.ts';
+import type { IssueLinkMatter } from '../../../store/records/link.ts';
+import type { SyncMatter } from '../../../store/records/sync.ts';
+import type { Issue, MissingIssue } from '../../codehost/code-host.ts';
+import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
+import { type ErrorCode, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { type Halt, haltOf } from './halt.ts';
+import { applySync, repositoryOf } from './sync.ts';
+
+export interface SyncOutcome {
+  case_id: string;
+  repository: string;
+  number: number;
+  outcome: SyncMatter['outcome'] | 'failed' | 'not_reached';
+  sync_id: string | null;
+  detail: string | null;
+}
+
+export interface SyncedAll {
+  outcomes: SyncOutcome[];
+  /** Why it stopped before the end. */
+  stopped: Halt | null;
+}
+
+/**
+ * Syncs every Work item that is linked to an issue, the one that waited longest first, so that a second call goes on
+ * where a rate limit ended the first. It throws what stopped it only when that was before anything was asked.
+ */
+export const syncAll = async (service: Service): Promise<SyncedAll> => {
+  const { links } = service;
+  if (links.syncingAll)
+    throw new ServiceError(
+      'sync_running',
+      'All Work items are being synced already. Wait for that to end.',
+    );
+  links.syncingAll = true;
+  try {
+    return await syncBatches(service, batchesOf(await allLinks(service.store)));
+  } finally {
+    links.syncingAll = false;
+  }
+};
+
+interface Linked {
+  case_id: string;
+  link: IssueLinkMatter;
+}
+
+const BATCH = 50;
+
+// Of one repository each.
+const batchesOf = (links: ReadonlyMap<string, IssueLinkMatter>): Linked[][] => {
+  const byRepository = new Map<string, Linked[]>();
+  const waiting = [...links].toSorted(([, a], [, b]) => (syncedAt(a) < syncedAt(b) ? -1 : 1));
+  for (const [case_id, link] of waiting) {
+    const key = `${link.host ?? DEFAULT_HOST}/${link.repository}`.toLowerCase();
+    byRepository.set(key, [...(byRepository.get(key) ?? []), { case_id, link }]);
+  }
+  return [...byRepository.values()].flatMap((all) =>
+    Array.from({ length: Math.ceil(all.length / BATCH) }, (_, at) =>
+      all.slice(at * BATCH, (at + 1) * BATCH),
+    ),
+  );
+};
+
+const syncedAt = ({ synced_at = '' }: IssueLinkMatter): string => synced_at;
+
+const syncBatches = async (service: Service, batches: Linked[][]): Promise<SyncedAll> => {
+  const outcomes: SyncOutcome[] = [];
+  for (const [at, batch] of batches.entries()) {
+    try {
+      outcomes.push(...(await syncBatch(service, batch)));
+    } catch (error) {
+      const stopped = haltOf(error, service.clock());
+      if (stopped === undefined || at === 0) throw error;
+      const left = batches.slice(at).flat();
+      return { outcomes: [...outcomes, ...left.map((one) => told(one, NOT_REACHED))], stopped };
+    }
+  }
+  return { outcomes, stopped: null };
+};
+
+type Told = Pick<SyncOutcome, 'outcome' | 'sync_id' | 'detail'>;
+
+const NOT_REACHED: Told = { outcome: 'not_reached', sync_id: null, detail: null };
+
+const told = ({ case_id, link: { repository, number } }: Linked, rest: Told): SyncOutcome => ({
+  ...{ case_id, repository, number },
+  ...rest,
+});
+
+const syncBatch = async (service: Service, batch: readonly Linked[]): Promise<SyncOutcome[]> => {
+  const [{ link } = { link: undefined }] = batch;
+  if (link === undefined) return [];
+  const numbers = [...new Set(batch.map((one) => one.link.number))];
+  const hosted = hostedRepositoryNamed(service, repositoryOf(link));
+  const issues = await hosted.issuesByNumber(numbers).catch((error: unknown) => failureOf(error));
+  const outcomes: SyncOutcome[] = [];
+  for (let from = 0; from < batch.length; from += AT_ONCE) {
+    const some = batch.slice(from, from + AT_ONCE);
+    const done = some.map(async (one) => told(one, await syncOne(service, one, issues)));
+    outcomes.push(...(await Promise.all(done)));
+  }
+  return outcomes;
+};
+
+// As many as wait for the disk together.
+const AT_ONCE = 8;
+
+/** What is wrong with one repository, and not with the next. */
+const OF_REPOSITORY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'codehost_not_found',
+  'codehost_gone',
+  'codehost_forbidden',
+  'codehost_sso_required',
+  'codehost_rejected',
+]);
+
+const failureOf = (error: unknown): Told => {
+  if (!(error instanceof ServiceError) || !OF_REPOSITORY.has(error.code)) throw error;
+  return failed(error);
+};
+
+const failed = ({ code, message }: ServiceError | StoreError): Told => ({
+  outcome: 'failed',
+  sync_id: null,
+  detail: `${code}: ${message}`,
+});
+
+const syncOne = async (
+  service: Service,
+  { case_id, link }: Linked,
+  issues: ReadonlyMap<number, Issue | MissingIssue> | Told,
+): Promise<Told> => {
+  if (!(issues instanceof Map)) return issues as Told;
+  const issue = (issues.get(link.number) as Issue | undefined) ?? { missing: 'deleted' as const };
+  try {
+    const found = { link, issue, trigger: 'sync_all' as const };
+    const { outcome, sync_id } = await applySync(service, case_id, found);
+    return { outcome, sync_id, detail: null };
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof StoreError) return failed(error);
+    throw error;
+  }
+};

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { CaseChange } from '../../../store/cases.ts';
+import type { IssueCopy } from '../../../store/links/issue-copy.ts';
+import { issueKey } from '../../../store/links/link-index.ts';
+import type { LinkChange } from '../../../store/links/links.ts';
+import type { Standing, SyncPlan } from '../../../store/links/syncing.ts';
+import type { IssueLinkMatter } from '../../../store/records/link.ts';
+import type { FieldName, FieldSync, SyncMatter } from '../../../store/records/sync.ts';
+import type { Issue, MissingIssue } from '../../codehost/code-host.ts';
+import { copyOf, type Fields, fieldsOf } from './fit.ts';
+import { placeOfIssue } from './issue-place.ts';
+import { mergedFields, mergeFields, type Preference } from './merge.ts';
+
+export interface SyncWish {
+  trigger: SyncMatter['trigger'];
+  at: string;
+  prefer?: Preference | undefined;
+}
+
+/**
+ * What a sync with this issue changes, worked out anew for what stands on disk each time it is asked: what it has found
+ * before stays found.
+ */
+export const planWith = (issue: Issue, wish: SyncWish): ((standing: Standing) => SyncPlan) => {
+  const copy = copyOf(issue);
+  const found = new Map<FieldName, FieldSync>();
+  return (onDisk) => {
+    const standing = withOwnBase(onDisk);
+    const here = fieldsHere(standing);
+    const sides = { base: standing.base && fieldsOf(standing.base), here, host: fieldsOf(copy) };
+    const now = mergeFields(sides, wish.prefer);
+    for (const one of now)
+      if (one.outcome !== 'same' || !found.has(one.field)) found.set(one.field, one);
+    const merged = mergedFields(sides, now, wish.prefer);
+    const conflicts = now.filter(({ outcome }) => outcome === 'conflict');
+    const status = conflicts.length > 0 ? 'conflict' : 'linked';
+    const fields = [...found.values()];
+    return {
+      ...caseChange(here, merged),
+      link: {
+        changes: {
+          ...linkChanges(issue, standing.link, merged),
+          status: shown(status, issue, standing.link),
+          synced_at: wish.at,
+        },
+        ...lineOf(fields, standing.link.status, status),
+      },
+      ...baseAfter({ ...placeNow(issue, standing.link), ...copy }, standing.base, conflicts),
+      record: recordOf(wish, { outcome: outcomeOf(status, fields), fields }),
+    };
+  };
+};
+
+// What a webhook told while the host was asked may be newer than what that one answered.
+const shown = (
+  status: 'conflict' | 'linked',
+  { updated_at }: Issue,
+  { told_at }: IssueLinkMatter,
+): 'conflict' | 'linked' | 'stale' => {
+  const isBehind = told_at !== undefined && Date.parse(told_at) > Date.parse(updated_at);
+  return status === 'linked' && isBehind ? 'stale' : status;
+};
+
+// The copy of another issue, to which somebody linked it before, is no ancestor of this one.
+const withOwnBase = ({ base, ...standing }: Standing): Standing => {
+  const { link } = standing;
+  const { repository = link.repository, number = link.number } = base ?? {};
+  const isOwn = issueKey({ ...link, repository, number }) === issueKey(link);
+  return { ...standing, base: isOwn ? base : undefined };
+};
+
+// What link.md does not name is as it was last synced.
+const fieldsHere = ({ title, description, link, base }: Standing): Fields => ({
+  title,
+  description,
+  labels: link.labels ?? base?.labels ?? [],
+  assignees: link.assignees ?? base?.assignees ?? [],
+  milestone: link.milestone === undefined ? (base?.milestone ?? null) : link.milestone,
+  state: link.state ?? base?.state ?? null,
+});
+
+const outcomeOf = (status: string, fields: readonly FieldSync[]): SyncMatter['outcome'] => {
+  if (status === 'conflict') return 'conflict';
+  return fields.every(({ outcome }) => outcome === 'kept') ? 'unchanged' : 'updated';
+};
+
+const caseChange = (here: Fields, merged: Fields): Pick<SyncPlan, 'item'> => {
+  const item: CaseChange = {};
+  if (merged.title !== here.title) item.title = merged.title;
+  if (merged.description !== here.description) item.description = merged.description;
+  return Object.keys(item).length === 0 ? {} : { item };
+};
+
+const linkChanges = (
+  issue: Issue,
+  link: IssueLinkMatter,
+  { labels, assignees, milestone, state }: Fields,
+): LinkChange['changes'] => ({
+  repository: placeNow(issue, link).repository,
+  node_id: issue.node_id,
+  url: issue.url,
+  labels: [...labels],
+  assignees: [...assignees],
+  milestone,
+  ...(state !== null && { state }),
+  moved_to: undefined,
+});
+
+// A repository that was renamed is followed; an issue elsewhere, with another number, is not this one.
+const placeNow = (
+  { url }: Issue,
+  { repository, number }: IssueLinkMatter,
+): { repository: string; number: number } => {
+  const place = placeOfIssue(url);
+  return place?.number === number ? place : { repository, number };
+};
+
+// A field in conflict keeps the ancestor that both sides have; without any there is none until all is settled.
+const baseAfter = (
+  copy: IssueCopy,
+  before: IssueCopy | undefined,
+  conflicts: readonly FieldSync[],
+): Pick<SyncPlan, 'base'> => {
+  if (conflicts.length === 0) return { base: copy };
+  if (before === undefined) return {};
+  const names = conflicts.map(({ field }) => (field === 'description' ? 'body' : field));
+  const kept = Object.fromEntries(names.map((name) => [name, before[name]]));
+  return { base: { ...copy, ...kept } };
+};
+
+const recordOf = (
+  { trigger, at, prefer }: SyncWish,
+  rest: Pick<SyncMatter, 'outcome' | 'fields' | 'moved_to'>,
+): SyncMatter => ({ id: randomUUID(), at, trigger, ...(prefer && { prefer }), ...rest });
+
+const lineOf = (
+  fields: readonly FieldSync[],
+  before: IssueLinkMatter['status'],
+  status: string,
+): Pick<LinkChange, 'line'> => {
+  const parts = Object.entries(WORDS).flatMap(([outcome, words]) => {
+    const names = fields.filter((one) => one.outcome === outcome).map(({ field }) => field);
+    return names.length === 0 ? [] : [`${names.join(', ')} ${words}`];
+  });
+  if (parts.length > 0) return { line: `synced: ${parts.join('; ')}` };
+  return before === undefined || before === status ? {} : { line: `synced: ${status} again` };
+};
+
+const WORDS: Partial<Record<FieldSync['outcome'], string>> = {
+  taken: 'taken from the issue',
+  same: 'changed alike on both sides',
+  conflict: 'changed on both sides, and kept',
+  settled: 'settled by the operator',
+};
+
+/** What follows from an issue that is not where it was: it is told, and nothing of the Work item changes. */
+export const planWithout = (
+  { missing, url }: MissingIssue,
+  wish: SyncWish,
+): ((standing: Standing) => SyncPlan) => {
+  const status = missing === 'moved' ? 'moved' : 'missing';
+  const moved = url === undefined ? {} : { moved_to: url };
+  const line = url === undefined ? `the issue is ${WHY[status]}` : `the issue was moved to ${url}`;
+  return ({ link }) => ({
+    link: {
+      changes: { status, moved_to: url, synced_at: wish.at },
+      ...(link.status !== status && { line }),
+    },
+    record: recordOf(wish, { outcome: status, fields: [], ...moved }),
+  });
+};
+
+const WHY = { moved: 'not in this repository any more', missing: 'gone from the host' };

@@ -1,0 +1,93 @@
+import { sha256 } from '../../../store/names.ts';
+import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import { type KeptUpdate, notePublished } from '../../../store/pulls/updates.ts';
+import type { BodyUpdate } from '../../../store/records/body-update.ts';
+import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
+import { recordPull } from '../pull-requests/record.ts';
+import { writeOnce } from '../pull-requests/unsure.ts';
+import type { Service } from '../../service.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
+import { bodyDiff, getUpdate, isSameText, servedUpdate } from './updates.ts';
+
+/**
+ * Publishes a queued update, the text that is in its file now, and once: of two approvals the second is 422. `seen` binds
+ * it to what the operator read (409 `update_changed`); a body that has changed on the host since is 409
+ * `codehost_conflict`, with what changed, and is not touched.
+ */
+export const approveUpdate = (
+  service: Service,
+  caseId: string,
+  id: string,
+  seen?: string,
+): Promise<BodyUpdate> => {
+  checkCase(service, caseId);
+  getUpdate(service, caseId, id);
+  return inPullTurn(service, caseId, async () => {
+    const update = getUpdate(service, caseId, id);
+    const pull = getPull(service, caseId);
+    refuseUnfit(update, pull, seen);
+    const hosted = hostedFor(service, pull);
+    const published = await publish(service, hosted, update);
+    const besides = { published_sha256: sha256(published.body) };
+    await recordPull(service, caseId, { name: hosted.name, pull: published, besides });
+    const done = await notePublished(service.store, update);
+    if (done === undefined) throw notFound('update', id);
+    return servedUpdate(service, done);
+  });
+};
+
+const refuseUnfit = ({ matter, body }: KeptUpdate, pull: KeptPull, seen?: string): void => {
+  if (matter.status === 'published')
+    throw invalid(`The update was published at ${matter.published_at}. Suggest another.`);
+  if (matter.pull !== pull.matter.number)
+    throw invalid(
+      `The update is of #${matter.pull}, and the pull request is #${pull.matter.number} now. Suggest it anew.`,
+    );
+  if (body.trim() === '')
+    throw invalid('The update is empty. Write into its file what is to be published.');
+  const now = sha256(body);
+  if (seen === undefined || seen === now) return;
+  throw new ServiceError(
+    'update_changed',
+    'The update was edited since you read it. Read it again, then approve what it says now.',
+    { members: { body_sha256: now } },
+  );
+};
+
+const invalid = (message: string): ServiceError => new ServiceError('invalid_state', message);
+
+// What is on the host already was published by a call whose end nobody saw.
+const publish = async (
+  service: Service,
+  hosted: HostedRepository,
+  update: KeptUpdate,
+): Promise<Pull> => {
+  const { body, matter } = update;
+  const find = async (): Promise<Pull | undefined> => {
+    const there = await hosted.pull(matter.pull);
+    return isSameText(there.body, body) ? there : undefined;
+  };
+  const now = await hosted.pull(matter.pull);
+  if (isSameText(now.body, body)) return now;
+  if (sha256(now.body) !== matter.base_sha256) throw await changedThere(service, update, now.body);
+  return writeOnce(() => hosted.updatePull(matter.pull, { body }), find);
+};
+
+const changedThere = async (
+  service: Service,
+  { base = '', matter }: KeptUpdate,
+  there: string,
+): Promise<ServiceError> =>
+  new ServiceError(
+    'codehost_conflict',
+    `The body of #${matter.pull} was changed on the host since this was suggested, and is left as it is. Look at the diff, take over what is to stay, and suggest an update anew.`,
+    {
+      members: {
+        diff: await bodyDiff(service, { suggested_for: base, on_the_host: there }),
+        base_sha256: matter.base_sha256,
+        host_sha256: sha256(there),
+      },
+    },
+  );

@@ -1,0 +1,77 @@
+import { isDeepStrictEqual } from 'node:util';
+import { changedSince, changePull, type KeptPull } from '../../../store/pulls/pulls.ts';
+import { checkTexts } from '../../work/cases/text.ts';
+import type { Service } from '../../service.ts';
+import { getPull, hostedFor, inPullTurn } from './current.ts';
+import { recordPull } from './record.ts';
+import { writeOnce } from './unsure.ts';
+
+export interface PullPatch {
+  title?: string;
+  labels?: string[];
+  notes?: string;
+}
+
+/**
+ * Changes what an operator may of a pull request: title and labels there and here, notes here alone. What the host, or an
+ * approval, owns is none of it. With `ifMatch` only if the record is still the one that was read.
+ */
+export const patchPull = (
+  service: Service,
+  caseId: string,
+  patch: PullPatch,
+  ifMatch?: string,
+): Promise<KeptPull> =>
+  inPullTurn(service, caseId, async () => {
+    const { title, labels, notes } = patch;
+    checkTexts({ title, notes });
+    const before = getPull(service, caseId);
+    if (ifMatch !== undefined && ifMatch !== before.etag) throw changedSince();
+    if (notes !== undefined) await note(service, before, { notes, ifMatch });
+    // Each is recorded when it is done: the next one may fail.
+    if (labels !== undefined) await relabel(service, before, labels);
+    if (title !== undefined) await retitle(service, before, title);
+    return getPull(service, caseId);
+  });
+
+const note = async (
+  { store }: Service,
+  { case_id }: KeptPull,
+  { notes, ifMatch }: { notes: string; ifMatch: string | undefined },
+): Promise<void> => {
+  await changePull(store, case_id, { changes: { notes } }, ifMatch);
+};
+
+const relabel = async (
+  service: Service,
+  kept: KeptPull,
+  labels: readonly string[],
+): Promise<void> => {
+  const hosted = hostedFor(service, kept);
+  const { number } = kept.matter;
+  const pull = await writeOnce(
+    async () => {
+      await hosted.setLabels(number, labels);
+      return hosted.pull(number);
+    },
+    async () => {
+      const now = await hosted.pull(number);
+      return isDeepStrictEqual(now.labels.toSorted(), labels.toSorted()) ? now : undefined;
+    },
+  );
+  await recordPull(service, kept.case_id, { name: hosted.name, pull });
+};
+
+// The body stays as it is published: only an approved update changes that.
+const retitle = async (service: Service, kept: KeptPull, title: string): Promise<void> => {
+  const hosted = hostedFor(service, kept);
+  const { number } = kept.matter;
+  const pull = await writeOnce(
+    () => hosted.updatePull(number, { title }),
+    async () => {
+      const now = await hosted.pull(number);
+      return now.title === title ? now : undefined;
+    },
+  );
+  await recordPull(service, kept.case_id, { name: hosted.name, pull });
+};

@@ -1,0 +1,123 @@
+import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
+import type { Session } from '../../../store/records/session.ts';
+import { harmless, quoted } from './harmless.ts';
+import type { SessionWords } from './session-words.ts';
+
+/** What the body of a pull request tells: what was asked, what was done, how it was proved. */
+export interface Told {
+  title: string;
+  description: string;
+  /** The issue that is closed with it. */
+  issue: { repository: string; number: number } | undefined;
+  /** Those that completed their work, oldest first. */
+  sessions: readonly { session: Session; words: SessionWords }[];
+  /** Those that are verified. */
+  proofs: readonly Pick<Proof, 'type' | 'verified_at' | 'commit'>[];
+  checklist: readonly ChecklistItem[];
+}
+
+/** The most that the host takes, in characters. */
+export const MAX_BODY = 65_536;
+
+/**
+ * The body of a pull request, Markdown. Nothing that an agent or an issue wrote notifies anybody, closes another issue or
+ * hides what follows it. What would be too long for the host is shortened, and says so.
+ */
+export const composeBody = (told: Told, room = MAX_BODY): string => {
+  const proved = provedBy(told);
+  let body = '';
+  for (const size of SIZES) {
+    const asked = askedFor(told, size);
+    const done = doneSo(told, size);
+    body = `${[...asked, ...done, ...proved].join('\n\n')}\n`;
+    if (body.length <= room) break;
+  }
+  return body;
+};
+
+interface Size {
+  /** The most characters of what was asked, and of what a session said at its end. */
+  asked: number;
+  said: number;
+}
+
+// A quotation of short lines takes three times its text.
+const SIZES: readonly Size[] = [
+  { asked: 8000, said: 2000 },
+  { asked: 4000, said: 500 },
+  { asked: 500, said: 100 },
+];
+
+const askedFor = ({ title, description, issue }: Told, { asked }: Size): string[] => [
+  '## What was asked',
+  quoted(description.trim() === '' ? title : shortened(description.trim(), asked)),
+  ...(issue === undefined ? [] : [`Closes ${issue.repository}#${issue.number}.`]),
+];
+
+const doneSo = ({ sessions }: Told, size: Size): string[] => {
+  const newest = sessions.slice(-MOST_SESSIONS);
+  const parts = newest.flatMap((one) => ofSession(one, size));
+  const left = sessions.length - newest.length;
+  return [
+    '## What was done',
+    ...(left > 0 ? [`${left} earlier sessions are not told here.`] : []),
+    ...(newest.length === 0 ? ['No session has completed its work.'] : parts),
+  ];
+};
+
+const ofSession = (
+  { session, words }: Told['sessions'][number],
+  { said: most }: Size,
+): string[] => {
+  const ended = session.ended_at === null ? '' : `, ${minuteOf(session.ended_at)}`;
+  const changed = words.changed === undefined ? '' : `: ${words.changed}`;
+  const said = words.last_words?.trim() ?? '';
+  return [
+    `**${session.type}** by ${session.provider}${ended}${changed}`,
+    ...(said === '' ? [] : [quoted(shortened(said, most))]),
+  ];
+};
+
+const provedBy = ({ proofs, checklist }: Told): string[] => {
+  const items = checklist.slice(0, MOST_LINES).map(checkedLine);
+  const lines = proofs.slice(0, MOST_LINES).map(proofLine);
+  return [
+    '## How it was proved',
+    ...(items.length > 0 ? [listed(items, checklist.length)] : []),
+    lines.length > 0 ? listed(lines, proofs.length) : 'Nothing is verified yet.',
+  ];
+};
+
+/** What has to be proven, in one line, ticked where it is. */
+export const checkedLine = ({ satisfied, description, type }: ChecklistItem): string =>
+  harmless(`- [${satisfied ? 'x' : ' '}] ${oneLine(description)} (\`${type}\`)`);
+
+const proofLine = ({ type, verified_at, commit }: Told['proofs'][number]): string =>
+  [
+    `- \`${type}\``,
+    ...(verified_at === null ? [] : [`verified ${minuteOf(verified_at)}`]),
+    ...(commit === null ? [] : [`made on ${commit.slice(0, 12)}`]),
+  ].join(', ');
+
+/** Lines of a list, of which there may be more. */
+export const listed = (lines: readonly string[], all: number): string =>
+  [...lines, ...(all > lines.length ? [`- and ${all - lines.length} more`] : [])].join('\n');
+
+const MOST_SESSIONS = 10;
+const MOST_LINES = 50;
+
+const shortened = (text: string, most: number): string => {
+  const characters = [...text];
+  if (characters.length <= most) return text;
+  return `${characters.slice(0, most).join('')}\n\n[… ${characters.length - most} more characters]`;
+};
+
+const LONGEST_LINE = 300;
+
+const oneLine = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length <= LONGEST_LINE ? line : `${[...line].slice(0, LONGEST_LINE).join('')} […]`;
+};
+
+/** `2026-01-31 12:30 UTC`. */
+export const minuteOf = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;

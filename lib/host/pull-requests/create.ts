@@ -1,0 +1,110 @@
+import { readPull } from '../../../store/pulls/pulls.ts';
+import type { PullRequest } from '../../../store/records/pull-request.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { exclusively } from '../../work/conflicts/exclusively.ts';
+import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { headCommit } from '../../tools/git/read/repository.ts';
+import { status } from '../../tools/git/read/status.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
+import { basesOf } from './base-branch.ts';
+import { commitChanges, type WithChanges } from './commit-changes.ts';
+import { pullDraft } from './compose.ts';
+import { inPullTurn, isOpen, servedPull } from './current.ts';
+import { publishable } from './own-words.ts';
+import { propose } from './propose.ts';
+import { pushBranch } from './push-branch.ts';
+import { whereTo } from './where.ts';
+
+export interface WantedPull {
+  title?: string;
+  body?: string;
+  /** Default: the base of the worktree, else the default branch of the repository. */
+  base?: string;
+  /** True unless given. */
+  draft?: boolean;
+  labels?: string[];
+  /** `owner/name`, where several could be meant. */
+  repository?: string;
+  changes?: WithChanges;
+}
+
+export interface CreatedPull extends PullRequest {
+  /** It was there already: open, and of the same branch. */
+  adopted: boolean;
+  /** What was committed for it. */
+  committed: { commit: string; files: number } | null;
+  /** What was not as wanted, and kept nothing from going on. */
+  warnings: string[];
+}
+
+/**
+ * Commits what the session left, pushes the branch, and opens the pull request, or adopts the open one of the same branch:
+ * after a crash in the middle the next call takes it up. 409 `already_exists` where the Work item has an open one.
+ */
+export const createPull = (
+  service: Service,
+  caseId: string,
+  wanted: WantedPull,
+): Promise<CreatedPull> =>
+  inPullTurn(service, caseId, async () => {
+    checkCase(service, caseId);
+    refuseSecond(service, caseId);
+    return exclusively(service, caseId, 'creation of a pull request', (worktree) =>
+      create(service, worktree, wanted),
+    );
+  });
+
+const refuseSecond = ({ store }: Service, caseId: string): void => {
+  const kept = readPull(store, caseId);
+  if (kept === undefined || !isOpen(kept.matter.state)) return;
+  const { number, url, state } = kept.matter;
+  throw new ServiceError(
+    'already_exists',
+    `The Work item has a pull request: #${number}, ${state}. Send …/pr/push for new commits; if it was closed on the host, …/pr/sync-state first.`,
+    { members: { number, url: url ?? null } },
+  );
+};
+
+const create = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  wanted: WantedPull,
+): Promise<CreatedPull> => {
+  const { case_id, branch } = worktree;
+  await refuseUnderWay(service, worktree);
+  const now = await status(service.git, worktree);
+  onBranch(now, worktree);
+  const where = await whereTo(service, worktree, wanted.repository);
+  const { title: named, body: composed, labels: usual } = await pullDraft(service, case_id);
+  const { title = named, draft = true, labels = usual, changes } = wanted;
+  const { base: usualBase, main } = await basesOf(service, worktree, where);
+  const { base = usualBase } = wanted;
+  const committed = await commitChanges(service, worktree, { status: now, changes, title });
+  // Composed anew, the body is of what was there before the commit: nothing in it depends on that.
+  const body = wanted.body ?? publishable(composed);
+  await refuseMerged(service, worktree);
+  const { commit } = await pushBranch(service, worktree, {
+    push: where.push,
+    base,
+    main,
+    pushed: null,
+  });
+  const head = { owner: where.push.owner, branch, commit };
+  const proposal = { title, body, base, draft, labels, head, where };
+  const { kept, adopted, warnings } = await propose(service, case_id, proposal);
+  return { ...servedPull(kept), adopted, committed: committed ?? null, warnings };
+};
+
+// The base branch here may not have heard of the merge yet.
+const refuseMerged = async ({ store, git }: Service, worktree: WorktreeRecord): Promise<void> => {
+  const { state, head_sha, number } = readPull(store, worktree.case_id)?.matter ?? {};
+  if (state !== 'merged') return;
+  const head = await headCommit(git, worktree);
+  if (head === undefined || head !== head_sha) return;
+  throw new ServiceError(
+    'invalid_state',
+    `Everything that ${worktree.branch} has was merged with #${number}: there is nothing to propose. Run a session, or commit, first.`,
+  );
+};

@@ -1,0 +1,83 @@
+import { codeSpans } from '../../../base/markdown/code-spans.ts';
+import { type Leaf, readLeaves } from '../../../base/markdown/leaves.ts';
+
+/**
+ * Markdown that somebody else wrote, as it may stand in what is published: it notifies nobody (`@name`), closes no issue
+ * (`fixes #1`), and hides nothing (`<!-- … -->`). What is code for every reader stays letter for letter: there nothing of
+ * this works anyway.
+ */
+export const harmless = (markdown: string): string => {
+  if (!RISKY.test(markdown)) return markdown;
+  let text = markdown;
+  // A comment that is none any more may have held a block's beginning: then it is looked at again.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = text;
+    text = disarmedIn(before);
+    if (text === before) return text;
+  }
+  return disarmed(text);
+};
+
+const ROUNDS = 4;
+
+const disarmedIn = (markdown: string): string => {
+  let done = 0;
+  const parts: string[] = [];
+  for (const [start, end] of codeIn(markdown)) {
+    parts.push(disarmed(markdown.slice(done, start)), markdown.slice(start, end));
+    done = end;
+  }
+  return [...parts, disarmed(markdown.slice(done))].join('');
+};
+
+const RISKY = /@|<!|\b(?:close|fix|resolve)/i;
+
+type Span = [start: number, end: number];
+
+// From where to where code goes, in order.
+const codeIn = (markdown: string): Span[] => {
+  // Below a footnote the host reads as text what is indented like code.
+  const indented = !markdown.includes('[^');
+  return readLeaves(markdown).leaves.flatMap((leaf): Span[] => {
+    if (leaf.kind === 'fence' || (leaf.kind === 'indented' && indented))
+      return [[leaf.start, leaf.end]];
+    return leaf.kind === 'paragraph' || leaf.kind === 'heading' ? spansIn(leaf) : [];
+  });
+};
+
+const spansIn = ({ lines }: Leaf): Span[] => {
+  const spans = codeSpans(lines.map(({ text }) => text).join('\n'));
+  let [line, before] = [0, 0];
+  const placeOf = (at: number): number => {
+    for (;;) {
+      const { text = '', at: start = 0 } = lines[line] ?? {};
+      if (at - before <= text.length) return start + at - before;
+      before += text.length + 1;
+      line += 1;
+    }
+  };
+  return spans.map(([start, end]) => [placeOf(start), placeOf(end)]);
+};
+
+// A word joiner is not seen, and ends the name, the keyword and the comment for the host.
+const disarmed = (text: string): string =>
+  text
+    .replaceAll(/(?<!\w)@(?=\w)/g, `@${JOINER}`)
+    .replaceAll(
+      /\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)(?=:?\s+\S*(?:#\d|\/issues\/\d|GH-\d))/gi,
+      `$1${JOINER}`,
+    )
+    .replaceAll('<!', `<${JOINER}!`);
+
+const JOINER = '\u2060';
+
+/** The same as a quotation, which also ends what is left open in it. */
+export const quoted = (markdown: string): string =>
+  // What is code is told in the quotation: its mark moves the stops of tabs.
+  harmless(
+    markdown
+      .trim()
+      .split(/\r\n|\n|\r/)
+      .map((line) => `> ${line}`.trimEnd())
+      .join('\n'),
+  );

@@ -1,0 +1,119 @@
+import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import type { NewTransition } from '../../../store/pulls/timeline.ts';
+import type { Gate } from '../../../store/records/proof.ts';
+import type { PullRequest } from '../../../store/records/pull-request.ts';
+import type { PostedProof, ReadyCheck } from '../../../store/records/pull-status.ts';
+import type { Pull } from '../../codehost/code-host.ts';
+import { ServiceError } from '../../errors.ts';
+import { getGate } from '../../work/proof/checklist.ts';
+import type { Service } from '../../service.ts';
+import { getOpenPull, hostedFor, inPullTurn, servedPull } from './current.ts';
+import { postProof } from './proof-comment.ts';
+import { judged, lookAround } from './ready-check.ts';
+import { recordPull } from './record.ts';
+import { addTransitions, transitionsOf } from './timeline.ts';
+import { warningOf, writeOnce } from './unsure.ts';
+
+export interface MarkedReady extends PullRequest {
+  /** False: it was ready before. */
+  changed: boolean;
+  comment: PostedProof | null;
+  warnings: string[];
+}
+
+/**
+ * Ends the draft, behind the proof gate (422 `proof_gate_blocked`) and every other check (422 `invalid_state`); then shows
+ * the proof in its comment. A comment that fails is a warning: the pull request is ready all the same.
+ */
+export const markReady = (service: Service, caseId: string): Promise<MarkedReady> =>
+  inPullTurn(service, caseId, async () => {
+    const before = getOpenPull(service, caseId);
+    refuseUnproved(await getGate(service, caseId));
+    const found = await lookAround(service, before);
+    refuseUnproved(found.gate);
+    refuseUnready(judged(found));
+    const changed = found.pull.state === 'draft';
+    const pull = changed ? await endDraft(service, before) : found.pull;
+    const kept = await recordReady(service, before, { pull, changed });
+    const warnings: string[] = [];
+    const comment = await postProof(service, kept).catch((error: unknown) => {
+      warnings.push(warningOf('The proof was not shown; send …/pr/comment-proof', error));
+      return null;
+    });
+    return {
+      ...servedPull(comment?.kept ?? kept),
+      changed,
+      comment: comment?.posted ?? null,
+      warnings,
+    };
+  });
+
+const refuseUnproved = ({ satisfied, missing }: Gate): void => {
+  if (satisfied) return;
+  throw new ServiceError(
+    'proof_gate_blocked',
+    `Not proved: ${missing.map(({ description }) => description).join('; ')}. Attach proof, verify it, then try again.`,
+    { members: { missing } },
+  );
+};
+
+const refuseUnready = ({ ready, checks }: ReadyCheck): void => {
+  if (ready) return;
+  const failed = checks.filter(({ ok }) => !ok);
+  throw new ServiceError(
+    'invalid_state',
+    `It is not ready: ${failed.map(({ detail }) => detail).join('; ')}. Settle that, then mark it again.`,
+    { members: { checks: failed } },
+  );
+};
+
+const endDraft = async (service: Service, kept: KeptPull): Promise<Pull> => {
+  const hosted = hostedFor(service, kept);
+  const { number } = kept.matter;
+  const pull = await writeOnce(
+    () => hosted.markReady(number),
+    async () => {
+      const now = await hosted.pull(number);
+      return now.state === 'draft' ? undefined : now;
+    },
+  );
+  if (pull.state !== 'draft') return pull;
+  throw new ServiceError(
+    'codehost_upstream',
+    `The host took it, and #${number} is a draft all the same. Look at it there, then try again.`,
+  );
+};
+
+const recordReady = async (
+  service: Service,
+  before: KeptPull,
+  { pull, changed }: { pull: Pull; changed: boolean },
+): Promise<KeptPull> => {
+  const { name } = hostedFor(service, before);
+  const kept = await recordPull(service, before.case_id, {
+    name,
+    pull,
+    besides: { head_in_sync: true },
+  });
+  if (changed) await addTransitions(service, before.case_id, await readied(service, kept, pull));
+  return kept;
+};
+
+// With the host's own id and time, where it tells them now; the next sync knows the transition again without, too.
+const readied = async (service: Service, kept: KeptPull, pull: Pull): Promise<NewTransition[]> => {
+  const observed_at = service.clock().toISOString();
+  const events = await hostedFor(service, kept)
+    .pullEvents(pull.number)
+    .catch(() => []);
+  const told = transitionsOf(pull, events, { observed_at, source: 'sync' });
+  const last = told.findLast(({ event }) => event === 'ready');
+  if (last !== undefined)
+    return told.map((each) => (each === last ? { ...each, source: 'service' } : each));
+  return [
+    {
+      ...{ number: pull.number, event: 'ready', from: 'draft', to: pull.state, observed_at },
+      ...{ occurred_at: observed_at, source: 'service', actor: null },
+      ...{ head_sha: pull.head_sha, host_event_id: null },
+    },
+  ];
+};

@@ -1,0 +1,114 @@
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { withLogin } from '../../code/projects/git-login.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { isAncestor } from '../../tools/git/read/ancestry.ts';
+import type { Git } from '../../tools/git/run/git.ts';
+import { pushWithLease } from '../../tools/git/remote/push.ts';
+import { remoteRefs } from '../../tools/git/remote/remote.ts';
+import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
+import type { Where } from './where.ts';
+
+export interface PushedBranch {
+  commit: string;
+  /** What it replaced; null where there was no such branch. The same commit: there was nothing to push. */
+  replaced: string | null;
+}
+
+interface Wanted {
+  push: Where['push'];
+  /** The branch that it is proposed for. */
+  base: string;
+  /** The default branch there. */
+  main: string;
+  /** What the daemon pushed there last. */
+  pushed: string | null;
+}
+
+/**
+ * Pushes the worktree's branch to its own name, over nothing but its own former commits: 409 `remote_moved` where the
+ * remote has others. Never to the base branch or the default branch; 422 where there is nothing to propose.
+ */
+export const pushBranch = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  { push, base, main, pushed }: Wanted,
+): Promise<PushedBranch> => {
+  const { git } = service;
+  const ref = `refs/heads/${worktree.branch}`;
+  await refuseMain(service, worktree, [base, main], push.remote);
+  const commit = await headToPush(service, worktree, { remote: push.remote, base });
+  const login = {
+    place: worktree,
+    remote: push.remote,
+    host: push.host,
+    direction: 'push',
+  } as const;
+  return withLogin(service, login, async (remote) => {
+    const there = (await remoteRefs(git, worktree, { remote }, [ref])).get(ref) ?? null;
+    if (there === commit) return { commit, replaced: there };
+    await refuseOthers(service, worktree, { there, commit, pushed });
+    await pushWithLease(git, worktree, { remote, ref, commit, expected: there, name: push.remote });
+    return { commit, replaced: there };
+  });
+};
+
+interface Target {
+  remote: string;
+  base: string;
+}
+
+const refuseMain = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  bases: readonly string[],
+  remote: string,
+): Promise<void> => {
+  const main = await symbolicRef(git, worktree, `refs/remotes/${remote}/HEAD`);
+  const begun = [worktree.base, worktree.base.replace(`${remote}/`, '')];
+  const named = [...bases, ...begun, main?.slice(`refs/remotes/${remote}/`.length)];
+  if (!named.includes(worktree.branch)) return;
+  throw new ServiceError(
+    'invalid_state',
+    `${worktree.branch} is the base branch: it is never pushed to. Work on a branch of its own.`,
+  );
+};
+
+const headToPush = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { remote, base }: Target,
+): Promise<string> => {
+  const { branch, base_commit } = worktree;
+  const head = await commitOf(git, worktree, `refs/heads/${branch}`);
+  const proposed = await commitOf(git, worktree, `refs/remotes/${remote}/${base}`);
+  const starts = [base_commit, proposed].filter((start) => start !== undefined);
+  if (head !== undefined && !(await isBehindAny(git, worktree, { head, starts }))) return head;
+  throw new ServiceError(
+    'invalid_state',
+    `${branch} has no commit that ${base} has not: there is nothing to propose. Run a session, or commit in ${worktree.path}.`,
+  );
+};
+
+const isBehindAny = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  { head, starts }: { head: string; starts: readonly string[] },
+): Promise<boolean> => {
+  for (const start of starts) if (await isAncestor(git, worktree, head, start)) return true;
+  return false;
+};
+
+// A commit that is not even here is somebody else's.
+const refuseOthers = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { there, commit, pushed }: { there: string | null; commit: string; pushed: string | null },
+): Promise<void> => {
+  if (there === null || there === pushed) return;
+  if (await isAncestor(git, worktree, there, commit)) return;
+  throw new ServiceError(
+    'remote_moved',
+    `${worktree.branch} on the remote has commits that the worktree does not have (${there.slice(0, 12)}). Nothing was overwritten. After a rebase send …/conflicts/push-rebased; else run git fetch and git merge in ${worktree.path}, or use another branch.`,
+  );
+};

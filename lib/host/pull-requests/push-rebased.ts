@@ -1,0 +1,122 @@
+import {
+  changeConflict,
+  isOpenHere,
+  type KeptConflict,
+  listConflicts,
+} from '../../../store/conflicts.ts';
+import { readPull } from '../../../store/pulls/pulls.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { withWorktreeLogin } from '../../code/projects/git-login.ts';
+import { ServiceError } from '../../errors.ts';
+import { inPullTurn, isOpen } from './current.ts';
+import { notePushed } from './pushed.ts';
+import type { Service } from '../../service.ts';
+import { isAncestor } from '../../tools/git/read/ancestry.ts';
+import { pushWithLease } from '../../tools/git/remote/push.ts';
+import { pushRemote } from '../../tools/git/remote/remote.ts';
+import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
+import { exclusively } from '../../work/conflicts/exclusively.ts';
+
+export interface Pushed {
+  status: 'pushed';
+  remote: string;
+  ref: string;
+  head: string;
+  /** What it replaced; null where there was no such branch. */
+  replaced: string | null;
+}
+
+/**
+ * Pushes the rebased branch to its own name on the push remote, and only while the remote has there what it had when the
+ * rebase began: a push that came in between is never overwritten (409 `remote_moved`). Never to the base branch.
+ */
+export const pushRebased = (service: Service, caseId: string): Promise<Pushed> =>
+  inPullTurn(service, caseId, () =>
+    exclusively(service, caseId, 'push of a rebased branch', (worktree) => push(service, worktree)),
+  );
+
+const push = async (service: Service, worktree: WorktreeRecord): Promise<Pushed> => {
+  const { store, git, clock } = service;
+  const { conflict, remote } = rebased(service, worktree);
+  await refuseBase(service, worktree, remote);
+  const pull = readPull(store, worktree.case_id);
+  const head = await headToPush(service, worktree, conflict);
+  const expected = conflict.matter.pushed_commit ?? remote.commit;
+  const { name, ref } = remote;
+  if (expected !== head)
+    await withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (asked) =>
+      pushWithLease(git, worktree, { remote: asked, ref, commit: head, expected, name }),
+    );
+  await changeConflict(store, conflict, {
+    pushed_at: clock().toISOString(),
+    pushed_commit: head,
+    line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
+  });
+  if (pull?.matter.head_ref === worktree.branch && isOpen(pull.matter.state))
+    await notePushed(service, pull, { remote: name, commit: head });
+  return { status: 'pushed', remote: name, ref, head, replaced: expected };
+};
+
+interface Rebased {
+  conflict: KeptConflict;
+  remote: NonNullable<KeptConflict['matter']['remote']>;
+}
+
+const rebased = ({ store }: Service, { case_id, created_at, branch }: WorktreeRecord): Rebased => {
+  const all = listConflicts(store, case_id) ?? [];
+  if (all.some(({ matter }) => isOpenHere(store, matter)))
+    throw new ServiceError('rebase_in_progress', 'The rebase has not ended: apply or abort first.');
+  const conflict = all.findLast(
+    ({ matter }) => matter.worktree_created_at === created_at && matter.head !== null,
+  );
+  if (conflict === undefined) {
+    throw new ServiceError(
+      'invalid_state',
+      `Nothing was rebased in this worktree yet. Start with POST /api/cases/${case_id}/pr/rebase.`,
+    );
+  }
+  const { remote } = conflict.matter;
+  if (remote !== null && remote.ref === `refs/heads/${branch}`) return { conflict, remote };
+  throw new ServiceError(
+    'invalid_state',
+    'The repository had no remote to push to when the rebase began. Add one (git remote add origin …), then rebase anew.',
+  );
+};
+
+// The record may have been edited, and the settings of the repository too.
+const refuseBase = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { name, ref }: Rebased['remote'],
+): Promise<void> => {
+  if ((await pushRemote(git, worktree, worktree.branch)) !== name) {
+    throw new ServiceError(
+      'invalid_state',
+      `The rebase began with ${name} as the remote to push to, and now it is another. Rebase anew, or set it back.`,
+    );
+  }
+  const main = await symbolicRef(git, worktree, `refs/remotes/${name}/HEAD`);
+  const bases = [worktree.base, worktree.base.replace(`${name}/`, ''), shortOf(main, name)];
+  if (!bases.includes(ref.slice('refs/heads/'.length))) return;
+  throw new ServiceError(
+    'invalid_state',
+    `${worktree.branch} is the base branch: it is never pushed to. Work on a branch of its own.`,
+  );
+};
+
+const shortOf = (ref: string | undefined, remote: string): string | undefined =>
+  ref?.slice(`refs/remotes/${remote}/`.length);
+
+const headToPush = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { matter }: KeptConflict,
+): Promise<string> => {
+  const head = await commitOf(git, worktree, `refs/heads/${worktree.branch}`);
+  const rebasedHead = matter.head ?? '';
+  if (head !== undefined && (await isAncestor(git, worktree, rebasedHead, head))) return head;
+  throw new ServiceError(
+    'invalid_state',
+    `${worktree.branch} no longer has the commits of the rebase (${rebasedHead.slice(0, 12)}): it was moved since. Rebase anew, then push.`,
+  );
+};

@@ -1,0 +1,61 @@
+import { exclusively } from '../../work/conflicts/exclusively.ts';
+import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { status } from '../../tools/git/read/status.ts';
+import { basesOf } from './base-branch.ts';
+import { commitChanges, type WithChanges } from './commit-changes.ts';
+import { getOpenPull, inPullTurn } from './current.ts';
+import { type PushedBranch, pushBranch } from './push-branch.ts';
+import { notePushed } from './pushed.ts';
+import { whereTo } from './where.ts';
+
+export interface Pushed extends PushedBranch {
+  status: 'pushed' | 'up_to_date';
+  remote: string;
+  ref: string;
+  committed: { commit: string; files: number } | null;
+}
+
+/** Commits what the newest session left, and pushes the branch of the pull request: what a feedback session did is on the host then. */
+export const pushPull = (
+  service: Service,
+  caseId: string,
+  { changes }: { changes?: WithChanges },
+): Promise<Pushed> =>
+  inPullTurn(service, caseId, async () => {
+    const kept = getOpenPull(service, caseId);
+    const { matter } = kept;
+    return exclusively(service, caseId, 'push of a pull request', async (worktree) => {
+      await refuseUnderWay(service, worktree);
+      const now = await status(service.git, worktree);
+      onBranch(now, worktree);
+      if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
+      const where = await whereTo(service, worktree, matter.repository);
+      const { push } = where;
+      const { main } = await basesOf(service, worktree, where);
+      const title = `Work on #${matter.number}: ${matter.title}`;
+      const committed = await commitChanges(service, worktree, { status: now, changes, title });
+      const pushed = matter.pushed_commit ?? null;
+      const done = await pushBranch(service, worktree, {
+        push,
+        base: matter.base_ref,
+        main,
+        pushed,
+      });
+      await notePushed(service, kept, { remote: push.remote, commit: done.commit });
+      return {
+        status: done.commit === done.replaced ? 'up_to_date' : 'pushed',
+        remote: push.remote,
+        ref: `refs/heads/${worktree.branch}`,
+        ...done,
+        committed: committed ?? null,
+      };
+    });
+  });
+
+const otherBranch = (proposed: string, here: string): ServiceError =>
+  new ServiceError(
+    'invalid_state',
+    `The pull request is of ${proposed}, and the worktree is of ${here}. Nothing was pushed. Remove the worktree, and make one with POST /api/worktrees {"branch": "${proposed}"}.`,
+  );

@@ -1,0 +1,161 @@
+import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import { listReviews } from '../../../store/pulls/reviews.ts';
+import type { Gate } from '../../../store/records/proof.ts';
+import type { ReadyCheck } from '../../../store/records/pull-status.ts';
+import type { Pull } from '../../codehost/code-host.ts';
+import { counted } from '../../../base/counted.ts';
+import { getGate } from '../../work/proof/checklist.ts';
+import type { Service } from '../../service.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
+import { status } from '../../tools/git/read/status.ts';
+import { checkState } from '../../code/worktrees/look/state.ts';
+import { findWorktree } from '../../code/worktrees/read.ts';
+import { getPull, hostedFor, isOpen } from './current.ts';
+import { type RemoteHead, remoteHead } from './remote-head.ts';
+import { type Unresolved, unresolvedOf } from './unresolved.ts';
+
+/** Everything that decides whether a pull request is ready for review, as it is found this moment. */
+export interface Found {
+  gate: Gate;
+  pull: Pull;
+  unresolved: readonly Unresolved[];
+  /** Undefined without a worktree: nothing of it is left to publish. */
+  local: { files: readonly string[]; head: string | null } | undefined;
+  remote: RemoteHead;
+}
+
+/** Whether the pull request may be marked ready: every check with what was found, and what to do. Changes nothing. */
+export const readyCheck = async (service: Service, caseId: string): Promise<ReadyCheck> =>
+  judged(await lookAround(service, getPull(service, caseId)));
+
+/** Asks the host, the remote and the worktree. What cannot be asked throws: nothing is ready because nobody could look. */
+export const lookAround = async (service: Service, kept: KeptPull): Promise<Found> => {
+  const hosted = hostedFor(service, kept);
+  const { number } = kept.matter;
+  const [pull, reviews, threads] = await Promise.all([
+    hosted.pull(number),
+    hosted.reviews(number),
+    hosted.threads(number),
+  ]);
+  const settled = resolvedHere(service, kept.case_id);
+  return {
+    gate: await getGate(service, kept.case_id),
+    pull,
+    unresolved: unresolvedOf(reviews, threads).filter(({ id }) => !settled.has(id)),
+    local: await localState(service, kept.case_id),
+    remote: await remoteHead(service, kept),
+  };
+};
+
+/** The reviews that the operator has marked as resolved: on the host they stand as they were. */
+export const resolvedHere = ({ store }: Service, caseId: string): ReadonlySet<string> =>
+  new Set(
+    (listReviews(store, caseId) ?? []).flatMap(({ matter: { id, resolved_at } }) =>
+      resolved_at == null ? [] : [id],
+    ),
+  );
+
+const localState = async (service: Service, caseId: string): Promise<Found['local']> => {
+  const worktree = findWorktree(service, caseId);
+  if (worktree === undefined) return undefined;
+  await checkState(worktree);
+  const { files } = await status(service.git, worktree);
+  const head = await commitOf(service.git, worktree, `refs/heads/${worktree.branch}`);
+  return { files: files.map(({ path }) => path), head: head ?? null };
+};
+
+type Check = ReadyCheck['checks'][number];
+
+/** The rule: every check has to hold. */
+export const judged = (found: Found): ReadyCheck => {
+  const checks = [
+    ...[state(found), gate(found), reviews(found), clean(found)],
+    ...[pushed(found), inSync(found), mergeable(found), passing(found)],
+  ];
+  return { ready: checks.every(({ ok }) => ok), checks };
+};
+
+const check = (name: Check['name'], ok: boolean, detail: string): Check => ({ name, ok, detail });
+
+const state = ({ pull: { state, number } }: Found): Check =>
+  check(
+    'state',
+    isOpen(state),
+    isOpen(state)
+      ? `#${number} is ${state === 'draft' ? 'a draft' : 'ready already'}`
+      : `#${number} is ${state}`,
+  );
+
+const gate = ({ gate: { satisfied, missing, stale } }: Found): Check => {
+  const older = stale.length === 0 ? '' : `; ${counted(stale.length, 'proof')} of an older commit`;
+  const words = missing.map(({ description }) => description).join('; ');
+  const detail = satisfied ? `Everything required is proved${older}` : `Not proved: ${words}`;
+  return check('proof_gate', satisfied, detail);
+};
+
+const reviews = ({ unresolved }: Found): Check =>
+  check(
+    'reviews',
+    unresolved.length === 0,
+    unresolved.length === 0 ? 'No review waits' : unresolved.map(({ detail }) => detail).join('; '),
+  );
+
+const clean = ({ local }: Found): Check => {
+  if (local === undefined) return check('worktree_clean', true, 'There is no worktree any more');
+  const { files } = local;
+  if (files.length === 0) return check('worktree_clean', true, 'Everything is committed');
+  const names = `${files.slice(0, 5).join(', ')}${files.length > 5 ? ', …' : ''}`;
+  return check('worktree_clean', false, `Not committed: ${names}. Send …/pr/push`);
+};
+
+const pushed = ({ local, remote }: Found): Check => {
+  if ('unknown' in remote) return check('pushed', false, remote.unknown);
+  if (local === undefined) return check('pushed', true, 'There is no worktree any more');
+  const ok = local.head === remote.commit;
+  return check(
+    'pushed',
+    ok,
+    ok
+      ? 'The remote has every commit'
+      : 'The remote does not have what the branch has here. Send …/pr/push, or after a rebase …/conflicts/push-rebased',
+  );
+};
+
+const inSync = ({ pull: { head_sha }, remote }: Found): Check => {
+  if ('unknown' in remote) return check('head_in_sync', false, remote.unknown);
+  const ok = remote.commit === head_sha;
+  return check(
+    'head_in_sync',
+    ok,
+    ok
+      ? `The host is at ${head_sha.slice(0, 12)}`
+      : 'The host does not know the newest commit yet. Wait a moment, and check again',
+  );
+};
+
+const mergeable = ({ pull: { mergeable, base_ref } }: Found): Check => {
+  if (mergeable === false)
+    return check(
+      'mergeable',
+      false,
+      `It conflicts with ${base_ref}. Send …/pr/rebase, and then …/conflicts/push-rebased`,
+    );
+  return check(
+    'mergeable',
+    true,
+    mergeable === null ? 'The host has not worked it out yet' : `It fits ${base_ref}`,
+  );
+};
+
+const passing = ({ pull: { checks } }: Found): Check => {
+  const details = {
+    success: 'All checks have passed',
+    pending: 'Checks are still running',
+    failure: 'Checks have failed. GET …/pr/reviews/unresolved tells which, and how their logs end',
+  };
+  return check(
+    'checks',
+    checks !== 'failure',
+    checks === null ? 'There are no checks' : details[checks],
+  );
+};

@@ -1,0 +1,41 @@
+import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import { withLogin } from '../../code/projects/git-login.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import type { Checkout } from '../../tools/git/run/git.ts';
+import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
+import { itemOf } from '../../code/projects/item.ts';
+import { stateOf } from '../../code/worktrees/look/state.ts';
+import { findWorktree } from '../../code/worktrees/read.ts';
+import { repositoryFor } from '../../code/projects/repository.ts';
+import { warningOf } from './unsure.ts';
+
+/** What the branch of a pull request is on its remote; why nobody could tell, where nobody could. */
+export type RemoteHead = { commit: string | null } | { unknown: string };
+
+/** Asks git, not the code host: right after a push that one may still tell of the commit before. Never throws for what it is told. */
+export const remoteHead = async (service: Service, kept: KeptPull): Promise<RemoteHead> => {
+  const { case_id, matter } = kept;
+  try {
+    const place = await checkoutFor(service, case_id);
+    const remote = matter.remote ?? (await pushRemote(service.git, place, matter.head_ref));
+    if (remote === undefined) return { unknown: 'The repository has no remote to ask.' };
+    const ref = `refs/heads/${matter.head_ref}`;
+    const login = { place, remote, host: matter.host, direction: 'push' } as const;
+    const refs = await withLogin(service, login, (asked) =>
+      remoteRefs(service.git, place, { remote: asked }, [ref]),
+    );
+    return { commit: refs.get(ref) ?? null };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { unknown: warningOf('The branch on the remote could not be looked at', error) };
+  }
+};
+
+/** Where the settings of the remotes are: the worktree as it was made, or the project's repository once that is gone. */
+const checkoutFor = async (service: Service, caseId: string): Promise<Checkout> => {
+  const worktree = findWorktree(service, caseId);
+  if (worktree !== undefined && (await stateOf(worktree)) === 'ok') return worktree;
+  const { project } = await itemOf(service, caseId);
+  return repositoryFor(service, project);
+};

@@ -1,0 +1,68 @@
+import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import type { PullStatus } from '../../../store/records/pull-status.ts';
+import type { Pull } from '../../codehost/code-host.ts';
+import type { Service } from '../../service.ts';
+import { getPull, hostedFor, inPullTurn, isOpen } from './current.ts';
+import { recordPull } from './record.ts';
+import { type RemoteHead, remoteHead } from './remote-head.ts';
+
+/**
+ * How the pull request is on the host this moment; what it answers is recorded. An error of the host is the answer: what
+ * was last known is the record.
+ */
+export const pullStatus = (service: Service, caseId: string): Promise<PullStatus> =>
+  inPullTurn(service, caseId, async () => {
+    const { kept, head } = await readHost(service, getPull(service, caseId));
+    return statusOf(kept, head);
+  });
+
+export interface ReadHost {
+  kept: KeptPull;
+  pull: Pull;
+  head: RemoteHead;
+}
+
+/** Asks the host and the remote, and records what they say. Within the pull request's turn. */
+export const readHost = async (service: Service, kept: KeptPull): Promise<ReadHost> => {
+  const hosted = hostedFor(service, kept);
+  const [pull, head] = await Promise.all([
+    hosted.pull(kept.matter.number),
+    remoteHead(service, kept),
+  ]);
+  const besides = { head_in_sync: inSync(pull, head) };
+  const told = { name: hosted.name, pull, besides };
+  return { kept: await recordPull(service, kept.case_id, told), pull, head };
+};
+
+/** Once it is closed, nobody waits for the host to know of a push. */
+const inSync = ({ state, head_sha }: Pull, head: RemoteHead): boolean | null =>
+  isOpen(state) && 'commit' in head ? head.commit === head_sha : null;
+
+const statusOf = ({ case_id, matter }: KeptPull, head: RemoteHead): PullStatus => {
+  const { number, state, base_ref, head_ref } = matter;
+  const { url = null, head_sha = null, head_in_sync = null, mergeable = null } = matter;
+  const { checks = null, review_decision = null, merged_at = null, synced_at = null } = matter;
+  return {
+    ...{ case_id, number, url, state, draft: state === 'draft', checks, review_decision },
+    ...{ mergeable, base_ref, head_ref, head_sha },
+    remote_head: 'commit' in head ? head.commit : null,
+    ...{ head_in_sync, merged_at, fetched_at: synced_at ?? '' },
+    notes: notesOf(matter, head),
+  };
+};
+
+const notesOf = (
+  { mergeable, state, head_in_sync, checks_unread }: KeptPull['matter'],
+  head: RemoteHead,
+): string[] => [
+  ...('unknown' in head ? [head.unknown] : []),
+  ...(head_in_sync === false
+    ? [
+        'The host does not know the newest commit of the branch yet: what it says is of an older one.',
+      ]
+    : []),
+  ...(checks_unread == null ? [] : [`Not every check could be read. ${checks_unread}`]),
+  ...(mergeable === null && isOpen(state)
+    ? ['The host has not worked out yet whether it can be merged.']
+    : []),
+];

@@ -1,0 +1,58 @@
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { RemoteRepository } from '../../code/projects/detect.ts';
+import { detected } from '../../code/projects/hosted.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { pushRemote } from '../../tools/git/remote/remote.ts';
+import { itemOf } from '../../code/projects/item.ts';
+
+/** Where a pull request goes to, and where its branch comes from: two repositories, where one is a fork of the other. */
+export interface Where {
+  base: RemoteRepository;
+  push: { host: string; owner: string; remote: string };
+}
+
+/**
+ * Where the branch of a worktree is pushed and proposed. With `wanted` (`owner/name`) to that repository. 409
+ * `codehost_ambiguous` where it would go to somebody else's and nobody said so.
+ */
+export const whereTo = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  wanted?: string,
+): Promise<Where> => {
+  const { project } = await itemOf(service, worktree.case_id);
+  const found = await detected(service, project, worktree.branch);
+  const { push } = found;
+  // A repository that only the settings name is pushed to where git pushes.
+  const remote = push.remote ?? (await pushRemote(service.git, worktree, worktree.branch));
+  if (remote === undefined) {
+    throw new ServiceError(
+      'invalid_state',
+      'The repository has no remote to push to. Add one (git remote add origin …), then try again.',
+    );
+  }
+  const base = wanted === undefined ? found.base : named(wanted, [found.base, ...found.candidates]);
+  if (wanted === undefined && found.ambiguous && nameOf(base) !== nameOf(push))
+    throw ambiguous(base, push);
+  return { base, push: { host: push.host, owner: push.owner, remote } };
+};
+
+const named = (wanted: string, candidates: readonly RemoteRepository[]): RemoteRepository => {
+  const found = candidates.find((each) => nameOf(each) === wanted.toLowerCase());
+  if (found !== undefined) return found;
+  const names = [...new Set(candidates.map(({ owner, name }) => `${owner}/${name}`))].join(', ');
+  throw new ServiceError(
+    'invalid_state',
+    `No remote leads to ${wanted}. Name one of these: ${names}; or add a remote for it.`,
+  );
+};
+
+const nameOf = ({ owner, name }: RemoteRepository): string => `${owner}/${name}`.toLowerCase();
+
+const ambiguous = (base: RemoteRepository, push: RemoteRepository): ServiceError =>
+  new ServiceError(
+    'codehost_ambiguous',
+    `The branch would be pushed to ${push.owner}/${push.name} and proposed to ${base.owner}/${base.name}, and nothing says that this is meant. Send {"repository": "${base.owner}/${base.name}"}, or name another; or set codehost.repository in workspace.md.`,
+    { members: { base: `${base.owner}/${base.name}`, push: `${push.owner}/${push.name}` } },
+  );

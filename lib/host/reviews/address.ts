@@ -1,0 +1,68 @@
+import { changeReview } from '../../../store/pulls/reviews.ts';
+import type { Review } from '../../../store/records/review.ts';
+import { isEnded, type Session } from '../../../store/records/session.ts';
+import { listSessions, readSession } from '../../../store/sessions/sessions.ts';
+import { checkTexts } from '../../work/cases/text.ts';
+import { ServiceError } from '../../errors.ts';
+import { newId } from '../../../store/new-id.ts';
+import type { Choice } from '../../agents/choice.ts';
+import { getOpenPull } from '../pull-requests/current.ts';
+import type { Service } from '../../service.ts';
+import { createSession } from '../../work/sessions/create.ts';
+import { FEEDBACK } from './feedback-session.ts';
+import { reviewsOf } from './read.ts';
+
+interface Wanted extends Choice {
+  provider?: string;
+  /** The operator's own words for the session. */
+  comment?: string;
+}
+
+/**
+ * Starts a session on the queued reviews, in Plan mode like any other. They leave the queue when it completes; otherwise
+ * they stay in it. 422 when none is queued, 409 `session_active` while another such session goes on.
+ */
+export const addressFeedback = (
+  service: Service,
+  caseId: string,
+  wanted: Wanted,
+): Promise<Session> => {
+  checkTexts({ comment: wanted.comment });
+  const id = newId();
+  return service.store.turns.take(`feedback:${caseId}`, async () => {
+    const known = readSession(service.store, caseId, id);
+    if (known !== undefined) return known.session;
+    refuseSecond(service, caseId);
+    const queued = queuedReviews(service, caseId);
+    // First the reviews: the session reads them as soon as it is there. Of one that is not made they stay queued.
+    for (const review of queued)
+      await changeReview(service.store, caseId, review.id, () => ({ session_id: id }));
+    return createSession(service, caseId, {
+      ...{ id, type: FEEDBACK, reopen: true },
+      ...wanted,
+    });
+  });
+};
+
+const queuedReviews = (service: Service, caseId: string): Review[] => {
+  const pull = getOpenPull(service, caseId);
+  const queued = reviewsOf(service, pull).filter(({ feedback }) => feedback === 'queued');
+  if (queued.length > 0) return queued;
+  throw new ServiceError(
+    'invalid_state',
+    `No review is queued. Look at GET /api/cases/${caseId}/pr/reviews/unresolved, and queue what is to be addressed with POST …/pr/reviews/<id>/add-to-feedback.`,
+  );
+};
+
+const refuseSecond = ({ store }: Service, caseId: string): void => {
+  const other = (listSessions(store, caseId) ?? []).find(
+    ({ session: { type, status, elsewhere } }) =>
+      type === FEEDBACK && !isEnded(status) && elsewhere !== true,
+  );
+  if (other === undefined) return;
+  throw new ServiceError(
+    'session_active',
+    `The feedback session ${other.session.id} is ${other.session.status}. Let it end or abort it, then try again.`,
+    { members: { session_id: other.session.id } },
+  );
+};

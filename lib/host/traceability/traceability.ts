@@ -1,0 +1,39 @@
+import { type Item, proofsOf, recordOf } from '../../../store/items/item.ts';
+import { linkOf } from '../../../store/links/links.ts';
+import { readPull } from '../../../store/pulls/pulls.ts';
+import type { Dangling, Traceability } from '../../../store/records/traceability.ts';
+import { listSessions } from '../../../store/sessions/sessions.ts';
+import { inSlices } from '../../../store/slices.ts';
+import { messageOf } from '../../agents/run-end.ts';
+import type { Service } from '../../service.ts';
+import { createGraph, type Traced } from './graph.ts';
+
+/** How all records of the workspace are linked, as its files are now. It asks no host, and gives way to requests. */
+export const traceability = async (service: Service): Promise<Traceability> => {
+  const { store, clock } = service;
+  const graph = createGraph();
+  const generated_at = clock().toISOString();
+  await inSlices([...store.items.byId.values()], (item) => graph.add(tracedOf(service, item)));
+  return { workspace: store.layout.root, generated_at, ...graph.end() };
+};
+
+const tracedOf = ({ store }: Service, item: Item): Traced => {
+  const { id, title, state } = recordOf(item);
+  const unreadable: Pick<Dangling, 'kind' | 'reason'>[] = [];
+  const read = <T>(kind: Dangling['kind'], reader: () => T): T | undefined => {
+    try {
+      return reader();
+    } catch (error) {
+      unreadable.push({ kind, reason: messageOf(error) });
+      return undefined;
+    }
+  };
+  return {
+    item: { id, title, state },
+    issue: read('issue-imported_as-case', () => linkOf(store, item))?.issue,
+    pull: read('case-has-pr', () => readPull(store, id)),
+    sessions: (listSessions(store, id) ?? []).map(({ session }) => session),
+    proofs: proofsOf(item).map(({ file }) => file.matter),
+    unreadable,
+  };
+};

@@ -1,0 +1,118 @@
+import { recordOf } from '../../../store/items/item.ts';
+import { etagOf, sha256 } from '../../../store/names.ts';
+import type { AttentionItem } from '../../../store/records/attention.ts';
+import type { Store } from '../../../store/store.ts';
+import { jsonText } from '../../../base/json.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { type About, type Entry, entryOf } from './entry.ts';
+import { ofFiles, ofWorkspace } from './files.ts';
+import { ofLink } from './links.ts';
+import { ofConflict, ofReviews } from './pulls.ts';
+import { ofSessions } from './sessions.ts';
+
+/** What needs the operator now. It can be found again from the files, and is kept nowhere. */
+export interface Attention {
+  /** Oldest first, ready to send. Costs what has changed since, however many Work items there are. */
+  list(): Attended;
+  /** Nothing is told any more. */
+  close(): void;
+}
+
+interface Attended {
+  body: Buffer;
+  etag: string;
+  count: number;
+}
+
+/** What can wait of a Work item: a kind that is new is a line here. */
+const SOURCES: readonly ((service: Service, about: About) => Entry[])[] = [
+  ofSessions,
+  ofConflict,
+  ofReviews,
+  ofLink,
+  ofFiles,
+];
+
+const SOON_MS = 50;
+const NAME = 'attention';
+
+/** Looks again at what changed, and tells everybody who follows that what waits is another. */
+export const createAttention = (store: Store, serviceOf: () => Service): Attention => {
+  const found = new Map<string, AttentionItem[]>();
+  const changed = new Set([...store.journal.runs.values()].map(({ case_id }) => case_id));
+  let made: Attended | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+  const list = (): Attended => {
+    for (const id of changed) look(serviceOf(), found, id);
+    changed.clear();
+    made ??= attended([...ofWorkspace(serviceOf()), ...[...found.values()].flat()]);
+    return made;
+  };
+  const tell = (): void => {
+    timer = undefined;
+    const { etag, count } = list();
+    if (store.readOnly || (store.journal.told.get(NAME) ?? NOTHING) === etag) return;
+    const timestamp = store.clock().toISOString();
+    const event = { event_type: 'attention_changed' as const, timestamp, payload: { count, etag } };
+    store.journal
+      .append({ told: { id: NAME, state: etag }, events: [event] })
+      .catch((error) => store.report(error, 'telling what needs the operator'));
+  };
+  const lookAgain = (id?: string): void => {
+    if (closed) return;
+    if (id !== undefined) changed.add(id);
+    made = undefined;
+    timer ??= setTimeout(tell, SOON_MS).unref();
+  };
+  attend(store, lookAgain);
+  const close = (): void => {
+    closed = true;
+    clearTimeout(timer);
+  };
+  return { list, close };
+};
+
+const attend = (store: Store, lookAgain: (id?: string) => void): void => {
+  store.listeners.add((id) => lookAgain(id));
+  store.noticed.add(lookAgain);
+  store.problems.follow(() => lookAgain());
+  store.journal.onEvents((events) => {
+    for (const { body } of events)
+      if (body.event_type !== 'attention_changed') lookAgain(body.payload.case_id);
+  });
+};
+
+const look = (service: Service, found: Map<string, AttentionItem[]>, id: string): void => {
+  const item = service.store.items.byId.get(id);
+  const about = item && recordOf(item);
+  const entries = about === undefined ? [] : SOURCES.flatMap((of) => entriesOf(service, of, about));
+  if (entries.length === 0) found.delete(id);
+  else found.set(id, entries);
+};
+
+// What cannot be read is told as such, and hides nothing else.
+const entriesOf = (
+  service: Service,
+  of: (typeof SOURCES)[number],
+  about: About,
+): AttentionItem[] => {
+  try {
+    return of(service, about).map((entry) => entryOf(about, entry));
+  } catch (error) {
+    if (!(error instanceof ServiceError)) service.log.debug({ err: error }, 'Not looked at');
+    return [];
+  }
+};
+
+const attended = (items: AttentionItem[]): Attended => {
+  const sorted = items.sort((a, b) => order(a.since, b.since) || order(a.id, b.id));
+  const body = Buffer.from(jsonText(sorted));
+  return { body, etag: etagOf(sha256(body)), count: sorted.length };
+};
+
+const order = (a: string, b: string): number => Number(a > b) - Number(a < b);
+
+// That is no news in a workspace that nobody has told of.
+const NOTHING = attended([]).etag;

@@ -1,0 +1,92 @@
+import { type WaitingChange, waitingKept, waitingOf } from '../../../store/gate/waiting.ts';
+import { waitingSettings } from '../../../store/globals.ts';
+import type { Item } from '../../../store/items/item.ts';
+import { isTrust, toldProblems } from '../../../store/items/tell-problems.ts';
+import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
+import { plain } from '../../../store/trust/told.ts';
+import { type Registration, registrationsOf } from '../../../store/webhooks.ts';
+import { keyOf } from '../../guard/gate/held-source.ts';
+import type { Service } from '../../service.ts';
+import type { About, Entry } from './entry.ts';
+
+/** Changes by file of a Work item, and its receivers of events, that wait for the operator's word. */
+export const ofFiles = ({ store }: Service, { id }: About): Entry[] => {
+  const item = store.items.byId.get(id) as Item;
+  return [...waitingOf(item).map(heldEntry), ...registrationsOf(store, id).flatMap(receiverEntry)];
+};
+
+/** What waits of no Work item in particular, or is told of files. */
+export const ofWorkspace = (service: Service): AttentionItem[] => {
+  const { store } = service;
+  const titleOf = (file: string, case_id = ''): Pick<AttentionItem, 'title' | 'case_id'> => {
+    const item = store.items.byId.get(case_id);
+    const title = item?.files.case.value?.matter.title ?? file;
+    return { ...(item && { case_id }), title: plain(title) };
+  };
+  const problems = toldProblems(store)
+    .filter((problem) => !isTrust(problem))
+    .map(({ case_id, file, code, message, line, column, since }): AttentionItem => {
+      const about = titleOf(file, case_id);
+      const path = about.case_id === undefined ? '/api/diagnostics' : `/cases/${case_id}`;
+      const place = {
+        ...(line !== undefined && { line }),
+        ...(column !== undefined && { column }),
+      };
+      return {
+        ...{ id: `file/${code}/${file}`, kind: 'file', ...about, since },
+        ...{ message, answer: { method: 'GET', path }, file, ...place },
+      };
+    });
+  const kept = waitingKept(store).map(
+    (change): AttentionItem => ({
+      ...heldEntry(change),
+      ...titleOf(change.file, change.case_id),
+    }),
+  );
+  const receivers = registrationsOf(store, undefined)
+    .flatMap(receiverEntry)
+    .map((entry): AttentionItem => ({ ...entry, title: entry.file ?? '' }));
+  return [...settingEntries(service), ...receivers, ...kept, ...problems];
+};
+
+const heldEntry = (change: WaitingChange): Entry => ({
+  ...{ id: `held/${change.id}`, kind: 'held', since: change.since, file: change.file },
+  message: `${plain(change.field)} was written by file while a program ran that no sandbox held.`,
+  answer: { method: 'POST', path: '/trust', body: trustOne(keyOf(change), change.sha) },
+});
+
+const settingEntries = ({ store: { globals } }: Service): AttentionItem[] => {
+  const since = new Date(globals.settings?.written_at ?? 0).toISOString();
+  return waitingSettings(globals).map(({ key, hash }) => ({
+    ...{ id: `trust/${key}/${hash}`, kind: 'trust', since, title: 'workspace.md' },
+    message: `${plain(key)} in the settings is not trusted on this machine.`,
+    answer: { method: 'POST', path: '/trust', body: trustOne(key, hash) },
+    file: 'workspace.md',
+  }));
+};
+
+const receiverEntry = (registration: Registration): Entry[] => {
+  const { waiting, vanished, matter, name } = registration;
+  if (vanished) return [];
+  if (matter.disabled === true) return [disabledEntry(registration)];
+  if (waiting === undefined) return [];
+  const { key, hash } = waiting;
+  return [
+    {
+      ...{ id: `trust/${key}/${hash}`, kind: 'trust', since: matter.created_at },
+      message: `Events are not sent to ${plain(matter.url)} before you trust it.`,
+      answer: { method: 'POST', path: '/trust', body: trustOne(key, hash) },
+      file: `webhooks/${name}`,
+    },
+  ];
+};
+
+const disabledEntry = ({ scope, matter, name, written_at }: Registration): Entry => {
+  const above = scope === undefined ? '' : `/cases/${scope}`;
+  return {
+    ...{ id: `webhook/${matter.id}`, kind: 'webhook', since: new Date(written_at).toISOString() },
+    message: `${plain(matter.url)} answered 410 and is sent nothing more. Remove the registration, or the line \`disabled: true\` of its file.`,
+    answer: { method: 'DELETE', path: `${above}/webhooks/${matter.id}` },
+    file: `webhooks/${name}`,
+  };
+};

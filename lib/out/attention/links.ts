@@ -1,0 +1,17 @@
+import type { Service } from '../../service.ts';
+import type { About, Entry } from './entry.ts';
+
+/** An issue that changed here and on the host, as the last sync found it. */
+export const ofLink = ({ store }: Service, { id }: About): Entry[] => {
+  const { value, written_at } = store.links.byItem.get(id) ?? {};
+  if (value?.issue?.status !== 'conflict') return [];
+  const { repository, number } = value.issue;
+  return [
+    {
+      ...{ id: `sync/${id}/${repository}#${number}`, kind: 'sync' },
+      since: new Date(written_at ?? 0).toISOString(),
+      message: `${repository}#${number} changed here and on the host. Prefer what is here, as this call does, or with "remote" what is there.`,
+      answer: { method: 'POST', path: `/api/cases/${id}/github/sync`, body: { prefer: 'local' } },
+    },
+  ];
+};

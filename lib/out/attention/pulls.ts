@@ -1,0 +1,83 @@
+import { readPull } from '../../../store/pulls/pulls.ts';
+import type { Review } from '../../../store/records/review.ts';
+import { isEnded } from '../../../store/records/session.ts';
+import { listSessions } from '../../../store/sessions/sessions.ts';
+import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
+import { isOpen } from '../../host/pull-requests/current.ts';
+import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
+import { reviewsOf } from '../../host/reviews/read.ts';
+import type { Service } from '../../service.ts';
+import type { About, Entry } from './entry.ts';
+
+/** A rebase that stopped, unless an agent is at it. */
+export const ofConflict = (service: Service, { id }: About): Entry[] => {
+  const conflict = rebaseUnderWay(service, id);
+  const { step } = conflict?.matter ?? {};
+  if (conflict === undefined || (step !== 'conflicted' && step !== 'interrupted')) return [];
+  if ([...service.engine.live.values()].some(({ case_id }) => case_id === id)) return [];
+  const { matter } = conflict;
+  const isStop = step === 'conflicted';
+  const since = matter.conflicted_at ?? matter.began_at;
+  return [
+    {
+      ...{ id: `conflict/${matter.id}/${matter.stopped?.number ?? 0}`, kind: 'conflict', since },
+      message: isStop
+        ? `The rebase onto ${matter.onto} stopped: ${matter.files
+            .map(({ path }) => path)
+            .slice(0, 5)
+            .join(', ')} in conflict. Resolve them in the worktree, then apply.`
+        : 'The rebase was interrupted in the middle; aborting it brings all back.',
+      answer: {
+        method: 'POST',
+        path: `/api/cases/${id}/conflicts/${isStop ? 'apply' : 'abort'}`,
+      },
+    },
+  ];
+};
+
+/** Reviews that ask for changes, and checks that fail, that nobody is at. */
+export const ofReviews = (service: Service, { id }: About): Entry[] => {
+  // Most Work items have no pull request, which memory knows.
+  if (!service.store.pulls.byItem.has(id)) return [];
+  const pull = readPull(service.store, id);
+  if (pull === undefined || !isOpen(pull.matter.state)) return [];
+  const reviews = reviewsOf(service, pull);
+  const at = `/api/cases/${id}/pr`;
+  const asking = reviews.filter(({ blocking, feedback }) => blocking && feedback === null);
+  const queued = reviews.filter(({ feedback }) => feedback === 'queued');
+  const isAtThem = (listSessions(service.store, id) ?? []).some(
+    ({ session: { type, status } }) => type === FEEDBACK && !isEnded(status),
+  );
+  const found = asking.map((review): Entry => {
+    const { submitted_at, fetched_at } = review;
+    return {
+      ...{ id: `review/${id}/${review.id}`, kind: 'review' },
+      since: timeOf(submitted_at ?? fetched_at ?? pull.matter.created_at),
+      message: review.check === null ? wordsOf(review) : checkWords(review.check),
+      answer: {
+        method: 'POST',
+        path: `${at}/reviews/${encodeURIComponent(review.id)}/add-to-feedback`,
+      },
+    };
+  });
+  const [first] = queued;
+  if (first === undefined || isAtThem) return found;
+  return [
+    ...found,
+    {
+      ...{ id: `feedback/${id}/${first.queued_at}`, kind: 'feedback' },
+      since: timeOf(first.queued_at),
+      message: `${queued.length} of the pull request's reviews are queued for a session.`,
+      answer: { method: 'POST', path: `${at}/address-feedback`, body: {} },
+    },
+  ];
+};
+
+const wordsOf = ({ author, path, body }: Review): string =>
+  `${author ?? 'Somebody'} asks for changes${path === null ? '' : ` on ${path}`}: ${body.slice(0, 200)}`;
+
+const checkWords = ({ name, conclusion, step }: NonNullable<Review['check']>): string =>
+  `The check ${name} ended with ${conclusion}${step === null ? '.' : ` in step ${step.number}: ${step.name}`}`;
+
+// The host's times may have no milliseconds.
+const timeOf = (text: string | null | undefined): string => new Date(text ?? 0).toISOString();

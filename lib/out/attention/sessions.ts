@@ -1,0 +1,134 @@
+import { isEnded, type Session } from '../../../store/records/session.ts';
+import { type KeptSession, listSessions } from '../../../store/sessions/sessions.ts';
+import { visible } from '../../../base/visible.ts';
+import { CONFLICT } from '../../code/rebase/under-way.ts';
+import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
+import type { Service } from '../../service.ts';
+import type { LiveRun } from '../../work/sessions/engine.ts';
+import { type Asked, idOf, wordsOf } from '../../work/sessions/told-asked.ts';
+import type { About, Entry } from './entry.ts';
+import { ofManual } from './manual.ts';
+
+/** What sessions of a Work item wait for. Where none has begun, or has failed, nothing is read. */
+export const ofSessions = (service: Service, { id, state }: About): Entry[] => {
+  const { journal } = service.store;
+  const isOpen = [...journal.runs.values()].some(({ case_id }) => case_id === id);
+  if (!isOpen && state !== 'BLOCKED') return [];
+  const sessions = (listSessions(service.store, id) ?? [])
+    .map(({ session }: KeptSession) => session)
+    .filter(({ elsewhere }) => elsewhere !== true);
+  const asked = [...service.engine.live.values()]
+    .filter(({ case_id, stopping }) => case_id === id && !stopping)
+    .flatMap(askedBy);
+  const open = sessions.flatMap((session) => ofOpen(service, session));
+  if (state !== 'BLOCKED' || asked.length + open.length > 0) return [...asked, ...open];
+  return ofBlocked(sessions);
+};
+
+const askedBy = ({ case_id, session_id, asking }: LiveRun): Entry[] =>
+  [...asking.values()].map((asked) => {
+    const at = `/cases/${case_id}/sessions/${session_id}`;
+    const given =
+      asked.type === 'question_request' ? ofQuestion(asked.data, at) : ofPermission(asked.data, at);
+    const id = `${given.kind}/${session_id}/${idOf(asked)}`;
+    return { ...given, id, session_id, since: asked.since, message: wordsOf(asked) };
+  });
+
+type Given = Pick<Entry, 'kind' | 'answer' | 'options' | 'fields'>;
+type AskedFor<T> = Extract<Asked, { type: T }>['data'];
+
+const ofPermission = (
+  { request_id, options }: AskedFor<'permission_request'>,
+  at: string,
+): Given => {
+  const chosen = options.find(({ kind }) => kind === 'allow_once') ?? options[0];
+  return {
+    kind: 'permission',
+    answer: {
+      method: 'POST',
+      path: `${at}/permissions/${encodeURIComponent(request_id)}`,
+      body: { option_id: chosen?.option_id },
+    },
+    options: options.map(({ option_id, kind, name }) => ({
+      ...{ option_id, kind, name: visible(name) },
+    })),
+  };
+};
+
+// What the answer is, nobody knows but the operator: without one it is declined.
+const ofQuestion = ({ question_id, fields }: AskedFor<'question_request'>, at: string): Given => ({
+  ...{ kind: 'question', fields },
+  answer: {
+    method: 'POST',
+    path: `${at}/questions/${question_id}`,
+    body: { action: 'decline' },
+  },
+});
+
+const ofOpen = (service: Service, session: Session): Entry[] => {
+  const { store } = service;
+  const { id, case_id, status, error, pause_reason, resume_at, plan_sha256 } = session;
+  const since = store.journal.runs.get(id)?.since ?? session.started_at ?? session.created_at;
+  const found = { session_id: id, since };
+  if (status === 'plan_ready') {
+    const path = `/cases/${case_id}/sessions/${id}/approve`;
+    const answer = { method: 'POST' as const, path, body: { plan_sha256 } };
+    const message = `The plan of ${session.provider} waits for your approval.`;
+    return [{ ...found, id: `plan/${id}/${plan_sha256}`, kind: 'plan', message, answer }];
+  }
+  if (status !== 'paused') return ofManual(service, session, since);
+  // What the operator has paused waits for nobody.
+  const isOwn = pause_reason === 'operator' || (error === null && pause_reason === undefined);
+  if (isOwn) return [];
+  const path = `/api/cases/${case_id}/session/resume`;
+  const message = error ?? `The session is paused: ${pause_reason}`;
+  const when = resume_at === undefined ? {} : { resume_at };
+  const answer = { method: 'POST' as const, path };
+  return [{ ...found, ...when, id: `paused/${id}/${since}`, kind: 'paused', message, answer }];
+};
+
+// A conflict is told by itself. Another session, made since, is the operator's answer.
+const ofBlocked = (sessions: readonly Session[]): Entry[] => {
+  const newest = sessions.findLast(({ status }) => isEnded(status));
+  const waits = sessions.find(({ status }) => status === 'queued');
+  const isAnswered = sessions.some(
+    ({ created_at }) => created_at > (newest?.ended_at ?? created_at),
+  );
+  if (newest?.status === 'failed' && newest.type !== CONFLICT && !isAnswered)
+    return [failed(newest, waits !== undefined)];
+  if (waits === undefined || sessions.some(({ type, status }) => isAtConflict(type, status)))
+    return [];
+  const { case_id, id: session_id, created_at: since } = waits;
+  const message = 'A session waits, and the Work item is BLOCKED.';
+  return [
+    {
+      id: `blocked/${session_id}`,
+      kind: 'blocked',
+      session_id,
+      since,
+      message,
+      answer: unblock(case_id),
+    },
+  ];
+};
+
+const isAtConflict = (type: string, status: Session['status']): boolean =>
+  type === CONFLICT && !isEnded(status);
+
+const failed = (session: Session, isWaitedFor: boolean): Entry => {
+  const { id, case_id, type, provider, error, ended_at, created_at } = session;
+  return {
+    ...{ id: `failed/${id}`, kind: 'failed', session_id: id, since: ended_at ?? created_at },
+    message: error ?? 'The session has failed.',
+    answer: isWaitedFor ? unblock(case_id) : again(case_id, type, provider),
+  };
+};
+
+const again = (case_id: string, type: string, provider: string): Entry['answer'] =>
+  type === FEEDBACK
+    ? { method: 'POST', path: `/api/cases/${case_id}/pr/address-feedback`, body: { provider } }
+    : { method: 'POST', path: `/cases/${case_id}/sessions`, body: { type, provider } };
+
+const unblock = (case_id: string): Entry['answer'] => ({
+  ...{ method: 'PUT', path: `/cases/${case_id}/state`, body: { state: 'OPEN' } },
+});

@@ -1,0 +1,32 @@
+import { basename, dirname } from 'node:path';
+import type { Archive } from '../../../store/archive/archive.ts';
+import { contentOf, overheard } from '../../../store/archive/contents.ts';
+import { readManifest, type Vouched } from '../../../store/archive/read-manifest.ts';
+import { idIn } from '../../../store/archive/standing.ts';
+import { CASE_FILE } from '../../../store/layout.ts';
+import { type BroughtIn, bringIn, type ImportOptions } from './bring-in.ts';
+
+/** Brings an export into a workspace. Throws an ArchiveError for one that is not, to the byte, what its manifest says. */
+export const importArchive = async (
+  archive: Archive,
+  options: ImportOptions,
+): Promise<BroughtIn> => {
+  const files = await readManifest(archive);
+  const ids = new Map<string, string>();
+  const bytesOf = (file: Vouched) => verified(archive, file, ids);
+  return bringIn(() => ({ files, bytesOf, ids }), options);
+};
+
+// The bytes of a file; on the way the ids of Work items are noted, by their directories.
+const verified = (
+  archive: Archive,
+  file: Vouched,
+  ids: Map<string, string>,
+): AsyncIterable<Uint8Array> => {
+  const bytes = contentOf(archive, file);
+  if (basename(file.path) !== CASE_FILE) return bytes;
+  return overheard(bytes, (all) => {
+    const id = idIn(all);
+    if (id !== undefined) ids.set(dirname(file.path), id);
+  });
+};

@@ -1,0 +1,133 @@
+import { appendDelivery } from '../../../store/deliveries.ts';
+import { idOfText } from '../../../store/names.ts';
+import type { DeliveryLine } from '../../../store/records/delivery.ts';
+import { secretOf } from '../../../store/secrets.ts';
+import type { Store } from '../../../store/store.ts';
+import { jsonText } from '../../../base/json.ts';
+import { disableRegistration, type Registration } from '../../../store/webhooks.ts';
+import type { Log } from '../../log.ts';
+import type { Answer, Sender } from './deliver.ts';
+import { nextAttemptAt } from './schedule.ts';
+import { signatures } from './sign.ts';
+import type { Slots } from './slots.ts';
+
+/** What every delivery is made with. */
+export interface Desk {
+  store: Store;
+  log: Log;
+  clock: () => Date;
+  schedule: readonly number[];
+  sender: Sender;
+  userAgent: string;
+  /** First attempts, and all others: a receiver that lets us wait takes no slot from one that does not. */
+  slots: { first: Slots; again: Slots };
+  /** A lane has moved on: events may be of no more use. */
+  moved: () => void;
+  /** A global registration was changed. */
+  changed: () => void;
+}
+
+/** What is to be delivered, and how often that was tried. */
+export type Task = Pick<DeliveryLine, 'id' | 'seq' | 'body' | 'attempt'>;
+
+/** The same for an event and a receiver every time, also after a restart. */
+export const deliveryId = (eventId: string, webhookId: string): string =>
+  idOfText(`${eventId} ${webhookId}`);
+
+/** Who it goes to, as it is now: the registration may change, or be gone, while a delivery waits. */
+export interface Receiver {
+  readonly registration: Registration;
+  readonly stopped: boolean;
+  readonly removed: boolean;
+}
+
+/** Tries once more and notes what came of it. Undefined when it was stopped before that was known. */
+export const attempt = async (
+  desk: Desk,
+  receiver: Receiver,
+  task: Task,
+  schedule = desk.schedule,
+): Promise<DeliveryLine | undefined> => {
+  const slots = task.attempt === 0 ? desk.slots.first : desk.slots.again;
+  const sent = await slots(async () => (receiver.stopped ? undefined : send(desk, receiver, task)));
+  if (sent === undefined || receiver.removed) return undefined;
+  const attempts = task.attempt + 1;
+  const line = judged({ ...task, attempt: attempts }, sent, () =>
+    nextAttemptAt(schedule, attempts, desk.clock()),
+  );
+  note(desk, receiver.registration, line);
+  if (line.status === GONE) await disable(desk, receiver.registration);
+  return line;
+};
+
+type Sent = Answer & { at: string };
+
+const send = async (
+  desk: Desk,
+  { registration }: Receiver,
+  task: Task,
+): Promise<Sent | undefined> => {
+  const { id, url } = registration.matter;
+  const at = desk.clock();
+  const secret = await secretFor(desk, id);
+  if (secret === undefined) return { ...NOT_SENT, at: at.toISOString() };
+  const body = jsonText(task.body);
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': desk.userAgent,
+    'X-Service-Event': task.body.event_type,
+    'X-Service-Delivery': task.id,
+    ...signatures(secret, { id: task.id, body, at }),
+  };
+  const answer = await desk.sender.send({ url, headers, body });
+  return answer && { ...answer, at: at.toISOString() };
+};
+
+const NOT_SENT = { status: null, error: 'The secret cannot be read: see the log', duration_ms: 0 };
+
+const secretFor = async ({ store, log }: Desk, webhook_id: string): Promise<string | undefined> => {
+  try {
+    const { secret, made } = await secretOf(store, webhook_id);
+    if (made) log.info({ webhook_id }, `A secret was made: .dossier/secrets/${webhook_id}`);
+    return secret;
+  } catch (err) {
+    log.error({ err, webhook_id }, 'The secret of a webhook cannot be read; it is tried again');
+    return undefined;
+  }
+};
+
+const GONE = 410;
+
+const judged = (
+  { id, seq, body, attempt: attempts }: Task,
+  sent: Sent,
+  next: () => Date | undefined,
+): DeliveryLine => {
+  const { status } = sent;
+  const line = { id, seq, attempt: attempts, ...sent, next_at: null, body };
+  if (status !== null && status >= 200 && status < 300) return { ...line, outcome: 'delivered' };
+  const again = status === GONE ? undefined : next();
+  if (again === undefined) return { ...line, outcome: 'failed' };
+  return { ...line, outcome: 'retrying', next_at: again.toISOString() };
+};
+
+const note = ({ store, log }: Desk, { matter }: Registration, line: DeliveryLine): void => {
+  const { id, attempt: attempts, status, error } = line;
+  const details = { webhook_id: matter.id, delivery_id: id, attempts, status, error };
+  if (line.outcome === 'failed') log.warn(details, 'A webhook was not delivered; it is kept');
+  try {
+    appendDelivery(store.layout, matter.id, line);
+  } catch (err) {
+    store.report(err, 'noting a webhook delivery');
+  }
+};
+
+const disable = async (desk: Desk, registration: Registration): Promise<void> => {
+  const { store, log } = desk;
+  const { id, url } = registration.matter;
+  log.warn({ webhook_id: id, url }, 'The receiver answered 410: its webhook is disabled');
+  await disableRegistration(store, registration).catch((error) =>
+    store.report(error, `disabling webhook ${id}`),
+  );
+  desk.changed();
+};

@@ -1,0 +1,82 @@
+import { readDeliveries } from '../../../store/deliveries.ts';
+import type { Delivery, DeliveryLine } from '../../../store/records/delivery.ts';
+import { readyToWrite } from '../../../store/store.ts';
+import type { Scope } from '../../../store/webhooks.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { readWebhook } from './registrations.ts';
+
+/** What was and what is to be sent to a receiver, oldest first: the newest 1000 attempts, and all that waits, read as it is asked for. */
+export const listDeliveries = async (
+  service: Service,
+  scope: Scope,
+  webhookId: string,
+): Promise<AsyncIterable<Delivery>> => {
+  await readWebhook(service, scope, webhookId);
+  return deliveriesOf(service, webhookId);
+};
+
+const deliveriesOf = async function* (
+  { store, dispatcher }: Service,
+  webhookId: string,
+): AsyncGenerator<Delivery> {
+  const tried = fromLines(readDeliveries(store.layout, webhookId));
+  yield* tried.values();
+  for await (const { delivery_id, body } of dispatcher.waiting(webhookId))
+    if (!tried.has(delivery_id)) yield untried(delivery_id, body);
+};
+
+const findDelivery = async (
+  service: Service,
+  webhookId: string,
+  id: string,
+): Promise<Delivery | undefined> => {
+  for await (const delivery of deliveriesOf(service, webhookId))
+    if (delivery.id === id) return delivery;
+  return undefined;
+};
+
+const untried = (id: string, body: Delivery['body']): Delivery => ({
+  id,
+  event_type: body.event_type,
+  status: 'waiting',
+  next_attempt_at: null,
+  attempts: [],
+  body,
+});
+
+/** The lines of a log, folded into one record a delivery. What was delivered once stays delivered. */
+export const fromLines = (lines: readonly DeliveryLine[]): Map<string, Delivery> => {
+  const deliveries = new Map<string, Delivery>();
+  for (const { id, body, at, status, error, duration_ms, outcome, next_at } of lines) {
+    const before = deliveries.get(id) ?? untried(id, body);
+    deliveries.set(id, {
+      ...before,
+      status: before.status === 'delivered' ? before.status : outcome,
+      next_attempt_at: next_at,
+      attempts: [...before.attempts, { at, status, error, duration_ms }],
+    });
+  }
+  return deliveries;
+};
+
+/** Sends a delivery once more, with the same id and body, and answers what came of it. */
+export const redeliver = async (
+  service: Service,
+  scope: Scope,
+  webhookId: string,
+  id: string,
+): Promise<Delivery> => {
+  const { matter } = await readWebhook(service, scope, webhookId);
+  const before = await findDelivery(service, webhookId, id);
+  if (before === undefined) throw notFound('delivery', id);
+  if (matter.disabled === true) throw new ServiceError('invalid_state', DISABLED);
+  if (before.status === 'waiting') throw new ServiceError('invalid_state', WAITING);
+  await readyToWrite(service.store);
+  await service.dispatcher.redeliver(webhookId, id);
+  return (await findDelivery(service, webhookId, id)) ?? before;
+};
+
+const DISABLED =
+  'The receiver answered 410, so this webhook is disabled. Remove `disabled: true` from its file, then try again.';
+const WAITING = 'It was not sent yet: an earlier one comes first. Redeliver that one.';

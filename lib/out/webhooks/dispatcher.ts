@@ -1,0 +1,151 @@
+import { deliveryIds, readDeliveries } from '../../../store/deliveries.ts';
+import type { EventRecord } from '../../../store/records/event.ts';
+import { secretIds } from '../../../store/secrets.ts';
+import { notice, type Store } from '../../../store/store.ts';
+import { allRegistrationsReadable, registrationsOf } from '../../../store/webhooks.ts';
+import type { Log } from '../../log.ts';
+import { attempt, type Desk } from './attempt.ts';
+import { createSender } from './deliver.ts';
+import { hurry, saveLane, stopLane, waiting, wake } from './lane.ts';
+import { createLanes, forget, type Lanes } from './lanes.ts';
+import type { OwnUrl } from './own-address.ts';
+import { RETRIES } from './schedule.ts';
+import { createSlots } from './slots.ts';
+
+/**
+ * Brings every event of the journal to every receiver that asked for it: in order per receiver, at least once, from
+ * where it was after a restart. A slow receiver holds back no other.
+ */
+export interface Dispatcher {
+  /** Sends what former lives left, then what comes. */
+  start(): void;
+  /** The global registrations may be others now. Those of Work items are noticed through the store. */
+  changed(): void;
+  /** The events that a receiver has not got yet, oldest first, with their delivery ids. */
+  waiting(webhookId: string): AsyncIterable<EventRecord & { delivery_id: string }>;
+  /** Makes one attempt now and resolves after it; false when nothing is known of that delivery. */
+  redeliver(webhookId: string, deliveryId: string): Promise<boolean>;
+  /** Stops promptly; what was not delivered is delivered by the next life. */
+  close(): Promise<void>;
+}
+
+export interface DispatcherOptions {
+  store: Store;
+  log: Log;
+  version: string;
+  /** Milliseconds from one attempt to the next; another one for tests. */
+  schedule?: readonly number[];
+  clock?: () => Date;
+  /** Where the daemon itself is, which is no receiver. */
+  own?: OwnUrl;
+}
+
+const FIRST_IN_FLIGHT = 192;
+const AGAIN_IN_FLIGHT = 64;
+
+export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
+  const { store } = options;
+  const sender = createSender(options.own);
+  const release = soon(() => releaseSettled(store, lanes));
+  const desk: Desk = {
+    schedule: RETRIES,
+    clock: store.clock,
+    ...options,
+    sender,
+    userAgent: `Dossier/${options.version}`,
+    slots: { first: createSlots(FIRST_IN_FLIGHT), again: createSlots(AGAIN_IN_FLIGHT) },
+    moved: release,
+    changed: () => {
+      lanes.look(undefined);
+      notice(store);
+    },
+  };
+  const lanes = createLanes(desk);
+  let live = false;
+  const caseChanged = (id: string): void => lanes.look(id);
+  return {
+    start: () => {
+      live = true;
+      lookAtAll(desk, lanes);
+      store.listeners.add(caseChanged);
+      store.journal.onEvents(() => {
+        if (!live) return;
+        for (const lane of lanes.byId.values()) wake(lane);
+        release();
+      });
+      release();
+    },
+    changed: () => {
+      if (live) desk.changed();
+    },
+    waiting: (webhookId) => waitingFor(lanes, webhookId),
+    redeliver: (webhookId, id) => redeliver(desk, lanes, webhookId, id),
+    close: async () => {
+      live = false;
+      store.listeners.delete(caseChanged);
+      for (const lane of lanes.byId.values()) stopLane(lane);
+      await sender.close();
+      await Promise.all([...lanes.byId.values()].map(({ running }) => running));
+      for (const lane of lanes.byId.values()) saveLane(lane);
+    },
+  };
+};
+
+// Many receivers move in one turn of the event loop: what none of them needs is looked for once.
+const soon = (work: () => void): (() => void) => {
+  let planned = false;
+  return () => {
+    if (planned) return;
+    planned = true;
+    setImmediate(() => {
+      planned = false;
+      work();
+    });
+  };
+};
+
+// A registration that cannot be read has no lane, and is owed its events all the same.
+const releaseSettled = ({ journal }: Store, { byId }: Lanes): void => {
+  let needed = journal.last;
+  for (const { position } of byId.values()) needed = Math.min(needed, position);
+  for (const [id, seq] of journal.cursors) if (!byId.has(id)) needed = Math.min(needed, seq);
+  journal.release(needed);
+};
+
+const lookAtAll = (desk: Desk, lanes: Lanes): void => {
+  lanes.look(undefined);
+  for (const id of desk.store.items.byId.keys()) lanes.look(id);
+  if (allRegistrationsReadable(desk.store)) forgetOrphans(desk);
+};
+
+/** What is left of registrations that were removed while no daemon ran. */
+const forgetOrphans = (desk: Desk): void => {
+  const { store } = desk;
+  const known = new Set<string>();
+  for (const scope of [undefined, ...store.items.byId.keys()])
+    for (const { matter } of registrationsOf(store, scope)) known.add(matter.id);
+  const { cursors } = store.journal;
+  const kept = [...cursors.keys(), ...secretIds(store.layout), ...deliveryIds(store.layout)];
+  for (const id of new Set(kept)) if (!known.has(id)) forget(desk, id);
+};
+
+const waitingFor = async function* ({ byId }: Lanes, webhookId: string) {
+  const lane = byId.get(webhookId);
+  if (lane !== undefined) yield* waiting(lane);
+};
+
+const redeliver = async (
+  desk: Desk,
+  lanes: Lanes,
+  webhookId: string,
+  id: string,
+): Promise<boolean> => {
+  const lane = lanes.byId.get(webhookId);
+  const line = readDeliveries(desk.store.layout, webhookId).findLast((one) => one.id === id);
+  if (lane === undefined || line === undefined) return false;
+  const { value: head } = await waiting(lane).next();
+  if (head?.delivery_id === id && lane.position < head.seq) await hurry(lane);
+  // What is settled is tried once more, out of turn: its place in the order was long ago.
+  else await attempt(desk, lane, line, []);
+  return true;
+};

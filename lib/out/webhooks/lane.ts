@@ -1,0 +1,172 @@
+import { readDeliveries } from '../../../store/deliveries.ts';
+import type { DeliveryLine } from '../../../store/records/delivery.ts';
+import type { EventRecord } from '../../../store/records/event.ts';
+import type { Registration } from '../../../store/webhooks.ts';
+import { type Alarm, createAlarm } from './alarm.ts';
+import { attempt, type Desk, deliveryId } from './attempt.ts';
+import { wants } from './wants.ts';
+
+/** One receiver: its events go out one after the other, each until it is delivered or kept as failed. */
+export interface Lane {
+  readonly desk: Desk;
+  registration: Registration;
+  /** Every event up to this sequence number is settled, or not wanted. */
+  position: number;
+  /** The position on disk. */
+  saved: number;
+  stopped: boolean;
+  /** The registration is gone: its position is of no use any more. */
+  removed: boolean;
+  running: Promise<void> | undefined;
+  /** There may be more than `running` has seen. */
+  woken: boolean;
+  readonly alarm: Alarm;
+  /** Who waits for the attempt that comes next. */
+  readonly hurried: (() => void)[];
+  /** What a former life noted beyond its position. Read when first needed. */
+  former: Map<string, DeliveryLine> | undefined;
+}
+
+export const openLane = (desk: Desk, registration: Registration): Lane => {
+  const { journal } = desk.store;
+  const cursor = journal.cursors.get(registration.matter.id);
+  // A position beyond the last event is one whose event a full disk did not take: its number is given again.
+  const position = Math.min(cursor ?? journal.last, journal.last);
+  const lane: Lane = {
+    desk,
+    registration,
+    position,
+    saved: position,
+    stopped: false,
+    removed: false,
+    running: undefined,
+    woken: false,
+    alarm: createAlarm(),
+    hurried: [],
+    former: cursor === undefined ? new Map() : undefined,
+  };
+  if (cursor !== position) savePosition(lane);
+  return lane;
+};
+
+/** Goes on where it was. At work already, it looks once more before it rests. */
+export const wake = (lane: Lane): void => {
+  lane.woken = true;
+  if (lane.stopped || lane.running !== undefined) return;
+  lane.running = run(lane).catch((error) => {
+    lane.running = undefined;
+    lane.desk.store.report(error, `delivering to webhook ${lane.registration.matter.id}`);
+  });
+};
+
+const run = async (lane: Lane): Promise<void> => {
+  while (lane.woken && !lane.stopped) {
+    lane.woken = false;
+    await deliverAll(lane);
+  }
+  lane.running = undefined;
+  for (const done of lane.hurried.splice(0)) done();
+  lane.desk.moved();
+};
+
+const deliverAll = async (lane: Lane): Promise<void> => {
+  for await (const event of lane.desk.store.journal.after(lane.position)) {
+    const wanted = wants(lane.registration, event.body);
+    if (lane.stopped || (wanted && !(await settle(lane, event)))) return;
+    lane.position = event.seq;
+    if (!wanted) continue;
+    savePosition(lane);
+    lane.desk.moved();
+  }
+};
+
+// Not waited for: the log of attempts knows too what was delivered, and the next event need not wait for the disk.
+const savePosition = (lane: Lane): void => {
+  if (lane.removed) return;
+  const { position, desk, registration } = lane;
+  lane.saved = position;
+  desk.store.journal
+    .append({ cursor: { id: registration.matter.id, seq: position } })
+    .catch((error) => desk.store.report(error, 'noting how far a webhook got'));
+};
+
+/** False when the lane was stopped before it was clear what becomes of the event. */
+const settle = async (lane: Lane, { id: eventId, seq, body }: EventRecord): Promise<boolean> => {
+  const id = deliveryId(eventId, lane.registration.matter.id);
+  let line = formerLines(lane).get(id);
+  while (line === undefined || line.outcome === 'retrying') {
+    await untilDue(lane, line);
+    if (lane.stopped) return false;
+    const attempts = line?.attempt ?? 0;
+    line = await attempt(lane.desk, lane, { id, seq, body, attempt: attempts });
+    for (const done of lane.hurried.splice(0)) done();
+    if (line === undefined) return false;
+  }
+  return true;
+};
+
+const formerLines = (lane: Lane): Map<string, DeliveryLine> => {
+  const { desk, registration, position } = lane;
+  lane.former ??= new Map(
+    readDeliveries(desk.store.layout, registration.matter.id)
+      .filter(({ seq }) => seq > position)
+      .map((line) => [line.id, line]),
+  );
+  return lane.former;
+};
+
+const READ_ONLY_MS = 1000;
+
+const untilDue = (lane: Lane, line: DeliveryLine | undefined): Promise<void> => {
+  const { store, clock } = lane.desk;
+  const due = Date.parse(line?.next_at ?? '') || 0;
+  return lane.alarm.wait(() => {
+    if (lane.stopped) return 0;
+    // Another daemon holds the workspace: the deliveries are its.
+    return store.readOnly !== undefined ? READ_ONLY_MS : due - clock().getTime();
+  });
+};
+
+/** The events that wait, the one that is being tried among them; with their delivery ids. */
+export const waiting = async function* (
+  lane: Lane,
+): AsyncGenerator<EventRecord & { delivery_id: string }> {
+  const { desk, registration, position } = lane;
+  for await (const event of desk.store.journal.after(position))
+    if (wants(registration, event.body))
+      yield { ...event, delivery_id: deliveryId(event.id, registration.matter.id) };
+};
+
+/** Tries what is in turn now instead of when its time comes; resolves after that attempt. */
+export const hurry = (lane: Lane): Promise<void> =>
+  new Promise((resolve) => {
+    if (lane.stopped) return resolve();
+    lane.hurried.push(resolve);
+    lane.alarm.ring();
+    wake(lane);
+  });
+
+/** The registration was changed. At another address it is tried at once. */
+export const reregister = (lane: Lane, registration: Registration): void => {
+  const moved = registration.matter.url !== lane.registration.matter.url;
+  lane.registration = registration;
+  if (moved) lane.alarm.ring();
+};
+
+/** Makes no further attempt. What is under way may still end and be noted: `lane.running` resolves then. */
+export const stopLane = (lane: Lane): void => {
+  lane.stopped = true;
+  lane.alarm.ring();
+  for (const done of lane.hurried.splice(0)) done();
+};
+
+/** Ends the lane of a registration that is gone or disabled. */
+export const dropLane = (lane: Lane): void => {
+  lane.removed = true;
+  stopLane(lane);
+};
+
+/** Keeps how far it got past events that it did not want; those it got are kept already. */
+export const saveLane = (lane: Lane): void => {
+  if (lane.position > lane.saved) savePosition(lane);
+};

@@ -1,0 +1,112 @@
+import { removeDeliveries } from '../../../store/deliveries.ts';
+import {
+  type NewWebhook,
+  RECEIVER_URL,
+  type Webhook,
+  type WebhookBody,
+} from '../../../store/records/webhook.ts';
+import { newSecret, retireSecret } from '../../../store/secrets.ts';
+import {
+  createRegistration,
+  type Registration,
+  readRegistrations,
+  removeRegistration,
+  type Scope,
+} from '../../../store/webhooks.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import { newId } from '../../../store/new-id.ts';
+import type { Service } from '../../service.ts';
+import { isOurs, OWN_ADDRESS } from './own-address.ts';
+import { encodedKey } from './sign.ts';
+
+/** Registers a receiver: it is sent every event from the moment this answers. Its secret is shown here only. */
+export const registerWebhook = async (
+  service: Service,
+  scope: Scope,
+  { url, events, secret = newSecret() }: WebhookBody,
+): Promise<{ webhook: NewWebhook; etag: string }> => {
+  await refuseUrl(service, url);
+  refuseSecret(secret);
+  const matter = {
+    id: newId(),
+    url,
+    ...(scope === undefined && { events: events ?? ['*' as const] }),
+    created_at: service.clock().toISOString(),
+  };
+  const made = await createRegistration(service.store, scope, { matter, secret });
+  if (made === undefined) throw noSuchScope(scope);
+  service.dispatcher.changed();
+  return { webhook: { ...served(made), secret }, etag: made.etag };
+};
+
+const PATTERN = new RegExp(RECEIVER_URL);
+
+const refuseUrl = async ({ address }: Service, url: string): Promise<void> => {
+  if (!PATTERN.test(url) || !URL.canParse(url))
+    throw badField('/url', 'must be an http or https URL without a user or password in it');
+  if (await isOurs(() => address.url, url)) throw badField('/url', OWN_ADDRESS);
+};
+
+const refuseSecret = (secret: string): void => {
+  if ([...secret].some(isControl))
+    throw badField('/secret', 'must be one line of text: it is kept in a file as one');
+  if (!secret.startsWith('whsec_') || encodedKey(secret) !== undefined) return;
+  throw new ServiceError(
+    'webhook_secret_malformed',
+    'What follows whsec_ in /secret has to be a key in base64: verifiers decode it. Send such a one, one that does not begin so, or none: then the daemon makes one.',
+    { errors: [{ path: '/secret', message: 'is not whsec_ and a key in base64' }] },
+  );
+};
+
+const isControl = (character: string): boolean => character < ' ' || character === '\u007f';
+
+const badField = (path: string, message: string): ServiceError =>
+  new ServiceError('bad_request', `${path} ${message}.`, { errors: [{ path, message }] });
+
+const noSuchScope = (scope: Scope): ServiceError => notFound('Work item', scope ?? '');
+
+/** A registration as it is served: never with its secret. */
+export const served = ({ matter, waiting }: Registration): Webhook => ({
+  id: matter.id,
+  url: matter.url,
+  events: matter.events ?? ['*'],
+  ...(matter.disabled === true && { disabled: true }),
+  ...(waiting !== undefined && { trusted: false }),
+  created_at: matter.created_at,
+});
+
+export const listWebhooks = async (service: Service, scope: Scope): Promise<Webhook[]> =>
+  (await registrations(service, scope)).map(served);
+
+/** The registrations on disk this moment. What was found changed is told to who delivers. */
+const registrations = async (service: Service, scope: Scope): Promise<Registration[]> => {
+  const found = await readRegistrations(service.store, scope);
+  if (found === undefined) throw noSuchScope(scope);
+  if (scope === undefined) service.dispatcher.changed();
+  return found;
+};
+
+export const readWebhook = async (
+  service: Service,
+  scope: Scope,
+  id: string,
+): Promise<Registration> => {
+  const found = (await registrations(service, scope)).find(({ matter }) => matter.id === id);
+  if (found === undefined) throw notFound('webhook', id);
+  return found;
+};
+
+/** Removes a registration, and with it its secret, its log, and what was not delivered. */
+export const removeWebhook = async (
+  service: Service,
+  scope: Scope,
+  id: string,
+  ifMatch?: string,
+): Promise<void> => {
+  const removed = await removeRegistration(service.store, scope, id, ifMatch);
+  if (removed === undefined) throw noSuchScope(scope);
+  if (!removed) throw notFound('webhook', id);
+  service.dispatcher.changed();
+  retireSecret(service.store.layout, id);
+  removeDeliveries(service.store.layout, id);
+};

@@ -1,0 +1,85 @@
+import type { Environment } from '../../tools/process/environment.ts';
+import type { Authority } from './authority.ts';
+
+/** A proxy of the operator's, behind ours. */
+export interface Upstream {
+  host: string;
+  port: number;
+  secure: boolean;
+  /** The value of Proxy-Authorization, where the address has a user. */
+  authorization?: string;
+}
+
+export type Source = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The operator's own proxy for a goal, by the usual variables, the lower-case ones first; undefined where it is reached
+ * directly. A sentence where the proxy is one that cannot be used: it is never passed by.
+ */
+export const upstreamFor = (
+  env: Source,
+  goal: Authority,
+  scheme: 'http' | 'https',
+): Upstream | string | undefined => {
+  const value = either(env, `${scheme}_proxy`) ?? either(env, 'all_proxy');
+  if (value === undefined || isExempt(either(env, 'no_proxy') ?? '', goal)) return undefined;
+  return readUpstream(value);
+};
+
+const either = (env: Source, name: string): string | undefined =>
+  env[name] || env[name.toUpperCase()] || undefined;
+
+const readUpstream = (value: string): Upstream | string => {
+  const url = parsed(/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`);
+  if (url === undefined) return 'The proxy that the daemon was started with is no address.';
+  const { protocol, hostname, port, username, password } = url;
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return `The daemon was started with a proxy by ${protocol.slice(0, -1)}: set HTTPS_PROXY to one by http or https.`;
+  const secure = protocol === 'https:';
+  const words = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port) || (secure ? 443 : 80),
+    secure,
+    ...(username !== '' && { authorization: `Basic ${Buffer.from(words).toString('base64')}` }),
+  };
+};
+
+const parsed = (text: string): URL | undefined => {
+  try {
+    const url = new URL(text);
+    // Throws where they cannot be decoded.
+    decodeURIComponent(url.username + url.password);
+    return url;
+  } catch {
+    return undefined;
+  }
+};
+
+const isExempt = (list: string, { host, port }: Authority): boolean =>
+  list
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry === '*') return true;
+      const [, name = '', only] = /^\[?([^\]]*?)\]?(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+      if (only !== undefined && Number(only) !== port && !name.includes(':')) return false;
+      const bare = name.replace(/^\*?\./, '');
+      return host === bare || host.endsWith(`.${bare}`);
+    });
+
+/** The variables by which a program inside finds its way out. The operator's own proxy is not among them. */
+export const proxyEnvironment = (port: number): Environment => {
+  const proxy = `http://127.0.0.1:${port}`;
+  const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
+  const both = (name: string, value: string): [string, string][] => [
+    [name, value],
+    [name.toLowerCase(), value],
+  ];
+  return Object.fromEntries([
+    ...names.flatMap((name) => both(name, proxy)),
+    ...both('NO_PROXY', 'localhost,127.0.0.1,::1'),
+    // Node 24's fetch reads the variables where this is set.
+    ['NODE_USE_ENV_PROXY', '1'],
+  ]);
+};

@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { lookAtCgroups } from '../tools/process/cgroups.ts';
+
+/** What of the system the boundary is built on, as it is here. Never throws. */
+export const lookAtGround = () => ({
+  platform: process.platform,
+  uid: process.getuid?.(),
+  proc: existsSync('/proc/self/fd'),
+  container: isContainer(),
+  namespaces: mayMakeNamespaces(),
+  cgroups: lookAtCgroups(),
+});
+
+const isContainer = (): boolean =>
+  ['/.dockerenv', '/run/.containerenv'].some((path) => existsSync(path)) ||
+  /(?:^|\0)container=/.test(text('/proc/1/environ'));
+
+const mayMakeNamespaces = (): boolean | undefined => {
+  const switches = [
+    text('/proc/sys/user/max_user_namespaces').trim() === '0',
+    text('/proc/sys/kernel/unprivileged_userns_clone').trim() === '0',
+    text('/proc/sys/kernel/apparmor_restrict_unprivileged_userns').trim() === '1',
+  ];
+  if (!existsSync('/proc/sys/user/max_user_namespaces')) return undefined;
+  return !switches.includes(true);
+};
+
+const text = (path: string): string => {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+};

@@ -1,0 +1,158 @@
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import type { Environment } from '../tools/process/environment.ts';
+import { SECRET_AT_HOME, SHOWN_AT_HOME } from './home-places.ts';
+import {
+  bind,
+  empty,
+  hide,
+  isAtOrBelow,
+  isDirectory,
+  isLink,
+  linksTo,
+  type Mount,
+} from './mounts.ts';
+
+export interface Home {
+  /** The directories that are seen empty, but for what is shown: homes, and where programs listen. */
+  hidden: readonly string[];
+  /** What of them is shown, links resolved, none within another. */
+  shown: readonly string[];
+  mounts: readonly Mount[];
+}
+
+export interface Needs {
+  /** Programs and files that are named: what lies with them is shown. */
+  programs: readonly string[];
+  /** Of the machine's own network, names are looked up with what lies in /run. */
+  network: boolean;
+  /** Seen by another rule: what is secret is not hidden from whom it is given. */
+  given: readonly string[];
+}
+
+/**
+ * What is seen of home directories and of /run: what PATH leads to, known tool chains, git's settings, and what the
+ * operator names. Nothing else, whatever its name: a list of what to hide is never whole.
+ */
+export const homeView = (env: Environment, readable: readonly string[], needs: Needs): Home => {
+  const home = env.HOME ?? '/';
+  const hidden = hiddenPlaces(home);
+  const named = readable.map((path) => path.replace(/^~(?=\/|$)/, home)).filter(isAbsolute);
+  const wanted = [
+    ...(home === '/' ? [] : SHOWN_AT_HOME.map((name) => join(home, name))),
+    ...(env.PATH ?? '').split(delimiter).filter(isAbsolute).flatMap(placesOfPath(home)),
+    ...[process.execPath, ...needs.programs].flatMap((path) => placesOfProgram(path, home)),
+    ...(needs.network ? ['/etc/resolv.conf'] : []),
+    ...named,
+  ].filter((path) => existsSync(path));
+  const whole = named.filter((path) => existsSync(path)).map(realPath);
+  const shown = outermost(
+    wanted.map(realPath).filter((path) => isBelow(hidden)(path) || whole.includes(path)),
+  );
+  const own = [...named, ...needs.given];
+  const secret = SECRET_AT_HOME.map((name) => join(home, name)).filter(
+    (path) => existsSync(path) && shown.some((place) => isAtOrBelow(realpathSync(path), place)),
+  );
+  const links = [home, ...wanted].flatMap((path) => linksTo(path, [...hidden, '/tmp']));
+  return {
+    hidden,
+    shown,
+    mounts: [
+      ...hidden.map(empty),
+      ...(isDirectory(home) && isBelow(hidden)(home)
+        ? [{ path: home, arguments: ['--dir', home] }]
+        : []),
+      ...unique(links).filter(({ path }) => !shown.some((place) => isAtOrBelow(path, place))),
+      ...bind('--ro-bind', shown),
+      ...secret.filter((path) => !own.includes(path)).map((path) => hide(realpathSync(path))),
+    ],
+  };
+};
+
+/** Paths in a text that are there, and that nobody sees who sees only `home` and what else is `seen`. */
+export const unseenIn = (text: string, { hidden, shown }: Home, seen: readonly string[]) => {
+  const named = [...new Set(text.match(PATHS) ?? [])].slice(0, MOST_NAMED);
+  const places = [...shown, ...seen.filter((path) => existsSync(path)).map(realPath)];
+  return named.filter((path) => {
+    if (!existsSync(path)) return false;
+    const real = realPath(path);
+    return isBelow(hidden)(real) && !places.some((place) => isAtOrBelow(real, place));
+  });
+};
+
+const PATHS = /\/[\w.@+-]+(?:\/[\w.@+-]+)+/g;
+const MOST_NAMED = 100;
+
+const realPath = (path: string): string => realpathSync(path);
+
+// Sockets in a read-only directory can be talked to all the same, and what answers there runs outside.
+const hiddenPlaces = (home: string): string[] => {
+  const all = ['/home', '/root', '/run', '/var/run', ...(home === '/' ? [] : [home])];
+  const found = all.filter(isDirectory).map(realPath);
+  return outermost(found.filter((path) => path !== '/'));
+};
+
+const isBelow = (places: readonly string[]) => (path: string) =>
+  places.some((place) => path !== place && isAtOrBelow(path, place));
+
+const outermost = (paths: readonly string[]): string[] => {
+  const all = [...new Set(paths)];
+  return all.filter((path) => !all.some((other) => other !== path && isAtOrBelow(path, other)));
+};
+
+const unique = (mounts: readonly Mount[]): Mount[] => [
+  ...new Map(mounts.map((mount) => [mount.path, mount])).values(),
+];
+
+/** What belongs to a directory of programs: what lies beside it, and what the links in it lead to. */
+const placesOfPath =
+  (home: string) =>
+  (path: string): string[] => {
+    const dir = existsSync(path) ? realPath(path) : path;
+    if (!isAtOrBelow(dir, home)) return [path];
+    return [
+      path,
+      ...besides(dir, home),
+      ...linkedFrom(dir).flatMap((to) => placesOfProgram(to, home)),
+    ];
+  };
+
+const linkedFrom = (dir: string): string[] => {
+  const paths = namesIn(dir).map((name) => join(dir, name));
+  return paths.filter((path) => isLink(path) && existsSync(path)).map(realPath);
+};
+
+const namesIn = (dir: string): string[] => {
+  try {
+    return readdirSync(dir);
+  } catch {
+    // Not there, or not for us to see, and so for no program of ours.
+    return [];
+  }
+};
+
+// A package is shown whole, as far as it is one: never a directory of many things.
+const placesOfProgram = (path: string, home: string): string[] => {
+  if (!isAbsolute(path) || !existsSync(path)) return [];
+  const file = realPath(path);
+  if (!isAtOrBelow(file, home) || file === home) return [path];
+  const modules = file.indexOf(`${sep}node_modules${sep}`);
+  if (modules !== -1) return [path, `${file.slice(0, modules)}${sep}node_modules`];
+  const dir = dirname(file);
+  return [path, file, ...(depth(dir, home) > 1 ? [dir] : []), ...besides(dir, home)];
+};
+
+const besides = (dir: string, home: string): string[] => {
+  const prefix = dirname(dir);
+  if (depth(prefix, home) < 1) return [];
+  if (depth(prefix, home) > 1 && !isCommon(prefix, home)) return [prefix];
+  return PACKAGE.map((name) => join(prefix, name));
+};
+
+const PACKAGE = ['lib', 'lib64', 'libexec', 'include'];
+const COMMON = ['.local/share', '.local/state', '.config', '.cache', 'Library'];
+
+const isCommon = (path: string, home: string): boolean => COMMON.includes(relative(home, path));
+
+const depth = (path: string, home: string): number =>
+  isAtOrBelow(path, home) ? relative(home, path).split(sep).filter(Boolean).length : 0;

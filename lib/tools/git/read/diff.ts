@@ -1,0 +1,226 @@
+import { isUtf8 } from 'node:buffer';
+import { lstat } from 'node:fs/promises';
+import { devNull } from 'node:os';
+import { ServiceError } from '../../../errors.ts';
+import type { Environment } from '../../process/environment.ts';
+import type { Runner, Worktree } from '../run/git.ts';
+import { type Listed, nulls, onDisk, onListedCopy, type RunOnCopy } from '../run/index-file.ts';
+import { pathText } from '../run/path-text.ts';
+import { isObject } from './refs.ts';
+import { commitOf } from './repository.ts';
+import { textAsText } from '../run/text-as-text.ts';
+
+export interface DiffSummary {
+  files: number;
+  additions: number;
+  deletions: number;
+}
+
+/** One changed file, its name as git writes it for people: quoted where no line can hold it, `{old => new}` when renamed. */
+export interface ChangedFile {
+  path: string;
+  what: 'added' | 'deleted' | 'renamed' | 'copied' | 'mode' | 'changed';
+  /** Lines; null for a binary file. */
+  additions: number | null;
+  deletions: number | null;
+}
+
+export interface Diff {
+  /** A patch that `git apply` takes. Bytes: the files decide what encoding its lines have. */
+  patch: Buffer;
+  summary: DiffSummary;
+  changed: ChangedFile[];
+  /** Untracked repositories inside the worktree, into which git does not look, and files that are too large to be read. */
+  left_out: string[];
+}
+
+/**
+ * What the worktree holds now against the commit `base`: committed, staged, unstaged and untracked alike, but not
+ * ignored files. Changes nothing, not even the index.
+ */
+export const diff = (git: Runner, worktree: Worktree, base: string): Promise<Diff> =>
+  against(git, worktree, base, (commit) =>
+    onListedCopy(git, worktree, async (run, listed) => {
+      const left_out = await takeIn(run, worktree, listed);
+      const shown = await textAsText(worktree, (env) => readable(run, commit, env));
+      return { ...parseDiff(shown), left_out };
+    }),
+  );
+
+/** git's answer with names as they are, and with those quoted that are not ASCII: the same one where all can be read. */
+interface Shown {
+  plain: Buffer;
+  quoted: Buffer;
+}
+
+const readable = async (run: RunOnCopy, commit: string, env: Environment): Promise<Shown> => {
+  const args = ['diff', ...DIFF, '--numstat', '--summary', commit, '--'];
+  const plain = await run([...PLAIN_NAMES, ...args], { env });
+  if (isUtf8(headOf(plain))) return { plain, quoted: plain };
+  return { plain, quoted: await run(['-c', 'core.quotePath=true', ...args], { env }) };
+};
+
+const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
+
+/** The same patch, of any length, written into an open file. */
+export const diffInto = (
+  git: Runner,
+  worktree: Worktree,
+  base: string,
+  into: number,
+): Promise<void> =>
+  against(git, worktree, base, (commit) =>
+    onListedCopy(git, worktree, async (run, listed) => {
+      await takeIn(run, worktree, listed);
+      const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
+      await textAsText(worktree, (env) => run(args, { env, into, timeout_ms: LONG_MS }));
+    }),
+  );
+
+const LONG_MS = 600_000;
+
+// An id is looked up by the diff itself: only if that fails git is asked whether the commit is why.
+const against = async <T>(
+  git: Runner,
+  worktree: Worktree,
+  base: string,
+  work: (commit: string) => Promise<T>,
+): Promise<T> => {
+  if (!isObject(base)) return work(await baseCommit(git, worktree, base));
+  try {
+    return await work(`${base}^{commit}`);
+  } catch (error) {
+    await baseCommit(git, worktree, base);
+    throw error;
+  }
+};
+
+const baseCommit = async (git: Runner, worktree: Worktree, base: string): Promise<string> => {
+  const commit = await commitOf(git, worktree, base);
+  if (commit !== undefined) return commit;
+  throw new ServiceError(
+    'git_failed',
+    `The repository no longer has the commit ${base} to compare with.`,
+  );
+};
+
+/** How every patch is written, whatever the user's settings for reading diffs are; no driver is run. */
+export const PATCH = [
+  '--patch',
+  '--binary',
+  '--full-index',
+  '--unified=3',
+  '--no-color',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-relative',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+  '--submodule=short',
+  '--ignore-submodules=dirty',
+];
+
+const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
+
+// Untracked files are made known without their content; unmerged ones count as what they hold now. Answers what cannot be.
+const takeIn = async (
+  run: RunOnCopy,
+  worktree: Worktree,
+  { untracked, unmerged }: Listed,
+): Promise<string[]> => {
+  const large = await Promise.all(untracked.map((path) => isLeft(worktree, path)));
+  const left = new Set(untracked.filter((_, at) => large[at]));
+  await add(
+    run,
+    ['--intent-to-add'],
+    untracked.filter((path) => !left.has(path)),
+  );
+  await add(run, ['--all'], unmerged);
+  return [...left].map(pathText);
+};
+
+// To read one would hold everything up, and nobody reads its patch: a file with a hole costs an agent nothing.
+const MOST_BYTES = 1024 ** 3;
+
+const isLeft = async (worktree: Worktree, path: string): Promise<boolean> => {
+  if (path.endsWith('/')) return true;
+  const found = await lstat(onDisk(worktree, path)).catch(() => undefined);
+  return found !== undefined && found.size > MOST_BYTES;
+};
+
+const add = async (
+  run: RunOnCopy,
+  how: readonly string[],
+  paths: readonly string[],
+): Promise<void> => {
+  if (paths.length === 0) return;
+  await run(['add', '--sparse', ...how, '--pathspec-from-file=-', '--pathspec-file-nul'], {
+    input: nulls(paths),
+  });
+};
+
+// The numbers come first, a line a file; then, each with a space before it, what is new, gone or renamed; then an empty
+// line and the patch.
+const parseDiff = ({ plain, quoted }: Shown): Omit<Diff, 'left_out'> => {
+  const end = quoted.indexOf('\n\n');
+  const lines = linesOf({ plain, quoted });
+  const kinds = new Map(lines.flatMap((line) => kindIn(line) ?? []));
+  const changed = lines
+    .filter((line) => !line.startsWith(' '))
+    .map((line) => countsIn(line, kinds));
+  const sum = (of: 'additions' | 'deletions'): number =>
+    changed.reduce((total, file) => total + (file[of] ?? 0), 0);
+  return {
+    patch: end < 0 ? Buffer.alloc(0) : quoted.subarray(end + 2),
+    summary: { files: changed.length, additions: sum('additions'), deletions: sum('deletions') },
+    changed,
+  };
+};
+
+// Only a name that is not UTF-8 is quoted here: as it is it would be shown as another one's.
+const linesOf = ({ plain, quoted }: Shown): string[] => {
+  const instead = headOf(quoted).toString('latin1').split('\n');
+  const lines = headOf(plain).toString('latin1').split('\n');
+  return lines
+    .map((line, at) => {
+      const bytes = Buffer.from(line, 'latin1');
+      return isUtf8(bytes) ? bytes.toString('utf8') : (instead[at] ?? '');
+    })
+    .filter((line) => line !== '');
+};
+
+const headOf = (output: Buffer): Buffer => output.subarray(0, Math.max(0, output.indexOf('\n\n')));
+
+type Kind = readonly [path: string, what: ChangedFile['what']];
+
+const kindIn = (line: string): Kind[] | undefined => {
+  const [, word = '', path = ''] =
+    /^ (create mode|delete mode|mode change|rename|copy) (?:\d{6}(?: => \d{6})? )?(.*)$/.exec(
+      line,
+    ) ?? [];
+  const what = KINDS[word];
+  if (what === undefined) return undefined;
+  const moved = what === 'renamed' || what === 'copied';
+  return [[moved ? path.replace(/ \(\d+%\)$/, '') : path, what]];
+};
+
+const KINDS: Record<string, ChangedFile['what']> = {
+  'create mode': 'added',
+  'delete mode': 'deleted',
+  'mode change': 'mode',
+  rename: 'renamed',
+  copy: 'copied',
+};
+
+// A binary file has dashes for numbers.
+const countsIn = (line: string, kinds: ReadonlyMap<string, ChangedFile['what']>): ChangedFile => {
+  const [additions = '', deletions = '', ...rest] = line.split('\t');
+  const path = rest.join('\t');
+  const count = (text: string): number | null => (text === '-' ? null : Number(text));
+  return {
+    path,
+    what: kinds.get(path) ?? 'changed',
+    additions: count(additions),
+    deletions: count(deletions),
+  };
+};

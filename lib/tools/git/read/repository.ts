@@ -1,0 +1,184 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ServiceError } from '../../../errors.ts';
+import { GitError } from '../run/error.ts';
+import type { Checkout, Place, Runner } from '../run/git.ts';
+
+export interface Repository extends Checkout {
+  /** The main or linked working directory; the git directory itself where it is bare. */
+  root: string;
+  bare: boolean;
+}
+
+/**
+ * The repository that `path` lies in, or undefined. Reads the directory's own `.git`: only for a path that the
+ * operator named, never for a worktree that an agent has been in.
+ */
+export const findRepository = async (
+  git: Runner,
+  path: string,
+): Promise<Repository | undefined> => {
+  const directory = resolve(path);
+  if (!(await isDirectory(directory))) return undefined;
+  const ask = (...what: string[]): Promise<string[] | undefined> =>
+    lines(git, directory, ['rev-parse', '--path-format=absolute', ...what]);
+  const dirs = ['--absolute-git-dir', '--git-common-dir'];
+  const checkout = await ask(...dirs, '--show-toplevel');
+  if (checkout !== undefined) {
+    const [git_dir = '', common_dir = '', ...root] = checkout;
+    return { root: root.join('\n'), bare: false, git_dir, common_dir };
+  }
+  const [bare, git_dir = '', common_dir = ''] = (await ask('--is-bare-repository', ...dirs)) ?? [];
+  return bare === 'true' ? { root: git_dir, bare: true, git_dir, common_dir } : undefined;
+};
+
+/** The commit that HEAD names, or undefined where nothing was committed yet. */
+export const headCommit = (git: Runner, place: Place): Promise<string | undefined> =>
+  commitOf(git, place, 'HEAD');
+
+/** The commit that a branch, tag or id names, or undefined. */
+export const commitOf = async (
+  git: Runner,
+  place: Place,
+  name: string,
+): Promise<string | undefined> => {
+  if (name === '' || name.includes('\0')) return undefined;
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
+  const { code, stdout } = await git.run(place, args, { read: true, ok: [0, 1, 128] });
+  return code === 0 ? stdout.toString('utf8').trim() : undefined;
+};
+
+/** The same for several names, in their order, with one look. A name that no line can hold names nothing. */
+export const commitsOf = async (
+  git: Runner,
+  place: Place,
+  names: readonly string[],
+): Promise<(string | undefined)[]> => {
+  const asked = names.map((name) => (/[\n\0]/.test(name) ? '' : name));
+  const input = asked.map((name) => `${name}^{commit}\n`).join('');
+  const args = ['cat-file', '--batch-check'];
+  const { stdout } = await git.run(place, args, { read: true, input });
+  const answers = stdout.toString('utf8').split('\n');
+  return asked.map((_, at) => /^([0-9a-f]{40,64}) commit \d+$/.exec(answers[at] ?? '')?.[1]);
+};
+
+/** The branch that is checked out, without `refs/heads/`; undefined when HEAD is detached. */
+export const currentBranch = async (git: Runner, place: Place): Promise<string | undefined> =>
+  shortName(await symbolicRef(git, place, 'HEAD'), 'refs/heads/');
+
+/** The full ref that a symbolic ref names, or undefined. */
+export const symbolicRef = async (
+  git: Runner,
+  place: Place,
+  name: string,
+): Promise<string | undefined> => {
+  const { code, stdout } = await git.run(place, ['symbolic-ref', '--quiet', name], {
+    read: true,
+    ok: [0, 1, 128],
+  });
+  return code === 0 ? stdout.toString('utf8').trimEnd() : undefined;
+};
+
+export interface Base {
+  name: string;
+  commit: string;
+}
+
+/** What new work starts from: the configured base, else the remote's default branch, else the current branch. */
+export const defaultBase = async (
+  git: Runner,
+  repository: Repository,
+  configured?: string,
+): Promise<Base> => {
+  for (let left = LOOKS; left > 0; left -= 1) {
+    const found = await firstCommit(git, repository, configured);
+    if (found !== undefined) return found;
+    if (left > 1) await delay(LOOK_AGAIN_MS);
+  }
+  throw new ServiceError(
+    'invalid_state',
+    configured === undefined
+      ? 'The repository has no commit yet. Make one (git commit --allow-empty -m start will do), then try again.'
+      : `The repository has no branch or commit ${configured} to start from.`,
+  );
+};
+
+// While a gc puts commits and branches elsewhere, another git may find them at neither place for a moment.
+const LOOKS = 3;
+const LOOK_AGAIN_MS = 100;
+
+const firstCommit = async (
+  git: Runner,
+  repository: Repository,
+  configured: string | undefined,
+): Promise<Base | undefined> => {
+  const names = configured === undefined ? usual(git, repository) : [configured];
+  for await (const name of names) {
+    const commit = await commitOf(git, repository, name);
+    if (commit !== undefined) return { name, commit };
+  }
+  return undefined;
+};
+
+// One after the other: the first one is mostly there.
+async function* usual(git: Runner, repository: Repository): AsyncGenerator<string> {
+  const remote = await symbolicRef(git, repository, 'refs/remotes/origin/HEAD');
+  const ofRemote = shortName(remote, 'refs/remotes/');
+  if (ofRemote !== undefined) yield ofRemote;
+  const current = await currentBranch(git, repository);
+  if (current !== undefined) yield current;
+  yield 'HEAD';
+}
+
+export const branchExists = async (git: Runner, place: Place, branch: string): Promise<boolean> =>
+  (await checkBranchName(git, branch)) &&
+  (await commitOf(git, place, `refs/heads/${branch}`)) !== undefined;
+
+/** Whether git takes this as the name of a branch. `@{-1}` and the like stand for another name: refused. */
+export const checkBranchName = async (git: Runner, branch: string): Promise<boolean> => {
+  if (PLAIN.test(branch)) return branch !== 'HEAD';
+  if (branch === '' || branch.startsWith('-') || branch.includes('\0')) return false;
+  const args = ['check-ref-format', '--branch', branch];
+  const { code, stdout } = await git.run('/', args, { read: true, ok: [0, 1, 128] });
+  return code === 0 && stdout.toString('utf8') === `${branch}\n`;
+};
+
+// Words between single slashes: every git takes them, so it need not be asked.
+const PLAIN = /^\w[\w-]*(?:\/\w[\w-]*)*$/;
+
+const shortName = (ref: string | undefined, prefix: string): string | undefined =>
+  ref?.startsWith(prefix) ? ref.slice(prefix.length) : undefined;
+
+const isDirectory = async (path: string): Promise<boolean> => {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isDirectory() === true;
+};
+
+const lines = async (
+  git: Runner,
+  path: string,
+  args: readonly string[],
+): Promise<string[] | undefined> => {
+  try {
+    const { stdout } = await git.run(path, args, { read: true });
+    return stdout.toString('utf8').trimEnd().split('\n');
+  } catch (error) {
+    return notARepository(error, path);
+  }
+};
+
+const notARepository = (error: unknown, path: string): undefined => {
+  const cause = error instanceof ServiceError ? error.cause : undefined;
+  if (!(cause instanceof GitError) || cause.failure !== 'failed') throw error;
+  if (cause.stderr.includes('dubious ownership')) throw foreignOwner(path, cause);
+  if (/not a git repository|must be run in a work tree/i.test(cause.stderr)) return undefined;
+  throw error;
+};
+
+const foreignOwner = (path: string, cause: GitError): ServiceError =>
+  new ServiceError(
+    'no_repository',
+    `${path} belongs to another user, so git does not open it. If you trust it, run: git config --global --add safe.directory ${path}`,
+    { cause },
+  );

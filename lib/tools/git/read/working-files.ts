@@ -1,0 +1,116 @@
+import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
+import type { Runner, Worktree } from '../run/git.ts';
+import { nulls, onDisk } from '../run/index-file.ts';
+
+/** A file that differs from what it was before, with what it was then. */
+export interface FileBefore {
+  /** Read as latin1, byte for byte. */
+  path: string;
+  letter: string;
+  /** How it was before; mode 000000 when it was not there. */
+  mode: string;
+  oid: string;
+}
+
+/** Removes files, and the directories that this leaves empty. */
+export const removeFiles = async (
+  worktree: Worktree,
+  files: readonly FileBefore[],
+): Promise<void> => {
+  for (const { path } of files) {
+    await unlink(onDisk(worktree, path)).catch(unlessGone);
+    await removeEmptyParents(worktree, path);
+  }
+};
+
+const removeEmptyParents = async (worktree: Worktree, path: string): Promise<void> => {
+  for (const parent of parentsOf(path).reverse()) {
+    if (!(await removedIfEmpty(onDisk(worktree, parent)))) return;
+  }
+};
+
+/**
+ * Writes files as they were. What the index has comes back as git checks it out, with its line endings; what was
+ * changed or untracked comes back as the bytes that were there, with its permissions.
+ */
+export const putFiles = async (
+  git: Runner,
+  worktree: Worktree,
+  { files, permissions }: Wanted,
+): Promise<void> => {
+  const clean = new Set(await indexLines(git, worktree));
+  const isClean = ({ mode, oid, path }: FileBefore): boolean =>
+    clean.has(`${mode} ${oid} 0\t${path}`);
+  const placed: FileBefore[] = [];
+  for (const file of files) if (await makeWay(worktree, file)) placed.push(file);
+  const checkout = placed.filter(isClean).map((file) => file.path);
+  if (checkout.length > 0) {
+    const input = nulls(checkout);
+    await git.run(worktree, ['checkout-index', '--force', '-z', '--stdin'], { input });
+  }
+  for (const { path, mode, oid } of placed.filter((file) => !isClean(file))) {
+    const content = await blobOf(git, worktree, oid);
+    await putFile(
+      onDisk(worktree, path),
+      content,
+      mode === '120000' ? undefined : permissions[path],
+    );
+  }
+};
+
+interface Wanted {
+  files: readonly FileBefore[];
+  permissions: Readonly<Record<string, number>>;
+}
+
+/** The content of an object, whatever its size. */
+export const blobOf = async (git: Runner, worktree: Worktree, oid: string): Promise<Buffer> => {
+  const options = { read: true, max_bytes: Number.MAX_SAFE_INTEGER };
+  return (await git.run(worktree, ['cat-file', 'blob', oid], options)).stdout;
+};
+
+const indexLines = async (git: Runner, worktree: Worktree): Promise<string[]> => {
+  const { stdout } = await git.run(worktree, ['ls-files', '--stage', '-z'], { read: true });
+  return stdout.toString('latin1').split('\0');
+};
+
+// A directory that still holds something (ignored files, a repository) stays, and its file is reported as left.
+const makeWay = async (worktree: Worktree, { path }: FileBefore): Promise<boolean> => {
+  await makeParents(worktree, path);
+  const found = await lstat(onDisk(worktree, path)).catch(() => undefined);
+  return !found?.isDirectory() || removedIfEmpty(onDisk(worktree, path));
+};
+
+// A link in a parent's place would lead the write out of the worktree; it was made since, so it goes.
+const makeParents = async (worktree: Worktree, path: string): Promise<void> => {
+  for (const parent of parentsOf(path)) {
+    const directory = onDisk(worktree, parent);
+    const found = await lstat(directory).catch(() => undefined);
+    if (found?.isDirectory()) continue;
+    if (found !== undefined) await unlink(directory);
+    await mkdir(directory);
+  }
+};
+
+const putFile = async (target: Buffer, content: Buffer, permissions?: number): Promise<void> => {
+  await unlink(target).catch(unlessGone);
+  if (permissions === undefined) return symlink(content, target);
+  // Private from the first moment, and whatever the mask of this process.
+  await writeFile(target, content, { flag: 'wx', mode: 0o600 });
+  await chmod(target, permissions);
+};
+
+const parentsOf = (path: string): string[] => {
+  const names = path.split('/').slice(0, -1);
+  return names.map((_, at) => names.slice(0, at + 1).join('/'));
+};
+
+const removedIfEmpty = (directory: Buffer): Promise<boolean> =>
+  rmdir(directory).then(
+    () => true,
+    () => false,
+  );
+
+const unlessGone = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+};

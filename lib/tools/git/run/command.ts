@@ -1,0 +1,157 @@
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Environment } from '../../process/environment.ts';
+import { type Execution, execute } from '../../process/execute.ts';
+import { GitError, type GitFailure, gitProblem } from './error.ts';
+import type { Checkout, GitResult, Place, RunOptions } from './git.ts';
+import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './settings.ts';
+import { readPlain, settingsText } from './settings-files.ts';
+
+const READ_TIMEOUT_MS = 60_000;
+const WRITE_TIMEOUT_MS = 300_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+const FIRST_RETRY_MS = 50;
+const RETRY_FOR_MS = 5000;
+
+export interface Command {
+  program: string | undefined;
+  env: Environment;
+  place: Place;
+  args: readonly string[];
+  options: RunOptions;
+}
+
+/**
+ * Runs one command of git. A lock of somebody else's git goes away by itself or not at all: it is waited for, 5 s at
+ * most, and never deleted.
+ */
+export const attempt = async (command: Command): Promise<GitResult> => {
+  const started = performance.now();
+  let wait = FIRST_RETRY_MS;
+  for (;;) {
+    try {
+      return await once(command);
+    } catch (error) {
+      const again =
+        error instanceof GitError && error.failure === 'busy' && command.options.read !== true;
+      if (!again || performance.now() - started + wait > RETRY_FOR_MS) throw gitProblem(error);
+    }
+    await delay(wait);
+    wait *= 2;
+  }
+};
+
+const once = async (command: Command): Promise<GitResult> => {
+  const changes = touchesFiles(command.args) ? await harmless(command) : NONE;
+  const result = await start(command, changes);
+  const { ok = [0] } = command.options;
+  const whole = result.stopped === undefined;
+  if (whole && result.code !== null && ok.includes(result.code))
+    return { ...result, code: result.code };
+  throw failure(command.args, result);
+};
+
+// Commands that never look into a file, and so start no filter, diff or merge driver.
+// Not write-tree: writing an index back, git looks again into files that changed in the same tick.
+const BLIND = new Set([
+  ...['cat-file', 'check-ref-format', 'commit-tree', 'config', 'fast-import', 'for-each-ref'],
+  ...['ls-files', 'mktree', 'rev-list', 'rev-parse', 'symbolic-ref', 'update-ref'],
+]);
+
+const touchesFiles = ([name = '', what]: readonly string[]): boolean =>
+  !BLIND.has(name) && !(name === 'worktree' && what === 'list');
+
+// What the repository's settings may not say is taken out. Mostly they say nothing of it, and their text shows that.
+const harmless = async (command: Command): Promise<Overrides> => {
+  const { place, options } = command;
+  const isLocal = typeof place !== 'string' && options.remote !== true;
+  const text = isLocal ? settingsText(place) : undefined;
+  const plain = text === undefined ? undefined : plainOverrides(text, options);
+  if (plain !== undefined) return plain;
+  const args = ['config', '--list', '-z', '--show-scope', '--includes'];
+  const { code, ...listing } = await start({ ...command, args, options: { read: true } }, NONE);
+  if (code !== 0) throw failure(args, { code, ...listing });
+  return overrides(listing.stdout.toString('utf8'), command.options);
+};
+
+const start = async (command: Command, { settings, env }: Overrides): Promise<Execution> => {
+  const { place, args, options } = command;
+  const read = options.read === true;
+  const { program, directory } = ready(command);
+  return execute([program, '--no-pager', ...args], {
+    cwd: directory,
+    env: {
+      ...gitEnvironment(command.env, [...settings, ...(options.settings ?? [])], read),
+      ...env,
+      ...partsOf(place),
+      ...options.env,
+    },
+    timeout_ms: options.timeout_ms ?? (read ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS),
+    max_bytes: options.max_bytes ?? MAX_BYTES,
+    ...handed(options),
+  });
+};
+
+const handed = ({ input, into }: RunOptions): Pick<RunOptions, 'input' | 'into'> => ({
+  ...(input === undefined ? {} : { input }),
+  ...(into === undefined ? {} : { into }),
+});
+
+const ready = ({ program, place, args }: Command): { program: string; directory: string } => {
+  const directory = typeof place === 'string' ? place : (place.path ?? place.git_dir);
+  if (program === undefined) throw new GitError({ args, failure: 'not_installed' });
+  if (!existsSync(directory)) throw new GitError({ args, failure: 'no_directory' });
+  if (typeof place !== 'string' && !sharesRefs(place))
+    throw new GitError({ args, failure: 'tampered' });
+  return { program, directory };
+};
+
+// git takes refs, and where there should be none settings too, from where `commondir` points, whatever it is told. An
+// agent can edit that file.
+const sharesRefs = ({ git_dir, common_dir }: Checkout): boolean => {
+  const pointer = join(git_dir, 'commondir');
+  if (git_dir === common_dir) return lstatSync(pointer, { throwIfNoEntry: false }) === undefined;
+  try {
+    const said = Buffer.from(readPlain(pointer) ?? '', 'latin1').toString('utf8');
+    return realpathSync(resolve(git_dir, said.trimEnd())) === realpathSync(common_dir);
+  } catch {
+    return false;
+  }
+};
+
+// The `.git` file of a worktree is an agent's to edit: told outright where all is, git does not read it.
+const partsOf = (place: Place): Environment => {
+  if (typeof place === 'string') return {};
+  const common = place.common_dir === place.git_dir ? {} : { GIT_COMMON_DIR: place.common_dir };
+  const parts = { GIT_DIR: place.git_dir, ...common };
+  return place.path === undefined ? parts : { ...parts, GIT_WORK_TREE: place.path };
+};
+
+const failure = (args: readonly string[], result: Execution): GitError => {
+  const { code: exit_code, stderr, stopped } = result;
+  if (stopped !== undefined) {
+    return new GitError({
+      args,
+      failure: stopped === 'timeout' ? 'timeout' : 'output_limit',
+      stderr,
+    });
+  }
+  const path = lockIn(stderr);
+  const kind: GitFailure = path === undefined ? 'failed' : 'busy';
+  const details = { args, failure: kind, exit_code, stderr };
+  return new GitError(
+    path === undefined ? details : { ...details, lock: { path, age_s: ageOf(path) } },
+  );
+};
+
+const lockIn = (stderr: string): string | undefined => {
+  const config = /could not lock config file (.*): File exists/.exec(stderr)?.[1];
+  if (config !== undefined) return `${config}.lock`;
+  return /Unable to create '(.*\.lock)': File exists/.exec(stderr)?.[1];
+};
+
+const ageOf = (path: string): number => {
+  const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return changed === undefined ? 0 : Math.max(0, Math.round((Date.now() - changed) / 1000));
+};

@@ -1,0 +1,50 @@
+import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '../../process/environment.ts';
+import type { Checkout } from './git.ts';
+import { readPlain } from './settings-files.ts';
+
+/**
+ * Lends `work` an environment in which git shows text as text, whatever `.gitattributes` of the worktree call it, and
+ * tells what is binary by its content. Only `info/attributes` weighs more than those, and has no variable: so the common
+ * directory is another one, all of whose files but that are the repository's own. What its operator wrote there holds.
+ */
+export const textAsText = async <T>(
+  { common_dir }: Checkout,
+  work: (env: Environment) => Promise<T>,
+): Promise<T> => {
+  const dir = await mkdtemp(join(tmpdir(), 'dossier-attributes-'));
+  try {
+    linkAll(common_dir, dir, ['config', 'info']);
+    mkdirSync(join(dir, 'info'));
+    linkAll(join(common_dir, 'info'), join(dir, 'info'), ['attributes']);
+    const own = textOf(join(common_dir, 'info', 'attributes'));
+    writeFileSync(join(dir, 'info', 'attributes'), `* !diff\n${own}`, 'latin1');
+    writeFileSync(join(dir, 'config'), configOver(join(common_dir, 'config')), 'latin1');
+    return await work({ GIT_COMMON_DIR: dir });
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+};
+
+const linkAll = (from: string, to: string, without: readonly string[]): void => {
+  if (lstatSync(from, { throwIfNoEntry: false })?.isDirectory() !== true) return;
+  for (const name of readdirSync(from))
+    if (!without.includes(name)) symlinkSync(join(from, name), join(to, name));
+};
+
+// What it is to be read as git looks for in the file itself; what it includes is named from where it is.
+const configOver = (path: string): string => {
+  const quoted = Buffer.from(path).toString('latin1').replaceAll(/["\\]/g, '\\$&');
+  return `${textOf(path)}\n[include]\n\tpath = "${quoted}"\n`;
+};
+
+const textOf = (path: string): string => {
+  try {
+    return readPlain(path) ?? '';
+  } catch {
+    return '';
+  }
+};

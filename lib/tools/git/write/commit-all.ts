@@ -1,0 +1,39 @@
+import { DAEMON } from '../run/author.ts';
+import { hasIdentity } from './commit.ts';
+import type { Git, Worktree } from '../run/git.ts';
+import { nulls } from '../run/index-file.ts';
+import { headCommit } from '../read/repository.ts';
+import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
+
+export interface CommittedAll {
+  commit: string;
+  /** How many files it has to do with. */
+  files: number;
+}
+
+/**
+ * Commits all that a worktree holds, staged or not, untracked files too, in the operator's name. Ignored files stay out,
+ * and so do repositories that git does not know. No hook runs, nothing is signed. Undefined when there is nothing to commit.
+ */
+export const commitAll = (
+  git: Git,
+  worktree: Worktree,
+  message: string,
+): Promise<CommittedAll | undefined> =>
+  git.turn(worktree.common_dir, async (run) => {
+    const { stdout } = await run(worktree, [...STATUS, '--no-renames'], { read: true });
+    const ours = parseStatus(stdout, 'latin1').files.filter(isCommittable);
+    if (ours.length === 0) return undefined;
+    const env = (await hasIdentity({ run }, worktree)) ? {} : { env: DAEMON };
+    const input = nulls(ours.map(({ path }) => path));
+    await run(worktree, ['add', '--all', '--sparse', ...FROM_INPUT], { input });
+    const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
+    await run(worktree, args, env);
+    return { commit: (await headCommit({ run }, worktree)) ?? '', files: ours.length };
+  });
+
+/** Whether a changed file can be committed here: a repository that git does not know cannot. */
+export const isCommittable = ({ code, repository }: FileStatus): boolean =>
+  code !== '??' || !repository;
+
+const FROM_INPUT = ['--pathspec-from-file=-', '--pathspec-file-nul'];

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { storeFiles } from '../read/blobs.ts';
+import type { Runner, Worktree } from '../run/git.ts';
+import { blobOf } from '../read/working-files.ts';
+
+/** The small files of a worktree that git keeps beside HEAD and the index, by name, as objects. */
+export type GitFiles = Record<string, string>;
+
+// A message begun or prepared is a person's work, and what git writes over with the next one.
+const MESSAGES = ['MERGE_MSG', 'SQUASH_MSG', 'COMMIT_EDITMSG'];
+const MADE_BY_REBASE = ['REBASE_HEAD', 'AUTO_MERGE', 'MERGE_MSG'];
+const NAMES = [...new Set([...MESSAGES, ...MADE_BY_REBASE, 'ORIG_HEAD'])];
+
+/** Stores those that are there. Nothing refers to the objects yet. */
+export const storeGitFiles = async (git: Runner, worktree: Worktree): Promise<GitFiles> => {
+  const there = NAMES.filter((name) => existsSync(join(worktree.git_dir, name)));
+  const stored = await storeFiles(git, { ...worktree, path: worktree.git_dir }, there);
+  return Object.fromEntries(stored.map(({ path, oid }) => [path, oid]));
+};
+
+/** Puts them back, and takes away those that were not there; of an older snapshot, that has none, what a rebase leaves. */
+export const putGitFiles = async (
+  git: Runner,
+  worktree: Worktree,
+  kept: GitFiles | undefined,
+): Promise<void> => {
+  const gone = kept === undefined ? MADE_BY_REBASE : NAMES.filter((name) => !(name in kept));
+  for (const name of gone) await rm(join(worktree.git_dir, name), { force: true });
+  await write(git, worktree, kept, NAMES);
+};
+
+/** Puts back the message that was prepared for the next commit, where there was one. */
+export const putMessage = (git: Runner, worktree: Worktree, kept?: GitFiles): Promise<void> =>
+  write(git, worktree, kept, ['MERGE_MSG', 'SQUASH_MSG']);
+
+const write = async (
+  git: Runner,
+  worktree: Worktree,
+  kept: GitFiles = {},
+  names: readonly string[],
+): Promise<void> => {
+  for (const name of names) {
+    const oid = kept[name];
+    if (oid === undefined) continue;
+    await writeFile(join(worktree.git_dir, name), await blobOf(git, worktree, oid));
+  }
+};

@@ -1,0 +1,251 @@
+import { existsSync, statSync } from 'node:fs';
+import { lstat, readFile, realpath, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { ServiceError } from '../../../errors.ts';
+import { isRefusal } from '../run/error.ts';
+import type { Checkout, Git, Run, Runner, Worktree } from '../run/git.ts';
+import { isObject } from '../read/refs.ts';
+import { checkBranchName, commitsOf } from '../read/repository.ts';
+import { status } from '../read/status.ts';
+
+export interface NewWorktree {
+  repository: Checkout;
+  path: string;
+  branch: string;
+  /** Where a new branch starts; a branch that exists is checked out as it is. */
+  base: string;
+  /** Why the worktree is locked: git's own clean-up leaves a locked one alone. */
+  reason: string;
+}
+
+export interface AddedWorktree extends Worktree {
+  /** The branch was made with it, so it stands on the base. */
+  new_branch: boolean;
+}
+
+/** Makes a locked worktree on `branch`. One that git remembers there, or on the branch, but whose directory was
+ * deleted by hand, is forgotten first; its branch and commits stay. */
+export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<AddedWorktree> => {
+  const { repository, branch } = wanted;
+  const path = resolve(wanted.path);
+  if (!(await checkBranchName(git, branch))) {
+    throw new ServiceError(
+      'bad_request',
+      `git does not take ${JSON.stringify(branch)} as the name of a branch.`,
+    );
+  }
+  return git.turn(repository.common_dir, async (run) => {
+    const new_branch = await retried(() => add(run, { ...wanted, path }));
+    const git_dir = await linkedDirectory(path);
+    return { path, git_dir, common_dir: repository.common_dir, new_branch };
+  });
+};
+
+// Mostly all is new, and git itself refuses what is not: only then somebody has to look why.
+const add = async (run: Run, wanted: NewWorktree): Promise<boolean> => {
+  const { repository, branch, base } = wanted;
+  if (isObject(base) && (await addNew(run, wanted))) return true;
+  const [start, known] = await commitsOf({ run }, repository, [base, `refs/heads/${branch}`]);
+  if (start === undefined) {
+    throw new ServiceError(
+      'invalid_state',
+      `The repository has no branch or commit ${base} to start from.`,
+    );
+  }
+  await forgetDeleted(run, wanted);
+  await addOn(run, wanted, known === undefined ? start : undefined);
+  return known === undefined;
+};
+
+const addNew = async (run: Run, wanted: NewWorktree): Promise<boolean> => {
+  try {
+    await addOn(run, wanted, wanted.base);
+    return true;
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+};
+
+// On a new branch from `start`, or without one on the branch as it is.
+const addOn = async (
+  run: Run,
+  { repository, path, branch, reason }: NewWorktree,
+  start: string | undefined,
+): Promise<void> => {
+  const what =
+    start === undefined ? ['--', path, branch] : ['--no-track', '-b', branch, '--', path, start];
+  await run(repository, ['worktree', 'add', '--quiet', '--lock', '--reason', reason, ...what]);
+};
+
+// A gc that runs meanwhile takes the record of a worktree for a dead one in the moment before it is locked. git has
+// undone its own part then, but for the branch.
+const retried = async <T>(work: () => Promise<T>): Promise<T> => {
+  for (let left = 3; ; left--) {
+    try {
+      return await work();
+    } catch (error) {
+      const isPruned = error instanceof ServiceError && PRUNED.test(error.message);
+      if (!isPruned || left === 0) throw error;
+    }
+  }
+};
+
+const PRUNED = /\/worktrees\/[^/]+\/\w+'?.*No such file or directory/;
+
+const forgetDeleted = async (
+  run: Run,
+  { repository, path, branch, reason }: NewWorktree,
+): Promise<void> => {
+  for (const entry of await listed(run, repository)) {
+    const ours = entry.path === path || (entry.branch === branch && entry.locked === reason);
+    if (!ours || existsSync(entry.path)) continue;
+    await run(repository, ['worktree', 'remove', '--force', '--force', '--', entry.path]);
+  }
+};
+
+const linkedDirectory = async (path: string): Promise<string> => {
+  const link = await readFile(join(path, '.git'), 'utf8');
+  return realpath(link.replace(/^gitdir: /, '').trimEnd());
+};
+
+export interface ListedWorktree {
+  path: string;
+  head: string | null;
+  branch: string | null;
+  bare: boolean;
+  /** Why it is locked, perhaps an empty text; null when it is not. */
+  locked: string | null;
+  prunable: boolean;
+}
+
+/** All worktrees of a repository, the main one first. */
+export const listWorktrees = (git: Runner, repository: Checkout): Promise<ListedWorktree[]> =>
+  listed(git.run, repository);
+
+const listed = async (run: Run, repository: Checkout): Promise<ListedWorktree[]> => {
+  const { stdout } = await run(repository, ['worktree', 'list', '--porcelain', '-z'], {
+    read: true,
+  });
+  return stdout.toString('utf8').split('\0\0').filter(Boolean).map(parseListed);
+};
+
+const parseListed = (block: string): ListedWorktree => {
+  const fields = new Map(
+    block.split('\0').map((line): [string, string] => {
+      const space = line.indexOf(' ');
+      return space < 0 ? [line, ''] : [line.slice(0, space), line.slice(space + 1)];
+    }),
+  );
+  return {
+    path: fields.get('worktree') ?? '',
+    head: fields.get('HEAD') ?? null,
+    branch: fields.get('branch')?.replace('refs/heads/', '') ?? null,
+    bare: fields.has('bare'),
+    locked: fields.get('locked') ?? null,
+    prunable: fields.has('prunable'),
+  };
+};
+
+/**
+ * Removes a worktree; its branch and commits stay. Without `force` one with uncommitted files, a rebase or checked
+ * out submodules is refused (409 work_would_be_lost). One that was tampered with is refused in any case.
+ */
+export const removeWorktree = async (
+  git: Git,
+  worktree: Worktree,
+  options: { force: boolean },
+): Promise<void> => {
+  await git.turn(worktree.common_dir, async (run) => {
+    if (existsSync(worktree.path)) {
+      await refuseTampered(worktree);
+      if (!options.force) await refuseLoss(run, worktree);
+    }
+    // Twice: the first is for what was looked at above, and for submodules, the second for our own lock.
+    await run(main(worktree), [
+      'worktree',
+      'remove',
+      '--force',
+      '--force',
+      '--',
+      worktree.path,
+    ]).catch((error: unknown) => removeRest(worktree, error));
+  });
+};
+
+// Another git (gc visits every worktree's record) may write where this one deletes. With the directory gone, what is
+// left of the record is nobody's.
+const removeRest = async (
+  { path, git_dir, common_dir }: Worktree,
+  error: unknown,
+): Promise<void> => {
+  const isHalfDone =
+    error instanceof ServiceError && error.message.includes(`failed to delete '${git_dir}'`);
+  const isOwn = dirname(git_dir) === join(common_dir, 'worktrees');
+  if (!isHalfDone || !isOwn || existsSync(path)) throw error;
+  await rm(git_dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+};
+
+// The worktree that goes away cannot be where the command runs.
+const main = ({ common_dir }: Checkout): Checkout => ({ git_dir: common_dir, common_dir });
+
+const refuseTampered = async (worktree: Worktree): Promise<void> => {
+  if (!(await isTampered(worktree))) return;
+  throw new ServiceError(
+    'worktree_tampered',
+    `${join(worktree.path, '.git')} no longer names ${worktree.git_dir}. Look at what is there, then put the line "gitdir: ${worktree.git_dir}" back.`,
+  );
+};
+
+const refuseLoss = async (run: Run, worktree: Worktree): Promise<void> => {
+  const { files, rebase_in_progress, has_submodules } = await status({ run }, worktree);
+  const why = [
+    files.length > 0 ? `${files.length} uncommitted files` : '',
+    rebase_in_progress ? 'a rebase in progress' : '',
+    has_submodules ? 'submodules that may hold work' : '',
+  ].filter(Boolean);
+  if (why.length === 0) return;
+  throw new ServiceError(
+    'work_would_be_lost',
+    `The worktree has ${why.join(', ')}. Commit it, or remove it with force.`,
+    {
+      members: { files: files.slice(0, 100).map((file) => file.path) },
+    },
+  );
+};
+
+/** When something was last staged, committed or checked out in a worktree, in milliseconds; 0 where nothing tells. */
+export const lastTouched = ({ git_dir }: Checkout): number =>
+  Math.max(
+    ...['index', 'HEAD', 'logs/HEAD'].map(
+      (name) => statSync(join(git_dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+    ),
+  );
+
+/** Whether the worktree's `.git` file, or git's own record of the worktree, no longer says what it said at first. */
+export const isTampered = async (worktree: Worktree): Promise<boolean> => {
+  const { path, git_dir, common_dir, turn_dir } = worktree;
+  const link = join(path, '.git');
+  const found = await lstat(link).catch(() => undefined);
+  if (git_dir === link) return found?.isDirectory() !== true;
+  if (found?.isFile() !== true) return true;
+  const target = /^gitdir: (.*?)\n*$/s.exec(await readFile(link, 'utf8'))?.[1];
+  const back = await readFile(join(git_dir, 'gitdir'), 'utf8').catch(() => '');
+  const common = await readFile(join(git_dir, 'commondir'), 'utf8').catch(() => '.');
+  const same = await Promise.all([
+    isOneOf(resolve(path, target ?? ''), [git_dir, ...(turn_dir === undefined ? [] : [turn_dir])]),
+    isSame(dirname(resolve(git_dir, back.trimEnd())), path),
+    isSame(resolve(git_dir, common.trimEnd()), common_dir),
+  ]);
+  return same.includes(false);
+};
+
+const isOneOf = async (one: string, others: readonly string[]): Promise<boolean> =>
+  (await Promise.all(others.map((other) => isSame(one, other)))).includes(true);
+
+const isSame = async (one: string, other: string): Promise<boolean> => {
+  const [a, b] = await Promise.all(
+    [one, other].map((path) => realpath(path).catch(() => undefined)),
+  );
+  return a !== undefined && a === b;
+};

@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Environment } from './environment.ts';
+import { within } from '../../../base/within.ts';
+
+const TERM_MS = 2000;
+const DRAIN_MS = 1000;
+
+export type Input = string | Buffer | AsyncIterable<Buffer>;
+
+export interface ExecuteOptions {
+  cwd: string;
+  env: Environment;
+  input?: Input;
+  timeout_ms: number;
+  max_bytes: number;
+  /** An open file that standard output goes into, whatever its length, instead of being collected. */
+  into?: number;
+}
+
+export interface Execution {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: Buffer;
+  stderr: string;
+  /** Why it was ended before its time. */
+  stopped?: 'timeout' | 'output';
+}
+
+/**
+ * Runs a program to its end and collects what it writes. Rejects only when it cannot be started. Past a limit its
+ * group gets SIGTERM first, so that git can take its lock files away, and SIGKILL 2 s later.
+ */
+export const execute = async (
+  argv: readonly string[],
+  options: ExecuteOptions,
+): Promise<Execution> => {
+  const [file = '', ...args] = argv;
+  const { cwd, env, input, max_bytes, into = 'pipe' } = options;
+  const from = input === undefined ? 'ignore' : 'pipe';
+  const child = spawn(file, args, { cwd, env, detached: true, stdio: [from, into, 'pipe'] });
+  const gone = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(
+    (resolve, reject) => {
+      child.once('exit', (code, signal) => resolve({ code, signal }));
+      child.once('error', reject);
+    },
+  );
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  let stopped: Execution['stopped'];
+  const stop = (why: 'timeout' | 'output'): void => {
+    if (stopped !== undefined) return;
+    stopped = why;
+    void endGroup(child.pid, gone);
+  };
+  const timer = setTimeout(() => stop('timeout'), options.timeout_ms);
+  const stdout = collect(child.stdout, max_bytes, () => stop('output'));
+  const stderr = collect(child.stderr, max_bytes, () => stop('output'));
+  let failure: Error | undefined;
+  const fed = feed(child.stdin, input).then((error) => {
+    failure = error;
+  });
+  try {
+    const { code, signal } = await gone;
+    await within(closed, DRAIN_MS);
+    // Not for ever: an input that never ends is not ended by its reader's end either (Node 24).
+    await within(fed, DRAIN_MS);
+    if (failure !== undefined) throw failure;
+    const result = { code, signal, stdout: stdout(), stderr: stderr().toString('utf8') };
+    return stopped === undefined ? result : { ...result, stopped };
+  } finally {
+    clearTimeout(timer);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+};
+
+const endGroup = async (pid: number | undefined, gone: Promise<unknown>): Promise<void> => {
+  signal(pid, 'SIGTERM');
+  if (!(await within(gone, TERM_MS))) signal(pid, 'SIGKILL');
+};
+
+const signal = (pid: number | undefined, name: NodeJS.Signals): void => {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, name);
+  } catch {
+    // Gone in this very moment.
+  }
+};
+
+const collect = (stream: Readable | null, max_bytes: number, full: () => void): (() => Buffer) => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > max_bytes) full();
+    else chunks.push(chunk);
+  });
+  return () => Buffer.concat(chunks);
+};
+
+// EPIPE means that the program did not want all of its input; any other error is the input's own.
+const feed = async (
+  stdin: NodeJS.WritableStream | null,
+  input: Input | undefined,
+): Promise<Error | undefined> => {
+  if (stdin === null || input === undefined) return undefined;
+  const source = typeof input === 'string' || Buffer.isBuffer(input) ? [input] : input;
+  try {
+    await pipeline(Readable.from(source), stdin);
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'EPIPE' || code === 'ERR_STREAM_PREMATURE_CLOSE' ? undefined : (error as Error);
+  }
+};

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ServiceError } from '../../errors.ts';
+import { cleanEnvironment, type Environment, loginEnvironment } from './environment.ts';
+import { type Execution, execute } from './execute.ts';
+import { findProgram } from './find-program.ts';
+
+/** GitHub's own program. It is asked for its version and for the token that it keeps, and for nothing else. */
+export interface Gh {
+  /** Absolute; undefined when it is not installed. Once found it is not looked for again. */
+  program(): string | undefined;
+  /** Undefined when it is not installed, or says none. */
+  version(): Promise<string | undefined>;
+  /** The token of its own login, never one of the environment. Throws `tool_timeout`. */
+  token(host: string): Promise<string | undefined>;
+  /** The hosts that it was logged in to. */
+  hosts(): string[];
+}
+
+const ANSWER_MS = 5000;
+const ANSWER_BYTES = 65_536;
+
+export const createGh = (source: Readonly<Record<string, string | undefined>>): Gh => {
+  const env = environment(source);
+  let found: string | undefined;
+  const program = (): string | undefined => {
+    found ??= findProgram('gh', env);
+    return found;
+  };
+  const ask = async (args: readonly string[]): Promise<string | undefined> => {
+    const path = program();
+    return path === undefined ? undefined : said(await run(path, args, env));
+  };
+  return {
+    program,
+    version: async () => /\d+(?:\.\d+)+/.exec((await ask(['--version'])) ?? '')?.[0],
+    token: async (host) => (await ask(['auth', 'token', '--hostname', host])) || undefined,
+    hosts: () => hostsIn(env),
+  };
+};
+
+// Its tokens come from its own store alone: those of the environment are looked at before, and for their own hosts.
+const environment = (source: Readonly<Record<string, string | undefined>>): Environment => {
+  const login = Object.entries(loginEnvironment(source)).filter(
+    ([name]) => !/_TOKEN$|^GH_HOST$/.test(name),
+  );
+  return cleanEnvironment(source, {
+    ...Object.fromEntries(login),
+    GH_PROMPT_DISABLED: '1',
+    GH_NO_UPDATE_NOTIFIER: '1',
+    NO_COLOR: '1',
+  });
+};
+
+const run = (path: string, args: readonly string[], env: Environment): Promise<Execution> =>
+  execute([path, ...args], { cwd: '/', env, timeout_ms: ANSWER_MS, max_bytes: ANSWER_BYTES }).catch(
+    (cause: unknown) => {
+      const { code = 'no reason' } = cause as NodeJS.ErrnoException;
+      throw new ServiceError('unavailable', `${path} cannot be started (${code}). Repair it.`, {
+        cause,
+      });
+    },
+  );
+
+const said = ({ code, stdout, stopped }: Execution): string | undefined => {
+  if (stopped === 'timeout') {
+    throw new ServiceError(
+      'tool_timeout',
+      `gh did not answer within ${ANSWER_MS / 1000} s. See what it waits for (gh auth status), or start the daemon with GH_TOKEN.`,
+    );
+  }
+  return code === 0 ? stdout.toString('utf8').trim() : undefined;
+};
+
+const hostsIn = ({ GH_CONFIG_DIR, XDG_CONFIG_HOME, HOME = '/' }: Environment): string[] => {
+  const dir = GH_CONFIG_DIR ?? join(XDG_CONFIG_HOME ?? join(HOME, '.config'), 'gh');
+  const text = read(join(dir, 'hosts.yml'));
+  return [...text.matchAll(/^"?([\w.-]+(?::\d+)?)"?:\s*$/gm)].map(([, host = '']) =>
+    host.toLowerCase(),
+  );
+};
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // Nobody logged in with it.
+    return '';
+  }
+};

@@ -1,0 +1,103 @@
+import { listCases as keptCases, serveCase } from '../../../store/cases.ts';
+import { answerOf, type Item, plainState, recordOf } from '../../../store/items/item.ts';
+import type { Filter } from '../../../store/items/items.ts';
+import { Case, type StateName } from '../../../store/records/case.ts';
+import { jsonText } from '../../../base/json.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+
+export interface Ready {
+  body: Buffer;
+  etag: string;
+}
+
+/** A Work item as ready JSON: what its case.md says this moment. */
+export const getCase = async ({ store }: Service, id: string): Promise<Ready> => {
+  const served = await serveCase(store, id);
+  if (served === undefined) throw notFound('Work item', id);
+  return served;
+};
+
+export interface CaseQuery {
+  state?: StateName;
+  outcome?: string;
+  type?: string;
+  project?: string;
+  created_after?: string;
+  created_before?: string;
+  updated_after?: string;
+  updated_before?: string;
+  /** Names with commas between; all when not given. */
+  fields?: string;
+}
+
+export interface Listed {
+  id: string;
+  json: () => Buffer;
+}
+
+/** Work items that match, oldest first, each with its JSON when that is asked for. */
+export const listCases = ({ store }: Service, query: CaseQuery): Listed[] => {
+  const jsonOf = query.fields === undefined ? whole : partOf(fieldsIn(query.fields));
+  return keptCases(store, filterOf(query)).map((item) => ({
+    id: item.id,
+    json: () => jsonOf(item),
+  }));
+};
+
+const filterOf = ({ state, outcome, type, project, ...times }: CaseQuery): Filter => ({
+  ...(state !== undefined && { state: plainState(state) }),
+  ...(outcome !== undefined && { outcome }),
+  ...(type !== undefined && { type }),
+  ...(project !== undefined && { project }),
+  ...spanOf('created', times.created_after, times.created_before),
+  ...spanOf('updated', times.updated_after, times.updated_before),
+});
+
+const spanOf = (of: 'created' | 'updated', after?: string, before?: string): Partial<Filter> => {
+  if (after === undefined && before === undefined) return {};
+  const span = { after: timeOf(after, -Infinity), before: timeOf(before, Infinity) };
+  return { [of]: span };
+};
+
+const timeOf = (text: string | undefined, open: number): number =>
+  text === undefined ? open : Date.parse(text);
+
+const whole = (item: Item): Buffer => answerOf(item).body;
+
+/** By the whole answer, which is another one once the Work item changed: the fields that were last asked for. */
+const parts = new WeakMap<object, { fields: string; body: Buffer }>();
+
+const partOf = (names: readonly Field[]) => {
+  const fields = names.join();
+  return (item: Item): Buffer => {
+    const answer = answerOf(item);
+    const kept = parts.get(answer);
+    if (kept?.fields === fields) return kept.body;
+    const record = recordOf(item);
+    const known = names.filter((name) => record[name] !== undefined);
+    const body = Buffer.from(
+      jsonText(Object.fromEntries(known.map((name) => [name, record[name]]))),
+    );
+    parts.set(answer, { fields, body });
+    return body;
+  };
+};
+
+type Field = keyof Case;
+
+const FIELDS = Object.keys(Case.properties) as Field[];
+
+// The id is always there: a list is paged by it.
+const fieldsIn = (text: string): Field[] => {
+  const wanted = new Set(['id', ...text.split(',').map((name) => name.trim())]);
+  const unknown = [...wanted].filter((name) => !FIELDS.some((field) => field === name));
+  if (unknown.length === 0) return FIELDS.filter((field) => wanted.has(field));
+  const message = `holds ${unknown.map((name) => JSON.stringify(name)).join(', ')}: expected names with commas between, of ${FIELDS.join(', ')}`;
+  throw new ServiceError('bad_request', `query/fields ${message}.`, {
+    errors: [{ path: 'query/fields', message }],
+  });
+};
+
+/** Grows with every change of any Work item: an answer made at the same version is still right. */
+export const versionOf = ({ store }: Service): number => store.items.version;

@@ -1,0 +1,121 @@
+import { changeConflict, type KeptConflict } from '../../../store/conflicts.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import type { Git } from '../../tools/git/run/git.ts';
+import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
+import { status } from '../../tools/git/read/status.ts';
+import { stageFiles, type Unmerged, unmergedFiles, unmergedIn } from '../../code/rebase/unmerged.ts';
+import { toFile } from '../../code/rebase/conflict-words.ts';
+import { hasEnded, ourRebase } from './current.ts';
+import { exclusively } from './exclusively.ts';
+import { refuseOpen } from './open-files.ts';
+import { messageOf } from './preflight.ts';
+import { type Clean, type Conflicted, finish, proceed } from './proceed.ts';
+
+export interface WantedApply {
+  /** Files that are right as git left them. */
+  resolved?: readonly string[];
+}
+
+/**
+ * Stages the files in conflict as they are now, and goes on with the rebase: to its end, or to the next commit that
+ * conflicts. 422 `markers_remain` while a file still has markers, or is as git left it; nothing is staged then.
+ */
+export const applyResolution = (
+  service: Service,
+  caseId: string,
+  { resolved = [] }: WantedApply = {},
+): Promise<Clean | Conflicted> =>
+  exclusively(service, caseId, 'apply of a resolution', async (worktree) => {
+    const { conflict, state } = await ourRebase(service, worktree);
+    if (state === undefined) return endedByHand(service, worktree, conflict);
+    const files = await toStage(service, worktree, { conflict, state, resolved });
+    return goOn(service, worktree, { conflict, files, resolved });
+  });
+
+// An operator may end it with git: what git proves is told, and the rest is asked.
+const endedByHand = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  conflict: KeptConflict,
+): Promise<Clean> => {
+  if (await hasEnded(service, worktree, conflict))
+    return finish(service, worktree, conflict, 'ended by hand');
+  throw new ServiceError(
+    'invalid_state',
+    'The rebase was ended by hand, and not to its end. Send …/conflicts/abort: it closes it, and brings back what was set aside.',
+  );
+};
+
+interface Stopped extends Required<WantedApply> {
+  conflict: KeptConflict;
+  state: RebaseState;
+}
+
+const toStage = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  { conflict, state, resolved }: Stopped,
+): Promise<Unmerged[]> => {
+  const { git } = service;
+  const { conflicted, stopped, step } = conflict.matter;
+  const files = await unmergedFiles(git, worktree);
+  const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
+  if (files.length === 0 && !isSame && step === 'interrupted') {
+    throw new ServiceError(
+      'invalid_state',
+      'git was in the middle of a commit when the daemon stopped, and nobody can tell what of it is done. Send …/conflicts/abort: it brings back the exact state before the rebase.',
+    );
+  }
+  // Also what was staged by hand since: git itself stages a file with all its markers.
+  const left = isSame ? conflicted : null;
+  const all = left === null ? files : await unmergedIn(git, worktree, left);
+  await refuseOpen(service, worktree, { files, all, left, resolved });
+  await refuseOthers(git, worktree, files);
+  return files;
+};
+
+// git would refuse to go on, and to stage them is not for us to decide.
+const refuseOthers = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  unmerged: readonly Unmerged[],
+): Promise<void> => {
+  const inConflict = new Set(unmerged.map((file) => toFile(file).path));
+  const { files } = await status(git, worktree);
+  const changed = files
+    // A submodule stays where it is while the commits around it move: git goes on with it so.
+    .filter(
+      ({ code, path, repository }) =>
+        !repository && code !== '??' && code[1] !== '.' && !inConflict.has(path),
+    )
+    .map(({ path }) => path);
+  if (changed.length === 0) return;
+  throw new ServiceError(
+    'uncommitted_changes',
+    `${changed.slice(0, 5).join(', ')} changed too, and only files in conflict are staged here. Stage them with git add in ${worktree.path}, or undo them, then apply again.`,
+    { members: { files: changed.slice(0, 100) } },
+  );
+};
+
+const goOn = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  { conflict, files, resolved }: Omit<Stopped, 'state'> & { files: readonly Unmerged[] },
+): Promise<Clean | Conflicted> => {
+  const { git, store } = service;
+  const names = files.slice(0, 5).map((file) => toFile(file).path);
+  const words = names.length === 0 ? 'what is staged' : names.join(', ');
+  const asLeft = resolved.length === 0 ? '' : `; right as git left it: ${resolved.join(', ')}`;
+  await changeConflict(store, conflict, { step: 'applying', line: `apply: ${words}${asLeft}` });
+  try {
+    if (files.length > 0) await stageFiles(git, worktree, files);
+    const answer = await continueRebase(git, worktree, { marker: conflict.matter.id });
+    return await proceed(service, worktree, conflict, answer);
+  } catch (error) {
+    const line = `apply failed: ${messageOf(error)}`;
+    await changeConflict(store, conflict, { step: 'interrupted', line });
+    throw error;
+  }
+};

@@ -1,0 +1,142 @@
+import { changeConflict, type KeptConflict, openConflict } from '../../../store/conflicts.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { Service } from '../../service.ts';
+import { isAncestor } from '../../tools/git/read/ancestry.ts';
+import { awaitRebase, type RebaseState, rebaseState } from '../../tools/git/write/rebase.ts';
+import { currentBranch, headCommit } from '../../tools/git/read/repository.ts';
+import { compare, readSnapshot } from '../../code/snapshots/snapshot.ts';
+import { unmergedFiles } from '../../code/rebase/unmerged.ts';
+import { block, finish, letGo, stopAt } from './proceed.ts';
+import { foreignRebase, isOf, isOurs, noRebase } from '../../code/rebase/under-way.ts';
+
+/**
+ * The rebase that is under way in this worktree, as it stands now: what a daemon that died left in the middle is looked
+ * at first, and told in the record. For whoever holds the session lock: then nobody is at it.
+ */
+export const currentConflict = async (
+  service: Service,
+  worktree: WorktreeRecord,
+): Promise<KeptConflict | undefined> => {
+  const conflict = openConflict(service.store, worktree.case_id);
+  if (conflict === undefined) return undefined;
+  if (!isOf(conflict, worktree)) {
+    await close(
+      service,
+      conflict,
+      'its worktree is gone; what it began is not taken up in another',
+    );
+    return undefined;
+  }
+  const { step } = conflict.matter;
+  if (step === 'conflicted' || step === 'interrupted') return conflict;
+  await takeUp(service, worktree, conflict);
+  return openConflict(service.store, worktree.case_id);
+};
+
+export interface OurRebase {
+  conflict: KeptConflict;
+  /** What git is in the middle of; undefined when it was ended by hand. */
+  state: RebaseState | undefined;
+}
+
+/** The rebase of the daemon that is under way. 409 for another's, which is left alone, and 422 for none. */
+export const ourRebase = async (service: Service, worktree: WorktreeRecord): Promise<OurRebase> => {
+  const conflict = await currentConflict(service, worktree);
+  const state = await rebaseState(service.git, worktree);
+  if (state !== undefined && (conflict === undefined || !isOurs(state, conflict)))
+    throw foreignRebase();
+  if (conflict === undefined) throw noRebase();
+  return { conflict, state };
+};
+
+const close = async (service: Service, conflict: KeptConflict, line: string): Promise<void> => {
+  await letGo(service, conflict);
+  await changeConflict(service.store, conflict, {
+    outcome: 'interrupted',
+    step: null,
+    ended_at: service.clock().toISOString(),
+    line,
+  });
+};
+
+/**
+ * What is left of a step whose daemon died: told, and never guessed. Only what git itself proves is taken as done: that
+ * it stopped at a conflict, that it ended, or that nothing was changed. Else the operator decides.
+ */
+const takeUp = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  conflict: KeptConflict,
+): Promise<void> => {
+  const { id, step, snapshot } = conflict.matter;
+  await awaitRebase(id);
+  const state = await rebaseState(service.git, worktree);
+  if (snapshot === null && state === undefined)
+    return close(service, conflict, `${DIED} before anything was changed`);
+  if (step === 'aborting') return leave(service, conflict, 'Send …/conflicts/abort again');
+  if (state !== undefined) return takeUpStopped(service, worktree, { conflict, state });
+  if (await hasEnded(service, worktree, conflict)) {
+    await finish(service, worktree, conflict, `${DIED}, and git ended the rebase`);
+    return undefined;
+  }
+  if (snapshot !== null && (await isUntouched(service, worktree, snapshot)))
+    return close(service, conflict, `${DIED} before anything was changed`);
+  return leave(service, conflict, 'Only …/conflicts/abort is safe: it brings all back');
+};
+
+const DIED = 'the daemon stopped in the middle';
+
+const takeUpStopped = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  { conflict, state }: { conflict: KeptConflict; state: RebaseState },
+): Promise<void> => {
+  const files = await unmergedFiles(service.git, worktree);
+  const { stopped, conflicted } = conflict.matter;
+  const isStop = isOurs(state, conflict) && files.length > 0;
+  const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
+  if (isStop && isSame && conflicted !== null) {
+    // How git left the files is known, and they may be resolved by now.
+    await block(service, conflict);
+    await changeConflict(service.store, conflict, { step: 'conflicted', line: DIED });
+    return;
+  }
+  if (isStop && state.stop.commit !== null) {
+    await changeConflict(service.store, conflict, { line: DIED });
+    await stopAt(service, worktree, conflict, { files, stop: state.stop });
+    return;
+  }
+  const advice = isSame
+    ? 'all is staged and nothing is committed yet: send …/conflicts/apply again, or …/abort'
+    : 'git was in the middle of a commit: only …/conflicts/abort is safe, it brings all back';
+  await leave(service, conflict, advice);
+};
+
+const leave = async (service: Service, conflict: KeptConflict, advice: string): Promise<void> => {
+  await block(service, conflict);
+  await changeConflict(service.store, conflict, {
+    step: 'interrupted',
+    line: `${DIED} (${conflict.matter.step}). ${advice}`,
+  });
+};
+
+/** Whether the branch is checked out again, is not what it was, and stands on what it was to be put onto. */
+export const hasEnded = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { matter }: KeptConflict,
+): Promise<boolean> => {
+  const head = await headCommit(git, worktree);
+  if (head === undefined || head === matter.orig_head) return false;
+  if ((await currentBranch(git, worktree)) !== matter.branch) return false;
+  return isAncestor(git, worktree, matter.onto_commit, head);
+};
+
+const isUntouched = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  kept: { ref: string; commit: string },
+): Promise<boolean> => {
+  const before = await readSnapshot(git, worktree, kept);
+  return !(await compare(git, worktree, before)).changed;
+};

@@ -1,0 +1,53 @@
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { acquireLock, releaseLock } from '../../../store/sessions/locks.ts';
+import { readyToWrite } from '../../../store/store.ts';
+import { inWorktreeTurn } from '../../../store/worktrees.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { wakeQueue } from '../sessions/launch.ts';
+import { checkState } from '../../code/worktrees/look/state.ts';
+import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
+import { settleWithin } from '../../code/worktrees/turn/settle.ts';
+
+/**
+ * Runs one step of a rebase: alone in the worktree, and holding the session lock, so that no session starts meanwhile.
+ * 409 while one is at work, or while an operator holds the lock.
+ */
+export const exclusively = async <T>(
+  service: Service,
+  caseId: string,
+  operation: string,
+  work: (worktree: WorktreeRecord) => Promise<T>,
+): Promise<T> => {
+  const { store } = service;
+  const done = inWorktreeTurn(store, caseId, async () => {
+    const worktree = getWorktree(service, caseId);
+    await readyToWrite(store);
+    await checkState(worktree);
+    await takeLock(service, caseId, operation);
+    return settleWithin(service, caseId)
+      .then(() => work(worktree))
+      .finally(() => freeOperation(service, caseId));
+  });
+  return done.finally(() => wakeQueue(service));
+};
+
+const takeLock = async (service: Service, caseId: string, operation: string): Promise<void> => {
+  const { store, engine, clock } = service;
+  refuseHeld(service, caseId);
+  const acquired_at = clock().toISOString();
+  const matter = { kind: 'operator' as const, name: 'the daemon', operation, acquired_at };
+  // A lock that was deleted by hand frees the lock, not the worktree.
+  const isBusy = [...engine.live.values()].some(({ case_id }) => case_id === caseId);
+  if (!isBusy && (await acquireLock(store, caseId, matter))) return;
+  refuseHeld(service, caseId);
+  throw new ServiceError(
+    'session_active',
+    'A session is at work in the worktree. Abort it or let it end, then try again.',
+  );
+};
+
+/** Frees the session lock, where the daemon itself holds it: no session does. */
+export const freeOperation = async ({ store }: Service, caseId: string): Promise<void> => {
+  await releaseLock(store, caseId, ({ operation }) => operation !== undefined);
+};

@@ -1,0 +1,121 @@
+import type { KeptConflict } from '../../../store/conflicts.ts';
+import type { ConflictFile } from '../../../store/records/conflict.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { asTheyWere } from '../../code/rebase/as-left.ts';
+import type { Git } from '../../tools/git/run/git.ts';
+import { leftoverMarkers } from '../../code/rebase/markers.ts';
+import { isCheckedOut, type Unmerged } from '../../code/rebase/unmerged.ts';
+import { toFile } from '../../code/rebase/conflict-words.ts';
+
+export interface Resolution {
+  /** In conflict now. */
+  files: readonly Unmerged[];
+  /** Those too that were staged by hand since git stopped. */
+  all: readonly Unmerged[];
+  /** How git left them; null where that is not known. */
+  left: KeptConflict['matter']['conflicted'];
+  /** Names of files that are right as they are. */
+  resolved: readonly string[];
+}
+
+interface OpenFile extends ConflictFile {
+  /** Where markers are left. */
+  lines: number[];
+}
+
+/**
+ * Throws 422 `markers_remain` while a file is not resolved: it has markers, or nobody has decided about it. For git leaves
+ * one side of many a conflict without a mark, and to stage that unseen would lose the other.
+ */
+export const refuseOpen = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  resolution: Resolution,
+): Promise<void> => {
+  refuseUnknown(resolution);
+  const kinds = new Map(resolution.all.map((file) => [toFile(file).path, file.kind]));
+  const marked = (await leftoverMarkers(git, worktree, resolution.all)).map(
+    ({ path, lines }): OpenFile => ({ path, kind: kinds.get(path) ?? 'both_modified', lines }),
+  );
+  const names = new Set(marked.map(({ path }) => path));
+  const undecided = (await undecidedFiles(git, worktree, resolution))
+    .map((file): OpenFile => ({ ...toFile(file), lines: [] }))
+    .filter(({ path }) => !names.has(path));
+  const open = [...marked, ...undecided];
+  if (open.length === 0) return;
+  const said = [...inMarked(marked), ...inUndecided(undecided)].join(' ');
+  throw new ServiceError('markers_remain', `${said} Then apply again; nothing was staged.`, {
+    members: { files: open },
+  });
+};
+
+const refuseUnknown = ({ all, resolved }: Resolution): void => {
+  const known = new Set(all.map((file) => toFile(file).path));
+  const errors = resolved.flatMap((path, at) =>
+    known.has(path) ? [] : [{ path: `/resolved/${at}`, message: 'is not in conflict' }],
+  );
+  if (errors.length === 0) return;
+  const names = resolved.filter((path) => !known.has(path)).slice(0, 5);
+  throw new ServiceError(
+    'bad_request',
+    `${names.join(', ')} is not among the files in conflict. Name them as …/conflicts/preview does.`,
+    { errors },
+  );
+};
+
+const undecidedFiles = async (
+  git: Git,
+  worktree: WorktreeRecord,
+  { files, left, resolved }: Resolution,
+): Promise<Unmerged[]> => {
+  const named = new Set(resolved);
+  const asked = files.filter((file) => isAsked(worktree, file, named.has(toFile(file).path)));
+  const [submodules, others] = [
+    asked.filter(isSubmodule),
+    asked.filter((each) => !isSubmodule(each)),
+  ];
+  const same =
+    left === null ? others.filter(mayBeUnmarked) : await asTheyWere(git, worktree, left, others);
+  return [...submodules, ...same];
+};
+
+const isSubmodule = ({ kind }: Unmerged): boolean => kind === 'submodule';
+
+// Of text git leaves both sides, with markers.
+const mayBeUnmarked = ({ kind }: Unmerged): boolean =>
+  kind !== 'both_modified' && kind !== 'both_added';
+
+// What neither side has any more is gone in any case. A submodule that is not checked out has no commit to stage.
+const isAsked = (worktree: WorktreeRecord, file: Unmerged, isNamed: boolean): boolean => {
+  if (isSubmodule(file) && !isCheckedOut(worktree, file)) return true;
+  return !isNamed && (file.base !== undefined || file.branch !== undefined);
+};
+
+const MOST = 5;
+
+const listed = (files: readonly OpenFile[], words: (file: OpenFile) => string): string =>
+  files
+    .slice(0, MOST)
+    .map((file) => `${file.path} (${words(file)})`)
+    .join(', ') + (files.length > MOST ? ` and ${files.length - MOST} more` : '');
+
+const inMarked = (files: readonly OpenFile[]): string[] =>
+  files.length === 0
+    ? []
+    : [
+        `Conflicts are left in ${listed(files, ({ lines }) => `line ${lines.join(', ')}`)}: resolve them.`,
+      ];
+
+const inUndecided = (files: readonly OpenFile[]): string[] => {
+  if (files.length === 0) return [];
+  const advice = files.some(({ kind }) => kind === 'submodule') ? [SUBMODULE] : [];
+  return [
+    `Nobody has decided about ${listed(files, ({ kind }) => kind)}: git left one side there, without markers. Change or delete the file, stage it (git add, git rm), or name it in "resolved" if it is right as it is.`,
+    ...advice,
+  ];
+};
+
+const SUBMODULE =
+  'Of a submodule, choose the commit with git update-index --cacheinfo 160000,<commit>,<path>.';

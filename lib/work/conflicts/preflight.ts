@@ -1,0 +1,215 @@
+import { listConflicts } from '../../../store/conflicts.ts';
+import type { ConflictMatter } from '../../../store/records/conflict.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { withWorktreeLogin } from '../../code/projects/git-login.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { isAncestor, mergeBase } from '../../tools/git/read/ancestry.ts';
+import { inTheMiddle } from '../../tools/git/write/commit.ts';
+import { filesInTheWay, rebaseState } from '../../tools/git/write/rebase.ts';
+import { fetchInto, pushRemote, remoteCommit } from '../../tools/git/remote/remote.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
+import { status, type WorktreeStatus } from '../../tools/git/read/status.ts';
+import { currentConflict } from './current.ts';
+import { foreignRebase } from '../../code/rebase/under-way.ts';
+
+export interface WantedRebase {
+  /** A branch, tag or commit; default: the base of the worktree. */
+  onto?: string;
+  /** Changed tracked files are set aside and brought back after; else they are a 409. */
+  keep_changes?: boolean;
+}
+
+/** All that has to be known before anything is touched. */
+export interface Preflight
+  extends Pick<ConflictMatter, 'onto' | 'onto_commit' | 'orig_head' | 'remote'> {
+  upstream: string;
+  hasChanges: boolean;
+  /** What the operator should know, and what keeps nothing from going on. */
+  notes: string[];
+}
+
+/** Looks whether a rebase can begin, and changes nothing but what is known of the remote's base branch. */
+export const preflight = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  { onto: wanted, keep_changes = false }: WantedRebase,
+): Promise<Preflight> => {
+  await refuseUnderWay(service, worktree);
+  const now = await status(service.git, worktree);
+  const orig_head = onBranch(now, worktree);
+  const hasChanges = refuseChanges(now, keep_changes);
+  const onto = nameOfBase(worktree, wanted);
+  const [fetched, remote] = await Promise.all([
+    refreshed(service, worktree, onto),
+    knownRemote(service, worktree, orig_head),
+  ]);
+  const onto_commit = await commitOf(service.git, worktree, onto);
+  if (onto_commit === undefined) {
+    throw new ServiceError(
+      'invalid_state',
+      `The repository has no branch or commit ${onto} to rebase onto. Name another with onto.`,
+    );
+  }
+  const range = await commitsToMove(service, worktree, { orig_head, onto_commit });
+  await refuseInTheWay(service, worktree, { onto: onto_commit, upstream: range });
+  const notes = [...fetched, ...remote.notes];
+  return {
+    onto,
+    onto_commit,
+    orig_head,
+    remote: remote.remote,
+    upstream: range,
+    hasChanges,
+    notes,
+  };
+};
+
+/** Throws while a rebase is under way in the worktree, ours or another, or git is in the middle of something else. */
+export const refuseUnderWay = async (service: Service, worktree: WorktreeRecord): Promise<void> => {
+  if ((await currentConflict(service, worktree)) !== undefined) {
+    throw new ServiceError(
+      'rebase_in_progress',
+      'A rebase waits for you already. End it with …/conflicts/apply or …/conflicts/abort, then try again.',
+    );
+  }
+  if ((await rebaseState(service.git, worktree)) !== undefined) throw foreignRebase();
+  const why = inTheMiddle(worktree);
+  if (why === undefined) return;
+  throw new ServiceError(why.includes('index.lock') ? 'worktree_busy' : 'invalid_state', why);
+};
+
+/** The commit that the worktree is on. Throws 422 on another branch than the Work item's, or with files in conflict. */
+export const onBranch = (
+  { branch, head, files }: WorktreeStatus,
+  worktree: WorktreeRecord,
+): string => {
+  if (branch !== worktree.branch || head === null) {
+    throw new ServiceError(
+      'invalid_state',
+      `The worktree is on ${branch ?? 'no branch'}, and the Work item's branch is ${worktree.branch}. Switch to it, then try again.`,
+    );
+  }
+  if (!files.some(({ code }) => code.includes('U') || /^(?:AA|DD)$/.test(code))) return head;
+  throw new ServiceError(
+    'invalid_state',
+    'The index holds files in conflict. Resolve and stage them, then try again.',
+  );
+};
+
+const refuseChanges = ({ files }: WorktreeStatus, keep: boolean): boolean => {
+  const changed = files.filter(({ code }) => code !== '??').map(({ path }) => path);
+  if (keep || changed.length === 0) return changed.length > 0;
+  throw new ServiceError(
+    'uncommitted_changes',
+    `${changed.slice(0, 5).join(', ')} ${changed.length === 1 ? 'is' : 'are'} changed and not committed. Commit that, or send keep_changes: true, which sets it aside and brings it back.`,
+    { members: { files: changed.slice(0, 100) } },
+  );
+};
+
+const nameOfBase = ({ base, branch }: WorktreeRecord, onto = base): string => {
+  // In the worktree HEAD is the branch itself.
+  if (!/^(?:HEAD|@)$/.test(onto) && onto !== branch) return onto;
+  throw new ServiceError(
+    'invalid_state',
+    `${onto} is the branch itself. Name with onto what it is to be rebased onto.`,
+  );
+};
+
+// What a remote has is asked for; without an answer, what it last had is what there is.
+const refreshed = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  onto: string,
+): Promise<string[]> => {
+  const { git } = service;
+  const { stdout } = await git.run(worktree, ['remote'], { read: true });
+  const remotes = stdout.toString('utf8').split('\n').filter(Boolean);
+  const remote = remotes.find((name) => onto.startsWith(`${name}/`));
+  if (remote === undefined) return [];
+  try {
+    const branch = onto.slice(remote.length + 1);
+    await withWorktreeLogin(service, worktree, { remote, direction: 'fetch' }, (asked) =>
+      fetchInto(git, worktree, { remote: asked, branch, into: `refs/remotes/${remote}/${branch}` }),
+    );
+    return [];
+  } catch (error) {
+    return [`${onto} is as it was last fetched: ${messageOf(error)}`];
+  }
+};
+
+interface KnownRemote {
+  remote: ConflictMatter['remote'];
+  notes: string[];
+}
+
+/** What the branch is on the remote now: a push after the rebase replaces this commit, and no other. */
+const knownRemote = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  orig_head: string,
+): Promise<KnownRemote> => {
+  const { git } = service;
+  const name = await pushRemote(git, worktree, worktree.branch);
+  if (name === undefined) return { remote: null, notes: [] };
+  const ref = `refs/heads/${worktree.branch}`;
+  const notes: string[] = [];
+  const ask = withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (remote) =>
+    remoteCommit(git, worktree, { remote, ref }),
+  );
+  const commit = await ask.catch(async (error) => {
+    notes.push(`${name} is known as it was last fetched: ${messageOf(error)}`);
+    return (await commitOf(git, worktree, `refs/remotes/${name}/${worktree.branch}`)) ?? null;
+  });
+  if (commit !== null) await refuseAhead(service, worktree, { name, commit, orig_head });
+  return { remote: { name, ref, commit }, notes };
+};
+
+// Of an earlier rebase that was not pushed, the remote has the commits as they were.
+const refuseAhead = async (
+  { git, store }: Service,
+  worktree: WorktreeRecord,
+  { name, commit, orig_head }: { name: string; commit: string; orig_head: string },
+): Promise<void> => {
+  const earlier = (listConflicts(store, worktree.case_id) ?? [])
+    .filter(({ matter }) => matter.branch === worktree.branch && matter.head !== null)
+    .map(({ matter }) => matter.orig_head);
+  for (const head of [orig_head, ...earlier])
+    if (await isAncestor(git, worktree, commit, head)) return;
+  throw new ServiceError(
+    'remote_moved',
+    `${worktree.branch} on ${name} has commits that the worktree does not have (${commit.slice(0, 12)}): a push after the rebase would lose them. Run git fetch and git merge there first.`,
+  );
+};
+
+// On another branch than before, only the Work item's own commits come along, not those of its former base.
+const commitsToMove = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { orig_head, onto_commit }: Pick<ConflictMatter, 'orig_head' | 'onto_commit'>,
+): Promise<string> => {
+  const { base_commit } = worktree;
+  const common = await mergeBase(git, worktree, orig_head, onto_commit);
+  if (common === undefined || common === base_commit) return onto_commit;
+  const isOlder = await isAncestor(git, worktree, common, base_commit);
+  return isOlder && (await isAncestor(git, worktree, base_commit, orig_head))
+    ? base_commit
+    : onto_commit;
+};
+
+const refuseInTheWay = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  range: { onto: string; upstream: string },
+): Promise<void> => {
+  const files = await filesInTheWay(git, worktree, range);
+  if (files.length === 0) return;
+  throw new ServiceError(
+    'uncommitted_changes',
+    `${files.slice(0, 5).join(', ')} would be written over: git does not track ${files.length === 1 ? 'this file' : 'these files'}, and the rebase brings files of that name. Move what is yours away, then try again.`,
+    { members: { files: files.slice(0, 100) } },
+  );
+};
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

@@ -1,0 +1,32 @@
+import type { ConflictFile } from '../../../store/records/conflict.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { rebaseState } from '../../tools/git/write/rebase.ts';
+import { conflictDiff, unmergedFiles } from '../../code/rebase/unmerged.ts';
+import { checkState } from '../../code/worktrees/look/state.ts';
+import { getWorktree } from '../../code/worktrees/read.ts';
+import { toFile } from '../../code/rebase/conflict-words.ts';
+import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
+
+export interface Preview {
+  files: ConflictFile[];
+  diff: string;
+}
+
+/** The files in conflict as they are now, and git's own diff of them. 404 when no rebase waits. Changes nothing. */
+export const previewConflicts = async (service: Service, caseId: string): Promise<Preview> => {
+  const worktree = getWorktree(service, caseId);
+  if (rebaseUnderWay(service, caseId) === undefined) throw nothingToSee(caseId);
+  await checkState(worktree);
+  if ((await rebaseState(service.git, worktree)) === undefined) throw nothingToSee(caseId);
+  const files = await unmergedFiles(service.git, worktree);
+  const diff =
+    files.length === 0 ? '' : (await conflictDiff(service.git, worktree, files)).toString();
+  return { files: files.map(toFile), diff };
+};
+
+const nothingToSee = (caseId: string): ServiceError =>
+  new ServiceError(
+    'not_found',
+    `No rebase waits in the worktree of the Work item ${caseId}. Start one with POST /api/cases/${caseId}/pr/rebase.`,
+  );

@@ -1,0 +1,166 @@
+import { changeConflict, type KeptConflict } from '../../../store/conflicts.ts';
+import type { ConflictFile } from '../../../store/records/conflict.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { moveBase } from '../../../store/worktrees.ts';
+import { update } from '../cases/change.ts';
+import { isClosed, moveTo, unblock } from '../cases/moves.ts';
+import { counted } from '../../../base/counted.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { endQueued } from '../sessions/end-queued.ts';
+import { putMessage } from '../../tools/git/write/git-files.ts';
+import { type RebaseAnswer, rebaseState, type Stop } from '../../tools/git/write/rebase.ts';
+import { commitOf, headCommit } from '../../tools/git/read/repository.ts';
+import { bringBack } from '../../code/snapshots/set-aside.ts';
+import { dropSnapshot, readSnapshot, snapshot } from '../../code/snapshots/snapshot.ts';
+import { type Unmerged, unmergedFiles } from '../../code/rebase/unmerged.ts';
+import { toFile } from '../../code/rebase/conflict-words.ts';
+import { CONFLICT } from '../../code/rebase/under-way.ts';
+
+export interface Clean {
+  status: 'clean';
+  head: string;
+  onto: string;
+  /** What became of changes that were kept. */
+  changes?: 'brought_back' | 'set_aside';
+  set_aside_ref?: string;
+}
+
+export interface Conflicted {
+  status: 'conflicted';
+  files: ConflictFile[];
+  onto: string;
+  /** The commit that could not be applied, and which one it is of how many. */
+  commit: Omit<Stop, 'head'>;
+}
+
+/** What git came to: it stopped at a conflict, or the rebase has ended. Anything else is thrown, in git's own words. */
+export const proceed = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  conflict: KeptConflict,
+  { done, said }: RebaseAnswer,
+): Promise<Clean | Conflicted> => {
+  const { git } = service;
+  const state = await rebaseState(git, worktree);
+  if (done && state === undefined) return finish(service, worktree, conflict);
+  const files = await unmergedFiles(git, worktree);
+  if (state !== undefined && files.length > 0)
+    return stopAt(service, worktree, conflict, { files, stop: state.stop });
+  throw gitSaid(said);
+};
+
+const gitSaid = (said: string): ServiceError => {
+  const words = said.split('\n').map((line) => line.trim());
+  const detail = words.filter((line) => line !== '' && !/^(?:hint:|Rebasing)/.test(line));
+  const why = detail.slice(0, 6).join(' ').slice(0, 600);
+  if (/\.lock': File exists/.test(said)) return new ServiceError('worktree_busy', why);
+  if (/would be overwritten|would lose untracked|unstaged changes/.test(said))
+    return new ServiceError('uncommitted_changes', why);
+  return new ServiceError('git_failed', why || 'git did not say why it could not rebase.');
+};
+
+/** Git stopped at a conflict: it is told, the Work item waits for the operator, and what is unmerged is remembered. */
+export const stopAt = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  conflict: KeptConflict,
+  { files, stop }: { files: readonly Unmerged[]; stop: Stop },
+): Promise<Conflicted> => {
+  const { git, store, clock } = service;
+  const { matter } = conflict;
+  const { ref, commit } = await snapshot(git, worktree, 'conflicted');
+  await block(service, conflict);
+  const told = files.map(toFile);
+  const all = merged(matter.files, told);
+  await changeConflict(store, conflict, {
+    step: 'conflicted',
+    conflicted: { ref, commit },
+    stopped: stop,
+    file_count: matter.file_count + all.length - matter.files.length,
+    files: all.slice(0, MOST_FILES),
+    ...(matter.conflicted_at === null && { conflicted_at: clock().toISOString() }),
+    line: `stopped at commit ${stop.number} of ${stop.count}: ${counted(told.length, 'file')} in conflict (${named(told)})`,
+  });
+  if (matter.conflicted !== null) await dropSnapshot(git, worktree, matter.conflicted);
+  const { head: _, ...at } = stop;
+  return { status: 'conflicted', files: told, onto: matter.onto, commit: at };
+};
+
+const MOST_FILES = 200;
+
+const merged = (before: readonly ConflictFile[], more: readonly ConflictFile[]): ConflictFile[] => {
+  const known = new Set(before.map(({ path }) => path));
+  return [...before, ...more.filter(({ path }) => !known.has(path))];
+};
+
+const named = (files: readonly ConflictFile[]): string =>
+  files
+    .slice(0, 5)
+    .map(({ path, kind }) => `${path}: ${kind}`)
+    .join(', ') + (files.length > 5 ? ', …' : '');
+
+/** One that is closed stays closed: its branch may be rebased all the same. */
+export const block = async (service: Service, { case_id }: KeptConflict): Promise<void> => {
+  await update(service, case_id, (item) =>
+    isClosed(item.state) ? undefined : moveTo(item, 'BLOCKED'),
+  );
+};
+
+/** The Work item goes back to where it was, unless something else blocked it before. */
+export const letGo = async (service: Service, { case_id, matter }: KeptConflict): Promise<void> => {
+  await endQueued(service, case_id, CONFLICT);
+  if (matter.case_state_before !== 'BLOCKED') await update(service, case_id, unblock);
+};
+
+/** The rebase has ended: changes come back, the worktree's base is what it is on now, and the record says so last. */
+export const finish = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  conflict: KeptConflict,
+  how = 'ended',
+): Promise<Clean> => {
+  const { git, store, clock } = service;
+  const { onto, onto_commit, set_aside, conflicted, conflicted_at } = conflict.matter;
+  const head = (await headCommit(git, worktree)) ?? onto_commit;
+  const isBack = await bringChanges(service, worktree, conflict);
+  const base = (await isBranch(service, worktree, onto)) ? onto : worktree.base;
+  await moveBase(store, worktree, { base, base_commit: onto_commit });
+  if (conflicted !== null) await dropSnapshot(git, worktree, conflicted);
+  await letGo(service, conflict);
+  const words = isBack ? '' : `; the changes are kept under ${set_aside?.ref}, for they do not fit`;
+  await changeConflict(store, conflict, {
+    outcome: conflicted_at === null ? 'clean' : 'resolved',
+    step: null,
+    head,
+    conflicted: null,
+    ...(isBack && { set_aside: null }),
+    ended_at: clock().toISOString(),
+    line: `${how}: ${conflict.matter.branch} is at ${head}${words}`,
+  });
+  if (set_aside === null) return { status: 'clean', head, onto };
+  if (isBack) return { status: 'clean', head, onto, changes: 'brought_back' };
+  return { status: 'clean', head, onto, changes: 'set_aside', set_aside_ref: set_aside.ref };
+};
+
+// With the message that was prepared for them: git takes it for a commit of the rebase, and forgets it. True, too, where
+// nothing was set aside.
+const bringChanges = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { matter: { set_aside, snapshot: before } }: KeptConflict,
+): Promise<boolean> => {
+  if (set_aside === null) return true;
+  if (!(await bringBack(git, worktree, set_aside))) return false;
+  if (before !== null)
+    await putMessage(git, worktree, (await readSnapshot(git, worktree, before)).git_files);
+  return true;
+};
+
+const isBranch = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  name: string,
+): Promise<boolean> =>
+  (await commitOf(git, worktree, `refs/heads/${name}`)) !== undefined ||
+  (await commitOf(git, worktree, `refs/remotes/${name}`)) !== undefined;

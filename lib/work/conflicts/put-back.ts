@@ -1,0 +1,66 @@
+import { changeConflict, type KeptConflict, openConflict } from '../../../store/conflicts.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { Service } from '../../service.ts';
+import { putGitFiles } from '../../tools/git/write/git-files.ts';
+import { type Restored, restore } from '../../code/snapshots/restore.ts';
+import { dropSnapshot, readSnapshot } from '../../code/snapshots/snapshot.ts';
+import { messageOf } from './preflight.ts';
+import { block, letGo } from './proceed.ts';
+
+/**
+ * Ends the rebase and puts the worktree back exactly as its snapshot has it, without git's own way to abort, which may
+ * fail: HEAD, branch, index, files, modes. What is undone is kept under a ref, which the record names before.
+ */
+export const putBack = async (
+  { git, store }: Service,
+  worktree: WorktreeRecord,
+  conflict: KeptConflict,
+): Promise<Restored | undefined> => {
+  const { snapshot } = conflict.matter;
+  if (snapshot === null) return undefined;
+  const before = await readSnapshot(git, worktree, snapshot);
+  const restored = await restore(git, worktree, before, async ({ undone, kept_ref }) => {
+    const files = undone.files.map(({ path }) => path).slice(0, 5);
+    const words = files.length === 0 ? '' : ` (${files.join(', ')})`;
+    await changeConflict(store, conflict, { line: `what is undone${words} is under ${kept_ref}` });
+  });
+  await putGitFiles(git, worktree, before.git_files);
+  return restored;
+};
+
+/** Lets go of what was kept for the rebase, once all is as it was. */
+export const dropKept = async (
+  { git }: Service,
+  worktree: WorktreeRecord,
+  { matter: { snapshot, conflicted, set_aside } }: KeptConflict,
+): Promise<void> => {
+  for (const kept of [snapshot, conflicted, set_aside])
+    if (kept !== null) await dropSnapshot(git, worktree, kept);
+};
+
+/** A rebase that could not begin leaves nothing behind but its record, which says why. Throws what it was told. */
+export const undo = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  error: unknown,
+): Promise<never> => {
+  const { store, log } = service;
+  const conflict = openConflict(store, worktree.case_id);
+  if (conflict === undefined) throw error;
+  try {
+    await putBack(service, worktree, conflict);
+    await dropKept(service, worktree, conflict);
+    await letGo(service, conflict);
+    await changeConflict(store, conflict, {
+      ...{ outcome: 'failed', step: null, snapshot: null, conflicted: null, set_aside: null },
+      ended_at: service.clock().toISOString(),
+      line: `failed, and all is as it was: ${messageOf(error)}`,
+    });
+  } catch (other) {
+    log.error({ err: other, case_id: worktree.case_id }, 'A rebase that failed was not put back');
+    await block(service, conflict);
+    const line = `failed (${messageOf(error)}), and was not put back (${messageOf(other)}): send …/conflicts/abort`;
+    await changeConflict(store, conflict, { step: 'interrupted', line });
+  }
+  throw error;
+};

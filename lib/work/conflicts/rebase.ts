@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { readCase } from '../../../store/cases.ts';
+import { changeConflict, createConflict, type KeptConflict } from '../../../store/conflicts.ts';
+import type { ConflictMatter } from '../../../store/records/conflict.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { notFound } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { rebase } from '../../tools/git/write/rebase.ts';
+import { setAside } from '../../code/snapshots/set-aside.ts';
+import { snapshot } from '../../code/snapshots/snapshot.ts';
+import { exclusively } from './exclusively.ts';
+import { type Preflight, preflight, type WantedRebase } from './preflight.ts';
+import { type Clean, type Conflicted, proceed } from './proceed.ts';
+import { undo } from './put-back.ts';
+
+export type Rebased = (Clean | Conflicted) & { notes?: string[] };
+
+/**
+ * Rebases the Work item's branch in its worktree. The exact state before is kept under a ref first; when git fails it is
+ * put back, and the record says why. At a conflict the Work item is BLOCKED until …/apply or …/abort.
+ */
+export const startRebase = (
+  service: Service,
+  caseId: string,
+  wanted: WantedRebase,
+): Promise<Rebased> =>
+  exclusively(service, caseId, 'rebase', async (worktree) => {
+    const known = await preflight(service, worktree, wanted);
+    const conflict = await begin(service, worktree, known);
+    const answer = await attempt(service, worktree, { conflict, known }).catch((error: unknown) =>
+      undo(service, worktree, error),
+    );
+    return known.notes.length === 0 ? answer : { ...answer, notes: known.notes };
+  });
+
+const begin = async (
+  { store, clock }: Service,
+  worktree: WorktreeRecord,
+  { onto, onto_commit, orig_head, remote, notes }: Preflight,
+): Promise<KeptConflict> => {
+  const item = await readCase(store, worktree.case_id);
+  if (item === undefined) throw notFound('Work item', worktree.case_id);
+  const matter: ConflictMatter = {
+    id: randomUUID(),
+    machine: store.machine,
+    outcome: null,
+    step: 'starting',
+    worktree_created_at: worktree.created_at,
+    branch: worktree.branch,
+    ...{ onto, onto_commit, orig_head, head: null },
+    ...{ snapshot: null, conflicted: null, stopped: null, set_aside: null },
+    remote,
+    case_state_before: item.state,
+    file_count: 0,
+    files: [],
+    began_at: clock().toISOString(),
+    ...{ conflicted_at: null, ended_at: null, pushed_at: null, pushed_commit: null },
+  };
+  const words = [
+    `began: ${worktree.branch} at ${orig_head} onto ${onto} (${onto_commit})`,
+    ...notes,
+  ];
+  const made = await createConflict(store, item.id, { matter, line: words.join('; ') });
+  if (made === undefined) throw notFound('Work item', item.id);
+  return made;
+};
+
+interface Begun {
+  conflict: KeptConflict;
+  known: Preflight;
+}
+
+const attempt = async (
+  service: Service,
+  worktree: WorktreeRecord,
+  { conflict, known }: Begun,
+): Promise<Clean | Conflicted> => {
+  const { git } = service;
+  const { id } = conflict.matter;
+  const { ref, commit } = await snapshot(git, worktree);
+  const step = { step: 'rebasing' as const, snapshot: { ref, commit } };
+  let kept = await changed(service, conflict, { ...step, line: `all is kept under ${ref}` });
+  if (known.hasChanges) {
+    const set_aside = await setAside(git, worktree, id);
+    const line = `uncommitted changes are set aside under ${set_aside.ref}`;
+    kept = await changed(service, kept, { set_aside, line });
+  }
+  const { onto_commit: onto, upstream } = known;
+  const answer = await rebase(git, worktree, { onto, upstream, marker: id });
+  return proceed(service, worktree, kept, answer);
+};
+
+const changed = async (
+  { store }: Service,
+  conflict: KeptConflict,
+  change: Parameters<typeof changeConflict>[2],
+): Promise<KeptConflict> => {
+  const kept = await changeConflict(store, conflict, change);
+  if (kept === undefined) throw notFound('rebase', conflict.matter.id);
+  return kept;
+};

@@ -1,0 +1,51 @@
+import type { Session } from '../../../store/records/session.ts';
+import { listSessions, readSession } from '../../../store/sessions/sessions.ts';
+import { inWorktreeTurn } from '../../../store/worktrees.ts';
+import { ServiceError } from '../../errors.ts';
+import { newId } from '../../../store/new-id.ts';
+import type { Choice } from '../../agents/choice.ts';
+import type { Service } from '../../service.ts';
+import { createSession, type NewSession } from '../sessions/create.ts';
+import { unmergedFiles } from '../../code/rebase/unmerged.ts';
+import { checkState } from '../../code/worktrees/look/state.ts';
+import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
+import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/rebase/under-way.ts';
+
+/**
+ * Starts a session that proposes how to resolve the conflicts, in Plan mode like any other: nothing is changed before
+ * the operator approves, and nothing is staged at all. There is one at a time: 409 `session_active`.
+ */
+export const resolveWithAgent = (
+  service: Service,
+  caseId: string,
+  wanted: Pick<NewSession, 'provider' | keyof Choice>,
+): Promise<Session> =>
+  inWorktreeTurn(service.store, caseId, async () => {
+    const id = newId();
+    const known = readSession(service.store, caseId, id);
+    if (known !== undefined) return known.session;
+    const worktree = getWorktree(service, caseId);
+    await checkState(worktree);
+    if (rebaseUnderWay(service, caseId) === undefined) throw noRebase();
+    refuseHeld(service, caseId);
+    refuseSecond(service, caseId);
+    if ((await unmergedFiles(service.git, worktree)).length === 0) {
+      throw new ServiceError(
+        'invalid_state',
+        'No file is in conflict any more. Send …/conflicts/apply to go on, or …/conflicts/abort.',
+      );
+    }
+    return createSession(service, caseId, { ...wanted, id, type: CONFLICT });
+  });
+
+const refuseSecond = ({ store }: Service, caseId: string): void => {
+  const waits = (listSessions(store, caseId) ?? []).some(
+    ({ session }) =>
+      session.type === CONFLICT && session.status === 'queued' && session.elsewhere !== true,
+  );
+  if (!waits) return;
+  throw new ServiceError(
+    'session_active',
+    'A session about these conflicts waits for its turn already. Abort it, or let it start.',
+  );
+};

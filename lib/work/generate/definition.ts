@@ -1,0 +1,116 @@
+import type { ExtractedIssue } from '../../../store/records/extracted.ts';
+import { asCode, oneLine, quoted, section, withoutCommands } from './markdown.ts';
+import { criteriaOf, tasksNamed } from './wanted.ts';
+
+/** Where a definition comes from, for the operator. */
+export interface Origin {
+  title: string;
+  /** `owner/name#12`. */
+  name: string;
+  url: string | null;
+  state: string | null;
+  labels: readonly string[];
+  synced_at: string | null;
+}
+
+/** Stage 1 without an agent: what the issue says, in an order to work from, with what it leaves open. */
+export const definitionOf = (issue: ExtractedIssue, origin: Origin): string =>
+  withoutCommands(
+    `${[
+      `# Problem definition: ${oneLine(origin.title)}`,
+      originText(origin),
+      ...section('Problem', problem(issue)),
+      ...section('Actual', issue.actual),
+      ...section('Expected', issue.expected),
+      ...section('Steps to reproduce', issue.steps.map(numbered)),
+      ...section('Environment', issue.environment.map(fact)),
+      ...section('Acceptance criteria', criteriaOf(issue).map(taskBox)),
+      ...section('Tasks named in the issue', tasksNamed(issue).map(taskBox)),
+      ...section('Errors', issue.errors.map(code)),
+      ...section('Logs', blocks(issue.logs)),
+      ...section('Code', otherCode(issue)),
+      ...section('Proposal', proposal(issue)),
+      ...section('Files', issue.files.map(code)),
+      ...section('Related', related(issue)),
+      ...section('Also said', others(issue)),
+      ...section('Open questions', questions(issue)),
+    ].join('\n\n')}\n`,
+  );
+
+const problem = ({ summary, sections }: ExtractedIssue): string =>
+  sections.length === 0 ? 'The issue says no more than its title.' : summary;
+
+const originText = ({ name, url, state, labels, synced_at }: Origin): string => {
+  const where = url === null ? name : `${name} (<${url}>)`;
+  const is = [state ?? '', ...labels.map((label) => asCode(label))].filter((word) => word !== '');
+  return `From the issue ${where}${is.length === 0 ? '' : `, ${is.join(', ')}`}, as synced ${synced_at ?? 'by hand'}. This is its text, put in order and nothing more: read it against the issue, then correct and complete it.`;
+};
+
+const numbered = (step: string, at: number): string => `${at + 1}. ${oneLine(step)}`;
+const fact = ({ name, value }: { name: string; value: string }): string =>
+  `- ${oneLine(name, 80)}: ${oneLine(value)}`;
+const taskBox = ({ text, checked }: { text: string; checked: boolean }): string =>
+  `- [${checked ? 'x' : ' '}] ${oneLine(text)}`;
+const code = (text: string): string => `- ${asCode(text)}`;
+
+const blocks = (texts: readonly string[]): string =>
+  texts
+    .slice(0, MOST_BLOCKS)
+    .map((text) => quoted(text))
+    .join('\n\n');
+
+const MOST_BLOCKS = 5;
+
+// What is no log already, and not part of a section that is quoted whole.
+const otherCode = ({ code_blocks, logs, sections }: ExtractedIssue): string => {
+  const whole = new Set(
+    sections.filter(({ kind }) => WHOLE.has(kind)).map(({ heading }) => heading),
+  );
+  const told = new Set(logs);
+  return code_blocks
+    .filter(({ content, section: heading }) => !told.has(content) && !whole.has(heading))
+    .filter(({ content }) => content.trim() !== '')
+    .slice(0, MOST_BLOCKS)
+    .map(({ content, language }) => quoted(content, language))
+    .join('\n\n');
+};
+
+const WHOLE = new Set(['summary', 'actual', 'expected', 'proposal', 'environment', 'other']);
+
+const proposal = ({ sections }: ExtractedIssue): string =>
+  sections
+    .filter(({ kind }) => kind === 'proposal')
+    .map(({ content }) => content)
+    .join('\n\n');
+
+const related = ({ mentions, links }: ExtractedIssue): string[] => [
+  ...mentions.map(({ repository, number }) => `- ${repository ?? ''}#${number}`),
+  ...links
+    .slice(0, 20)
+    .map(({ text, url }) => (text === '' ? `- <${url}>` : `- ${oneLine(text)}: <${url}>`)),
+];
+
+const others = ({ sections, summary }: ExtractedIssue): string =>
+  sections
+    .filter(({ kind, content }) => kind === 'other' && content !== summary)
+    .map(({ heading, content }) =>
+      heading === null ? content : `### ${oneLine(heading)}\n\n${content}`,
+    )
+    .join('\n\n');
+
+const questions = (issue: ExtractedIssue): string[] => {
+  const open: [boolean, string][] = [
+    [
+      issue.expected === null && issue.acceptance_criteria.length === 0,
+      'What is expected, and how is it seen that it is done?',
+    ],
+    [issue.actual === null && issue.errors.length > 0, 'What was done when the error came?'],
+    [issue.actual !== null && issue.steps.length === 0, 'How is it reproduced?'],
+    [
+      issue.actual !== null && issue.environment.length === 0,
+      'Where does it happen: which versions, which system?',
+    ],
+    [issue.truncated, 'The issue is longer than what was read of it. What does the rest say?'],
+  ];
+  return open.flatMap(([isOpen, question]) => (isOpen ? [`- ${question}`] : []));
+};

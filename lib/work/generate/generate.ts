@@ -1,0 +1,121 @@
+import { readCase } from '../../../store/cases.ts';
+import { sha256 } from '../../../store/names.ts';
+import { changePlanning, type Planning, type PlanningChange } from '../../../store/planning.ts';
+import {
+  PLANNING_FILES,
+  type PlanningFile,
+  type PlanningStage,
+} from '../../../store/records/planning.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Provider } from '../../agents/provider.ts';
+import type { Service } from '../../service.ts';
+import { checkProvider } from '../sessions/create.ts';
+import { needTrustOf } from '../sessions/trust.ts';
+import { planningFor } from '../planning/gate.ts';
+import { type Material, STAGES } from './material.ts';
+import { planningPrompt } from './prompts.ts';
+import { readOnlyTurn } from './turn.ts';
+
+export interface Wanted {
+  /** Default: the provider of the settings. */
+  provider?: string;
+  /** Also where the file was edited by hand. */
+  overwrite?: boolean;
+}
+
+/**
+ * Writes the planning file of a stage: by the agent that the settings or the caller name, or, where the provider is no
+ * agent, from the text alone. What was edited by hand stays: 409 `planning_edited`, also when it was edited meanwhile.
+ */
+export const generate = async (
+  service: Service,
+  caseId: string,
+  filename: PlanningFile,
+  { provider, overwrite = false }: Wanted,
+): Promise<PlanningStage> => {
+  const item = await readCase(service.store, caseId);
+  if (item === undefined) throw notFound('Work item', caseId);
+  const name = checkProvider(service, provider);
+  const planning = planningFor(service, caseId);
+  const seen = hashOf(planning, filename);
+  if (!overwrite) refuseEdited(planning, filename);
+  const material = STAGES[filename](service, item, planning);
+  const made = await make(service, caseId, name, material);
+  const generated = {
+    sha256: sha256(made.content),
+    generated_by: made.generated_by,
+    at: service.clock().toISOString(),
+  };
+  const kept = await changePlanning(service.store, caseId, (current): PlanningChange => {
+    if (!overwrite || hashOf(current, filename) !== seen) refuseEdited(current, filename);
+    const all = { ...current.matter.generated, [filename]: generated };
+    return { file: { filename, content: made.content }, changes: { generated: all } };
+  });
+  if (kept === undefined) throw notFound('Work item', caseId);
+  const stage = PLANNING_FILES.indexOf(filename) + 1;
+  return { filename, stage, sha256: generated.sha256, ...made };
+};
+
+interface Made {
+  content: string;
+  generated_by: string;
+}
+
+const make = async (
+  service: Service,
+  caseId: string,
+  name: string,
+  material: Material,
+): Promise<Made> => {
+  const run = await agentOf(service, name);
+  if (run === undefined) return { content: material.extract(), generated_by: EXTRACTION };
+  await needTrustOf(service, { case_id: caseId, provider: name });
+  const prompt = planningPrompt(material);
+  const answer = await readOnlyTurn(service, caseId, { provider: { name, run }, prompt });
+  return { content: fileOf(answer), generated_by: name };
+};
+
+const EXTRACTION = 'extraction';
+
+// Those that are no agents can think of nothing: then the text itself says what there is.
+const agentOf = async (service: Service, name: string): Promise<Provider | undefined> => {
+  const provider = service.providers().get(name);
+  const { kind, available, reason } = (await provider?.probe()) ?? {};
+  if (kind === 'runbook' || kind === 'manual') return undefined;
+  if (available === true) return provider;
+  throw new ServiceError('unavailable', reason ?? `${name} cannot be used now.`);
+};
+
+const fileOf = (answer: string): string => {
+  const text = unwrapped(answer).trim();
+  if (text === '') throw failed('The agent answered with nothing.');
+  const content = `${text}\n`;
+  if (Buffer.byteLength(content) > LARGEST) throw failed('The agent wrote more than 1 MiB.');
+  return content;
+};
+
+const LARGEST = 1_048_576;
+
+const failed = (why: string): ServiceError =>
+  new ServiceError('provider_failed', `${why} Nothing was written. Try again.`);
+
+// Agents like to put a document into a block of code as a whole.
+const unwrapped = (answer: string): string => {
+  const [, fence, inner] =
+    /^\s*(`{3,}|~{3,})(?:markdown|md)?[ \t]*\n([\s\S]*?)\n?\1\s*$/.exec(answer) ?? [];
+  if (fence === undefined || inner === undefined) return answer;
+  return inner.split('\n').some((line) => line.startsWith(fence)) ? answer : inner;
+};
+
+const hashOf = ({ artifacts }: Planning, wanted: PlanningFile): string | undefined =>
+  artifacts.find(({ filename }) => filename === wanted)?.sha256;
+
+const refuseEdited = (planning: Planning, filename: PlanningFile): void => {
+  const now = hashOf(planning, filename);
+  if (now === undefined || planning.matter.generated?.[filename]?.sha256 === now) return;
+  throw new ServiceError(
+    'planning_edited',
+    `${filename} was edited by hand, and is left as it is. Send {"overwrite": true} to have it written anew.`,
+    { members: { filename, sha256: now } },
+  );
+};

@@ -1,0 +1,48 @@
+import { fenceOff } from '../../../base/fence-off.ts';
+import { shellBlocks } from '../../agents/runbook/shell-blocks.ts';
+
+/** A section of a document; nothing where it would be empty. */
+export const section = (heading: string, body: string | readonly string[] | null): string[] => {
+  const text = (typeof body === 'string' ? body : (body ?? []).join('\n')).trim();
+  return text === '' ? [] : [`## ${heading}`, text];
+};
+
+/** Words of others on one line, which open no block of code and no comment wherever they are put. */
+export const oneLine = (text: string, most = 300): string => {
+  const line = text
+    .replace(/\s+/g, ' ')
+    .replace(/`{3,}|~{3,}/g, "''")
+    .replaceAll('<!--', '&lt;!--')
+    .trim();
+  return line.length <= most ? line : `${line.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+};
+
+/** The first sentence of a text of others, on one line and without its full stop. */
+export const firstSentence = (text: string): string => {
+  const line = oneLine(text.replace(/(`{3,}|~{3,})[\s\S]*$/, ''), 1000);
+  return oneLine(/^.{10,200}?[.!?](?= |$)/.exec(line)?.[0] ?? line, 200).replace(/\.$/, '');
+};
+
+/** As code on one line. */
+export const asCode = (text: string): string => `\`${oneLine(text).replaceAll('`', "'")}\``;
+
+/** Code or a log of others: never a language that somebody runs. */
+export const quoted = (text: string, language: string | null = null): string => {
+  const safe = language !== null && /^[a-z0-9+#-]{1,20}$/.test(language) && !SHELL.test(language);
+  const most = text.length > MOST ? `${text.slice(0, MOST)}\n… (the rest is in the issue)` : text;
+  return fenceOff(most, safe ? language : 'text');
+};
+
+const MOST = 6000;
+const SHELL = /^(?:ba|z|fi|c|k|da|a)?sh|^shell|^console/;
+
+/**
+ * What strangers wrote must not become what the runbook runs: a block of theirs is text, and if one were still read as a
+ * shell block, no fence is left in the whole.
+ */
+export const withoutCommands = (markdown: string): string => {
+  const text = markdown.replace(FENCE, '$1text');
+  return shellBlocks(text).length === 0 ? text : text.replace(/`{3,}|~{3,}/g, "''");
+};
+
+const FENCE = /((?:(?<!`)`{3,}|(?<!~)~{3,})[ \t]*)(?:sh|shell|bash)(?=[ \t\n]|$)/gi;

@@ -1,0 +1,112 @@
+import { type IssueCopy, readIssueCopy } from '../../../store/links/issue-copy.ts';
+import { readLink } from '../../../store/links/links.ts';
+import type { Planning } from '../../../store/planning.ts';
+import type { Case } from '../../../store/records/case.ts';
+import type { IssueLinkMatter } from '../../../store/records/link.ts';
+import type { PlanningFile } from '../../../store/records/planning.ts';
+import { ServiceError } from '../../errors.ts';
+import { extractIssue } from '../issue-text/extract.ts';
+import type { Service } from '../../service.ts';
+import { definitionOf, type Origin } from './definition.ts';
+import { hypothesesOf } from './hypotheses.ts';
+import { tasksOf } from './tasks.ts';
+
+/** What a planning file is made of, whoever makes it. */
+export interface Material {
+  filename: PlanningFile;
+  title: string;
+  type: string;
+  /** For an agent. */
+  parts: { name: string; content: string }[];
+  /** Makes the file of the text alone. */
+  extract: () => string;
+}
+
+type Gather = (service: Service, item: Case, planning: Planning) => Material;
+
+/** What each stage needs; 422 where it is not there. */
+export const STAGES: Readonly<Record<PlanningFile, Gather>> = {
+  'problem-definition.md': (service, item) => fromIssue(service, item),
+  'hypotheses.md': (service, item, planning) => fromDefinition(service, item, planning),
+  'tasks.md': (_service, item, planning) => fromHypotheses(item, planning),
+};
+
+const fromIssue = ({ store }: Service, item: Case): Material => {
+  const issue = readLink(store, item.id)?.issue;
+  const copy = issue === undefined ? undefined : readIssueCopy(store, item.id);
+  if (issue === undefined) throw notLinked('The Work item is linked to no issue.');
+  if (copy === undefined) throw notLinked('The linked issue was never read.');
+  const origin = originOf(issue, copy);
+  return {
+    ...of(item, 'problem-definition.md'),
+    title: copy.title,
+    parts: [{ name: `The issue ${origin.name}: ${copy.title}`, content: copy.body }],
+    extract: () => definitionOf(extractIssue(copy.body, copy.title), origin),
+  };
+};
+
+const notLinked = (what: string): ServiceError =>
+  new ServiceError(
+    'not_linked',
+    `${what} Import the issue, or write link.md and synchronise; or write problem-definition.md yourself with PUT …/planning-artifacts/problem-definition.md.`,
+  );
+
+const originOf = (issue: IssueLinkMatter, copy: IssueCopy): Origin => ({
+  title: copy.title,
+  name: nameOf(issue),
+  url: issue.url ?? null,
+  state: copy.state,
+  labels: copy.labels,
+  synced_at: issue.synced_at ?? null,
+});
+
+const nameOf = ({ repository, number }: IssueLinkMatter): string => `${repository}#${number}`;
+
+const fromDefinition = ({ store }: Service, item: Case, planning: Planning): Material => {
+  const issue = readLink(store, item.id)?.issue;
+  const [source, content] = problemOf(item, planning);
+  return {
+    ...of(item, 'hypotheses.md'),
+    parts: [{ name: `From ${source}`, content }],
+    extract: () =>
+      hypothesesOf(extractIssue(content, item.title), {
+        title: item.title,
+        source,
+        own: issue && nameOf(issue),
+      }),
+  };
+};
+
+// The definition of the problem, or the description where there is none.
+const problemOf = ({ description }: Case, planning: Planning): [string, string] => {
+  const definition = textOf(planning, 'problem-definition.md');
+  return definition === undefined
+    ? ['the description', description]
+    : ['problem-definition.md', definition];
+};
+
+const textOf = ({ artifacts }: Planning, wanted: PlanningFile): string | undefined =>
+  artifacts.find(({ filename }) => filename === wanted)?.content;
+
+const fromHypotheses = (item: Case, planning: Planning): Material => {
+  const hypotheses = textOf(planning, 'hypotheses.md');
+  if (hypotheses === undefined)
+    throw new ServiceError(
+      'invalid_state',
+      'There is no hypotheses.md to make tasks from. Generate it with POST …/planning/hypotheses-file, or write it.',
+    );
+  const [source, content] = problemOf(item, planning);
+  return {
+    ...of(item, 'tasks.md'),
+    parts: [
+      { name: 'From hypotheses.md', content: hypotheses },
+      { name: `From ${source}`, content },
+    ],
+    extract: () => tasksOf(extractIssue(hypotheses), extractIssue(content), item.title),
+  };
+};
+
+const of = (
+  { title, type }: Case,
+  filename: PlanningFile,
+): Pick<Material, 'filename' | 'title' | 'type'> => ({ filename, title, type });

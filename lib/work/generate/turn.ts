@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import type { LockMatter } from '../../../store/records/lock.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { acquireLock, releaseLock } from '../../../store/sessions/locks.ts';
+import { visible } from '../../../base/visible.ts';
+import { refuseSession } from '../../code/rebase/under-way.ts';
+import { ServiceError } from '../../errors.ts';
+import { ANSWER_LIMITS } from '../../agents/launch.ts';
+import type { Provider, RunResult, RunSpec } from '../../agents/provider.ts';
+import { openRunDoor } from '../../agents/run-door.ts';
+import type { Service } from '../../service.ts';
+import { keepBaseline, undoChanges, undoInterrupted } from '../sessions/baseline.ts';
+import { type LiveRun, newRun, START } from '../sessions/engine.ts';
+import { wakeQueue } from '../sessions/launch.ts';
+import { noPlaceLeft } from '../sessions/places.ts';
+import type { ReadingTurn } from '../sessions/reading-turn.ts';
+import { forgetState } from '../../sandbox/state/open.ts';
+import { viewOf } from '../../code/worktrees/look/view.ts';
+import { ensureWorktree } from '../../code/worktrees/make/create.ts';
+import { refuseHeld } from '../../code/worktrees/read.ts';
+
+/** Of the lock: the daemon frees it when that is done, or when it starts again. */
+export const PLANNING = 'planning';
+
+export interface Asked {
+  provider: { name: string; run: Provider };
+  /** The whole prompt. */
+  prompt: string;
+}
+
+/**
+ * Has an agent answer in the Work item's worktree, fenced as a session in Plan mode is: it holds the session lock and a
+ * place of `max_sessions`, sees the worktree read-only or is compared afterwards, and leaves no process. Throws 409 while
+ * somebody else is at work there, 502 `provider_failed` for an agent that fails or changes something.
+ */
+export const readOnlyTurn = async (
+  service: Service,
+  caseId: string,
+  asked: Asked,
+): Promise<string> => {
+  const { live, ended } = await begin(service, caseId);
+  try {
+    return answerOf(await compared(service, live, asked));
+  } finally {
+    await free(service, live).finally(ended);
+  }
+};
+
+const free = async (service: Service, { case_id, session_id }: LiveRun): Promise<void> => {
+  const isOurs = ({ operation }: LockMatter): boolean => operation === PLANNING;
+  await releaseLock(service.store, case_id, isOurs).finally(() =>
+    service.engine.live.delete(session_id),
+  );
+  await wakeQueue(service);
+};
+
+interface Begun {
+  live: LiveRun;
+  /** Whoever waits for its end goes on. */
+  ended: () => void;
+}
+
+const begin = (service: Service, caseId: string): Promise<Begun> =>
+  service.engine.starts.take(START, async () => {
+    const { store, engine, clock } = service;
+    if (engine.closing) throw new ServiceError('unavailable', STOPPED);
+    refuseSession(service, caseId, PLANNING);
+    refuseHeld(service, caseId);
+    if (noPlaceLeft(service)) throw busy('As many sessions run as max_sessions allows.');
+    const acquired_at = clock().toISOString();
+    const matter = { kind: 'operator' as const, name: 'the daemon', operation: PLANNING };
+    const isBusy = [...engine.live.values()].some(({ case_id }) => case_id === caseId);
+    if (isBusy || !(await acquireLock(store, caseId, { ...matter, acquired_at })))
+      throw busy('Somebody is at work in the worktree.');
+    const begun = liveRun(caseId);
+    engine.live.set(begun.live.session_id, begun.live);
+    return begun;
+  });
+
+const STOPPED = 'The daemon stopped before the agent had answered. Start it, then try again.';
+
+const busy = (why: string): ServiceError =>
+  new ServiceError('session_active', `${why} Let it end, or abort it, then try again.`);
+
+const liveRun = (case_id: string): Begun => {
+  const id = randomUUID();
+  let ended: () => void = () => undefined;
+  const finished = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  const live = newRun({ session_id: id, case_id, run_marker: id, phase: 'plan' });
+  live.entered = true;
+  live.finished = finished;
+  return { live, ended };
+};
+
+const compared = async (service: Service, live: LiveRun, asked: Asked): Promise<RunResult> => {
+  const { case_id, session_id: id } = live;
+  const turn = turnOfPlanning(service, { case_id, id, provider: asked.provider.name });
+  const worktree = await ensureWorktree(service, case_id);
+  await undoInterrupted(service, turn);
+  const baseline = await keepBaseline(service, turn, worktree);
+  let violation: string | undefined;
+  let result: RunResult;
+  try {
+    result = await run(service, live, { asked, worktree, signed_as: baseline.signed_as });
+  } finally {
+    violation = await undoChanges(service, turn, worktree, baseline);
+  }
+  return violation === undefined ? result : { outcome: 'failed', error: violation };
+};
+
+/** A turn that belongs to no session: what is found goes to the log, and what was undone stays under its ref. */
+export const turnOfPlanning = (
+  service: Service,
+  turn: Pick<ReadingTurn, 'case_id' | 'id' | 'provider'>,
+): ReadingTurn => ({
+  ...turn,
+  of: 'planning',
+  run_marker: turn.id,
+  tell: (found) =>
+    service.log.warn({ case_id: turn.case_id, ...found }, 'An agent changed something in planning'),
+  keepPatch: async () => undefined,
+});
+
+interface Start {
+  asked: Asked;
+  worktree: WorktreeRecord;
+  signed_as: string | undefined;
+}
+
+const run = async (service: Service, live: LiveRun, start: Start): Promise<RunResult> => {
+  if (live.stopping || service.engine.closing) return { outcome: 'cancelled' };
+  live.worktree = start.worktree.path;
+  const provider = start.asked.provider.run;
+  const door = await openRunDoor(service, provider, live.token);
+  if (live.stopping || service.engine.closing) {
+    door.close();
+    return { outcome: 'cancelled' };
+  }
+  const spec = { ...specOf(service, live, start), mcp: door.mcp };
+  live.run = provider.start(spec, () => undefined);
+  return live.run.done.finally(() => {
+    door.close();
+    return forgetState(service.store.layout.states, spec.session_id);
+  });
+};
+
+const specOf = (
+  service: Service,
+  live: LiveRun,
+  { asked, worktree, signed_as }: Start,
+): RunSpec => ({
+  session_id: live.session_id,
+  ...viewOf(service, worktree, { phase: 'plan' }),
+  session_dir: worktree.path,
+  prompt: {
+    title: '',
+    type: '',
+    description: asked.prompt,
+    memory: [],
+    global_memory: [],
+    bare: true,
+  },
+  run_marker: live.run_marker,
+  ...(signed_as !== undefined && { signed_as }),
+  limits: ANSWER_LIMITS,
+  awaitPlan: () => Promise.reject(new Error('nobody writes a plan here')),
+});
+
+const answerOf = ({ outcome, error, plan = '' }: RunResult): string => {
+  if (outcome === 'completed') return visible(plan);
+  if (outcome === 'cancelled') throw new ServiceError('unavailable', STOPPED);
+  throw new ServiceError(
+    'provider_failed',
+    `${visible(error ?? 'The agent stopped without an answer.')} Nothing was written.`,
+  );
+};

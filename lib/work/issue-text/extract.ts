@@ -1,0 +1,118 @@
+import type { ExtractedIssue, SectionKind } from '../../../store/records/extracted.ts';
+import { type Block, blocksOf, type Code } from './blocks.ts';
+import { environmentOf } from './environment.ts';
+import { errorsIn, filesIn, linksIn, mentionsIn } from './named.ts';
+import { type Section, sectionsOf, textOf } from './sections.ts';
+import { saysNothing } from './wording.ts';
+
+/**
+ * Takes the text of an issue apart: its sections by the words of their headings, and what it lists, quotes and names. It
+ * reads whatever is given, 256 KB of it at most, in a time in proportion to that, and never throws; nothing that it finds
+ * is run.
+ */
+export const extractIssue = (markdown: string, title?: string): ExtractedIssue => {
+  const text = markdown
+    .slice(0, MOST)
+    .replace(/^\uFEFF/, '')
+    .replace(/\r\n?/g, '\n');
+  const sections = sectionsOf(blocksOf(text));
+  const blocks = sections.flatMap((section) => section.blocks);
+  const prose = blocks.map((block) => block.prose).join('\n');
+  const quoted = blocks.flatMap(({ codes }) => codes.map(({ content }) => content)).join('\n');
+  return {
+    title: title ?? titleOf(sections),
+    summary: summaryOf(sections),
+    sections: sections.map(({ heading, level, kind, ...section }) => ({
+      heading,
+      level,
+      kind,
+      content: textOf({ heading, level, kind, ...section }),
+    })),
+    steps: entriesOf(sections, 'steps'),
+    expected: toldOf(sections, 'expected'),
+    actual: toldOf(sections, 'actual'),
+    environment: environmentOf(sections),
+    acceptance_criteria: entriesOf(sections, 'acceptance'),
+    checklist: checklistOf(sections),
+    code_blocks: codesOf(sections),
+    logs: sections.flatMap(logsOf),
+    errors: errorsIn(`${quoted}\n${prose}`),
+    files: filesIn(`${prose}\n${quoted}`),
+    links: linksIn(prose),
+    mentions: mentionsIn(prose),
+    truncated: markdown.length > MOST,
+  };
+};
+
+const MOST = 262_144;
+
+const titleOf = (sections: readonly Section[]): string | null =>
+  sections.find(({ level }) => level === 1)?.heading ?? null;
+
+// What says so; else what stands before the first heading, or under the title; else the first section that no kind fits.
+const summaryOf = (sections: readonly Section[]): string => {
+  const told = sections.filter(({ kind }) => kind === 'summary');
+  if (told.length > 0) return told.map(textOf).join('\n\n');
+  const first =
+    sections.find(({ heading, kind }) => heading === null && kind === 'other') ??
+    sections.find(({ level, kind }) => level === 1 && kind === 'other') ??
+    sections.find(({ kind }) => kind === 'other');
+  return first === undefined ? '' : textOf(first);
+};
+
+const toldOf = (sections: readonly Section[], wanted: SectionKind): string | null => {
+  const told = sections.filter(({ kind }) => kind === wanted).map(textOf);
+  const text = told.filter((each) => !saysNothing(each)).join('\n\n');
+  return text === '' ? null : text;
+};
+
+const entriesOf = (sections: readonly Section[], wanted: SectionKind): string[] =>
+  sections
+    .filter(({ kind }) => kind === wanted)
+    .flatMap(({ blocks }) => entriesIn(blocks))
+    .filter((entry) => !saysNothing(entry) && !LEAD_IN.test(entry));
+
+// The items of its lists; where it has none, its lines.
+const entriesIn = (blocks: readonly Block[]): string[] => {
+  const items = blocks.flatMap((block) => block.items.map(({ text }) => text));
+  if (items.length > 0) return items;
+  return blocks
+    .filter(({ kind }) => kind === 'paragraph')
+    .flatMap(({ source }) => source.split('\n'))
+    .map((line) => line.replace(/^\s*(?:[-*+•]|\d+[.)])\s+/, '').trim());
+};
+
+const LEAD_IN = /^steps to reproduce(?: the (?:behaviou?r|issue|problem|bug))?:?$/i;
+
+const checklistOf = (sections: readonly Section[]): ExtractedIssue['checklist'] =>
+  sections.flatMap(({ heading, blocks }) =>
+    blocks
+      .flatMap(({ items }) => items)
+      .flatMap(({ text, checked }) =>
+        checked === null ? [] : [{ text, checked, section: heading }],
+      ),
+  );
+
+const codesOf = (sections: readonly Section[]): ExtractedIssue['code_blocks'] =>
+  sections.flatMap(({ heading, blocks }) =>
+    blocks.flatMap(({ codes }) => codes.map((code) => ({ ...code, section: heading }))),
+  );
+
+// Code in a section for it, code that looks like output, and quotes that tell an error.
+const logsOf = ({ kind, blocks }: Section): string[] => {
+  const code = blocks
+    .flatMap(({ codes }) => codes)
+    .filter((each) => kind === 'logs' || isOutput(each))
+    .map(({ content }) => content);
+  const quotes = blocks
+    .filter((block) => block.kind === 'quote' && errorsIn(block.prose).length > 0)
+    .map(({ prose }) => prose.replace(/^[ \t>]+/gm, ''));
+  const loose = kind === 'logs' && code.length === 0 ? blocks.map(({ source }) => source) : [];
+  return [...code, ...quotes, ...(loose.length > 0 ? [loose.join('\n\n')] : [])];
+};
+
+const isOutput = ({ language, content }: Code): boolean =>
+  LOG_LANGUAGES.has(language ?? '') || (PLAIN.has(language ?? '') && errorsIn(content).length > 0);
+
+const LOG_LANGUAGES = new Set(['log', 'logs', 'console', 'output', 'shell-session']);
+const PLAIN = new Set(['', 'text', 'txt', 'plaintext', 'shell', 'bash', 'sh']);

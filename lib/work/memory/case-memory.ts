@@ -1,0 +1,52 @@
+import { listMemory as keptFiles, readMemory, writeMemory } from '../../../store/memory.ts';
+import { isMarkdownName } from '../../../store/names.ts';
+import type { TextFile } from '../../../store/text/text-file.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+
+export interface MemoryFile {
+  filename: string;
+  size: number;
+  sha256: string;
+}
+
+/** The memory files of a Work item, planning files included, by name. */
+export const listMemory = ({ store }: Service, caseId: string): MemoryFile[] => {
+  const files = keptFiles(store, caseId);
+  if (files === undefined) throw notFound('Work item', caseId);
+  return files.map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
+};
+
+export const getMemory = ({ store }: Service, caseId: string, filename: string): TextFile => {
+  checkName(filename);
+  const file = readMemory(store, caseId, filename);
+  if (file === undefined) throw notFound('memory file', filename);
+  return file;
+};
+
+/** Writes a whole memory file. With `ifMatch` only when it is still the one that was read, by hand or otherwise. */
+export const putMemory = async (
+  { store }: Service,
+  caseId: string,
+  file: { filename: string; content: string },
+  ifMatch?: string,
+): Promise<TextFile> => {
+  checkName(file.filename);
+  const written = await writeMemory(store, caseId, file, ifMatch);
+  if (written === undefined) throw notFound('Work item', caseId);
+  const kept = readMemory(store, caseId, file.filename);
+  if (kept === undefined) throw notFound('memory file', file.filename);
+  return kept;
+};
+
+/** Throws `bad_request` for what is no name of a memory file. */
+export const checkName = (filename: string): void => {
+  if (isMarkdownName(filename)) return;
+  throw new ServiceError(
+    'bad_request',
+    'A memory file is named like notes.md: letters, digits, dot, dash and underscore, at most 128 characters.',
+    {
+      errors: [{ path: 'path/filename', message: 'has to match [A-Za-z0-9][A-Za-z0-9._-]*.md' }],
+    },
+  );
+};

@@ -1,0 +1,96 @@
+import { editGlobalMemory, listGlobalMemory, readGlobalMemory } from '../../../store/global-memory.ts';
+import { type HeldLock, heldLocks } from '../../../store/sessions/locks.ts';
+import type { TextFile } from '../../../store/text/text-file.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { isTokenOf } from '../../agents/token.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
+import { checkName, type MemoryFile } from './case-memory.ts';
+
+const MAX_BYTES = 1_048_576;
+
+/** The files of the global memory, by name. */
+export const listGlobal = ({ store }: Service): MemoryFile[] =>
+  listGlobalMemory(store).map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
+
+export const getGlobal = ({ store }: Service, filename: string): TextFile => {
+  checkName(filename);
+  const file = readGlobalMemory(store, filename);
+  if (file === undefined) throw notFound('global memory file', filename);
+  return file;
+};
+
+export interface GlobalWrite {
+  content: string;
+  mode: 'replace' | 'append';
+  /** Whose session lock guards the write; without it, that of every Work item. */
+  case_id?: string;
+  /** Of a lock that the writer holds itself. */
+  token?: string;
+}
+
+/**
+ * Replaces memory/global.md or adds to it. 409 `lock_held` while somebody else is at work; no session begins between that
+ * look and the write. What was saved by hand meanwhile is added to, never lost.
+ */
+export const writeGlobal = (
+  service: Service,
+  { content, mode, case_id, token }: GlobalWrite,
+  ifMatch?: string,
+): Promise<MemoryFile> => {
+  checkContent(content);
+  return editGlobalMemory(
+    service.store,
+    (before) => {
+      if (case_id !== undefined) checkCase(service, case_id);
+      refuseHeldByOthers(heldLocks(service.store, case_id), token);
+      const text = mode === 'append' ? appended(before, content) : Buffer.from(content);
+      if (text.length > MAX_BYTES) throw tooLarge(text.length);
+      return text;
+    },
+    ifMatch,
+  );
+};
+
+const checkContent = (content: string): void => {
+  const message = NOT_TEXT.find(([pattern]) => pattern.test(content))?.[1];
+  if (message === undefined) return;
+  throw new ServiceError('bad_request', `/content ${message}.`, {
+    errors: [{ path: '/content', message }],
+  });
+};
+
+const NOT_TEXT: readonly (readonly [RegExp, string])[] = [
+  [/\0/, 'holds a NUL character; take it out'],
+  [/\p{Cs}/u, 'holds half a surrogate pair, which UTF-8 cannot say; take it out'],
+];
+
+const refuseHeldByOthers = (locks: readonly HeldLock[], token: string | undefined): void => {
+  const other = locks.find(
+    ({ matter }) => token === undefined || !isTokenOf(matter.token_sha256, token),
+  );
+  if (other === undefined) return;
+  const { kind, session_id, name = 'an operator' } = other.matter;
+  const who = kind === 'session' ? `the session ${session_id}` : name;
+  throw new ServiceError(
+    'lock_held',
+    `The session lock of the Work item ${other.case_id} is held by ${who}. Wait until it is free, or send the token that the lock was taken with; nothing was written.`,
+    { members: { case_id: other.case_id } },
+  );
+};
+
+/** The text with another behind it, which begins on a line of its own. */
+export const appended = (before: Buffer = Buffer.alloc(0), content: string): Buffer => {
+  const isWhole = before.length === 0 || before.at(-1) === NEWLINE || content === '';
+  const lineEnd = before.includes('\r\n') ? '\r\n' : '\n';
+  return Buffer.concat([before, Buffer.from(isWhole ? content : lineEnd + content)]);
+};
+
+const NEWLINE = 10;
+
+const tooLarge = (bytes: number): ServiceError =>
+  new ServiceError(
+    'too_large',
+    `global.md would have ${bytes} bytes; it takes ${MAX_BYTES}. Take something out first; nothing was written.`,
+    { members: { max_bytes: MAX_BYTES } },
+  );

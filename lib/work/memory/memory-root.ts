@@ -1,0 +1,17 @@
+import { memoryRootOf } from '../../../store/memory.ts';
+import { notFound } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+
+export interface MemoryRoot {
+  case_id: string;
+  path: string;
+  exists: boolean;
+  global_path: string;
+}
+
+/** Where the memory files are that go with a Work item's worktree, whether it has one yet or not. */
+export const memoryRoot = ({ store }: Service, caseId: string): MemoryRoot => {
+  const root = memoryRootOf(store, caseId);
+  if (root === undefined) throw notFound('Work item', caseId);
+  return { case_id: caseId, ...root, global_path: store.layout.memory };
+};

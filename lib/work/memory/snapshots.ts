@@ -1,0 +1,28 @@
+import type { Snapshot, SnapshotEntry } from '../../../store/records/snapshot.ts';
+import {
+  createSnapshot,
+  listSnapshots as keptSnapshots,
+  readSnapshot,
+  type TaggedSnapshot,
+} from '../../../store/snapshots.ts';
+import { notFound } from '../../errors.ts';
+import { newId } from '../../../store/new-id.ts';
+import type { Service } from '../../service.ts';
+
+/** Keeps the global memory as it is now. Throws `too_large` beyond 16 MiB. */
+export const takeSnapshot = ({ store }: Service): Promise<TaggedSnapshot> =>
+  createSnapshot(store, newId());
+
+/** The snapshots that can be read, oldest first; the others are told by the diagnostics. */
+export const listSnapshots = ({ store }: Service): SnapshotEntry[] =>
+  keptSnapshots(store).snapshots;
+
+/** Throws 404, and `unreadable_record` when the snapshot was changed since. */
+export const getSnapshot = (
+  { store }: Service,
+  id: string,
+): { snapshot: Snapshot; etag: string } => {
+  const found = readSnapshot(store, id);
+  if (found === undefined) throw notFound('snapshot', id);
+  return found;
+};

@@ -1,0 +1,126 @@
+import {
+  changePlanning,
+  type Planning,
+  type PlanningChange,
+  readPlanning,
+} from '../../../store/planning.ts';
+import {
+  PLANNING_FILES,
+  type PlanningArtifact,
+  type PlanningFile,
+  type PlanningGate,
+} from '../../../store/records/planning.ts';
+import type { TextFile } from '../../../store/text/text-file.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+
+/** The planning gate of a Work item as its files are this moment. */
+export const planningGate = (service: Service, caseId: string): PlanningGate =>
+  gateOf(planningFor(service, caseId));
+
+export const planningFor = ({ store }: Service, caseId: string): Planning => {
+  const planning = readPlanning(store, caseId);
+  if (planning === undefined) throw notFound('Work item', caseId);
+  return planning;
+};
+
+/** An approval holds for the very files that were there then: one that was edited, came or went makes it stale. */
+export const gateOf = (planning: Planning): PlanningGate => {
+  const { approved } = planning.matter;
+  const artifacts = artifactsOf(planning);
+  return { status: statusOf(planning), artifacts, approved_at: approved?.at ?? null };
+};
+
+const statusOf = ({ matter: { approved }, artifacts }: Planning): PlanningGate['status'] => {
+  if (artifacts.length === 0) return 'not_started';
+  if (approved == null) return 'pending';
+  return differences(approved.artifacts, artifacts).length === 0 ? 'approved' : 'stale';
+};
+
+export const artifactsOf = ({ matter, artifacts }: Planning): PlanningArtifact[] =>
+  artifacts.map(({ filename, size, sha256 }) => {
+    const generated = matter.generated?.[filename];
+    return {
+      filename: filename as PlanningFile,
+      stage: stageOf(filename),
+      size,
+      sha256,
+      generated_by: generated?.generated_by ?? null,
+      edited: generated?.sha256 !== sha256,
+      approved: matter.approved?.artifacts[filename] === sha256,
+    };
+  });
+
+const stageOf = (filename: string): number => PLANNING_FILES.indexOf(filename as PlanningFile) + 1;
+
+// The names of the files that are not the same in both.
+const differences = (
+  seen: Readonly<Record<string, string>>,
+  artifacts: readonly TextFile[],
+): string[] => {
+  const now = new Map(artifacts.map(({ filename, sha256 }) => [filename, sha256]));
+  const names = new Set([...Object.keys(seen), ...now.keys()]);
+  return [...names].filter((name) => seen[name] !== now.get(name));
+};
+
+/**
+ * The operator approves the planning files as they are. With `seen`, only if these are the ones that were read: 409
+ * `plan_changed` says which are not.
+ */
+export const approvePlanning = async (
+  service: Service,
+  caseId: string,
+  seen?: Readonly<Record<string, string>>,
+): Promise<PlanningGate> => {
+  const at = service.clock().toISOString();
+  const planning = await changePlanning(service.store, caseId, approval(at, seen));
+  if (planning === undefined) throw notFound('Work item', caseId);
+  return gateOf(planning);
+};
+
+const approval =
+  (at: string, seen: Readonly<Record<string, string>> | undefined) =>
+  ({ artifacts }: Planning): PlanningChange => {
+    if (artifacts.length === 0) throw nothingToApprove();
+    const changed = seen === undefined ? [] : differences(seen, artifacts);
+    if (changed.length > 0) throw artifactsChanged(changed, hashesOf(artifacts));
+    return { changes: { approved: { at, artifacts: hashesOf(artifacts) } } };
+  };
+
+const hashesOf = (artifacts: readonly TextFile[]): Record<string, string> =>
+  Object.fromEntries(artifacts.map(({ filename, sha256 }) => [filename, sha256]));
+
+const nothingToApprove = (): ServiceError =>
+  new ServiceError(
+    'invalid_state',
+    'There is no planning file to approve. Generate one with POST …/planning/from-issue, or write one with PUT …/planning-artifacts/problem-definition.md.',
+  );
+
+const artifactsChanged = (changed: string[], artifacts: Record<string, string>): ServiceError =>
+  new ServiceError(
+    'plan_changed',
+    `${changed.join(', ')} changed since you read ${changed.length === 1 ? 'it' : 'them'}. Read the planning files again, then approve what they say now.`,
+    { members: { changed, artifacts } },
+  );
+
+/** Throws 422 `planning_gate_closed` once there is a planning file and the operator has not approved what is there. */
+export const refuseClosedGate = (service: Service, caseId: string): void => {
+  const { status, artifacts } = planningGate(service, caseId);
+  if (status === 'not_started' || status === 'approved') return;
+  throw new ServiceError('planning_gate_closed', closedBecause(status, artifacts), {
+    members: { planning: status },
+  });
+};
+
+export const closedBecause = (
+  status: PlanningGate['status'],
+  artifacts: readonly PlanningArtifact[],
+): string => {
+  const names = artifacts.filter(({ approved }) => !approved).map(({ filename }) => filename);
+  const what = names.length === 0 ? 'a file that was approved is gone' : names.join(', ');
+  const why =
+    status === 'pending'
+      ? `The planning files are not approved (${what}).`
+      : `The planning files changed since they were approved (${what}).`;
+  return `${why} Read them, then POST …/planning/approve, and approve the session's plan after that.`;
+};

@@ -1,0 +1,142 @@
+import { readCase } from '../../../store/cases.ts';
+import { readLink } from '../../../store/links/links.ts';
+import type { Case } from '../../../store/records/case.ts';
+import type { Readiness } from '../../../store/records/planning.ts';
+import { readLock } from '../../../store/sessions/locks.ts';
+import { readSession } from '../../../store/sessions/sessions.ts';
+import { isClosed } from '../cases/moves.ts';
+import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
+import { counted } from '../../../base/counted.ts';
+import { notFound } from '../../errors.ts';
+import { listChecklist } from '../proof/checklist.ts';
+import { messageOf } from '../../agents/run-end.ts';
+import type { Service } from '../../service.ts';
+import { adviceFor, stateOf } from '../../code/worktrees/look/state.ts';
+import { findWorktree } from '../../code/worktrees/read.ts';
+import { repositoryFor } from '../../code/projects/repository.ts';
+import { closedBecause, planningGate } from './gate.ts';
+
+type Check = Readiness['checks'][number];
+type Found = Pick<Check, 'ok' | 'detail'>;
+type Look = (service: Service, item: Case) => Found | Promise<Found>;
+
+/** Whether a session of the Work item can begin and be approved now, and what keeps it from that. It changes nothing. */
+export const readiness = async (service: Service, caseId: string): Promise<Readiness> => {
+  const item = await readCase(service.store, caseId);
+  if (item === undefined) throw notFound('Work item', caseId);
+  const looks = [
+    ...Object.entries(NEEDED).map((look) => ({ look, required: true })),
+    ...Object.entries(TOLD).map((look) => ({ look, required: false })),
+  ];
+  const checks = await Promise.all(
+    looks.map(async ({ look: [name, look], required }) => ({
+      name,
+      required,
+      ...(await found(service, item, look)),
+    })),
+  );
+  return { ready: checks.every(({ ok, required }) => ok || !required), checks };
+};
+
+// What cannot be looked at is not ready, and says why.
+const found = async (service: Service, item: Case, look: Look): Promise<Found> => {
+  try {
+    return await look(service, item);
+  } catch (error) {
+    return { ok: false, detail: messageOf(error) };
+  }
+};
+
+const state: Look = (_service, item) => ({
+  ok: !isClosed(item.state),
+  detail: isClosed(item.state)
+    ? `The Work item is ${item.state}. Set its state to OPEN first.`
+    : `The Work item is ${item.state}.`,
+});
+
+const planningIsApproved: Look = (service, { id }) => {
+  const { status, artifacts } = planningGate(service, id);
+  if (status === 'not_started')
+    return { ok: true, detail: 'There are no planning files, and the gate is open.' };
+  if (status !== 'approved') return { ok: false, detail: closedBecause(status, artifacts) };
+  return { ok: true, detail: `${counted(artifacts.length, 'planning file')} approved.` };
+};
+
+const repository: Look = async (service, { project }) => ({
+  ok: true,
+  detail: (await repositoryFor(service, project)).root,
+});
+
+const provider: Look = async (service) => {
+  const { chosen, get } = service.providers();
+  const info = await get(chosen)?.probe();
+  if (info === undefined)
+    return { ok: false, detail: `The settings name the provider ${chosen}, and there is none.` };
+  const { available, reason, version } = info;
+  const known = version === undefined ? chosen : `${chosen} ${version}`;
+  return { ok: available, detail: available ? known : (reason ?? `${chosen} cannot be used.`) };
+};
+
+// A session whose plan waits for the operator is what is to be executed: its lock is in nobody's way.
+const lock: Look = ({ store }, { id }) => {
+  const { locked = false, holder = null } = readLock(store, id) ?? {};
+  if (!locked) return { ok: true, detail: 'The session lock is free.' };
+  const { session_id, name = 'an operator' } = holder ?? {};
+  if (session_id === undefined)
+    return { ok: false, detail: `${name} holds the session lock. Let it be released.` };
+  const status = readSession(store, id, session_id)?.session.status ?? 'gone';
+  if (status === 'plan_ready')
+    return { ok: true, detail: `Session ${session_id} waits for its plan to be approved.` };
+  return {
+    ok: false,
+    detail: `Session ${session_id} is ${status}, and holds the session lock. Let it end, or abort it.`,
+  };
+};
+
+const worktree: Look = async (service, { id }) => {
+  const record = findWorktree(service, id);
+  if (record === undefined) return { ok: true, detail: 'The first session makes the worktree.' };
+  const is = await stateOf(record);
+  if (is !== 'ok') return { ok: false, detail: adviceFor(record, is) };
+  if (rebaseUnderWay(service, id) !== undefined)
+    return {
+      ok: false,
+      detail: 'A rebase waits for you in the worktree. Apply or abort it first.',
+    };
+  return { ok: true, detail: `${record.path} is on ${record.branch}.` };
+};
+
+const linkedIssue: Look = ({ store }, { id }) => {
+  const issue = readLink(store, id)?.issue;
+  if (issue === undefined) return { ok: false, detail: 'The Work item is linked to no issue.' };
+  const { status = 'stale', repository: name, number } = issue;
+  return { ok: status === 'linked', detail: `${name}#${number} is ${status}.` };
+};
+
+const planningFiles: Look = (service, { id }) => {
+  const names = planningGate(service, id).artifacts.map(({ filename }) => filename);
+  return { ok: names.length === 3, detail: names.join(', ') || 'There are none.' };
+};
+
+const checklist: Look = async (service, { id }) => {
+  const entries = await listChecklist(service, id);
+  if (entries.length === 0)
+    return { ok: false, detail: 'It is empty: then any one verified proof opens the proof gate.' };
+  const required = entries.filter((entry) => entry.required).length;
+  return { ok: true, detail: `${counted(entries.length, 'item')}, ${required} of them required.` };
+};
+
+const NEEDED: Readonly<Record<string, Look>> = {
+  state,
+  planning_gate: planningIsApproved,
+  repository,
+  provider,
+  session_lock: lock,
+  worktree,
+};
+
+const TOLD: Readonly<Record<string, Look>> = {
+  linked_issue: linkedIssue,
+  planning_files: planningFiles,
+  proof_checklist: checklist,
+};

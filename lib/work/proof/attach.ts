@@ -1,0 +1,124 @@
+import type { Item } from '../../../store/items/item.ts';
+import {
+  createProof,
+  itemWithProofs,
+  readProof,
+  readProofs,
+  type TaggedProof,
+} from '../../../store/proofs.ts';
+import type { Proof } from '../../../store/records/proof.ts';
+import type { Session } from '../../../store/records/session.ts';
+import { listSessions } from '../../../store/sessions/sessions.ts';
+import { checkTexts } from '../cases/text.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import { newId } from '../../../store/new-id.ts';
+import type { Service } from '../../service.ts';
+import { workOf } from '../../code/worktrees/look/work.ts';
+
+const MAX_BYTES = 1_048_576;
+
+export interface NewProof {
+  type: string;
+  content: string;
+  /** Whose work it proves; default: the newest that worked. */
+  session_id?: string | undefined;
+}
+
+/**
+ * Attaches a proof, not verified, with the session and the commit that it is about, or the hash of the diff of what is not
+ * committed. Throws `too_large` beyond 1 MiB, `bad_request` for a session that is not there.
+ */
+export const attachProof = async (
+  service: Service,
+  caseId: string,
+  { type, content, session_id }: NewProof,
+): Promise<TaggedProof> => {
+  checkContent(content);
+  const matter = await newMatter(service, caseId, { type, session_id });
+  return keep(service, caseId, { matter, content });
+};
+
+/** Keeps what was put together. Throws `not_found`. */
+export const keep = async (
+  service: Service,
+  caseId: string,
+  proof: KeptNew,
+): Promise<TaggedProof> => {
+  const kept = await createProof(service.store, caseId, proof);
+  if (kept === undefined) throw notFound('Work item', caseId);
+  return kept;
+};
+
+type KeptNew = Parameters<typeof createProof>[2];
+
+/** What a new proof says, but for its content. */
+export const newMatter = async (
+  service: Service,
+  caseId: string,
+  { type, session_id }: Omit<NewProof, 'content'>,
+): Promise<KeptNew['matter']> => {
+  if (!service.store.items.byId.has(caseId)) throw notFound('Work item', caseId);
+  const session = sessionOf(service, caseId, session_id);
+  const { commit = null, diff_sha256 } = await workOf(service, caseId, 'uncommitted');
+  return {
+    id: newId(),
+    type,
+    verified: false,
+    ...(session !== undefined && { session_id: session }),
+    commit,
+    ...(diff_sha256 && { diff_sha256 }),
+    created_at: service.clock().toISOString(),
+  };
+};
+
+const sessionOf = (
+  { store }: Service,
+  caseId: string,
+  named: string | undefined,
+): string | undefined => {
+  const sessions = (listSessions(store, caseId) ?? []).map(({ session }) => session);
+  if (named === undefined)
+    return sessions
+      .filter(({ mode }) => mode === 'work')
+      .reduce<Session | undefined>(newer, undefined)?.id;
+  if (sessions.some(({ id }) => id === named)) return named;
+  const errors = [{ path: '/session_id', message: 'is no session of this Work item' }];
+  throw new ServiceError('bad_request', `There is no session ${named} here. List them first.`, {
+    errors,
+  });
+};
+
+const newer = (a: Session | undefined, b: Session): Session =>
+  a !== undefined && a.created_at > b.created_at ? a : b;
+
+/** Throws `too_large` and `bad_request` for a content that could not be read back. */
+export const checkContent = (content: string): void => {
+  if (Buffer.byteLength(content) > MAX_BYTES) throw tooLarge();
+  checkTexts({ content });
+};
+
+const tooLarge = () =>
+  new ServiceError('too_large', 'Attach 1 MiB of UTF-8 or less: the part that shows it.', {
+    errors: [{ path: '/content', message: `must have ${MAX_BYTES} bytes or fewer` }],
+    members: { max_bytes: MAX_BYTES },
+  });
+
+export const listProofs = async (service: Service, caseId: string): Promise<Proof[]> =>
+  readProofs(service.store, await itemOf(service, caseId));
+
+export const getProof = async (
+  service: Service,
+  caseId: string,
+  id: string,
+): Promise<TaggedProof> => {
+  const proof = readProof(service.store, await itemOf(service, caseId), id);
+  if (proof === undefined) throw notFound('proof', id);
+  return proof;
+};
+
+/** The Work item with its proofs and checklist as they are on disk this moment. */
+export const itemOf = async ({ store }: Service, caseId: string): Promise<Item> => {
+  const item = await itemWithProofs(store, caseId);
+  if (item === undefined) throw notFound('Work item', caseId);
+  return item;
+};

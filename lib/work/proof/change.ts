@@ -1,0 +1,82 @@
+import {
+  removeProof as dropProof,
+  type ProofChange,
+  type ProofRule,
+  type TaggedProof,
+  updateProof,
+} from '../../../store/proofs.ts';
+import type { ProofMatter } from '../../../store/records/proof.ts';
+import { saidBy } from '../../guard/api-keys/said-by.ts';
+import { notFound } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { checkContent } from './attach.ts';
+
+/** Which proof, and how it was when the caller read it. */
+export interface Which {
+  caseId: string;
+  id: string;
+  ifMatch?: string | undefined;
+}
+
+/** Only the operator verifies. The verification binds to the content: editing it takes the verification back. */
+export const verifyProof = (
+  service: Service,
+  which: Which,
+  key?: { name: string },
+): Promise<TaggedProof> => {
+  const said = { at: service.clock().toISOString(), by: saidBy(key) };
+  return update(service, which, (current, { sha256 }) => markVerified(current, sha256, said));
+};
+
+/** Undefined when it is verified already: verifying twice is one verification, and one event. */
+export const markVerified = (
+  current: ProofMatter,
+  content: string,
+  { at, by }: { at: string; by: string },
+): Partial<ProofMatter> | undefined =>
+  current.verified
+    ? undefined
+    : { verified: true, verified_at: at, verified_by: by, verified_sha256: content };
+
+/** Takes a verification back, also one that stands in the file and waits. What was resolved by it stays so, and is told. */
+export const unverifyProof = (service: Service, which: Which): Promise<TaggedProof> =>
+  update(service, which, () => UNVERIFIED);
+
+const UNVERIFIED = {
+  verified: false,
+  verified_at: undefined,
+  verified_by: undefined,
+  verified_sha256: undefined,
+} as unknown as ProofChange;
+
+/** Changes type, content or both; what differs afterwards is not verified. */
+export const changeProof = (
+  service: Service,
+  which: Which,
+  change: { type?: string; content?: string },
+): Promise<TaggedProof> => {
+  if (change.content !== undefined) checkContent(change.content);
+  return update(service, which, (current, { text }) => {
+    const { type = current.type, content = text } = change;
+    if (type === current.type && content === text) return undefined;
+    return { ...UNVERIFIED, type, ...(content !== text && { content }) };
+  });
+};
+
+/** Takes a proof away; it is kept in `.dossier/undo` for some days. */
+export const removeProof = async (
+  { store }: Service,
+  { caseId, id, ifMatch }: Which,
+): Promise<undefined> => {
+  if (!(await dropProof(store, caseId, id, ifMatch))) throw notFound('proof', id);
+};
+
+const update = async (
+  { store }: Service,
+  { caseId, id, ifMatch }: Which,
+  rule: ProofRule,
+): Promise<TaggedProof> => {
+  const proof = await updateProof(store, caseId, id, { rule, ifMatch });
+  if (proof === undefined) throw notFound('proof', id);
+  return proof;
+};

@@ -1,0 +1,24 @@
+import { isEnded } from '../../../store/records/session.ts';
+import { type KeptSession, listSessions } from '../../../store/sessions/sessions.ts';
+import { getCase } from '../cases/read.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { decided } from './decide.ts';
+import { refuseElsewhere } from './elsewhere.ts';
+
+/**
+ * The session that holds the lock, or the oldest that has not ended. 422 when there is none, or only one that another
+ * machine runs.
+ */
+export const activeSession = async (service: Service, caseId: string): Promise<KeptSession> => {
+  await getCase(service, caseId);
+  await decided(service, caseId);
+  const open = (listSessions(service.store, caseId) ?? []).filter(
+    ({ session }) => !isEnded(session.status),
+  );
+  const ours = open.filter(({ session }) => session.elsewhere !== true);
+  const active = ours.find(({ session }) => session.status !== 'queued') ?? ours[0];
+  if (active !== undefined) return active;
+  for (const { session } of open) refuseElsewhere(session);
+  throw new ServiceError('invalid_state', 'The Work item has no active session.');
+};

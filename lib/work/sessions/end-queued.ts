@@ -1,0 +1,18 @@
+import { listSessions } from '../../../store/sessions/sessions.ts';
+import type { Service } from '../../service.ts';
+import { decide } from './decide.ts';
+import { abort } from './rules.ts';
+import { wrapUp } from './wrap-up.ts';
+
+/** Ends the sessions of this type that only wait: what they were to be about is no more. */
+export const endQueued = async (service: Service, caseId: string, type: string): Promise<void> => {
+  for (const kept of listSessions(service.store, caseId) ?? []) {
+    const { session } = kept;
+    if (session.type !== type || session.status !== 'queued' || session.elsewhere === true)
+      continue;
+    const ending = await wrapUp(service, kept, { status: 'aborted' });
+    await decide(service, caseId, session.id, (current, matter) =>
+      current.status === 'queued' ? abort(ending)(current, matter) : undefined,
+    );
+  }
+};

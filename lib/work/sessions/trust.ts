@@ -1,0 +1,48 @@
+import { readCase } from '../../../store/cases.ts';
+import type { Case } from '../../../store/records/case.ts';
+import type { Session } from '../../../store/records/session.ts';
+import type { KeptSession } from '../../../store/sessions/sessions.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Service } from '../../service.ts';
+import { needProject, needProvider, needWorktree } from '../../guard/trust/need.ts';
+import { findWorktree } from '../../code/worktrees/read.ts';
+import { wantsSetup } from '../../code/worktrees/setup/setup.ts';
+import { noteUntrusted } from './stream.ts';
+
+/** Throws 422 `trust_needed` while a setting that a session of this Work item goes by waits for the operator's word. */
+export const needSessionTrust = (
+  service: Service,
+  { id, project }: Pick<Case, 'id' | 'project'>,
+  provider: string,
+): void => {
+  needProvider(service, provider);
+  needProject(service, project);
+  if (findWorktree(service, id) === undefined || wantsSetup(service, id)) needWorktree(service);
+};
+
+/** The same for a session that is there. */
+export const needTrustOf = async (
+  service: Service,
+  { case_id, provider }: Pick<Session, 'case_id' | 'provider'>,
+): Promise<void> => {
+  const item = await readCase(service.store, case_id);
+  if (item !== undefined) needSessionTrust(service, item, provider);
+};
+
+/** Whether a session that waits for its turn waits for the operator's word, too; that is told once in its stream. */
+export const isUntrusted = async (service: Service, kept: KeptSession): Promise<boolean> => {
+  const { id } = kept.session;
+  const { untrusted } = service.engine;
+  try {
+    await needTrustOf(service, kept.session);
+    untrusted.delete(id);
+    return false;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'trust_needed') throw error;
+    if (untrusted.get(id) === error.message) return true;
+    untrusted.set(id, error.message);
+    noteUntrusted(service, kept, error.message);
+    service.log.warn({ session_id: id }, `A session that waits cannot start. ${error.message}`);
+    return true;
+  }
+};

@@ -1,0 +1,14 @@
+import type { Usage } from '../../../store/records/session.ts';
+import { addUsage } from '../../agents/usage.ts';
+import type { Service } from '../../service.ts';
+import { listSessions } from './read.ts';
+
+/** What all sessions of a Work item used, as far as their agents told. Read from their records: nothing keeps a count. */
+export const usageOf = async (
+  service: Service,
+  caseId: string,
+): Promise<Usage & { sessions: number }> => {
+  const told = (await listSessions(service, caseId)).flatMap(({ usage }) => usage ?? []);
+  const none: Usage = { input_tokens: null, output_tokens: null, cost_usd: null };
+  return { sessions: told.length, ...told.reduce(addUsage, none) };
+};

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { extractIssue } from '../../../lib/work/issue-text/extract.ts';
+import { codeSpans } from '../../../base/markdown/code-spans.ts';
+import { readLeaves } from '../../../base/markdown/leaves.ts';
+import { definitionOf } from '../../../lib/work/generate/definition.ts';
+import { hypothesesOf } from '../../../lib/work/generate/hypotheses.ts';
+import { tasksOf } from '../../../lib/work/generate/tasks.ts';
+import { fenceOff } from '../../../base/fence-off.ts';
+import { hiddenBlock } from '../../../lib/agents/runbook/hidden-blocks.ts';
+import { shellBlocks } from '../../../lib/agents/runbook/shell-blocks.ts';
+import { harmless, quoted } from '../../../lib/host/pull-requests/harmless.ts';
+import { partsOf } from '../../../lib/host/pull-requests/own-words.ts';
+import { wordsOf } from '../../../lib/host/pull-requests/session-words.ts';
+import { parseSections } from '../../../store/text/fenced.ts';
+import { visible, warningsIn } from '../../../base/visible.ts';
+
+const ORIGIN = {
+  ...{ title: 'It hangs', name: 'acme/app#1', url: null, state: 'open', labels: [] },
+  synced_at: null,
+};
+
+/** All that reads Markdown which somebody else wrote, each the whole way of an endpoint. */
+const READERS: Record<string, (markdown: string) => unknown> = {
+  extractIssue: (text) => JSON.stringify(extractIssue(text)),
+  'the three files of planning': (text) => {
+    const problem = extractIssue(definitionOf(extractIssue(text), ORIGIN));
+    const hypotheses = hypothesesOf(problem, { title: 'x', source: 'y', own: undefined });
+    return (
+      tasksOf(extractIssue(hypotheses), problem, 'x') + tasksOf(extractIssue(text), problem, 'x')
+    );
+  },
+  harmless: (text) => harmless(`@a ${text} @b`),
+  quoted: (text) => quoted(`@a ${text}`),
+  shellBlocks,
+  hiddenBlock: (text) => hiddenBlock(`${text}\n\n\`\`\`sh\ntrue\n\`\`\`\n`),
+  'the words of a session': (text) => wordsOf(`## Last words\n${text}`),
+  'the parts of a draft': partsOf,
+  'the texts of a review': (text) => parseSections(`\n## a\n\n\`\`\`markdown\n${text}`),
+  fenceOff: (text) => fenceOff(text, 'text'),
+  warningsIn,
+  visible,
+};
+
+// What is said again and again; a first and a last part stand once.
+const HOSTILE: Record<string, [first: string, again: string, last: string]> = {
+  quotes: ['', '>', ''],
+  'quotes with text': ['', '> ', 'a'],
+  'lists in lists': ['', '- ', 'a'],
+  'numbered lists in lists': ['', '1. ', 'a'],
+  'rulers that are none': ['', '* ', 'a'],
+  'lists in lists over many lines': ['- '.repeat(31), '\n', 'a'],
+  'quotes over many lines': [`${'>'.repeat(31)}a\n`, 'b\n', ''],
+  headings: ['', '#\n', ''],
+  'headings with words': ['', '# ab\n', ''],
+  'headings of all levels': ['', '# a\n## b\n###### c\n', ''],
+  'a heading of blanks': ['# a', ' ', 'b'],
+  underlines: ['', 'a\n-\n', ''],
+  'bold lines': ['', '**Expected**\n', ''],
+  'a bold line and blanks': ['**ab**', ' ', 'x'],
+  labels: ['', 'Expected: a\n', ''],
+  brackets: ['', '[', ''],
+  links: ['', '[a](', ''],
+  'links with titles': ['`', '[a](/u "', '`'],
+  addresses: ['`', 'http://', '`'],
+  definitions: ['', '[a]: b "\n', ''],
+  emphasis: ['', '**a *b_ ', ''],
+  stars: ['', '*', ''],
+  backticks: ['', '`', ''],
+  'backticks and words': ['', '`a', ''],
+  'backticks of all lengths': ['', '`a``b```c````d', ''],
+  'backticks that end a fence': ['', '`', 'a`'],
+  tildes: ['', '~', 'a'],
+  fences: ['', '```\n', ''],
+  'blocks of code': ['', '```\na\n```\n', ''],
+  'headed blocks of code': [`# ${'a'.repeat(250)}\n`, '```sh\nError: a\n```\n', ''],
+  'check boxes': ['# a\n', '- [ ] a\n', ''],
+  'unended comments': ['', '<!--', ''],
+  comments: ['', '<!-- a -->', ''],
+  tags: ['', '<a b="', ''],
+  'tags with attributes': ['', '<a b="" c="', ''],
+  'blanks in a tag': ['<a', ' ', 'b'],
+  'rows of a table': ['|a|\n|-|\n', '|a', ''],
+  'lines of a table': ['|a|\n|-|\n', '|a|\n', ''],
+  'blank lines': ['a', '\n', 'b'],
+  'dashes on lines': ['# a\n', '-\n', 'Verdict:'],
+  blanks: ['a', ' ', 'b'],
+  tabs: ['', '\t', 'b'],
+  'returns of the carriage': ['', '\r', 'a'],
+  mentions: ['', '@a ', ''],
+  'words that close': ['', 'fixes ', '#1'],
+  'one word': ['', 'a', ''],
+  paths: ['', 'a/', ''],
+  'what nobody sees': ['', '\u200b', ''],
+};
+
+const sized = ([first, again, last]: [string, string, string], size: number): string =>
+  first + again.repeat(Math.ceil(size / again.length)) + last;
+
+// The processor's time, in ms, of the quickest of three: what else the machine does is not in it.
+const cost = (read: () => unknown): number =>
+  Math.min(
+    ...[1, 2, 3].map(() => {
+      const before = process.cpuUsage();
+      read();
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    }),
+  );
+
+const SMALL = 16_384;
+const TIMES = 4;
+// Below it, what is measured is the collector and the compiler.
+const FLOOR = 15;
+
+describe('what reads the Markdown of others', () => {
+  for (const [reader, read] of Object.entries(READERS))
+    it(`takes a time in proportion to the text: ${reader}`, () => {
+      for (const [name, parts] of Object.entries(HOSTILE)) {
+        const once = Math.max(
+          FLOOR,
+          cost(() => read(sized(parts, SMALL))),
+        );
+        const more = cost(() => read(sized(parts, SMALL * TIMES)));
+        assert.ok(more < once * TIMES * 2, `${name}: ${once} ms, then ${more} ms`);
+      }
+    });
+
+  it('takes a time in proportion to any such text', () => {
+    const pieces = Object.values(HOSTILE).flat().concat('\n', '\n\n', '    ', '> ', '- ');
+    const text = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(text, (parts) => {
+        const again = parts.join('') || 'a';
+        const all = (size: number) => (): void => {
+          const markdown = sized(['', again, ''], size);
+          for (const read of Object.values(READERS)) read(markdown);
+        };
+        const once = Math.max(FLOOR, cost(all(SMALL / 4)));
+        const more = cost(all((SMALL / 4) * TIMES));
+        assert.ok(more < once * TIMES * 2, `${once} ms, then ${more} ms`);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('takes what is nested too deep for text, and says so of a plan', () => {
+    const deep = `- a\n\n${'> '.repeat(33)}\`\`\`sh\nrm x\n\`\`\`\n`;
+    assert.deepEqual(
+      readLeaves(deep).leaves.map(({ kind }) => kind),
+      ['paragraph', 'paragraph'],
+    );
+    assert.deepEqual(shellBlocks(deep), []);
+    assert.match(hiddenBlock(deep) ?? '', /^Line 3 of the plan stands deeper/);
+    assert.equal(readLeaves(`${'> '.repeat(32)}a`).too_deep, undefined);
+    assert.deepEqual(codeSpans('`a` and ``b`c``'), [
+      [0, 3],
+      [8, 15],
+    ]);
+  });
+});

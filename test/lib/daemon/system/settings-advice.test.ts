@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { check } from '../../../../lib/cli/check.ts';
+import { doctor } from '../../../../lib/cli/doctor.ts';
+import { readConfig } from '../../../../lib/config.ts';
+import { repositoryFor } from '../../../../lib/code/projects/repository.ts';
+import type { FileProblem } from '../../../../store/text/problem.ts';
+import { assertSentence, dossier } from '../../../helpers/command.ts';
+import { makeRepository, type TestRepository } from '../../../helpers/repository.ts';
+import { startForTest } from '../../../helpers/service.ts';
+
+interface Given {
+  settings?: string;
+  workspace?: string;
+  repository?: TestRepository;
+}
+
+/** What the daemon's diagnostics, `dossier check` and `dossier doctor` say of the settings. */
+const toldBy = async (t: TestContext, given: Given) => {
+  const running = await startForTest(t, given);
+  const { workspace, repository } = running;
+  const { body: problems } = await running.call<FileProblem[]>('GET', '/api/diagnostics');
+  const args = ['--workspace', workspace, '--repo', repository.root];
+  const said = async (command: 'check' | 'doctor'): Promise<string> => {
+    const { config } = readConfig([command, ...args], { ...process.env, DOSSIER_TRUST: '1' });
+    const lines: string[] = [];
+    await { check, doctor }[command](config, (line) => lines.push(line));
+    return lines.join('\n');
+  };
+  return { running, problems, check: await said('check'), doctor: await said('doctor') };
+};
+
+describe('settings that can be read and are not what was meant', () => {
+  for (const [settings, at, code, message] of [
+    [
+      'max_session: 2',
+      [2, 1],
+      'unknown_setting',
+      'max_session is no setting, and does nothing. Did you mean max_sessions?',
+    ],
+    [
+      'worktrees: { ttl_hour: 3 }',
+      [2, 14],
+      'unknown_setting',
+      'worktrees.ttl_hour is no setting, and does nothing. Did you mean ttl_hours?',
+    ],
+    [
+      'providers:\n  mine: { kind: acp, comand: x }',
+      [3, 22],
+      'unknown_setting',
+      'providers.mine.comand is no setting, and does nothing. Did you mean command?',
+    ],
+    ['colour: red', [2, 1], 'unknown_setting', 'colour is no setting, and does nothing'],
+    [
+      'provider: cluade',
+      [2, 1],
+      'unknown_provider',
+      'provider: there is no cluade, and no session begins without one. Did you mean claude?',
+    ],
+    [
+      'projects: { other: /nowhere/at/all }',
+      [2, 13],
+      'missing_project',
+      'projects.other: there is no directory /nowhere/at/all',
+    ],
+  ] as const)
+    it(`are told with line and column: ${settings}`, async (t) => {
+      const told = await toldBy(t, { settings });
+      const [line, column] = at;
+      assert.deepEqual(told.problems, [{ file: 'workspace.md', code, message, line, column }]);
+      assert.ok(told.check.includes(`workspace.md:${line}:${column} warning ${code} ${message}`));
+      assert.match(told.doctor, new RegExp(`^note {4}settings +workspace\\.md:${line}: `, 'm'));
+      assert.ok(told.doctor.includes(message), told.doctor);
+    });
+
+  it('are logged, and that they are mended', async (t) => {
+    const { running } = await toldBy(t, { settings: 'colour: red' });
+    assert.match(running.logged.map(({ message }) => message).join(), /colour is no setting/);
+    writeFileSync(join(running.workspace, 'workspace.md'), '---\nprovider: runbook\n---\n');
+    const { body } = await running.call<unknown[]>('GET', '/api/diagnostics');
+    assert.deepEqual(body, []);
+  });
+
+  it('are none where each setting is one, and where there is no file', async (t) => {
+    const settings =
+      'provider: mine\nproviders:\n  mine: { kind: acp, command: x, env: { ANY: x } }\nnetwork: { allow: [a.example] }\nprojects: { other: . }\n';
+    assert.deepEqual((await toldBy(t, { settings })).problems, []);
+    assert.deepEqual((await toldBy(t, {})).problems, []);
+  });
+});
+
+describe('a workspace in the repository that is worked on', () => {
+  it('is told with the line that keeps git from it, until that line is there', async (t) => {
+    const repository = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+    const workspace = join(repository.root, 'notes/space');
+    mkdirSync(workspace, { recursive: true });
+    const told = await toldBy(t, { repository, workspace });
+    const exclude = join(repository.root, '.git/info/exclude');
+    const message = `The workspace lies in the repository of the project default, and git add there takes it along. Add the line /notes/space/ to ${exclude}`;
+    assert.deepEqual(told.problems, [
+      { file: 'workspace.md', code: 'workspace_in_repository', message },
+    ]);
+    assert.ok(told.check.includes(message));
+    assert.ok(told.doctor.includes(message));
+    mkdirSync(join(exclude, '..'), { recursive: true });
+    appendFileSync(exclude, '/notes/space/\n');
+    const { body } = await told.running.call<unknown[]>('GET', '/api/diagnostics');
+    assert.deepEqual(body, []);
+  });
+
+  it('is refused at start where both are one directory, and nothing is made there', async (t) => {
+    const { root, git } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+    const ended = await dossier(t, '--workspace', root, '--repo', root, '--port', '0');
+    assert.equal(ended.code, 1);
+    assertSentence(ended, /cannot be both the workspace and the repository/);
+    assert.equal(git('status', '--porcelain'), '');
+  });
+
+  it('is no repository for a session where the settings name it, and that is told', async (t) => {
+    const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+    const running = await startForTest(t, { workspace: root, settings: 'projects: { own: . }' });
+    const { body } = await running.call<FileProblem[]>('GET', '/api/diagnostics');
+    assert.deepEqual(
+      body.map(({ code }) => code),
+      ['project_is_workspace'],
+    );
+    const { service } = running;
+    await assert.rejects(repositoryFor(service, 'own'), { code: 'no_repository' });
+  });
+});

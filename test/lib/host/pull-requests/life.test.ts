@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { writeFiles } from '../../../helpers/repository.ts';
+import { assertProblem, tagFor } from '../../../helpers/work-item.ts';
+import { openedScene, type PullScene, pullScene } from './fixture.ts';
+
+interface Check {
+  name: string;
+  ok: boolean;
+  detail: string;
+}
+
+const failing = async ({ get }: PullScene): Promise<string[]> => {
+  const { status, body, text } = await get<{ ready: boolean; checks: Check[] }>('ready-check');
+  assert.equal(status, 200, text);
+  const names = body.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  assert.equal(body.ready, names.length === 0);
+  return names;
+};
+
+const transitions = async ({ get }: PullScene): Promise<string[]> => {
+  const { body } = await get<{ from: string; to: string; source: string }[]>('state-timeline');
+  return body.map(({ from, to, source }) => `${from} ${to} ${source}`);
+};
+
+describe('GET /api/cases/{id}/pr', () => {
+  it('says what to do where there is none', async (t) => {
+    const { get, running } = await pullScene(t);
+    const none = await get('');
+    assertProblem(none, 404, 'not_found');
+    assert.match(none.body.detail, /pr\/draft.*pr\/create/);
+    assert.equal((await running.call('GET', '/api/cases/nobody/pr')).status, 404);
+    assertProblem(await get('status'), 404, 'not_found');
+    assertProblem(await get('ready-check'), 404, 'not_found');
+    assert.deepEqual((await get('state-timeline')).body, []);
+  });
+
+  it('goes on answering when the host is away, as the timeline and the draft do', async (t) => {
+    const scene = await openedScene(t);
+    await scene.host.stop();
+    for (const what of ['', 'draft', 'state-timeline'])
+      assert.equal((await scene.get(what)).status, 200, what);
+    assertProblem(await scene.get('status'), 503, 'codehost_unreachable');
+    assertProblem(await scene.get('ready-check'), 503, 'codehost_unreachable');
+    const before = scene.read('pr/pr.md');
+    assertProblem(await scene.post('sync-state'), 503, 'codehost_unreachable');
+    assert.equal(scene.read('pr/pr.md'), before);
+  });
+
+  it('is what the file says, whoever wrote it, with its tag', async (t) => {
+    const scene = await openedScene(t);
+    const { running, item } = scene;
+    const path = `${running.workspace}/${item.path}/pr`;
+    writeFiles(path, { 'pr.md': scene.read('pr/pr.md').replace('Round half up', 'By hand') });
+    const answer = await scene.get('');
+    assert.deepEqual(
+      [answer.body.title, answer.headers.etag],
+      ['By hand', tagFor(scene.read('pr/pr.md'))],
+    );
+    writeFiles(path, { 'pr.md': '---\nnumber: seven\n---\n' });
+    for (const told of [await scene.get(''), await scene.get('status'), await scene.post('create')])
+      assertProblem(told, 409, 'unreadable_record');
+    assert.equal(scene.read('pr/pr.md'), '---\nnumber: seven\n---\n');
+  });
+});
+
+describe('PATCH /api/cases/{id}/pr', () => {
+  const patch = ({ running, item }: PullScene, body: object, headers = {}) =>
+    running.call('PATCH', `/api/cases/${item.id}/pr`, body, headers);
+
+  it('changes title and labels on the host, keeps notes here, and leaves the body alone', async (t) => {
+    const scene = await openedScene(t);
+    await scene.host.repositories.label('urgent');
+    await scene.host.pulls.edit(scene.number, { body: 'Edited on the host.' });
+    const changed = await patch(scene, { title: 'Half up', labels: ['urgent'], notes: 'call Bob' });
+    assert.equal(changed.status, 200, changed.text);
+    const { title, labels, notes } = changed.body as Record<string, unknown>;
+    assert.deepEqual([title, labels, notes], ['Half up', ['urgent'], 'call Bob']);
+    const there = await scene.host.pulls.read(scene.number);
+    assert.deepEqual([there.title, there.body], ['Half up', 'Edited on the host.']);
+    assert.doesNotMatch(JSON.stringify(scene.host.requests), /call Bob/);
+  });
+
+  it('names what is not to be changed so', async (t) => {
+    const scene = await openedScene(t);
+    const before = scene.host.writes().length;
+    assertProblem(await patch(scene, { body: 'x', state: 'closed' }), 400, 'bad_request');
+    assertProblem(await patch(scene, { title: 'two\nlines' }), 400, 'bad_request', '/title');
+    assert.equal(scene.host.writes().length, before);
+  });
+
+  it('honours If-Match, and of two at once lets one through', async (t) => {
+    const scene = await openedScene(t);
+    const tag = String((await scene.get('')).headers.etag);
+    const answers = await Promise.all([
+      patch(scene, { title: 'One' }, { 'if-match': tag }),
+      patch(scene, { title: 'Two' }, { 'if-match': tag }),
+    ]);
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 412]);
+    const refused = answers.find(({ status }) => status === 412);
+    assertProblem(refused as (typeof answers)[0], 412, 'precondition_failed');
+    const { title } = await scene.host.pulls.read(scene.number);
+    assert.equal((await scene.get('')).body.title, title);
+  });
+
+  it('takes a title for changed whose answer was lost', async (t) => {
+    const scene = await openedScene(t);
+    scene.host.fail('reset', { method: 'PATCH', path: /\/pulls\/\d+$/, when: 'after' });
+    const changed = await patch(scene, { title: 'Half up' });
+    assert.deepEqual([changed.status, changed.body.title], [200, 'Half up'], changed.text);
+    scene.host.fail('forbidden', { method: 'PATCH', path: /\/pulls\/\d+$/ });
+    assertProblem(await patch(scene, { title: 'No' }), 403, 'codehost_forbidden');
+    assert.equal((await scene.get('')).body.title, 'Half up');
+  });
+});
+
+describe('GET /api/cases/{id}/pr/status', () => {
+  it('tells a head that the host does not know yet, and records it', async (t) => {
+    const scene = await openedScene(t);
+    const first = scene.git('rev-parse', 'HEAD').trim();
+    scene.host.pulls.setMergeable(scene.number, null);
+    const later = scene.work({ 'later.ts': '1\n' });
+    await scene.post('push');
+    scene.host.pulls.setStaleHead(scene.number, first);
+    const { body, text } = await scene.get<{ remote_head: string; notes: string[] }>('status');
+    const told = body as unknown as Record<string, unknown>;
+    assert.deepEqual(
+      [told.head_sha, body.remote_head, told.head_in_sync, told.mergeable],
+      [first, later, false, null],
+      text,
+    );
+    assert.equal(body.notes.length, 2);
+    assert.equal((await scene.get('')).body.head_in_sync, false);
+    assert.deepEqual(await failing(scene), ['proof_gate', 'head_in_sync']);
+    scene.host.pulls.setStaleHead(scene.number, undefined);
+    assert.equal((await scene.get('status')).body.head_in_sync, true);
+  });
+
+  it('answers as the host does when that fails', async (t) => {
+    const scene = await openedScene(t);
+    scene.host.fail('secondary limit', { path: '/graphql' });
+    const limited = await scene.get('status');
+    assertProblem(limited, 429, 'codehost_rate_limited');
+    assert.equal(limited.headers['retry-after'], '60');
+    scene.host.fail('not found', { path: '/graphql' });
+    assertProblem(await scene.get('status'), 404, 'codehost_not_found');
+    assert.equal((await scene.get('')).status, 200);
+  });
+});
+
+describe('GET /api/cases/{id}/pr/ready-check', () => {
+  it('names all that is in the way', async (t) => {
+    const scene = await openedScene(t);
+    const { host, number, worktree } = scene;
+    assert.deepEqual(await failing(scene), ['proof_gate']);
+    await scene.prove();
+    assert.deepEqual(await failing(scene), []);
+    writeFiles(worktree.path, { 'tax.ts': 'changed\n' });
+    assert.deepEqual(await failing(scene), ['worktree_clean']);
+    scene.work({ 'tax.ts': 'changed\n' });
+    assert.deepEqual(await failing(scene), ['pushed']);
+    await scene.post('push');
+    const review = await host.pulls.review(number, {
+      state: 'CHANGES_REQUESTED',
+      body: 'No.',
+      comments: [{ path: 'tax.ts', line: 1, body: 'Why?' }],
+    });
+    assert.deepEqual(await failing(scene), ['reviews']);
+    await host.pulls.dismiss(number, review.id);
+    for (const thread of review.threads) host.pulls.resolve(thread);
+    host.pulls.setMergeable(number, false);
+    await host.repositories.check(worktree.branch, 'build', 'failure');
+    assert.deepEqual(await failing(scene), ['mergeable', 'checks']);
+  });
+});
+
+describe('POST /api/cases/{id}/pr/mark-ready', () => {
+  const COMMENTS = { method: 'POST', path: /\/comments$/ };
+
+  it('is behind the proof gate, and says what is missing', async (t) => {
+    const scene = await openedScene(t);
+    const required = { description: 'A log of the tests', type: 'test-log', required: true };
+    await scene.running.call('POST', `/cases/${scene.item.id}/proof/checklist`, required);
+    const before = scene.host.writes().length;
+    const refused = await scene.post('mark-ready');
+    assertProblem(refused, 422, 'proof_gate_blocked');
+    assert.deepEqual(
+      refused.body.missing.map(({ description }) => description),
+      ['A log of the tests'],
+    );
+    await scene.prove();
+    writeFiles(scene.worktree.path, { 'left.txt': 'behind\n' });
+    const unready = await scene.post('mark-ready');
+    assertProblem(unready, 422, 'invalid_state');
+    assert.match(unready.body.detail, /left\.txt/);
+    assert.equal(scene.host.writes().length, before);
+    assert.equal((await scene.host.pulls.read(scene.number)).draft, true);
+  });
+
+  it('ends the draft once, of two at once, and shows the proof in one comment', async (t) => {
+    const scene = await openedScene(t);
+    await scene.prove();
+    const answers = await Promise.all([scene.post('mark-ready'), scene.post('mark-ready')]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+      answers[0]?.text,
+    );
+    assert.deepEqual(answers.map(({ body }) => body.changed).toSorted(), [false, true]);
+    assert.equal((await scene.host.pulls.read(scene.number)).draft, false);
+    const comments = await scene.host.pulls.comments(scene.number);
+    assert.equal(comments.length, 1);
+    assert.match(comments[0]?.body ?? '', /```text\nall 12 tests pass, thanks to @colleague\n```/);
+    assert.deepEqual(await transitions(scene), ['none draft service', 'draft open service']);
+    const { body } = await scene.get<{ proof_comment: { id: number } }>('');
+    assert.equal(body.proof_comment.id, comments[0]?.id);
+  });
+
+  it('takes a comment that fails for a warning', async (t) => {
+    const scene = await openedScene(t);
+    await scene.prove();
+    scene.host.fail('forbidden', COMMENTS);
+    const done = await scene.post('mark-ready');
+    assert.deepEqual([done.status, done.body.comment, done.body.state], [200, null, 'open']);
+    assert.match(done.body.warnings[0] ?? '', /comment-proof/);
+    assert.equal((await scene.post('comment-proof')).status, 200);
+    assert.equal((await scene.host.pulls.comments(scene.number)).length, 1);
+  });
+
+  it('finds out what became of a request whose answer was lost', async (t) => {
+    const scene = await openedScene(t);
+    await scene.prove();
+    scene.host.fail('reset', { graphql: 'markPullRequestReadyForReview', when: 'after' });
+    const done = await scene.post('mark-ready');
+    assert.deepEqual([done.status, done.body.changed, done.body.state], [200, true, 'open']);
+    const mutations = scene.host.writes().filter(({ path }) => path === '/graphql');
+    assert.equal(mutations.length, 1);
+    await scene.post('sync-state');
+    assert.deepEqual(await transitions(scene), ['none draft service', 'draft open service']);
+  });
+
+  it('leaves one alone that is closed', async (t) => {
+    const scene = await openedScene(t);
+    await scene.prove();
+    await scene.host.pulls.close(scene.number);
+    assertProblem(await scene.post('mark-ready'), 422, 'invalid_state');
+  });
+});
+
+describe('POST /api/cases/{id}/pr/comment-proof', () => {
+  it('is brought up to date in its place, and doubled by no lost answer', async (t) => {
+    const scene = await openedScene(t);
+    assertProblem(await scene.post('comment-proof'), 422, 'proof_gate_blocked');
+    await scene.prove();
+    scene.host.fail('reset', { method: 'POST', path: /\/comments$/, when: 'after' });
+    const lost = await scene.post('comment-proof');
+    assertProblem(lost, 503, 'codehost_unreachable');
+    assert.equal(lost.body.outcome, 'unknown');
+    await scene.prove();
+    const again = await scene.post('comment-proof');
+    assert.deepEqual([again.status, again.body.updated], [200, true], again.text);
+    const comments = await scene.host.pulls.comments(scene.number);
+    assert.equal(comments.length, 1);
+    assert.match(comments[0]?.body ?? '', /2 verified proofs/);
+  });
+});
+
+describe('POST /api/cases/{id}/pr/sync-state', () => {
+  it('completes a record that was written by hand', async (t) => {
+    const scene = await pullScene(t);
+    const { host, worktree, git, running, item } = scene;
+    const head = scene.work();
+    git('push', '--quiet', host.repository.root, `HEAD:refs/heads/${worktree.branch}`);
+    const { number } = await host.pulls.open(worktree.branch, { title: 'Mine', draft: false });
+    const lines = [
+      ...[
+        'host: github.com',
+        'repository: acme/app',
+        `number: ${number}`,
+        'title: its own',
+        'state: open',
+      ],
+      ...[`head_ref: ${worktree.branch}`, 'base_ref: main # as ever', 'notes: by hand'],
+    ];
+    writeFiles(`${running.workspace}/${item.path}`, {
+      'pr/pr.md': `---\n${lines.join('\n')}\n---\n`,
+    });
+    const { status, body, text } = await scene.post('sync-state');
+    assert.equal(status, 200, text);
+    const { title, head_sha, head_in_sync, notes } = body;
+    assert.deepEqual([title, head_sha, head_in_sync, notes], ['Mine', head, true, 'by hand']);
+    assert.match(scene.read('pr/pr.md'), /^base_ref: main # as ever$/m);
+    assert.deepEqual(await transitions(scene), ['none open sync']);
+  });
+
+  it('takes over what a human did, a merge too, and moves no Work item', async (t) => {
+    const scene = await openedScene(t);
+    const { host, number, running, item } = scene;
+    await scene.prove();
+    await scene.post('mark-ready');
+    await host.pulls.close(number);
+    await host.pulls.reopen(number);
+    const { state: before } = (await running.call<{ state: string }>('GET', `/cases/${item.id}`))
+      .body;
+    const synced = await scene.post<{ added: { to: string; actor: string }[]; state: string }>(
+      'sync-state',
+    );
+    assert.equal(synced.status, 200, synced.text);
+    assert.deepEqual(
+      synced.body.added.map(({ to }) => to),
+      ['closed', 'open'],
+    );
+    const merged = await host.pulls.merge(number);
+    const last = await scene.post<{ state: string; added: object[] }>('sync-state');
+    assert.deepEqual([last.body.state, last.body.added.length], ['merged', 1], last.text);
+    const again = await scene.post<{ added: object[] }>('sync-state');
+    assert.deepEqual(again.body.added, []);
+    assert.deepEqual(await transitions(scene), [
+      'none draft service',
+      'draft open service',
+      'open closed sync',
+      'closed open sync',
+      'open merged sync',
+    ]);
+    const { state: after } = (await running.call<{ state: string }>('GET', `/cases/${item.id}`))
+      .body;
+    assert.equal(after, before);
+    assert.equal(await host.repositories.headOf('main'), merged);
+    assertProblem(await scene.post('push'), 422, 'invalid_state');
+    const idle = await scene.post('create');
+    assertProblem(idle, 422, 'invalid_state');
+    assert.match(idle.body.detail, /was merged with #/);
+    scene.work({ 'more.ts': '1\n' });
+    const next = await scene.post('create');
+    assert.deepEqual([next.status, next.body.number], [201, number + 1], next.text);
+    assert.match(scene.read(`pr/former/${scene.files('pr/former')[0]}`), /^state: merged$/m);
+  });
+});

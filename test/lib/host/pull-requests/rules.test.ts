@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Review, ReviewThread } from '../../../../lib/codehost/code-host.ts';
+import { type Found, judged } from '../../../../lib/host/pull-requests/ready-check.ts';
+import { unresolvedOf } from '../../../../lib/host/pull-requests/unresolved.ts';
+
+const SHA = 'a'.repeat(40);
+
+const found = (over: Partial<Found> = {}, pull: Partial<Found['pull']> = {}): Found => ({
+  gate: { satisfied: true, missing: [], stale: [] },
+  unresolved: [],
+  local: { files: [], head: SHA },
+  remote: { commit: SHA },
+  ...over,
+  pull: {
+    ...{ number: 7, node_id: 'PR_7', url: 'https://host/7', title: 'T', body: '', state: 'draft' },
+    ...{ author: 'me', labels: [], head_ref: 'work/x', head_sha: SHA, base_ref: 'main' },
+    ...{ mergeable: true, review_decision: null, checks: 'success' },
+    ...{ created_at: '', updated_at: '', merged_at: null, closed_at: null },
+    ...pull,
+  },
+});
+
+const failing = (...given: Parameters<typeof found>): string[] =>
+  judged(found(...given))
+    .checks.filter(({ ok }) => !ok)
+    .map(({ name }) => name);
+
+const MISSING = [{ checklist_id: null, type: 'log', description: 'A log' }];
+
+describe('judged', () => {
+  it('is ready when nothing is in the way', () => {
+    assert.equal(judged(found()).ready, true);
+    assert.deepEqual(failing({ local: undefined }), []);
+    assert.deepEqual(failing({}, { mergeable: null, checks: null }), []);
+    assert.deepEqual(failing({}, { checks: 'pending', state: 'open' }), []);
+  });
+
+  it('names each thing that is', () => {
+    assert.deepEqual(failing({}, { state: 'closed' }), ['state']);
+    assert.deepEqual(failing({}, { state: 'merged' }), ['state']);
+    const gate = { satisfied: false, missing: MISSING, stale: [] };
+    assert.deepEqual(failing({ gate }), ['proof_gate']);
+    const unresolved = [{ id: 'review:1', author: 'you', detail: 'you ask for changes' }];
+    assert.deepEqual(failing({ unresolved }), ['reviews']);
+    assert.deepEqual(failing({ local: { files: ['a'], head: SHA } }), ['worktree_clean']);
+    assert.deepEqual(failing({ local: { files: [], head: 'b' } }), ['pushed']);
+    assert.deepEqual(failing({}, { head_sha: 'b'.repeat(40) }), ['head_in_sync']);
+    assert.deepEqual(failing({}, { mergeable: false }), ['mergeable']);
+    assert.deepEqual(failing({}, { checks: 'failure' }), ['checks']);
+  });
+
+  it('is not ready when the remote cannot be looked at', () => {
+    assert.deepEqual(failing({ remote: { unknown: 'no answer' } }), ['pushed', 'head_in_sync']);
+  });
+});
+
+const review = (number: number, author: string, state: Review['state']): Review => ({
+  ...{ number, node_id: `R_${number}`, author, state, body: '', url: '', commit: null },
+  submitted_at: `2026-01-01T00:00:0${number}Z`,
+});
+
+const thread = (node_id: string, resolved: boolean): ReviewThread => ({
+  ...{ node_id, resolved, outdated: false, path: 'a.ts', line: 3, start_line: null, comments: [] },
+});
+
+describe('unresolvedOf', () => {
+  it("takes each author's newest decision, whatever order they come in", () => {
+    const reviews = [
+      review(4, 'ann', 'commented'),
+      review(3, 'ann', 'approved'),
+      review(1, 'ann', 'changes_requested'),
+      review(2, 'bob', 'changes_requested'),
+      review(5, 'eve', 'changes_requested'),
+      review(6, 'eve', 'dismissed'),
+    ];
+    const ids = unresolvedOf(reviews, []).map(({ id }) => id);
+    assert.deepEqual(ids, ['review:2']);
+  });
+
+  it('takes threads that are not resolved', () => {
+    const open = unresolvedOf([], [thread('A', true), thread('B', false)]);
+    const detail = 'a thread on a.ts:3 is not resolved';
+    assert.deepEqual(open, [{ id: 'thread:B', author: null, detail }]);
+  });
+});

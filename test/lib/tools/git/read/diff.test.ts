@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { diff } from '../../../../../lib/tools/git/read/diff.ts';
+import type { Git, Worktree } from '../../../../../lib/tools/git/run/git.ts';
+import {
+  gitIn,
+  known,
+  makeRepository,
+  makeWorktree,
+  temporaryDirectory,
+  testGit,
+  writeFiles,
+} from '../../../../helpers/repository.ts';
+
+const BINARY = Buffer.from(Array.from({ length: 512 }, (_, at) => at % 256));
+
+const FILES = {
+  'edit.txt': 'one\ntwo\nthree\n',
+  'gone.txt': 'to go\n',
+  'old name.txt': Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join(''),
+  'image.bin': BINARY,
+  'tool.sh': '#!/bin/sh\n',
+  'crlf.txt': 'a\r\nb\r\n',
+  '.gitignore': 'ignored/\n',
+};
+
+const make = async (
+  t: TestContext,
+  files: Record<string, string | Buffer> = FILES,
+): Promise<{ git: Git; worktree: Worktree; base: string; root: string }> => {
+  const made = makeRepository(t, { files });
+  const git = testGit(t);
+  const worktree = await makeWorktree(t, git, known(made));
+  return { git, worktree, base: made.git('rev-parse', 'HEAD').trim(), root: made.root };
+};
+
+const changeAll = ({ path }: Worktree): void => {
+  writeFiles(path, {
+    'edit.txt': 'one\n2\nthree\nfour\n',
+    'image.bin': Buffer.from(BINARY).reverse(),
+    'new/-dash ünï\nname.txt': 'new\n',
+    'empty.txt': '',
+    'latin1.txt': Buffer.from([0x63, 0xe9, 0x0a]),
+    'new.bin': BINARY,
+    'crlf.txt': 'a\r\nB\r\n',
+    'ignored/x.txt': 'ignored',
+  });
+  rmSync(join(path, 'gone.txt'));
+  renameSync(join(path, 'old name.txt'), join(path, 'new name.txt'));
+  chmodSync(join(path, 'tool.sh'), 0o755);
+  symlinkSync('edit.txt', join(path, 'link'));
+};
+
+// Every file with its mode and bytes, but for git's own.
+const content = (root: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter(
+        (entry) =>
+          !entry.isDirectory() &&
+          !/(^|\/)(\.git|ignored)(\/|$)/.test(
+            join(entry.parentPath, entry.name).slice(root.length),
+          ),
+      )
+      .map((entry) => {
+        const path = join(entry.parentPath, entry.name);
+        return [
+          path.slice(root.length),
+          `${statSync(path).mode & 0o111} ${readFileSync(path, 'latin1')}`,
+        ];
+      }),
+  );
+
+describe('diff', () => {
+  it('is empty where nothing changed', async (t) => {
+    const { git, worktree, base } = await make(t);
+    assert.deepEqual(await diff(git, worktree, base), {
+      patch: Buffer.alloc(0),
+      summary: { files: 0, additions: 0, deletions: 0 },
+      changed: [],
+      left_out: [],
+    });
+  });
+
+  it('is a patch that makes the same files from the base, whatever the change', async (t) => {
+    const { git, worktree, base, root } = await make(t);
+    changeAll(worktree);
+    const { patch, summary, changed } = await diff(git, worktree, base);
+    const file = join(temporaryDirectory(t), 'changes.patch');
+    writeFileSync(file, patch);
+    gitIn(root)('apply', '--whitespace=nowarn', file);
+    assert.deepEqual(content(root), content(worktree.path));
+    const text = patch.toString('latin1');
+    for (const words of [
+      /^rename from old name\.txt$/m,
+      /^new mode 100755$/m,
+      /^GIT binary patch$/m,
+      /^deleted file mode/m,
+      /^new file mode 120000$/m,
+    ])
+      assert.match(text, words);
+    assert.doesNotMatch(text, /ignored/);
+    assert.deepEqual(summary, { files: 11, additions: 6, deletions: 3 });
+    assert.deepEqual(
+      changed
+        .map(({ what, path, additions, deletions }) => `${what} ${path} ${additions} ${deletions}`)
+        .toSorted(),
+      [
+        'added "new/-dash ünï\\nname.txt" 1 0',
+        'added empty.txt 0 0',
+        'added latin1.txt 1 0',
+        'added link 1 0',
+        'added new.bin null null',
+        'changed crlf.txt 1 1',
+        'changed edit.txt 2 1',
+        'changed image.bin null null',
+        'deleted gone.txt 0 1',
+        'mode tool.sh 0 0',
+        'renamed old name.txt => new name.txt 0 0',
+      ],
+    );
+  });
+
+  it('counts what is committed, staged, unstaged and untracked alike', async (t) => {
+    const { git, worktree, base } = await make(t, {
+      'a.txt': '1\n',
+      'b.txt': '1\n',
+      'c.txt': '1\n',
+    });
+    const operator = gitIn(worktree.path);
+    writeFiles(worktree.path, { 'a.txt': 'committed\n' });
+    operator('commit', '--quiet', '-am', 'a');
+    writeFiles(worktree.path, { 'b.txt': 'staged\n' });
+    operator('add', 'b.txt');
+    writeFiles(worktree.path, { 'c.txt': 'unstaged\n', 'd.txt': 'untracked\n' });
+    assert.deepEqual((await diff(git, worktree, base)).summary, {
+      files: 4,
+      additions: 4,
+      deletions: 3,
+    });
+  });
+
+  it('touches neither the index nor the files', async (t) => {
+    const { git, worktree, base } = await make(t);
+    changeAll(worktree);
+    const index = readFileSync(join(worktree.git_dir, 'index'));
+    await diff(git, worktree, base);
+    assert.deepEqual(readFileSync(join(worktree.git_dir, 'index')), index);
+    assert.deepEqual(
+      readdirSync(worktree.git_dir).filter((name) => name.endsWith('.lock')),
+      [],
+    );
+    assert.match(gitIn(worktree.path)('status', '--short'), /\?\? empty\.txt/);
+  });
+
+  it('looks at files that the index says not to look at', async (t) => {
+    const { git, worktree, base } = await make(t);
+    gitIn(worktree.path)('update-index', '--assume-unchanged', 'edit.txt', 'gone.txt');
+    gitIn(worktree.path)('update-index', '--skip-worktree', 'tool.sh');
+    writeFiles(worktree.path, { 'edit.txt': 'hidden\n', 'tool.sh': 'hidden\n' });
+    rmSync(join(worktree.path, 'gone.txt'));
+    assert.equal((await diff(git, worktree, base)).summary.files, 3);
+  });
+
+  it("is written in one form, whatever the operator's settings for reading diffs are", async (t) => {
+    const { git, worktree, base, root } = await make(t);
+    changeAll(worktree);
+    const { patch } = await diff(git, worktree, base);
+    for (const [key, value] of Object.entries({
+      'diff.noprefix': 'true',
+      'diff.mnemonicPrefix': 'true',
+      'color.ui': 'always',
+      'diff.context': '0',
+      'diff.renames': 'false',
+      'diff.external': '/bin/false',
+      'diff.orderFile': '/etc/passwd',
+    })) {
+      gitIn(root)('config', key, value);
+    }
+    assert.equal(
+      (await diff(git, worktree, base)).patch.toString('latin1'),
+      patch.toString('latin1'),
+    );
+  });
+
+  it('shows text as text, whatever attributes of the worktree call it, and binary files as such', async (t) => {
+    const { git, worktree, base, root } = await make(t);
+    changeAll(worktree);
+    const plain = await diff(git, worktree, base);
+    writeFiles(worktree.path, {
+      'new/.gitattributes': '* binary\n',
+      '.gitattributes': '[attr]odd -diff\n* -diff\n*.txt binary\ncrlf.txt odd\n',
+    });
+    const { patch, changed } = await diff(git, worktree, base);
+    const asTold = ({ path, additions, deletions }: (typeof changed)[number]) =>
+      `${path} ${additions} ${deletions}`;
+    assert.deepEqual(
+      changed.map(asTold).filter((line) => !line.includes('gitattributes')),
+      plain.changed.map(asTold),
+    );
+    assert.match(patch.toString('latin1'), /^GIT binary patch$/m);
+    const file = join(temporaryDirectory(t), 'changes.patch');
+    writeFileSync(file, patch);
+    gitIn(root)('apply', '--whitespace=nowarn', file);
+    assert.deepEqual(content(root), content(worktree.path));
+  });
+
+  it('reads no file of forty gigabytes, and says that it is left out', async (t) => {
+    const { git, worktree, base } = await make(t);
+    const before = (await diff(git, worktree, base)).summary.files;
+    writeFiles(worktree.path, { 'sparse.img': '', 'beside.txt': 'read\n' });
+    truncateSync(join(worktree.path, 'sparse.img'), 40 * 1024 ** 3);
+    const { summary, left_out, patch } = await diff(git, worktree, base);
+    assert.deepEqual([summary.files - before, left_out], [1, ['sparse.img']]);
+    assert.match(patch.toString('latin1'), /beside\.txt/);
+  });
+
+  it("leaves it to the operator's own attributes what is binary, and to settings by a relative path how lines end", async (t) => {
+    const { git, worktree, base, root } = await make(t);
+    writeFiles(join(root, '.git'), {
+      'info/attributes': 'edit.txt -diff',
+      more: '[core]\n\tautocrlf = true\n',
+    });
+    gitIn(root)('config', 'include.path', 'more');
+    writeFiles(worktree.path, { 'edit.txt': '1\n', 'tool.sh': '#!/bin/sh\r\n' });
+    const { changed } = await diff(git, worktree, base);
+    assert.deepEqual(
+      changed.map(({ path, additions }) => [path, additions]),
+      [['edit.txt', null]],
+    );
+  });
+
+  it('names files whose names are not UTF-8 as git quotes them, and no other file', async (t) => {
+    const { git, worktree, base, root } = await make(t);
+    const named = (name: string): Buffer =>
+      Buffer.concat([Buffer.from(`${worktree.path}/`), Buffer.from(name, 'latin1')]);
+    writeFileSync(named('caf\xe9.txt'), 'a\n');
+    mkdirSync(named('d\xe9p'));
+    gitIn(worktree.path)('init', '--quiet', '--bare', 'bare');
+    renameSync(join(worktree.path, 'bare'), named('d\xe9p/.git'));
+    gitIn(worktree.path)('mv', 'edit.txt', 'é.txt');
+    const { patch, changed, left_out } = await diff(git, worktree, base);
+    assert.deepEqual(
+      changed.map(({ path }) => path),
+      ['"caf\\351.txt"', 'edit.txt => é.txt'],
+    );
+    assert.deepEqual(left_out, ['"d\\351p/"']);
+    assert.match(patch.toString('latin1'), /^diff --git "a\/caf\\351\.txt" "b\/caf\\351\.txt"$/m);
+    const file = join(temporaryDirectory(t), 'changes.patch');
+    writeFileSync(file, patch);
+    gitIn(root)('apply', file);
+    assert.ok(readdirSync(root, 'latin1').includes('caf\xe9.txt'));
+  });
+
+  it('shows what a conflicted file holds now', async (t) => {
+    const { git, worktree, base, root } = await make(t, { 'a.txt': '0\n' });
+    for (const [at, text] of [
+      [root, 'theirs\n'],
+      [worktree.path, 'ours\n'],
+    ] as const) {
+      writeFiles(at, { 'a.txt': text });
+      gitIn(at)('commit', '--quiet', '-am', text);
+    }
+    assert.throws(() => gitIn(worktree.path)('merge', 'main'));
+    const text = (await diff(git, worktree, base)).patch.toString();
+    assert.match(text, /^\+<<<<<<< HEAD$/m);
+    assert.match(gitIn(worktree.path)('status', '--short'), /UU a\.txt/);
+  });
+
+  it('goes on beside an index.lock and an empty repository inside the worktree', async (t) => {
+    const { git, worktree, base } = await make(t);
+    writeFileSync(join(worktree.git_dir, 'index.lock'), '');
+    mkdirSync(join(worktree.path, 'inner'));
+    gitIn(join(worktree.path, 'inner'))('init', '--quiet');
+    writeFiles(worktree.path, { 'new.txt': 'n\n' });
+    const { summary, left_out } = await diff(git, worktree, base);
+    assert.deepEqual([summary.files, left_out], [1, ['inner/']]);
+  });
+
+  it('says that the base is no longer there', async (t) => {
+    const { git, worktree } = await make(t);
+    await assert.rejects(diff(git, worktree, 'f'.repeat(40)), /no longer has the commit/);
+  });
+});

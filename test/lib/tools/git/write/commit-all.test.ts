@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { commitAll } from '../../../../../lib/tools/git/write/commit-all.ts';
+import {
+  gitIn,
+  known,
+  makeRepository,
+  makeWorktree,
+  testGit,
+  writeFiles,
+} from '../../../../helpers/repository.ts';
+
+const place = async (t: TestContext) => {
+  const made = makeRepository(t, {
+    files: { 'a.txt': 'one\n', 'gone.txt': 'x\n', '.gitignore': 'secret\n' },
+  });
+  const git = testGit(t);
+  const worktree = await makeWorktree(t, git, known(made));
+  return { made, git, worktree, inside: gitIn(worktree.path) };
+};
+
+describe('commitAll', () => {
+  it('commits what is changed, staged, new and removed, whatever its name, and nothing ignored', async (t) => {
+    const { git, worktree, inside } = await place(t);
+    writeFiles(worktree.path, {
+      'a.txt': 'two\n',
+      ' -rf "x"\n.txt': 'odd\n',
+      ':(top)y': 'odd\n',
+      'deep/new.txt': 'n\n',
+      secret: 'token',
+    });
+    writeFiles(worktree.path, { 'staged.txt': 'then\n' });
+    inside('add', 'staged.txt');
+    writeFiles(worktree.path, { 'staged.txt': 'now\n' });
+    rmSync(join(worktree.path, 'gone.txt'));
+    const done = await commitAll(git, worktree, 'All of it\n\nBody');
+    assert.deepEqual(done, { commit: inside('rev-parse', 'HEAD').trim(), files: 6 });
+    assert.equal(inside('status', '--porcelain'), '');
+    assert.equal(inside('show', 'HEAD:staged.txt'), 'now\n');
+    assert.equal(inside('log', '-1', '--format=%B').trim(), 'All of it\n\nBody');
+    assert.equal(readFileSync(join(worktree.path, 'secret'), 'utf8'), 'token');
+    assert.doesNotMatch(inside('ls-files'), /secret/);
+    assert.equal(await commitAll(git, worktree, 'again'), undefined);
+  });
+
+  it('leaves a repository inside of it alone', async (t) => {
+    const { git, worktree, inside } = await place(t);
+    writeFiles(worktree.path, { 'inner/b.txt': 'b\n' });
+    gitIn(join(worktree.path, 'inner'))('init', '--quiet');
+    assert.equal(await commitAll(git, worktree, 'nothing'), undefined);
+    writeFiles(worktree.path, { 'a.txt': 'two\n' });
+    assert.equal((await commitAll(git, worktree, 'one'))?.files, 1);
+    assert.equal(inside('status', '--porcelain'), '?? inner/\n');
+  });
+});

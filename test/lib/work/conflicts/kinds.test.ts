@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { gitIn, makeRepository, writeFiles } from '../../../helpers/repository.ts';
+import { commit, read, rebaseScene } from './fixture.ts';
+
+const LONG = Array.from({ length: 30 }, (_, at) => `line ${at}\n`).join('');
+const BINARY = (byte: number) => Buffer.from([0, 1, 2, byte, 0, 255]);
+
+describe('files in conflict', () => {
+  it('of every kind are told, shown, and applied as they are then', async (t) => {
+    const scene = await rebaseScene(t, {
+      start: {
+        'both.txt': 'one\n',
+        'base-gone.txt': 'one\n',
+        'branch-gone.txt': 'one\n',
+        'moved.txt': LONG,
+        'image.bin': BINARY(1),
+        '-- odd\n"name" ü.txt': 'one\n',
+        'git.md': 'How a conflict looks\n=======\n<<<<<<< ours\n',
+      },
+    });
+    const { git, main, worktree, running } = scene;
+    const root = running.repository.root;
+    main('mv', 'moved.txt', 'moved-by-base.txt');
+    commit(main, root, {
+      'both.txt': 'base\n',
+      'base-gone.txt': null,
+      'branch-gone.txt': 'base\n',
+      'image.bin': BINARY(2),
+      'added.txt': 'base\n',
+      'same.sh': 'echo\n',
+      '-- odd\n"name" ü.txt': 'base\n',
+      'git.md': 'How it looks\n=======\n<<<<<<< ours\n',
+    });
+    git('mv', 'moved.txt', 'moved-by-branch.txt');
+    writeFiles(worktree.path, { 'same.sh': 'echo\n' });
+    chmodSync(join(worktree.path, 'same.sh'), 0o755);
+    commit(git, worktree.path, {
+      'both.txt': 'branch\n',
+      'base-gone.txt': 'branch\n',
+      'branch-gone.txt': null,
+      'image.bin': BINARY(3),
+      'added.txt': 'branch\n',
+      '-- odd\n"name" ü.txt': 'branch\n',
+      'git.md': 'How one looks\n=======\n<<<<<<< ours\n',
+    });
+    const { body, text } = await scene.post('pr/rebase');
+    const files = [
+      { path: '-- odd\n"name" ü.txt', kind: 'both_modified' },
+      { path: 'added.txt', kind: 'both_added' },
+      { path: 'base-gone.txt', kind: 'deleted_in_base' },
+      { path: 'both.txt', kind: 'both_modified' },
+      { path: 'branch-gone.txt', kind: 'deleted_in_branch' },
+      { path: 'git.md', kind: 'both_modified' },
+      { path: 'image.bin', kind: 'binary' },
+      { path: 'moved-by-base.txt', kind: 'renamed' },
+      { path: 'moved-by-branch.txt', kind: 'renamed' },
+      { path: 'moved.txt', kind: 'renamed' },
+      { path: 'same.sh', kind: 'mode' },
+    ];
+    assert.deepEqual(body.files, files, text);
+    const { body: preview } = await scene.get('conflicts/preview');
+    assert.deepEqual(preview.files, files);
+    assert.match(
+      preview.diff,
+      /base-gone\.txt: deleted in the base, changed in the branch\n[\s\S]*-one\n\+branch\n/,
+    );
+    assert.match(
+      preview.diff,
+      /branch-gone\.txt: deleted in the branch, changed in the base\n[\s\S]*-one\n\+base\n/,
+    );
+    assert.match(preview.diff, /Binary files differ/);
+    const left = await scene.post('conflicts/apply');
+    assert.deepEqual(
+      left.body.files.flatMap(({ path, lines }) => (lines?.length === 0 ? [] : [path])),
+      ['-- odd\n"name" ü.txt', 'added.txt', 'both.txt', 'git.md'],
+      left.text,
+    );
+    writeFiles(worktree.path, {
+      '-- odd\n"name" ü.txt': 'both\n',
+      'added.txt': 'both\n',
+      'both.txt': 'both\n',
+      'git.md': 'How both look\n=======\n<<<<<<< ours\n',
+      'image.bin': BINARY(4),
+    });
+    for (const name of ['base-gone.txt', 'moved-by-base.txt']) rmSync(join(worktree.path, name));
+    chmodSync(join(worktree.path, 'same.sh'), 0o755);
+    const resolved = ['branch-gone.txt', 'moved-by-branch.txt', 'same.sh'];
+    const done = await scene.post('conflicts/apply', { resolved });
+    assert.equal(done.body.status, 'clean', done.text);
+    assert.equal(git('status', '--porcelain'), '');
+    const tree = git('ls-tree', '-r', '-z', 'HEAD').split('\0').filter(Boolean);
+    const has = (name: string) => tree.find((line) => line.endsWith(`\t${name}`))?.slice(0, 6);
+    assert.deepEqual(
+      ['base-gone.txt', 'branch-gone.txt', 'moved-by-base.txt', 'moved.txt'].map(has),
+      [undefined, '100644', undefined, undefined],
+    );
+    assert.deepEqual([has('moved-by-branch.txt'), has('same.sh')], ['100644', '100755']);
+    assert.equal(read(scene, '-- odd\n"name" ü.txt'), 'both\n');
+  });
+
+  it('are told of a submodule, and its commit is chosen with git', async (t) => {
+    const inner = makeRepository(t);
+    const one = inner.git('rev-parse', 'HEAD').trim();
+    const two = commit(inner.git, inner.root, { 'two.txt': 'two\n' });
+    const three = commit(inner.git, inner.root, { 'three.txt': 'three\n' });
+    const scene = await rebaseScene(t, { start: { 'a.txt': 'one\n' } });
+    const { git, main, worktree, running } = scene;
+    const point = (at: typeof git, root: string, oid: string): void => {
+      at('update-index', '--add', '--cacheinfo', `160000,${oid},sub`);
+      gitIn(root)('-c', 'user.name=A', '-c', 'user.email=a@b', 'commit', '-qm', `sub ${oid}`);
+    };
+    point(main, running.repository.root, one);
+    git('merge', '--quiet', 'main');
+    point(main, running.repository.root, two);
+    point(git, worktree.path, three);
+    const { body, text } = await scene.post('pr/rebase');
+    assert.deepEqual(body.files, [{ path: 'sub', kind: 'submodule' }], text);
+    const early = await scene.post('conflicts/apply');
+    assert.deepEqual([early.status, early.body.code], [422, 'markers_remain'], early.text);
+    assert.match(early.body.detail, /update-index --cacheinfo 160000/);
+    git('update-index', '--cacheinfo', `160000,${three},sub`);
+    const done = await scene.post('conflicts/apply');
+    assert.equal(done.body.status, 'clean', done.text);
+    assert.equal(git('rev-parse', 'HEAD:sub').trim(), three);
+    assert.ok(!existsSync(join(worktree.path, 'sub', '.git')));
+  });
+});
+
+describe('a rebase onto another branch', () => {
+  it("takes the Work item's own commits along, and not those of its former base", async (t) => {
+    const scene = await rebaseScene(t, {
+      start: { 'a.txt': 'one\n' },
+      branch: [{ 'mine.txt': 'mine\n' }],
+    });
+    const { git, main } = scene;
+    main('branch', 'release', 'main~1');
+    const { body, text } = await scene.post('pr/rebase', { onto: 'release' });
+    assert.equal(body.status, 'clean', text);
+    assert.equal(git('log', '--format=%s', 'release..'), 'change mine.txt\n');
+    const status = `/api/worktrees/${scene.item.id}/status`;
+    const { body: now } = await scene.running.call<{ base: string }>('GET', status);
+    assert.equal(now.base, 'release');
+  });
+});
