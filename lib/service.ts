@@ -26,7 +26,6 @@ export interface Service {
   readonly config: Config;
   readonly version: VersionInfo;
   readonly log: Log;
-  readonly clock: () => Date;
   readonly store: Store;
   readonly git: Git;
   /** The providers as the settings name them now. */

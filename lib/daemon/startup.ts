@@ -76,7 +76,7 @@ export const startService = async (
     trust: config.trust,
   });
   logProblems(open.store, log);
-  const service = compose({ config, version, log, clock, store: open.store });
+  const service = compose({ config, version, log, store: open.store });
   const autocommit = createAutocommit(service);
   const advise = (): void =>
     void tellAdvice(service).catch((error: unknown) =>
@@ -130,7 +130,7 @@ const takeUp = async (service: Service): Promise<void> => {
 };
 
 const compose = (
-  given: Pick<Service, 'config' | 'version' | 'log' | 'clock' | 'store'>,
+  given: Pick<Service, 'config' | 'version' | 'log' | 'store'>,
 ): Service => {
   const { config, version, log, store } = given;
   const settings = () => settingsOf(store.globals);

@@ -65,7 +65,6 @@ const serviceOn = (store: Store): Service => {
     },
     version: VERSION,
     log,
-    clock: store.clock,
     store,
     git: createGit({ env: {} }),
     providers: noSession,

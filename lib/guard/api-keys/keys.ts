@@ -18,7 +18,7 @@ const MOST = 100;
  * that a key has, 422 when there are a hundred.
  */
 export const createKey = (
-  { store, clock, keyring }: Service,
+  { store, keyring }: Service,
   wanted: string,
 ): Promise<{ key: ListedKey; text: string }> =>
   inKeyTurn(store, async () => {
@@ -27,7 +27,7 @@ export const createKey = (
     if (known.some((each) => each.name === name)) throw taken(name);
     if (known.length >= MOST) throw enough();
     const text = `dossier_${randomBytes(32).toString('base64url')}`;
-    const created_at = clock().toISOString();
+    const created_at = store.clock().toISOString();
     const key = { id: randomUUID(), name, created_at, last_used_at: null };
     keyring.add(sha256(text));
     await saveKey(store, { ...key, sha256: sha256(text) });
@@ -65,7 +65,7 @@ const STALE_MS = 300_000;
 export const validKey = async (service: Service, text: string): Promise<ApiKey | undefined> => {
   const key = keyOf(service.store, text);
   if (key === undefined || !service.keyring.counts(key)) return undefined;
-  const now = service.clock();
+  const now = service.store.clock();
   const before = key.last_used_at === null ? 0 : Date.parse(key.last_used_at);
   if (now.getTime() - before > STALE_MS)
     await noteUse(service, { ...key, last_used_at: now.toISOString() });

@@ -43,12 +43,12 @@ const about = (told: Told, matter: PullMatter): Pull | undefined => {
 };
 
 const addChange = async (
-  { store, clock }: Service,
+  { store }: Service,
   id: string,
   { change, matter }: { change: Change; matter: PullMatter },
 ): Promise<void> => {
   const { number, state } = matter;
-  const observed_at = clock().toISOString();
+  const observed_at = store.clock().toISOString();
   await appendTimeline(store, id, (known) => {
     const before = lastBefore(known, number, change.occurred_at);
     const from = change.event === 'opened' ? 'none' : (before?.to ?? state);

@@ -107,7 +107,7 @@ export const bringIn = async (
   const copy = copyOf(issue);
   const notes = notesOf(issue, copy);
   const { title, description, ...fields } = fieldsOf(copy);
-  const at = service.clock().toISOString();
+  const at = service.store.clock().toISOString();
   const line = ['imported', ...notes].join('. ');
   const link = { ...linkFrom(place, issue, at), ...fields, ...(import_job && { import_job }) };
   const files = {
@@ -149,7 +149,7 @@ const linkTo = (
 ): Promise<Imported> => {
   const place = placeOf(repository, issue);
   return atOnce(service, place, async () => {
-    const at = service.clock().toISOString();
+    const at = service.store.clock().toISOString();
     const link = { ...place, status: 'stale' as const, imported_at: at };
     const isNew = await createLink(service.store, case_id, { issue: link, at, line: 'linked' });
     if (isNew !== true) refuseLinked(service, case_id);

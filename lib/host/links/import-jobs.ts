@@ -56,7 +56,7 @@ export const createImportJob = async (
     ...(type !== undefined && { type }),
     ...(filter !== undefined && { filter }),
     ...(numbers !== undefined && { numbers: [...new Set(numbers)] }),
-    created_at: service.clock().toISOString(),
+    created_at: service.store.clock().toISOString(),
   };
   await createImport(service.store, matter);
   return settled(service, matter.id, 'running');
@@ -86,7 +86,7 @@ const settled = async (
   wanted: Wanted,
   ifMatch?: string,
 ): Promise<TaggedImport> => {
-  const now = service.clock().toISOString();
+  const now = service.store.clock().toISOString();
   // One that was told to stop has to be gone before the next run of the same job begins.
   if (wanted === 'running' && readImport(service.store, id)?.matter.status !== 'running')
     await service.links.imports.get(id)?.stop();

@@ -149,20 +149,20 @@ const failed = (
   return { number, outcome: 'failed', detail: `${error.code}: ${error.message}` };
 };
 
-const finish = ({ store, clock }: Service, id: string): Promise<unknown> =>
-  changeRunning(store, id, { status: 'completed', ended_at: clock().toISOString() });
+const finish = ({ store }: Service, id: string): Promise<unknown> =>
+  changeRunning(store, id, { status: 'completed', ended_at: store.clock().toISOString() });
 
 const pause = ({ store }: Service, id: string): Promise<unknown> =>
   changeRunning(store, id, { status: 'pending' });
 
-const halt = async ({ store, clock, log }: Service, id: string, error: unknown): Promise<void> => {
-  const { resume_at = null, ...why } = haltOf(error, clock()) ?? { ...UNFORESEEN };
+const halt = async ({ store, log }: Service, id: string, error: unknown): Promise<void> => {
+  const { resume_at = null, ...why } = haltOf(error, store.clock()) ?? { ...UNFORESEEN };
   if (why.code === UNFORESEEN.code) log.error({ err: error, job: id }, 'An import failed');
   await changeRunning(
     store,
     id,
     resume_at === null
-      ? { status: 'failed', error: why, ended_at: clock().toISOString() }
+      ? { status: 'failed', error: why, ended_at: store.clock().toISOString() }
       : { status: 'pending', error: why, resume_at },
   );
 };

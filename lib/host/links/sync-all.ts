@@ -73,7 +73,7 @@ const syncBatches = async (service: Service, batches: Linked[][]): Promise<Synce
     try {
       outcomes.push(...(await syncBatch(service, batch)));
     } catch (error) {
-      const stopped = haltOf(error, service.clock());
+      const stopped = haltOf(error, service.store.clock());
       if (stopped === undefined || at === 0) throw error;
       const left = batches.slice(at).flat();
       return { outcomes: [...outcomes, ...left.map((one) => told(one, NOT_REACHED))], stopped };

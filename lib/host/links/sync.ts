@@ -64,11 +64,11 @@ export interface FoundIssue extends Omit<SyncWish, 'at'> {
 
 /** Brings a Work item up to date with what was found on the host. A conflict is an outcome here. */
 export const applySync = async (
-  { store, clock }: Service,
+  { store }: Service,
   caseId: string,
   { link, issue, ...wish }: FoundIssue,
 ): Promise<SyncResult> => {
-  const at = clock().toISOString();
+  const at = store.clock().toISOString();
   const plan =
     'missing' in issue ? planWithout(issue, { ...wish, at }) : planWith(issue, { ...wish, at });
   const synced = await syncLink(store, caseId, (standing) => {

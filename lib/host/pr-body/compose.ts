@@ -41,7 +41,7 @@ export const composePullBody = (
     const matter = {
       title: title ?? before?.matter.title ?? made.title,
       labels: labels ?? before?.matter.labels ?? made.labels,
-      composed_at: service.clock().toISOString(),
+      composed_at: service.store.clock().toISOString(),
       composed_sha256: sha256(composed),
     };
     const body = draftOf({ composed, own });

@@ -33,7 +33,7 @@ export const suggestUpdate = (
     if (isSameText(base, body)) throw nothingNew(number);
     const matter = {
       ...{ id, pull: number, status: 'queued' as const, base_sha256: sha256(base) },
-      created_at: service.clock().toISOString(),
+      created_at: service.store.clock().toISOString(),
     };
     const kept = await createUpdate(service.store, caseId, { matter, body, base });
     if (kept === undefined) throw notFound('Work item', caseId);

@@ -101,7 +101,7 @@ const recordReady = async (
 
 // With the host's own id and time, where it tells them now; the next sync knows the transition again without, too.
 const readied = async (service: Service, kept: KeptPull, pull: Pull): Promise<NewTransition[]> => {
-  const observed_at = service.clock().toISOString();
+  const observed_at = service.store.clock().toISOString();
   const events = await hostedFor(service, kept)
     .pullEvents(pull.number)
     .catch(() => []);

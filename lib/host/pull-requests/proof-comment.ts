@@ -32,7 +32,7 @@ export const postProof = async (
   const hosted = hostedFor(service, kept);
   // Not repeated where its outcome is unknown: the next call finds it by its marker.
   const { id, url, updated } = await hosted.comment(matter.number, { marker, body });
-  const at = service.clock().toISOString();
+  const at = service.store.clock().toISOString();
   const proof_comment = { id, url, sha256: digest, at };
   const changed = await changePull(service.store, case_id, { changes: { proof_comment } });
   const posted = { id, url, sha256: digest, updated, proofs: proofs.length };

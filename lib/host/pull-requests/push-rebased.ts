@@ -36,7 +36,7 @@ export const pushRebased = (service: Service, caseId: string): Promise<Pushed> =
   );
 
 const push = async (service: Service, worktree: WorktreeRecord): Promise<Pushed> => {
-  const { store, git, clock } = service;
+  const { store, git } = service;
   const { conflict, remote } = rebased(service, worktree);
   await refuseBase(service, worktree, remote);
   const pull = readPull(store, worktree.case_id);
@@ -48,7 +48,7 @@ const push = async (service: Service, worktree: WorktreeRecord): Promise<Pushed>
       pushWithLease(git, worktree, { remote: asked, ref, commit: head, expected, name }),
     );
   await changeConflict(store, conflict, {
-    pushed_at: clock().toISOString(),
+    pushed_at: store.clock().toISOString(),
     pushed_commit: head,
     line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
   });

@@ -30,7 +30,7 @@ export const recordPull = async (
   told: { name: RepositoryName; pull: Pull; besides?: Partial<PullMatter> },
 ): Promise<KeptPull> => {
   const { name, pull, besides } = told;
-  const synced_at = service.clock().toISOString();
+  const synced_at = service.store.clock().toISOString();
   const matter = { ...matterOf(name, pull), stale: false, synced_at, ...besides };
   const kept = await savePull(service.store, caseId, { matter, body: pull.body });
   if (kept === undefined) throw notFound('Work item', caseId);

@@ -15,7 +15,7 @@ export const addToFeedback = async (
   id: string,
 ): Promise<Review> => {
   await getReview(service, caseId, id);
-  const queued_at = service.clock().toISOString();
+  const queued_at = service.store.clock().toISOString();
   const kept = await changeReview(service.store, caseId, id, (current) => {
     const feedback = feedbackOf(service, caseId, current);
     if (feedback === 'queued' || feedback === 'in_session') return undefined;

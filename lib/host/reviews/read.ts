@@ -28,7 +28,7 @@ export const fetchReviews = (service: Service, caseId: string): Promise<Review[]
     const told = [...toldReviews(number, reviews, threads), ...failing];
     const kept = await saveReviews(service.store, caseId, { pull: number, reviews: told });
     if (kept === undefined) throw notFound('Work item', caseId);
-    const besides = { reviews_synced_at: service.clock().toISOString(), checks_unread };
+    const besides = { reviews_synced_at: service.store.clock().toISOString(), checks_unread };
     const recorded = await recordPull(service, caseId, { name: hosted.name, pull: now, besides });
     return servedReviews(service, recorded, kept);
   });

@@ -25,7 +25,7 @@ export const resolveReview = async (
   const review = await getReview(service, caseId, id);
   const isThread = review.kind === 'thread';
   if (isThread) await resolveThread(service, caseId, review);
-  const resolved_at = service.clock().toISOString();
+  const resolved_at = service.store.clock().toISOString();
   await changeReview(service.store, caseId, id, (current) => ({
     ...(isThread ? { state: 'resolved' } : { resolved_at: current.resolved_at ?? resolved_at }),
     // One of an aborted session has its id still, and is in the queue.

@@ -10,9 +10,9 @@ import { createGraph, type Traced } from './graph.ts';
 
 /** How all records of the workspace are linked, as its files are now. It asks no host, and gives way to requests. */
 export const traceability = async (service: Service): Promise<Traceability> => {
-  const { store, clock } = service;
+  const { store } = service;
   const graph = createGraph();
-  const generated_at = clock().toISOString();
+  const generated_at = store.clock().toISOString();
   await inSlices([...store.items.byId.values()], (item) => graph.add(tracedOf(service, item)));
   return { workspace: store.layout.root, generated_at, ...graph.end() };
 };

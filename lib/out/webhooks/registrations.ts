@@ -31,7 +31,7 @@ export const registerWebhook = async (
     id: newId(),
     url,
     ...(scope === undefined && { events: events ?? ['*' as const] }),
-    created_at: service.clock().toISOString(),
+    created_at: service.store.clock().toISOString(),
   };
   const made = await createRegistration(service.store, scope, { matter, secret });
   if (made === undefined) throw noSuchScope(scope);

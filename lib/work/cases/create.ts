@@ -26,7 +26,7 @@ export const createCase = async (
   const id = newId();
   const known = await readCase(service.store, id);
   if (known !== undefined) return known;
-  const created_at = service.clock().toISOString();
+  const created_at = service.store.clock().toISOString();
   const matter = {
     id,
     title,

@@ -29,7 +29,7 @@ export const abortRebase = (service: Service, caseId: string): Promise<Aborted> 
     if (left.length === 0) await dropKept(service, worktree, found);
     await letGo(service, found);
     await changeConflict(store, found, {
-      ...{ outcome: 'aborted', step: null, ended_at: service.clock().toISOString() },
+      ...{ outcome: 'aborted', step: null, ended_at: service.store.clock().toISOString() },
       ...(left.length === 0 && { snapshot: null, conflicted: null, set_aside: null }),
       line: left.length === 0 ? 'aborted: all is as it was' : leftLine(left, worktree),
     });

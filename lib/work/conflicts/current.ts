@@ -54,7 +54,7 @@ const close = async (service: Service, conflict: KeptConflict, line: string): Pr
   await changeConflict(service.store, conflict, {
     outcome: 'interrupted',
     step: null,
-    ended_at: service.clock().toISOString(),
+    ended_at: service.store.clock().toISOString(),
     line,
   });
 };

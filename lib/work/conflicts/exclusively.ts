@@ -33,9 +33,9 @@ export const exclusively = async <T>(
 };
 
 const takeLock = async (service: Service, caseId: string, operation: string): Promise<void> => {
-  const { store, engine, clock } = service;
+  const { store, engine } = service;
   refuseHeld(service, caseId);
-  const acquired_at = clock().toISOString();
+  const acquired_at = store.clock().toISOString();
   const matter = { kind: 'operator' as const, name: 'the daemon', operation, acquired_at };
   // A lock that was deleted by hand frees the lock, not the worktree.
   const isBusy = [...engine.live.values()].some(({ case_id }) => case_id === caseId);

@@ -67,7 +67,7 @@ export const stopAt = async (
   conflict: KeptConflict,
   { files, stop }: { files: readonly Unmerged[]; stop: Stop },
 ): Promise<Conflicted> => {
-  const { git, store, clock } = service;
+  const { git, store } = service;
   const { matter } = conflict;
   const { ref, commit } = await snapshot(git, worktree, 'conflicted');
   await block(service, conflict);
@@ -79,7 +79,7 @@ export const stopAt = async (
     stopped: stop,
     file_count: matter.file_count + all.length - matter.files.length,
     files: all.slice(0, MOST_FILES),
-    ...(matter.conflicted_at === null && { conflicted_at: clock().toISOString() }),
+    ...(matter.conflicted_at === null && { conflicted_at: store.clock().toISOString() }),
     line: `stopped at commit ${stop.number} of ${stop.count}: ${counted(told.length, 'file')} in conflict (${named(told)})`,
   });
   if (matter.conflicted !== null) await dropSnapshot(git, worktree, matter.conflicted);
@@ -120,7 +120,7 @@ export const finish = async (
   conflict: KeptConflict,
   how = 'ended',
 ): Promise<Clean> => {
-  const { git, store, clock } = service;
+  const { git, store } = service;
   const { onto, onto_commit, set_aside, conflicted, conflicted_at } = conflict.matter;
   const head = (await headCommit(git, worktree)) ?? onto_commit;
   const isBack = await bringChanges(service, worktree, conflict);
@@ -135,7 +135,7 @@ export const finish = async (
     head,
     conflicted: null,
     ...(isBack && { set_aside: null }),
-    ended_at: clock().toISOString(),
+    ended_at: store.clock().toISOString(),
     line: `${how}: ${conflict.matter.branch} is at ${head}${words}`,
   });
   if (set_aside === null) return { status: 'clean', head, onto };

@@ -53,7 +53,7 @@ export const undo = async (
     await letGo(service, conflict);
     await changeConflict(store, conflict, {
       ...{ outcome: 'failed', step: null, snapshot: null, conflicted: null, set_aside: null },
-      ended_at: service.clock().toISOString(),
+      ended_at: service.store.clock().toISOString(),
       line: `failed, and all is as it was: ${messageOf(error)}`,
     });
   } catch (other) {

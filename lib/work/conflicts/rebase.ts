@@ -34,7 +34,7 @@ export const startRebase = (
   });
 
 const begin = async (
-  { store, clock }: Service,
+  { store }: Service,
   worktree: WorktreeRecord,
   { onto, onto_commit, orig_head, remote, notes }: Preflight,
 ): Promise<KeptConflict> => {
@@ -53,7 +53,7 @@ const begin = async (
     case_state_before: item.state,
     file_count: 0,
     files: [],
-    began_at: clock().toISOString(),
+    began_at: store.clock().toISOString(),
     ...{ conflicted_at: null, ended_at: null, pushed_at: null, pushed_commit: null },
   };
   const words = [

@@ -44,7 +44,7 @@ export const generate = async (
   const generated = {
     sha256: sha256(made.content),
     generated_by: made.generated_by,
-    at: service.clock().toISOString(),
+    at: service.store.clock().toISOString(),
   };
   const kept = await changePlanning(service.store, caseId, (current): PlanningChange => {
     if (!overwrite || hashOf(current, filename) !== seen) refuseEdited(current, filename);

@@ -62,12 +62,12 @@ interface Begun {
 
 const begin = (service: Service, caseId: string): Promise<Begun> =>
   service.engine.starts.take(START, async () => {
-    const { store, engine, clock } = service;
+    const { store, engine } = service;
     if (engine.closing) throw new ServiceError('unavailable', STOPPED);
     refuseSession(service, caseId, PLANNING);
     refuseHeld(service, caseId);
     if (noPlaceLeft(service)) throw busy('As many sessions run as max_sessions allows.');
-    const acquired_at = clock().toISOString();
+    const acquired_at = store.clock().toISOString();
     const matter = { kind: 'operator' as const, name: 'the daemon', operation: PLANNING };
     const isBusy = [...engine.live.values()].some(({ case_id }) => case_id === caseId);
     if (isBusy || !(await acquireLock(store, caseId, { ...matter, acquired_at })))

@@ -72,7 +72,7 @@ export const approvePlanning = async (
   caseId: string,
   seen?: Readonly<Record<string, string>>,
 ): Promise<PlanningGate> => {
-  const at = service.clock().toISOString();
+  const at = service.store.clock().toISOString();
   const planning = await changePlanning(service.store, caseId, approval(at, seen));
   if (planning === undefined) throw notFound('Work item', caseId);
   return gateOf(planning);

@@ -67,7 +67,7 @@ export const newMatter = async (
     ...(session !== undefined && { session_id: session }),
     commit,
     ...(diff_sha256 && { diff_sha256 }),
-    created_at: service.clock().toISOString(),
+    created_at: service.store.clock().toISOString(),
   };
 };
 

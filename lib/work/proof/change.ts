@@ -24,7 +24,7 @@ export const verifyProof = (
   which: Which,
   key?: { name: string },
 ): Promise<TaggedProof> => {
-  const said = { at: service.clock().toISOString(), by: saidBy(key) };
+  const said = { at: service.store.clock().toISOString(), by: saidBy(key) };
   return update(service, which, (current, { sha256 }) => markVerified(current, sha256, said));
 };
 

@@ -30,7 +30,7 @@ export const approvePlan = async (
   { seen, key }: Yes = {},
 ): Promise<Session> => {
   const kept = await keptSession(service, caseId, id);
-  const at = service.clock().toISOString();
+  const at = service.store.clock().toISOString();
   const yes = { seen, run_marker: randomUUID(), at, by: saidBy(key) };
   const approved = await holdingLock(service, kept, () =>
     decideWith(service, caseId, id, () => ruleFor(service, kept, yes)),

@@ -56,7 +56,7 @@ export const createSession = async (
     provider: name,
     ...chosenFor(name, service.providers().get(name), choice),
     machine: service.store.machine,
-    created_at: service.clock().toISOString(),
+    created_at: service.store.clock().toISOString(),
     ...(comment !== undefined && { comment }),
   };
   await checkBase(service, item);

@@ -20,7 +20,7 @@ export const followAsked = async (
 ): Promise<void> => {
   const { case_id, asking, stopping } = live;
   const id = idOf(event);
-  const since = service.clock().toISOString();
+  const since = service.store.clock().toISOString();
   const noted = noteQuestion(service, { live, kept }, { event, at: since });
   if (isRequest(event)) {
     asking.set(id, { ...event, since });

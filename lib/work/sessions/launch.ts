@@ -58,7 +58,7 @@ export const begin = (service: Service, caseId: string, id: string): Promise<boo
   });
 
 const plan = async (service: Service, item: Case, id: string): Promise<boolean> => {
-  const at = service.clock().toISOString();
+  const at = service.store.clock().toISOString();
   const start = { at, run_marker: randomUUID(), case_state_before: item.state };
   const kept = await decide(service, item.id, id, startPlanning(start));
   if (kept?.session.status !== 'planning') return false;
@@ -66,10 +66,10 @@ const plan = async (service: Service, item: Case, id: string): Promise<boolean> 
   return true;
 };
 
-const lockOf = ({ clock }: Service, id: string): LockMatter => ({
+const lockOf = ({ store }: Service, id: string): LockMatter => ({
   kind: 'session',
   session_id: id,
-  acquired_at: clock().toISOString(),
+  acquired_at: store.clock().toISOString(),
 });
 
 // A session that did not begin holds nothing.

@@ -25,14 +25,14 @@ export const takeLock = async (
   caseId: string,
   name?: string,
 ): Promise<Lock & { token: string }> => {
-  const { store, clock } = service;
+  const { store } = service;
   lockOf(service, caseId);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const taken = await acquireLock(store, caseId, {
     kind: 'operator',
     ...(name !== undefined && { name }),
     token_sha256: sha256(token),
-    acquired_at: clock().toISOString(),
+    acquired_at: store.clock().toISOString(),
   });
   if (!taken) throw lockHeld(lockOf(service, caseId));
   return { ...lockOf(service, caseId), token };

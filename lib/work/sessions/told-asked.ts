@@ -37,11 +37,11 @@ export const wordsOf = (asked: Asked): string =>
 
 /** Tells everybody who listens that an agent asks the operator, or that it does not any more. */
 export const tellAsked = async (
-  { store, clock }: Pick<Service, 'store' | 'clock'>,
+  { store }: Pick<Service, 'store'>,
   { case_id, session_id }: Of,
   asking: Asking,
 ): Promise<void> => {
-  const told = { timestamp: clock().toISOString(), ...bodyOf({ case_id, session_id }, asking) };
+  const told = { timestamp: store.clock().toISOString(), ...bodyOf({ case_id, session_id }, asking) };
   await store.journal.append({ events: [told as EventBody] });
 };
 

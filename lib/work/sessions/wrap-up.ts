@@ -50,9 +50,9 @@ const sumUp = async (
   { turn, ...outcome }: Ended,
   changes: Changes | undefined,
 ): Promise<Ending> => {
-  const { store, clock } = service;
+  const { store } = service;
   const { session } = kept;
-  const at = clock().toISOString();
+  const at = store.clock().toISOString();
   const { title = '', description = '' } = (await readCase(store, session.case_id)) ?? {};
   const summary = summaryOf({
     session,

@@ -32,12 +32,12 @@ export const keepCommits = (
 ): Promise<string> => keepNoted(service, record, { head });
 
 const keepNoted = async (
-  { git, log, clock }: Service,
+  { git, log, store }: Service,
   record: WorktreeRecord,
   { head, state }: { head: string | null; state?: Snapshot },
 ): Promise<string> => {
   const { case_id, repository, branch, base, base_commit } = record;
-  const now = clock();
+  const now = store.clock();
   const note: RecoveryNote = {
     ...{ case_id, branch, base, base_commit },
     created_at: now.toISOString(),

@@ -56,7 +56,7 @@ interface Kept {
 
 const make = async (service: Service, kept: Kept): Promise<WorktreeRecord> => {
   const { note, head, repository } = kept;
-  const { git, store, clock } = service;
+  const { git, store } = service;
   const { case_id, base, base_commit } = note;
   const path = placeFor(service, await itemOf(service, case_id));
   if (whatIsAt(path) !== 'nothing') {
@@ -71,7 +71,7 @@ const make = async (service: Service, kept: Kept): Promise<WorktreeRecord> => {
   const record: WorktreeRecord = {
     ...{ case_id, path, branch, base, base_commit },
     attached: false,
-    created_at: clock().toISOString(),
+    created_at: store.clock().toISOString(),
     repository: repository.root,
     git_dir: worktree.git_dir,
     common_dir: worktree.common_dir,

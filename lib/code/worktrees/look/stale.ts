@@ -71,7 +71,7 @@ export const isStale = (service: Service, record: WorktreeRecord): boolean => {
   return idle > worktreeConfig(service).ttl_hours * HOUR_MS;
 };
 
-const idleMs = ({ clock }: Service, last: number): number => Math.max(0, clock().getTime() - last);
+const idleMs = ({ store }: Service, last: number): number => Math.max(0, store.clock().getTime() - last);
 
 const isInUse = ({ store, setups }: Service, caseId: string): boolean =>
   setups.running.has(caseId) ||

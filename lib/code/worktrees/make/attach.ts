@@ -56,7 +56,7 @@ const attach = async (
   item: Case,
   { path, base }: Attachment,
 ): Promise<WorktreeRecord> => {
-  const { store, git, clock } = service;
+  const { store, git } = service;
   refuseSecond(service, item.id);
   refuseHeld(service, item.id);
   await readyToWrite(store);
@@ -79,7 +79,7 @@ const attach = async (
     base: start.name,
     base_commit: await startOf(git, { path: root, git_dir, common_dir }, start.commit),
     attached: true,
-    created_at: clock().toISOString(),
+    created_at: store.clock().toISOString(),
     repository: root,
     git_dir,
     common_dir,

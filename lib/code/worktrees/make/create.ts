@@ -68,7 +68,7 @@ export const placeFor = (service: Service, item: Case): string =>
   join(worktreesHome(service.store.layout, worktreeConfig(service).root), nameOf(item));
 
 const make = async (service: Service, item: Case, wanted: Wanted): Promise<WorktreeRecord> => {
-  const { store, git, clock } = service;
+  const { store, git } = service;
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);
   const { base_branch } = worktreeConfig(service);
@@ -91,7 +91,7 @@ const make = async (service: Service, item: Case, wanted: Wanted): Promise<Workt
     base: base.name,
     base_commit: worktree.new_branch ? base.commit : await startOf(git, worktree, base.commit),
     attached: false,
-    created_at: clock().toISOString(),
+    created_at: store.clock().toISOString(),
     repository: repository.root,
     git_dir: worktree.git_dir,
     common_dir: worktree.common_dir,

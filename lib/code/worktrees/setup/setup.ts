@@ -81,16 +81,16 @@ interface Run extends Required<SetupOptions> {
 }
 
 const run = async (service: Service, caseId: string, run: Run): Promise<WorktreeRecord> => {
-  const { clock } = service;
+  const { store } = service;
   const record = await inWorktreeTurn(service.store, caseId, async () => {
     const current = getWorktree(service, caseId);
     await checkState(current);
-    const started_at = clock().toISOString();
+    const started_at = store.clock().toISOString();
     const setup = { ...NOTHING, status: 'running' as const, started_at };
     return replaceWorktree(service.store, { ...current, setup, setup_marker: run.marker });
   });
   const came = await perform(service, record, run);
-  const ended_at = clock().toISOString();
+  const ended_at = store.clock().toISOString();
   const { started_at = null } = record.setup ?? {};
   return keepEnd(service, record, { ...NOTHING, started_at, ended_at, ...came });
 };
@@ -129,7 +129,7 @@ export const endInterruptedSetups = async (service: Service): Promise<void> => {
     try {
       const { setup_marker, path: dir } = record;
       if (setup_marker !== undefined) await sweep(setup_marker, { dir });
-      const ended_at = service.clock().toISOString();
+      const ended_at = service.store.clock().toISOString();
       const setup = { ...record.setup, status: 'interrupted' as const, ended_at };
       await keepEnd(service, record, { ...setup, error: INTERRUPTED });
     } catch (error) {

@@ -98,7 +98,7 @@ const take = async (
   const { layout } = service.store;
   const item = await readCase(service.store, turn.case_id);
   const item_dir = item?.path ?? join('cases', turn.case_id);
-  const at = service.clock().toISOString().slice(0, 19).replaceAll(':', '-');
+  const at = service.store.clock().toISOString().slice(0, 19).replaceAll(':', '-');
   const taken = await takeInAll(service.git, worktree, {
     ...turn,
     refs: readList(readTurnRefs(layout, turn.case_id)),
@@ -114,7 +114,7 @@ const keepAside = async (
   turn: TurnRecord,
   { why, tell }: { why: string; tell: Tell },
 ): Promise<Came> => {
-  const place = await keepTurn(service.store.layout, turn.case_id, service.clock());
+  const place = await keepTurn(service.store.layout, turn.case_id, service.store.clock());
   const message = `${NOT_TAKEN} whole: ${why}. All of it is kept at ${place}; nothing else has it.`;
   service.log.error({ case_id: turn.case_id, place }, message);
   tell([{ code: 'repository_kept', message }]);
