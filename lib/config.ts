@@ -235,3 +235,7 @@ const portOf = (text: string): number => {
   if (text.trim() !== '' && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new UsageError(`The port has to be a number from 0 to 65535, not ${text}`);
 };
+
+export interface WithConfig {
+  readonly config: Config;
+}

@@ -87,3 +87,7 @@ const withoutControls = (line: string): string =>
     : line;
 
 const CONTROLS: Readonly<Record<string, string>> = { '\\b': '8', '\\f': 'c', '\\r': 'd' };
+
+export interface WithLog {
+  readonly log: Log;
+}

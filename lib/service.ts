@@ -1,25 +1,25 @@
 import type { FirstAnswers } from '../store/first-answers.ts';
 import type { Store } from '../store/store.ts';
-import type { ConsoleSessions } from './guard/api-keys/console-sessions.ts';
-import type { Keyring } from './guard/api-keys/keyring.ts';
-import type { Attention } from './out/attention/attention.ts';
+import type { Providers } from './agents/providers.ts';
+import type { LanguageServers } from './code/language-server/running.ts';
+import type { Setups } from './code/worktrees/setup/setups.ts';
 import type { CodeHost } from './codehost/code-host.ts';
 import type { Config } from './config.ts';
-import type { AnswerMcp } from './sandbox/egress/mcp-door.ts';
-import type { NetworkDoor } from './sandbox/egress/networks.ts';
-import type { Exporter } from './out/export/exporter.ts';
-import type { Feed } from './out/feed/feed.ts';
-import type { LanguageServers } from './code/language-server/running.ts';
+import type { ConsoleSessions } from './guard/api-keys/console-sessions.ts';
+import type { Keyring } from './guard/api-keys/keyring.ts';
 import type { LinkWork } from './host/links/work.ts';
 import type { Log } from './log.ts';
-import type { Providers } from './agents/providers.ts';
-import type { Engine } from './work/sessions/engine.ts';
-import type { Callers } from './tools/process/caller.ts';
-import type { Git } from './tools/git/run/git.ts';
-import type { Runs } from './tools/process/runs.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
+import type { Attention } from './out/attention/attention.ts';
+import type { Exporter } from './out/export/exporter.ts';
+import type { Feed } from './out/feed/feed.ts';
 import type { Dispatcher } from './out/webhooks/dispatcher.ts';
-import type { Setups } from './code/worktrees/setup/setups.ts';
+import type { AnswerMcp } from './sandbox/egress/mcp-door.ts';
+import type { NetworkDoor } from './sandbox/egress/networks.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+import type { Git } from './tools/git/run/git.ts';
+import type { Callers } from './tools/process/caller.ts';
+import type { Runs } from './tools/process/runs.ts';
+import type { Engine } from './work/sessions/engine.ts';
 
 /** What every handler and every rule is given. */
 export interface Service {

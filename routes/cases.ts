@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
+import { created, tagged } from '../lib/http/answer.ts';
+import { PageQuery } from '../lib/http/page.ts';
+import { createReadyLists } from '../lib/http/ready-list.ts';
+import { route } from '../lib/http/route.ts';
 import { changeCase, setState } from '../lib/work/cases/change.ts';
 import { createCase } from '../lib/work/cases/create.ts';
 import { getHistory } from '../lib/work/cases/history.ts';
 import { getCase, listCases, versionOf } from '../lib/work/cases/read.ts';
 import { removeCase } from '../lib/work/cases/remove.ts';
-import { created, tagged } from '../lib/http/answer.ts';
-import { PageQuery } from '../lib/http/page.ts';
-import { createReadyLists } from '../lib/http/ready-list.ts';
-import { route } from '../lib/http/route.ts';
 import { Case, Description, StateName } from '../store/records/case.ts';
 import { HistoryEntry } from '../store/records/history.ts';
 import { Id, Word } from '../store/records/id.ts';
@@ -58,7 +58,9 @@ export const caseRoutes = [
     }),
     response: Type.Array(Type.Union([Case, PartOfCase])),
     handler: ({ query }, service) =>
-      readyLists(versionOf(service), { path: '/cases', query }, () => listCases(service, query)),
+      readyLists(versionOf(service.store), { path: '/cases', query }, () =>
+        listCases(service.store, query),
+      ),
   }),
   route({
     method: 'POST',
@@ -77,7 +79,7 @@ export const caseRoutes = [
     errors: ['file_busy', 'not_found', 'trust_needed'],
     handler: async ({ body }, service) => {
       const { id } = await createCase(service, body);
-      const { body: json, etag } = await getCase(service, id);
+      const { body: json, etag } = await getCase(service.store, id);
       return created<Case>(`/cases/${id}`, json, etag);
     },
   }),
@@ -89,7 +91,7 @@ export const caseRoutes = [
     response: Case,
     errors: ['not_found'],
     handler: async ({ params }, service) => {
-      const { body, etag } = await getCase(service, params.id);
+      const { body, etag } = await getCase(service.store, params.id);
       return tagged<Case>(body, etag);
     },
   }),
@@ -112,8 +114,8 @@ export const caseRoutes = [
     conditional: true,
     errors: ['not_found', 'trust_needed', 'precondition_failed', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) => {
-      await changeCase(service, params.id, body, ifMatch);
-      const { body: json, etag } = await getCase(service, params.id);
+      await changeCase(service.store, params.id, body, ifMatch);
+      const { body: json, etag } = await getCase(service.store, params.id);
       return tagged<Case>(json, etag);
     },
   }),
@@ -149,8 +151,8 @@ export const caseRoutes = [
     conditional: true,
     errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) => {
-      await setState(service, params.id, body, ifMatch);
-      const { body: json, etag } = await getCase(service, params.id);
+      await setState(service.store, params.id, body, ifMatch);
+      const { body: json, etag } = await getCase(service.store, params.id);
       return tagged<Case>(json, etag);
     },
   }),
@@ -162,6 +164,6 @@ export const caseRoutes = [
     query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) }),
     response: Type.Array(HistoryEntry),
     errors: ['not_found'],
-    handler: ({ params, query }, service) => getHistory(service, params.id, query.limit),
+    handler: ({ params, query }, service) => getHistory(service.store, params.id, query.limit),
   }),
 ];

@@ -1,8 +1,4 @@
 import { Type } from 'typebox';
-import { getCase } from '../lib/work/cases/read.ts';
-import { accepted, created, tagged } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
-import { route } from '../lib/http/route.ts';
 import { extractFrom } from '../lib/host/links/extract-from.ts';
 import { importIssue } from '../lib/host/links/import-issue.ts';
 import {
@@ -12,6 +8,10 @@ import {
   setImportStatus,
 } from '../lib/host/links/import-jobs.ts';
 import { syncAll } from '../lib/host/links/sync-all.ts';
+import { accepted, created, tagged } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
+import { route } from '../lib/http/route.ts';
+import { getCase } from '../lib/work/cases/read.ts';
 import { Case } from '../store/records/case.ts';
 import { ExtractedIssue } from '../store/records/extracted.ts';
 import { Id, Time, Word } from '../store/records/id.ts';
@@ -102,7 +102,7 @@ export const codehostIssueRoutes = [
     ],
     handler: async ({ body }, service) => {
       const { case_id, notes } = await importIssue(service, body);
-      const { body: json, etag } = await getCase(service, case_id);
+      const { body: json, etag } = await getCase(service.store, case_id);
       const record = { ...(JSON.parse(json.toString()) as Case), notes };
       return created(`/cases/${case_id}`, record, etag);
     },
@@ -113,7 +113,7 @@ export const codehostIssueRoutes = [
     summary: 'List the import jobs, oldest first',
     query: Type.Object({ ...PageQuery }),
     response: Type.Array(ImportJob),
-    handler: ({ query }, service) => page(importJobs(service), query, JOBS),
+    handler: ({ query }, service) => page(importJobs(service.store), query, JOBS),
   }),
   route({
     method: 'POST',
@@ -154,7 +154,7 @@ export const codehostIssueRoutes = [
     response: ImportJob,
     errors: ['not_found', 'unreadable_record'],
     handler: ({ params }, service) => {
-      const { job, etag } = importJob(service, params.id);
+      const { job, etag } = importJob(service.store, params.id);
       return tagged(job, etag);
     },
   }),

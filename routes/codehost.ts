@@ -144,7 +144,7 @@ export const codehostRoutes = [
     path: '/api/codehost/settings',
     summary: 'Read how the code host is asked',
     response: CodeHostConfig,
-    handler: async (_input, service) => served(await readCodeHostSettings(service)),
+    handler: async (_input, service) => served(await readCodeHostSettings(service.store)),
   }),
   route({
     method: 'PUT',
@@ -158,7 +158,7 @@ export const codehostRoutes = [
     conditional: true,
     errors: ['unreadable_record', 'file_busy'],
     handler: async ({ body, ifMatch }, service) =>
-      served(await changeCodeHostSettings(service, body, ifMatch)),
+      served(await changeCodeHostSettings(service.store, body, ifMatch)),
   }),
   route({
     method: 'GET',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { route } from '../lib/http/route.ts';
 import { complete } from '../lib/code/language-server/complete.ts';
+import { route } from '../lib/http/route.ts';
 import { Language, SERVING, scope } from './language-server.ts';
 
 const Place = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });

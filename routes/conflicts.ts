@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
+import { pushRebased } from '../lib/host/pull-requests/push-rebased.ts';
+import { accepted } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
+import { route } from '../lib/http/route.ts';
 import { abortRebase } from '../lib/work/conflicts/abort.ts';
 import { applyResolution } from '../lib/work/conflicts/apply.ts';
 import { conflictHistory } from '../lib/work/conflicts/history.ts';
 import { conflictMetrics } from '../lib/work/conflicts/metrics.ts';
 import { previewConflicts } from '../lib/work/conflicts/preview.ts';
-import { pushRebased } from '../lib/host/pull-requests/push-rebased.ts';
 import { startRebase } from '../lib/work/conflicts/rebase.ts';
 import { resolveWithAgent } from '../lib/work/conflicts/resolve.ts';
-import { accepted } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
-import { route } from '../lib/http/route.ts';
 import { Conflict, ConflictFile, OUTCOMES } from '../store/records/conflict.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
@@ -222,7 +222,11 @@ export const conflictRoutes = [
     response: Type.Array(Conflict),
     errors: ['not_found', 'unreadable_record'],
     handler: ({ params, query }, service) =>
-      page(conflictHistory(service, params.id), query, `/api/cases/${params.id}/conflicts/history`),
+      page(
+        conflictHistory(service.store, params.id),
+        query,
+        `/api/cases/${params.id}/conflicts/history`,
+      ),
   }),
   route({
     method: 'GET',
@@ -232,6 +236,6 @@ export const conflictRoutes = [
     params: CasePath,
     response: Type.Object({ ...Figures, workspace: Type.Object(Figures) }),
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => conflictMetrics(service, params.id),
+    handler: ({ params }, service) => conflictMetrics(service.store, params.id),
   }),
 ];

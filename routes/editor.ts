@@ -144,7 +144,7 @@ export const editorRoutes = [
     response: EditorFile,
     errors: [...READING, 'too_large', 'file_busy'],
     handler: async ({ params, query }, service) => {
-      const { file, etag } = await readFile(service, params.id, query.path);
+      const { file, etag } = await readFile(service.store, params.id, query.path);
       return tagged(file, etag);
     },
   }),

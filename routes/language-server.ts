@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { ServiceError } from '../lib/errors.ts';
-import { Answer, route } from '../lib/http/route.ts';
 import { passMessage } from '../lib/code/language-server/message.ts';
 import { openBridge } from '../lib/code/language-server/socket.ts';
+import { ServiceError } from '../lib/errors.ts';
+import { Answer, route } from '../lib/http/route.ts';
 import { LANGUAGES } from '../store/records/settings.ts';
 
 export const Language = Type.Enum([...LANGUAGES]);

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
+import { getLink, syncLog } from '../lib/host/links/read.ts';
+import { syncCase } from '../lib/host/links/sync.ts';
 import { tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { getLink, syncLog } from '../lib/host/links/read.ts';
-import { syncCase } from '../lib/host/links/sync.ts';
 import { Id, Time } from '../store/records/id.ts';
 import { IssueLink } from '../store/records/link.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
@@ -57,7 +57,7 @@ export const linkRoutes = [
     response: Link,
     errors: ['not_found', 'unreadable_record'],
     handler: ({ params }, service) => {
-      const { record, etag } = getLink(service, params.id);
+      const { record, etag } = getLink(service.store, params.id);
       return tagged(record, etag);
     },
   }),
@@ -91,6 +91,6 @@ export const linkRoutes = [
     response: Type.Array(Sync),
     errors: ['not_found', 'unreadable_record'],
     handler: ({ params, query }, service) =>
-      page(syncLog(service, params.id), query, `/api/cases/${params.id}/github/sync-log`),
+      page(syncLog(service.store, params.id), query, `/api/cases/${params.id}/github/sync-log`),
   }),
 ];

@@ -42,7 +42,7 @@ export const memoryRoutes = [
     params: CasePath,
     response: Type.Array(MemoryFile),
     errors: ['not_found'],
-    handler: ({ params }, service) => listMemory(service, params.id),
+    handler: ({ params }, service) => listMemory(service.store, params.id),
   }),
   route({
     method: 'GET',
@@ -53,7 +53,7 @@ export const memoryRoutes = [
     produces: 'text/markdown',
     errors: ['not_found'],
     handler: ({ params }, service) => {
-      return markdown(getMemory(service, params.id, params.filename));
+      return markdown(getMemory(service.store, params.id, params.filename));
     },
   }),
   route({
@@ -71,7 +71,12 @@ export const memoryRoutes = [
     errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) => {
       return markdown(
-        await putMemory(service, params.id, { filename: params.filename, content: body }, ifMatch),
+        await putMemory(
+          service.store,
+          params.id,
+          { filename: params.filename, content: body },
+          ifMatch,
+        ),
       );
     },
   }),
@@ -81,7 +86,7 @@ export const memoryRoutes = [
     summary: 'List the files of the global memory, by name',
     description: 'Every session is told what is in them.',
     response: Type.Array(MemoryFile),
-    handler: (_input, service) => listGlobal(service),
+    handler: (_input, service) => listGlobal(service.store),
   }),
   route({
     method: 'GET',
@@ -92,7 +97,7 @@ export const memoryRoutes = [
     produces: 'text/markdown',
     errors: ['not_found'],
     handler: ({ params }, service) => {
-      return markdown(getGlobal(service, params.filename));
+      return markdown(getGlobal(service.store, params.filename));
     },
   }),
   route({
@@ -108,7 +113,7 @@ export const memoryRoutes = [
     conditional: true,
     errors: ['not_found', 'lock_held', 'precondition_failed', 'too_large', 'file_busy'],
     handler: async ({ body, ifMatch }, service) => {
-      const file = await writeGlobal(service, body, ifMatch);
+      const file = await writeGlobal(service.store, body, ifMatch);
       return tagged(file, file.sha256.slice(0, 32));
     },
   }),
@@ -122,7 +127,7 @@ export const memoryRoutes = [
     status: 201,
     errors: ['too_large'],
     handler: async (_input, service) => {
-      const { snapshot, etag } = await takeSnapshot(service);
+      const { snapshot, etag } = await takeSnapshot(service.store);
       return created(`/api/global-memory/snapshots/${snapshot.id}`, snapshot, etag);
     },
   }),
@@ -133,7 +138,7 @@ export const memoryRoutes = [
     query: Type.Object(PageQuery),
     response: Type.Array(SnapshotEntry),
     handler: ({ query }, service) =>
-      page(listSnapshots(service), query, '/api/global-memory/snapshots'),
+      page(listSnapshots(service.store), query, '/api/global-memory/snapshots'),
   }),
   route({
     method: 'GET',
@@ -143,7 +148,7 @@ export const memoryRoutes = [
     response: Snapshot,
     errors: ['not_found', 'unreadable_record'],
     handler: ({ params }, service) => {
-      const { snapshot, etag } = getSnapshot(service, params.id);
+      const { snapshot, etag } = getSnapshot(service.store, params.id);
       return tagged(snapshot, etag);
     },
   }),

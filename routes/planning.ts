@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { visibleMarkdown } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
+import { generate } from '../lib/work/generate/generate.ts';
 import { getArtifact, listArtifacts, putArtifact } from '../lib/work/planning/artifacts.ts';
 import { approvePlanning, planningGate } from '../lib/work/planning/gate.ts';
-import { generate } from '../lib/work/generate/generate.ts';
 import { readiness } from '../lib/work/planning/readiness.ts';
 import { Id, Sha256 } from '../store/records/id.ts';
 import {
@@ -92,7 +92,7 @@ export const planningRoutes = [
     params: CasePath,
     response: PlanningGate,
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => planningGate(service, params.id),
+    handler: ({ params }, service) => planningGate(service.store, params.id),
   }),
   route({
     method: 'POST',
@@ -106,7 +106,8 @@ export const planningRoutes = [
     ),
     response: PlanningGate,
     errors: ['not_found', 'invalid_state', 'plan_changed', 'unreadable_record', 'file_busy'],
-    handler: ({ params, body }, service) => approvePlanning(service, params.id, body?.artifacts),
+    handler: ({ params, body }, service) =>
+      approvePlanning(service.store, params.id, body?.artifacts),
   }),
   route({
     method: 'GET',
@@ -124,7 +125,7 @@ export const planningRoutes = [
     params: CasePath,
     response: Type.Array(PlanningArtifact),
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => listArtifacts(service, params.id),
+    handler: ({ params }, service) => listArtifacts(service.store, params.id),
   }),
   route({
     method: 'GET',
@@ -135,7 +136,7 @@ export const planningRoutes = [
     produces: 'text/markdown',
     errors: ['not_found'],
     handler: ({ params }, service) => {
-      return visibleMarkdown(getArtifact(service, params.id, params.filename));
+      return visibleMarkdown(getArtifact(service.store, params.id, params.filename));
     },
   }),
   route({
@@ -153,7 +154,7 @@ export const planningRoutes = [
     handler: async ({ params, body, ifMatch }, service) => {
       const { filename } = params;
       const file = { filename, content: body };
-      return visibleMarkdown(await putArtifact(service, params.id, file, ifMatch));
+      return visibleMarkdown(await putArtifact(service.store, params.id, file, ifMatch));
     },
   }),
 ];

@@ -1,10 +1,15 @@
 import { Type } from 'typebox';
+import { approveUpdate } from '../lib/host/pr-body/approve.ts';
+import { composePullBody, keptDraft } from '../lib/host/pr-body/compose.ts';
+import {
+  getUpdate,
+  servedUpdate,
+  servedUpdates,
+  suggestUpdate,
+} from '../lib/host/pr-body/updates.ts';
 import { created, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { approveUpdate } from '../lib/host/pr-body/approve.ts';
-import { composePullBody, keptDraft } from '../lib/host/pr-body/compose.ts';
-import { getUpdate, servedUpdate, servedUpdates, suggestUpdate } from '../lib/host/pr-body/updates.ts';
 import { BodyUpdate } from '../store/records/body-update.ts';
 import { Id, Sha256 } from '../store/records/id.ts';
 import { PullDraft } from '../store/records/pull-request.ts';
@@ -37,7 +42,7 @@ export const pullBodyRoutes = [
     response: PullDraft,
     errors: ['not_found', 'draft_edited', 'invalid_state', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body }, service) => {
-      const { draft, etag } = await composePullBody(service, params.id, body ?? {});
+      const { draft, etag } = await composePullBody(service.store, params.id, body ?? {});
       return tagged(draft, etag);
     },
   }),
@@ -49,7 +54,7 @@ export const pullBodyRoutes = [
     response: PullDraft,
     errors: ['not_found', 'unreadable_record'],
     handler: ({ params }, service) => {
-      const { draft, etag } = keptDraft(service, params.id);
+      const { draft, etag } = keptDraft(service.store, params.id);
       return tagged(draft, etag);
     },
   }),
@@ -95,7 +100,7 @@ export const pullBodyRoutes = [
     response: BodyUpdate,
     errors: ['not_found', 'unreadable_record', ...GIT],
     handler: async ({ params }, service) => {
-      const kept = getUpdate(service, params.id, params.update_id);
+      const kept = getUpdate(service.store, params.id, params.update_id);
       return tagged(await servedUpdate(service, kept), kept.etag);
     },
   }),

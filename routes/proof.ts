@@ -5,7 +5,12 @@ import { route } from '../lib/http/route.ts';
 import type { Upload } from '../lib/http/upload.ts';
 import { attachProof, getProof, listProofs } from '../lib/work/proof/attach.ts';
 import { changeProof, removeProof, unverifyProof, verifyProof } from '../lib/work/proof/change.ts';
-import { addToChecklist, getGate, listChecklist, tickChecklist } from '../lib/work/proof/checklist.ts';
+import {
+  addToChecklist,
+  getGate,
+  listChecklist,
+  tickChecklist,
+} from '../lib/work/proof/checklist.ts';
 import { attachFile, getMedia } from '../lib/work/proof/media.ts';
 import { Id, Word } from '../store/records/id.ts';
 import { ChecklistEntry, ChecklistItem, Gate, Proof } from '../store/records/proof.ts';
@@ -41,7 +46,7 @@ export const proofRoutes = [
     response: Type.Array(Proof),
     errors: ['not_found'],
     handler: async ({ params, query }, service) =>
-      page(await listProofs(service, params.id), query, `/cases/${params.id}/proof`),
+      page(await listProofs(service.store, params.id), query, `/cases/${params.id}/proof`),
   }),
   route({
     method: 'POST',
@@ -105,7 +110,7 @@ export const proofRoutes = [
     produces: 'application/octet-stream',
     errors: ['not_found', 'range_not_satisfiable'],
     handler: async ({ params }, service) =>
-      strangeFile(await getMedia(service, params.id, params.pid)),
+      strangeFile(await getMedia(service.store, params.id, params.pid)),
   }),
   route({
     method: 'GET',
@@ -115,7 +120,7 @@ export const proofRoutes = [
     response: Proof,
     errors: ['not_found'],
     handler: async ({ params }, service) => {
-      const { proof, etag } = await getProof(service, params.id, params.pid);
+      const { proof, etag } = await getProof(service.store, params.id, params.pid);
       return tagged(proof, etag);
     },
   }),
@@ -134,7 +139,7 @@ export const proofRoutes = [
     errors: CHANGE_ERRORS,
     handler: async ({ params, body, ifMatch }, service) => {
       const which = { caseId: params.id, id: params.pid, ifMatch };
-      const { proof, etag } = await changeProof(service, which, body);
+      const { proof, etag } = await changeProof(service.store, which, body);
       return tagged(proof, etag);
     },
   }),
@@ -146,7 +151,7 @@ export const proofRoutes = [
     conditional: true,
     errors: CHANGE_ERRORS,
     handler: ({ params, ifMatch }, service) =>
-      removeProof(service, { caseId: params.id, id: params.pid, ifMatch }),
+      removeProof(service.store, { caseId: params.id, id: params.pid, ifMatch }),
   }),
   route({
     method: 'PUT',
@@ -160,7 +165,7 @@ export const proofRoutes = [
     errors: CHANGE_ERRORS,
     handler: async ({ params, ifMatch, key }, service) => {
       const which = { caseId: params.id, id: params.pid, ifMatch };
-      const { proof, etag } = await verifyProof(service, which, key);
+      const { proof, etag } = await verifyProof(service.store, which, key);
       return tagged(proof, etag);
     },
   }),
@@ -175,7 +180,7 @@ export const proofRoutes = [
     errors: CHANGE_ERRORS,
     handler: async ({ params, ifMatch }, service) => {
       const which = { caseId: params.id, id: params.pid, ifMatch };
-      const { proof, etag } = await unverifyProof(service, which);
+      const { proof, etag } = await unverifyProof(service.store, which);
       return tagged(proof, etag);
     },
   }),
@@ -189,7 +194,11 @@ export const proofRoutes = [
     response: Type.Array(ChecklistItem),
     errors: ['not_found'],
     handler: async ({ params, query }, service) =>
-      page(await listChecklist(service, params.id), query, `/cases/${params.id}/proof/checklist`),
+      page(
+        await listChecklist(service.store, params.id),
+        query,
+        `/cases/${params.id}/proof/checklist`,
+      ),
   }),
   route({
     method: 'POST',
@@ -204,7 +213,7 @@ export const proofRoutes = [
     handler: async ({ params, body }, service) =>
       created(
         `/cases/${params.id}/proof/checklist`,
-        await addToChecklist(service, params.id, body),
+        await addToChecklist(service.store, params.id, body),
       ),
   }),
   route({
@@ -219,7 +228,7 @@ export const proofRoutes = [
     response: ChecklistItem,
     errors: ['not_found', 'invalid_state', 'unreadable_record', 'file_busy'],
     handler: ({ params, body }, service) =>
-      tickChecklist(service, params.id, params.item_id, body.done),
+      tickChecklist(service.store, params.id, params.item_id, body.done),
   }),
   route({
     method: 'GET',

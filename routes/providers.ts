@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { route } from '../lib/http/route.ts';
 import { listProviders, tryPrompt } from '../lib/agents/try-prompt.ts';
+import { route } from '../lib/http/route.ts';
 import { Usage } from '../store/records/session.ts';
 import { Reached } from '../store/records/worktree.ts';
 
@@ -53,7 +53,7 @@ export const providerRoutes = [
     devOnly: true,
     summary: 'List the providers, and whether each can be used',
     response: Type.Array(Provider),
-    handler: (_input, service) => listProviders(service),
+    handler: (_input, service) => listProviders(service.providers),
   }),
   route({
     method: 'POST',

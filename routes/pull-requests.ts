@@ -1,6 +1,4 @@
 import { Type } from 'typebox';
-import { created, tagged } from '../lib/http/answer.ts';
-import { route } from '../lib/http/route.ts';
 import { patchPull } from '../lib/host/pull-requests/change.ts';
 import { pullDraft } from '../lib/host/pull-requests/compose.ts';
 import { createPull } from '../lib/host/pull-requests/create.ts';
@@ -12,6 +10,8 @@ import { readyCheck } from '../lib/host/pull-requests/ready-check.ts';
 import { pullStatus } from '../lib/host/pull-requests/status.ts';
 import { syncPull } from '../lib/host/pull-requests/sync.ts';
 import { pullTimeline } from '../lib/host/pull-requests/timeline.ts';
+import { created, tagged } from '../lib/http/answer.ts';
+import { route } from '../lib/http/route.ts';
 import { PullDraft, PullRequest, PullTransition } from '../store/records/pull-request.ts';
 import { PostedProof, PullStatus, ReadyCheck } from '../store/records/pull-status.ts';
 import { CasePath } from './cases.ts';
@@ -54,7 +54,7 @@ export const pullRequestRoutes = [
     response: PullRequest,
     errors: ['not_found', 'unreadable_record'],
     handler: ({ params }, service) => {
-      const kept = getPull(service, params.id);
+      const kept = getPull(service.store, params.id);
       return tagged(servedPull(kept), kept.etag);
     },
   }),
@@ -150,7 +150,7 @@ export const pullRequestRoutes = [
     params: CasePath,
     response: PullDraft,
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => pullDraft(service, params.id),
+    handler: ({ params }, service) => pullDraft(service.store, params.id),
   }),
   route({
     method: 'GET',
@@ -171,7 +171,7 @@ export const pullRequestRoutes = [
     params: CasePath,
     response: Type.Array(PullTransition),
     errors: ['not_found'],
-    handler: ({ params }, service) => pullTimeline(service, params.id),
+    handler: ({ params }, service) => pullTimeline(service.store, params.id),
   }),
   route({
     method: 'POST',

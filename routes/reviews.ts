@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
-import { accepted } from '../lib/http/answer.ts';
-import { PageQuery, page } from '../lib/http/page.ts';
-import { route } from '../lib/http/route.ts';
 import { addressFeedback } from '../lib/host/reviews/address.ts';
 import { addToFeedback } from '../lib/host/reviews/queue.ts';
 import { fetchReviews, keptReviews } from '../lib/host/reviews/read.ts';
 import { resolveReview } from '../lib/host/reviews/resolve.ts';
+import { accepted } from '../lib/http/answer.ts';
+import { PageQuery, page } from '../lib/http/page.ts';
+import { route } from '../lib/http/route.ts';
 import type { Service } from '../lib/service.ts';
 import { Review } from '../store/records/review.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
@@ -37,7 +37,7 @@ const reviewsFor = (
   caseId: string,
   { local = false }: { local?: boolean },
 ): Review[] | Promise<Review[]> =>
-  local ? keptReviews(service, caseId) : fetchReviews(service, caseId);
+  local ? keptReviews(service.store, caseId) : fetchReviews(service, caseId);
 
 export const reviewRoutes = [
   route({

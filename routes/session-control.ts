@@ -62,7 +62,7 @@ export const sessionControlRoutes = [
     params: OfCase,
     response: Lock,
     errors: ['not_found'],
-    handler: ({ params }, service) => lockOf(service, params.case_id),
+    handler: ({ params }, service) => lockOf(service.store, params.case_id),
   }),
   route({
     method: 'POST',
@@ -81,7 +81,7 @@ export const sessionControlRoutes = [
     status: 201,
     errors: ['not_found', 'lock_held'],
     handler: async ({ params: { case_id }, body }, service) =>
-      created(`/api/worktrees/${case_id}/lock`, await takeLock(service, case_id, body?.name)),
+      created(`/api/worktrees/${case_id}/lock`, await takeLock(service.store, case_id, body?.name)),
   }),
   route({
     method: 'DELETE',

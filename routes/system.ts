@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { route } from '../lib/http/route.ts';
 import { listProblems } from '../lib/daemon/system/diagnostics.ts';
+import { route } from '../lib/http/route.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') });

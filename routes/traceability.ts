@@ -1,5 +1,5 @@
-import { route } from '../lib/http/route.ts';
 import { traceability } from '../lib/host/traceability/traceability.ts';
+import { route } from '../lib/http/route.ts';
 import { Traceability } from '../store/records/traceability.ts';
 
 export const traceabilityRoutes = [
@@ -10,6 +10,6 @@ export const traceabilityRoutes = [
     description:
       'Of this workspace, from its files alone: no host is asked. `dangling` has the links that lead nowhere, and records that cannot be read.',
     response: Traceability,
-    handler: (_input, service) => traceability(service),
+    handler: (_input, service) => traceability(service.store),
   }),
 ];

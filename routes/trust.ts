@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { route } from '../lib/http/route.ts';
 import { listWaiting, trust } from '../lib/guard/trust/trust.ts';
+import { route } from '../lib/http/route.ts';
 import { Trusted, TrustWish, WaitingValue } from '../store/records/trust.ts';
 
 export const trustRoutes = [

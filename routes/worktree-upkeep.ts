@@ -1,6 +1,4 @@
 import { Type } from 'typebox';
-import { noContent, tagged } from '../lib/http/answer.ts';
-import { route } from '../lib/http/route.ts';
 import { changeConfig, readConfig, type ServedConfig } from '../lib/code/worktrees/config.ts';
 import { cleanUp } from '../lib/code/worktrees/keep/cleanup.ts';
 import { forgetRecovery } from '../lib/code/worktrees/keep/forget-recovery.ts';
@@ -10,6 +8,8 @@ import { staleWorktrees } from '../lib/code/worktrees/look/stale.ts';
 import { branchNameFor } from '../lib/code/worktrees/make/branch-name.ts';
 import { worktreeOf } from '../lib/code/worktrees/read.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
+import { noContent, tagged } from '../lib/http/answer.ts';
+import { route } from '../lib/http/route.ts';
 import { Id, Time } from '../store/records/id.ts';
 import { Recovery } from '../store/records/recovery.ts';
 import { Worktree } from '../store/records/worktree.ts';
@@ -114,7 +114,7 @@ export const worktreeUpkeepRoutes = [
     operationId: 'getWorktreeConfig',
     summary: 'Read how worktrees are made',
     response: WorktreeConfig,
-    handler: async (_input, service) => configured(await readConfig(service)),
+    handler: async (_input, service) => configured(await readConfig(service.store)),
   }),
   route({
     method: 'PUT',
@@ -129,7 +129,7 @@ export const worktreeUpkeepRoutes = [
     conditional: true,
     errors: ['unreadable_record', 'file_busy'],
     handler: async ({ body, ifMatch }, service) =>
-      configured(await changeConfig(service, body, ifMatch)),
+      configured(await changeConfig(service.store, body, ifMatch)),
   }),
   route({
     method: 'POST',

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
-import { created, noContent } from '../lib/http/answer.ts';
-import { route } from '../lib/http/route.ts';
-import { memoryRoot } from '../lib/work/memory/memory-root.ts';
 import { removeWorktree } from '../lib/code/worktrees/keep/remove.ts';
 import { verifyIsolation } from '../lib/code/worktrees/look/isolation.ts';
 import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/look/status.ts';
 import { attachWorktree } from '../lib/code/worktrees/make/attach.ts';
 import { createWorktree } from '../lib/code/worktrees/make/create.ts';
 import { worktreeOf } from '../lib/code/worktrees/read.ts';
+import { created, noContent } from '../lib/http/answer.ts';
+import { route } from '../lib/http/route.ts';
+import { memoryRoot } from '../lib/work/memory/memory-root.ts';
 import { Id } from '../store/records/id.ts';
 import { Lock } from '../store/records/lock.ts';
 import { Worktree, type WorktreeRecord } from '../store/records/worktree.ts';
@@ -214,7 +214,7 @@ export const worktreeRoutes = [
     description: 'The same with and without a worktree: memory belongs to the Work item.',
     params: OfCase,
     response: MemoryRoot,
-    handler: ({ params }, service) => memoryRoot(service, params.case_id),
+    handler: ({ params }, service) => memoryRoot(service.store, params.case_id),
   }),
 ];
 

@@ -91,3 +91,7 @@ export const remake = async (store: Store): Promise<void> => {
   store.report(undefined, LOST);
   await keepMachine(store.layout, store.machine);
 };
+
+export interface WithStore {
+  readonly store: Store;
+}

@@ -1,5 +1,5 @@
-import type { Environment } from '../tools/process/environment.ts';
 import { record } from '../../base/wire.ts';
+import type { Environment } from '../tools/process/environment.ts';
 import type { PermissionPolicy } from './permissions.ts';
 import type { Asking, Preset } from './presets.ts';
 

@@ -1,8 +1,8 @@
 import type { NetworkDoor, OpenNetwork } from '../sandbox/egress/networks.ts';
 import type { Told } from '../sandbox/egress/proxy.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
 import type { Runs } from '../tools/process/runs.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type Program, startProgram } from '../tools/process/spawn.ts';
 import type { Isolation, RunSpec } from './provider.ts';
 

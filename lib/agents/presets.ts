@@ -1,5 +1,5 @@
-import type { Environment } from '../tools/process/environment.ts';
 import type { StatePlace } from '../sandbox/state/place.ts';
+import type { Environment } from '../tools/process/environment.ts';
 import type { Choice } from './choice.ts';
 import type { Login, LoginSigns } from './login.ts';
 import type { Phase } from './provider.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { NetworkRules } from '../sandbox/egress/rules.ts';
-import type { Environment } from '../tools/process/environment.ts';
 import type { StatePlace } from '../sandbox/state/place.ts';
+import type { Environment } from '../tools/process/environment.ts';
 import { createAcpProvider } from './acp/acp.ts';
 import { askingOf } from './asking.ts';
 import { type Choice, NO_OFFERS } from './choice.ts';
@@ -276,3 +276,8 @@ const unavailable = (id: string, kind: ProviderInfo['kind'], reason: string): Pr
   probe: async () => ({ id, kind, available: false, reason, isolation: 'checked' }),
   start: () => failedRun(reason),
 });
+
+/** The providers as the settings name them now. */
+export interface WithProviders {
+  readonly providers: () => Providers;
+}

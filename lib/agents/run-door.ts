@@ -1,6 +1,6 @@
+import type { AnswerMcp } from '../sandbox/egress/mcp-door.ts';
 import { openMcpPort } from '../sandbox/egress/mcp-port.ts';
 import { RELAY_PORT } from '../sandbox/egress/run-network.ts';
-import type { Service } from '../service.ts';
 import type { Provider, RunSpec } from './provider.ts';
 
 /** Where one run finds the MCP server, and with what. */
@@ -14,13 +14,13 @@ export interface RunDoor {
  * a port of loopback that serves its token alone, until the door is closed.
  */
 export const openRunDoor = async (
-  service: Service,
+  mcp: (token: string | undefined) => AnswerMcp,
   provider: Provider,
   token: string,
 ): Promise<RunDoor> => {
   if (provider.own_network)
     return { mcp: { url: urlAt(RELAY_PORT), token }, close: () => undefined };
-  const { port, close } = await openMcpPort(service.mcp(token));
+  const { port, close } = await openMcpPort(mcp(token));
   return { mcp: { url: urlAt(port), token }, close };
 };
 

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { visible } from '../../base/visible.ts';
 import { inScratch } from '../../store/disk/scratch.ts';
 import type { Reached } from '../../store/records/worktree.ts';
-import { visible } from '../../base/visible.ts';
+import type { Store, WithStore } from '../../store/store.ts';
 import { notFound, ServiceError } from '../errors.ts';
-import type { Service } from '../service.ts';
-import { forgetState } from '../sandbox/state/open.ts';
 import { needProvider } from '../guard/trust/need.ts';
+import { forgetState } from '../sandbox/state/open.ts';
 import { ANSWER_LIMITS } from './launch.ts';
 import type { Provider, ProviderInfo, RunResult, Usage } from './provider.ts';
+import type { Providers, WithProviders } from './providers.ts';
 
 export interface Tried {
   provider: string;
@@ -21,15 +22,19 @@ export interface Tried {
 }
 
 /** All providers and whether they can be used, with what to do where one cannot. */
-export const listProviders = ({ providers }: Service): Promise<ProviderInfo[]> =>
+export const listProviders = (providers: () => Providers): Promise<ProviderInfo[]> =>
   providers().list();
 
 /**
  * Has a provider answer a prompt in an empty directory that is gone afterwards. In Plan mode: what has no plan and no
  * approval changes nothing.
  */
-export const tryPrompt = async (service: Service, id: string, prompt: string): Promise<Tried> => {
-  needProvider(service, id);
+export const tryPrompt = async (
+  service: WithProviders & WithStore,
+  id: string,
+  prompt: string,
+): Promise<Tried> => {
+  needProvider(service.store, id);
   const provider = service.providers().get(id);
   if (provider === undefined) throw notFound('provider', id);
   const { available, reason, kind } = await provider.probe();
@@ -41,7 +46,7 @@ export const tryPrompt = async (service: Service, id: string, prompt: string): P
   if (!available) throw new ServiceError('unavailable', reason ?? `${id} cannot be used now.`);
   const since = performance.now();
   const network: Reached = [];
-  const done = await answer(service, provider, { prompt, network });
+  const done = await answer(service.store, provider, { prompt, network });
   const { outcome, plan = '', error = null, usage = null } = done;
   const duration_ms = Math.round(performance.now() - since);
   return {
@@ -56,7 +61,7 @@ export const tryPrompt = async (service: Service, id: string, prompt: string): P
 };
 
 const answer = (
-  { store }: Service,
+  store: Store,
   provider: Provider,
   { prompt, network }: { prompt: string; network: Reached },
 ): Promise<RunResult> =>

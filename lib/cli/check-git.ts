@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
-import { cleanEnvironment } from '../tools/process/environment.ts';
-import { homeOf } from '../tools/git/write/commit.ts';
 import { createGit, type Git } from '../tools/git/run/git.ts';
+import { homeOf } from '../tools/git/write/commit.ts';
+import { cleanEnvironment } from '../tools/process/environment.ts';
 
 /** What git knows of the files of a workspace. Paths are relative to it. */
 export interface Committed {

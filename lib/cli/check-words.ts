@@ -1,7 +1,7 @@
+import { counted } from '../../base/counted.ts';
+import { jsonText } from '../../base/json.ts';
 import type { Checked } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
-import { jsonText } from '../../base/json.ts';
-import { counted } from '../../base/counted.ts';
 import { placeOf } from '../daemon/system/problem-log.ts';
 
 /** Something that was mended, and how. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { visible } from '../../base/visible.ts';
 import { type Checked, checkWorkspace } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
 import { WorkspaceHeldError } from '../../store/daemon-lock.ts';
@@ -7,7 +8,6 @@ import { holdWorkspace } from '../../store/hold.ts';
 import { isThere } from '../../store/inspect.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { GRACE_MS } from '../../store/text/entry.ts';
-import { visible } from '../../base/visible.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { type Config, UsageError } from '../config.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';

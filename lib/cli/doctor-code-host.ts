@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { detectOn } from '../code/projects/detect.ts';
 import { GITHUB } from '../codehost/github/address.ts';
 import { createTokens } from '../codehost/github/tokens.ts';
-import { createGh, type Gh } from '../tools/process/gh.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
+import { createGh, type Gh } from '../tools/process/gh.ts';
 import { projectsOf } from './doctor-workspace.ts';
 import { type Finding, note, ok, type Patient } from './finding.ts';
 

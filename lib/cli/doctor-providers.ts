@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isInside } from '../../base/path-contains.ts';
+import type { ProviderInfo } from '../agents/provider.ts';
+import { createProviders } from '../agents/providers.ts';
 import { NO_MCP } from '../sandbox/egress/mcp-door.ts';
 import { createNetworkDoor } from '../sandbox/egress/networks.ts';
 import { createWorld } from '../sandbox/egress/world.ts';
-import type { ProviderInfo } from '../agents/provider.ts';
-import { createProviders } from '../agents/providers.ts';
-import { createRuns } from '../tools/process/runs.ts';
 import { forgetState } from '../sandbox/state/open.ts';
+import { createRuns } from '../tools/process/runs.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
 
 /** Who could plan and work. Only the one that the settings name has to be there. */

@@ -10,8 +10,8 @@ import { howToRaise, type Limit, watchLimit } from '../../store/watch/watch-limi
 import { whyNotWritten, whyNoWorkspace } from '../../store/workspace-files.ts';
 import { placeOf } from '../daemon/system/problem-log.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';
-import { homeOf } from '../tools/git/write/commit.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
+import { homeOf } from '../tools/git/write/commit.ts';
 import { type Finding, missing, note, ok, type Patient } from './finding.ts';
 
 /** The workspace, and the repositories that its Work items are worked on in. */

@@ -1,13 +1,13 @@
+import { visible } from '../../base/visible.ts';
 import { readInForce, readSettings } from '../../store/globals.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Settings } from '../../store/records/settings.ts';
 import type { Entry } from '../../store/text/entry.ts';
-import { visible } from '../../base/visible.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
-import { cleanEnvironment } from '../tools/process/environment.ts';
-import { createGit } from '../tools/git/run/git.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
+import { createGit } from '../tools/git/run/git.ts';
+import { cleanEnvironment } from '../tools/process/environment.ts';
 import { codeHost } from './doctor-code-host.ts';
 import { machine } from './doctor-machine.ts';
 import { providers } from './doctor-providers.ts';

@@ -2,9 +2,9 @@ import type { Layout } from '../../store/layout.ts';
 import type { Settings } from '../../store/records/settings.ts';
 import type { Entry } from '../../store/text/entry.ts';
 import type { Config } from '../config.ts';
-import type { Environment } from '../tools/process/environment.ts';
-import type { Git } from '../tools/git/run/git.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Git } from '../tools/git/run/git.ts';
+import type { Environment } from '../tools/process/environment.ts';
 
 /** One line of what the doctor says. `missing`: Dossier cannot do without it; `note`: it can, and this is the price. */
 export interface Finding {

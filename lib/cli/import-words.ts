@@ -1,6 +1,6 @@
+import { counted } from '../../base/counted.ts';
 import type { BacklogProject } from '../../store/archive/backlog-files.ts';
 import { STATES } from '../../store/records/case.ts';
-import { counted } from '../../base/counted.ts';
 import type { BroughtIn, ImportOptions } from '../out/import/bring-in.ts';
 import type { BacklogImport } from '../out/import/import-backlog.ts';
 import type { Conflict } from '../out/import/plan.ts';

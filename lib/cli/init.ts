@@ -1,11 +1,11 @@
 import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
-import { cleanEnvironment } from '../tools/process/environment.ts';
+import { headCommit } from '../tools/git/read/repository.ts';
+import { createGit, type Git } from '../tools/git/run/git.ts';
 import { hasIdentity, homeOf, uncommitted } from '../tools/git/write/commit.ts';
 import { commitOnly } from '../tools/git/write/commit-only.ts';
-import { createGit, type Git } from '../tools/git/run/git.ts';
-import { headCommit } from '../tools/git/read/repository.ts';
+import { cleanEnvironment } from '../tools/process/environment.ts';
 import { checkWorkspace } from './places.ts';
 
 type Say = (line: string) => void;

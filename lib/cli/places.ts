@@ -4,9 +4,9 @@ import { hasCode } from '../../store/disk/durable.ts';
 import { makeWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
-import { cleanEnvironment } from '../tools/process/environment.ts';
-import { createGit } from '../tools/git/run/git.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
+import { createGit } from '../tools/git/run/git.ts';
+import { cleanEnvironment } from '../tools/process/environment.ts';
 import { Refusal } from './refusal.ts';
 
 /** Makes the workspace's directory if need be. Throws a Refusal when it cannot be one. */

@@ -1,18 +1,18 @@
 import type { Server } from '@hapi/hapi';
+import { within } from '../../base/within.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { type Config, keepScratchIn } from '../config.ts';
 import { EVENTS } from '../daemon/events.ts';
-import { createLog, type Log } from '../log.ts';
-import { keyCheck } from '../mcp/key-check.ts';
 import { createServer } from '../daemon/server.ts';
-import type { VersionInfo } from '../service.ts';
 import { type Running, startService } from '../daemon/startup.ts';
 import { unheldOn } from '../daemon/system/unheld.ts';
+import { createLog, type Log } from '../log.ts';
+import { keyCheck } from '../mcp/key-check.ts';
 import { lookAtGround } from '../sandbox/ground.ts';
-import { within } from '../../base/within.ts';
+import type { VersionInfo } from '../service.ts';
 import {
   checkHost,
   checkPort,

@@ -1,8 +1,8 @@
-import { trustCommandFor } from '../../store/trust/told.ts';
 import { counted } from '../../base/counted.ts';
-import type { Service } from '../service.ts';
+import { trustCommandFor } from '../../store/trust/told.ts';
 import { shown } from '../guard/trust/show.ts';
 import { listWaiting, trust } from '../guard/trust/trust.ts';
+import type { Service } from '../service.ts';
 import { askYesNo, isTerminal } from './terminal.ts';
 
 /** Asks the operator, who started the daemon at a terminal, about what waits. The daemon serves meanwhile. */

@@ -1,3 +1,4 @@
+import { counted } from '../../base/counted.ts';
 import { holderOf } from '../../store/daemon-lock.ts';
 import { isThere } from '../../store/inspect.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
@@ -5,7 +6,6 @@ import type { WaitingValue } from '../../store/records/trust.ts';
 import { lookForWaiting, trustOnDisk } from '../../store/trust/look.ts';
 import { trustCommandFor } from '../../store/trust/told.ts';
 import type { Config } from '../config.ts';
-import { counted } from '../../base/counted.ts';
 import { shown } from '../guard/trust/show.ts';
 import { Refusal } from './refusal.ts';
 import { askYesNo, isTerminal } from './terminal.ts';

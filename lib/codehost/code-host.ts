@@ -308,3 +308,8 @@ export interface ThreadComment {
   url: string;
   created_at: string;
 }
+
+/** The code host, with the token of its own program or of the environment. Asks nobody until it is asked. */
+export interface WithCodeHost {
+  readonly codeHost: () => CodeHost;
+}

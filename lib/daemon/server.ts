@@ -7,7 +7,6 @@ import {
   server,
 } from '@hapi/hapi';
 import { Type } from 'typebox';
-import { DAEMON_HEADER } from '../sandbox/egress/daemon-probe.ts';
 import { ServiceError } from '../errors.ts';
 import { tagged } from '../http/answer.ts';
 import { type Console, consoleRoutes } from '../http/console-page.ts';
@@ -21,6 +20,7 @@ import { shown } from '../http/shown.ts';
 import type { Streams } from '../http/sse.ts';
 import { serveUpgrades } from '../http/websocket.ts';
 import { addWhenAsked } from '../http/when-asked.ts';
+import { DAEMON_HEADER } from '../sandbox/egress/daemon-probe.ts';
 import type { Service } from '../service.ts';
 
 export interface ServerOptions {

@@ -2,35 +2,50 @@ import { isInside } from '../../base/path-contains.ts';
 import { createFirstAnswers } from '../../store/first-answers.ts';
 import { settingsOf } from '../../store/globals.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
-import { createConsoleSessions } from '../guard/api-keys/console-sessions.ts';
-import { createKeyring } from '../guard/api-keys/keyring.ts';
-import { createAttention } from '../out/attention/attention.ts';
-import type { CodeHost } from '../codehost/code-host.ts';
-import { createGitHub } from '../codehost/github/github.ts';
-import type { Config } from '../config.ts';
-import { recoverConflicts } from '../work/conflicts/recover.ts';
-import { createNetworkDoor, type NetworkDeps, type NetworkDoor } from '../sandbox/egress/networks.ts';
-import { sweepSocketDirs } from '../sandbox/egress/socket-dir.ts';
-import { createWorld } from '../sandbox/egress/world.ts';
-import { createExporter } from '../out/export/exporter.ts';
-import { createFeed } from '../out/feed/feed.ts';
-import { endFormerRuns, followRuns, formerRuns, gateAtRest } from '../guard/gate/file-gate.ts';
-import { createAutocommit } from '../out/history/autocommit.ts';
+import { createProviders, type Providers } from '../agents/providers.ts';
 import {
   closeLanguageServers,
   createLanguageServers,
   endServersIn,
   sweepLanguageServers,
 } from '../code/language-server/servers.ts';
+import { endInterruptedSetups } from '../code/worktrees/setup/setup.ts';
+import { createSetups } from '../code/worktrees/setup/setups.ts';
+import type { CodeHost } from '../codehost/code-host.ts';
+import { createGitHub } from '../codehost/github/github.ts';
+import type { Config } from '../config.ts';
+import { createConsoleSessions } from '../guard/api-keys/console-sessions.ts';
+import { createKeyring } from '../guard/api-keys/keyring.ts';
+import { endFormerRuns, followRuns, formerRuns, gateAtRest } from '../guard/gate/file-gate.ts';
+import { needCodeHost } from '../guard/trust/need.ts';
 import { pauseImports } from '../host/links/import-run.ts';
 import { createLinkWork } from '../host/links/work.ts';
+import { FEEDBACK, reviewWords } from '../host/reviews/feedback-session.ts';
 import type { Log } from '../log.ts';
 import { serveRun } from '../mcp/serve.ts';
+import { createAttention } from '../out/attention/attention.ts';
+import { createExporter } from '../out/export/exporter.ts';
+import { createFeed } from '../out/feed/feed.ts';
+import { createAutocommit } from '../out/history/autocommit.ts';
+import { createDispatcher } from '../out/webhooks/dispatcher.ts';
+import {
+  createNetworkDoor,
+  type NetworkDeps,
+  type NetworkDoor,
+} from '../sandbox/egress/networks.ts';
+import { sweepSocketDirs } from '../sandbox/egress/socket-dir.ts';
+import { createWorld } from '../sandbox/egress/world.ts';
+import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
+import type { Service, VersionInfo } from '../service.ts';
+import { createGit } from '../tools/git/run/git.ts';
+import { createCallers } from '../tools/process/caller.ts';
+import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
+import { announceRuns } from '../tools/process/keepers.ts';
+import { RUN_VARIABLE } from '../tools/process/processes.ts';
+import { createRuns, type Runs } from '../tools/process/runs.ts';
+import { recoverConflicts } from '../work/conflicts/recover.ts';
 import { recoverPlanning } from '../work/generate/recover.ts';
 import { followUp } from '../work/proof/gate.ts';
-import { createProviders, type Providers } from '../agents/providers.ts';
-import { FEEDBACK, reviewWords } from '../host/reviews/feedback-session.ts';
-import type { Service, VersionInfo } from '../service.ts';
 import { attendSessions } from '../work/sessions/attend.ts';
 import { createEngine } from '../work/sessions/engine.ts';
 import { wakeQueue } from '../work/sessions/launch.ts';
@@ -38,17 +53,6 @@ import { takeInInterrupted } from '../work/sessions/own-repository.ts';
 import { recoverSessions } from '../work/sessions/recover.ts';
 import { logProblems } from './system/problem-log.ts';
 import { tellAdvice } from './system/settings-advice.ts';
-import { createCallers } from '../tools/process/caller.ts';
-import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
-import { createGit } from '../tools/git/run/git.ts';
-import { announceRuns } from '../tools/process/keepers.ts';
-import { RUN_VARIABLE } from '../tools/process/processes.ts';
-import { createRuns, type Runs } from '../tools/process/runs.ts';
-import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
-import { needCodeHost } from '../guard/trust/need.ts';
-import { createDispatcher } from '../out/webhooks/dispatcher.ts';
-import { endInterruptedSetups } from '../code/worktrees/setup/setup.ts';
-import { createSetups } from '../code/worktrees/setup/setups.ts';
 
 export interface Running {
   service: Service;
@@ -107,7 +111,7 @@ export const startService = async (
       service.attention.close();
       await closeLanguageServers(service.languageServers);
       await Promise.all([service.engine.close(), service.setups.close(), service.links.close()]);
-      await gateAtRest(service);
+      await gateAtRest(service.store);
       await service.dispatcher.close();
       await autocommit.close();
       await open.close();
@@ -117,7 +121,7 @@ export const startService = async (
 
 // What a former life of the daemon left; first what turns did with git: what follows looks at worktrees and branches.
 const takeUp = async (service: Service): Promise<void> => {
-  const former = formerRuns(service);
+  const former = formerRuns(service.store);
   await sweepSocketDirs();
   await sweepLanguageServers(service);
   await takeInInterrupted(service);
@@ -125,13 +129,11 @@ const takeUp = async (service: Service): Promise<void> => {
   await recoverPlanning(service);
   await recoverConflicts(service);
   await recoverSessions(service);
-  await pauseImports(service);
+  await pauseImports(service.store);
   await endFormerRuns(service, former);
 };
 
-const compose = (
-  given: Pick<Service, 'config' | 'version' | 'log' | 'store'>,
-): Service => {
+const compose = (given: Pick<Service, 'config' | 'version' | 'log' | 'store'>): Service => {
   const { config, version, log, store } = given;
   const settings = () => settingsOf(store.globals);
   const runs = createRuns();
@@ -175,8 +177,8 @@ const compose = (
 
 // What a room does for one below it, which does not know it.
 const connect = (service: Service): Service => {
-  service.engine.words.set(FEEDBACK, (kept) => reviewWords(service, kept));
-  service.leaving.add((directory) => endServersIn(service, directory));
+  service.engine.words.set(FEEDBACK, (kept) => reviewWords(service.store, kept));
+  service.leaving.add((directory) => endServersIn(service.languageServers, directory));
   return service;
 };
 
@@ -210,7 +212,7 @@ const codeHostOf = (
     version: given.version.version,
   });
   return () => {
-    needCodeHost(given);
+    needCodeHost(given.store);
     return github;
   };
 };

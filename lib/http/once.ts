@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../errors.ts';
 import { withIdsOf } from '../../store/new-id.ts';
+import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { bytesOf } from './answer.ts';
 import { Answer, type Route } from './route.ts';

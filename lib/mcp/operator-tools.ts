@@ -1,13 +1,13 @@
 import { type Static, type TObject, Type } from 'typebox';
+import { visible } from '../../base/visible.ts';
 import { readCase } from '../../store/cases.ts';
 import { STATES } from '../../store/records/case.ts';
 import { Id } from '../../store/records/id.ts';
-import { visible } from '../../base/visible.ts';
-import { listCases } from '../work/cases/read.ts';
 import { notFound } from '../errors.ts';
+import type { Service } from '../service.ts';
+import { listCases } from '../work/cases/read.ts';
 import { getMemory, listMemory } from '../work/memory/case-memory.ts';
 import { listProofs } from '../work/proof/attach.ts';
-import type { Service } from '../service.ts';
 import { getPlan, listSessions } from '../work/sessions/read.ts';
 import { asText, type Tool } from './tool.ts';
 
@@ -32,7 +32,7 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
     description: `Work items, newest last, at most ${MOST}; by state if one is given.`,
     input: Type.Object({ state: Type.Optional(Type.Enum([...STATES])) }),
     call: async (service, query) => {
-      const items = listCases(service, query).slice(-MOST);
+      const items = listCases(service.store, query).slice(-MOST);
       const summaries = items.map(({ json }) => {
         const { description: _, ...item } = JSON.parse(json().toString());
         return item;
@@ -50,8 +50,8 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
       return asText({
         ...item,
         sessions: await listSessions(service, case_id),
-        proof: await listProofs(service, case_id),
-        memory: listMemory(service, case_id),
+        proof: await listProofs(service.store, case_id),
+        memory: listMemory(service.store, case_id),
       });
     },
   }),
@@ -60,7 +60,7 @@ export const OPERATOR_TOOLS: readonly Tool[] = [
     description: 'One memory or planning file of a Work item, as Markdown.',
     input: Type.Object({ case_id: Id, filename: Type.String() }),
     call: async (service, { case_id, filename }) =>
-      visible(getMemory(service, case_id, filename).content),
+      visible(getMemory(service.store, case_id, filename).content),
   }),
   reading({
     name: 'read_plan',

@@ -1,11 +1,11 @@
 import { Check } from 'typebox/value';
 import { sha256 } from '../../store/names.ts';
+import { isTokenOf } from '../agents/token.ts';
+import { ServiceError } from '../errors.ts';
 import { validKey } from '../guard/api-keys/keys.ts';
 import type { AnswerMcp } from '../sandbox/egress/mcp-door.ts';
-import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { type LiveRun, runOfToken } from '../work/sessions/engine.ts';
-import { isTokenOf } from '../agents/token.ts';
 import { Message } from './message.ts';
 
 export interface McpMessage {

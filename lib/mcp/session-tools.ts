@@ -1,11 +1,11 @@
 import { type Static, type TObject, Type } from 'typebox';
-import { readCase } from '../../store/cases.ts';
 import { visible, visibleOutput } from '../../base/visible.ts';
+import { readCase } from '../../store/cases.ts';
 import { notFound, ServiceError } from '../errors.ts';
+import type { Service } from '../service.ts';
 import { getMemory, listMemory, putMemory } from '../work/memory/case-memory.ts';
 import { attachProof } from '../work/proof/attach.ts';
 import { getGate } from '../work/proof/checklist.ts';
-import type { Service } from '../service.ts';
 import { tick } from './tick.ts';
 import { asText, type Tool } from './tool.ts';
 
@@ -53,14 +53,15 @@ export const SESSION_TOOLS: readonly Tool[] = [
     description: 'The memory and planning files of the Work item.',
     input: NOTHING,
     reads: true,
-    call: async ({ service, caseId }) => asText(listMemory(service, caseId)),
+    call: async ({ service, caseId }) => asText(listMemory(service.store, caseId)),
   }),
   own({
     name: 'read_memory',
     description: 'One memory or planning file, as Markdown.',
     input: Type.Object({ filename: Filename }),
     reads: true,
-    call: async ({ service, caseId }, { filename }) => getMemory(service, caseId, filename).content,
+    call: async ({ service, caseId }, { filename }) =>
+      getMemory(service.store, caseId, filename).content,
   }),
   own({
     name: 'write_memory',
@@ -75,7 +76,7 @@ export const SESSION_TOOLS: readonly Tool[] = [
     call: async ({ service, caseId }, { filename, content, sha256 }) => {
       const ifMatch = sha256?.slice(0, 32);
       const file = { filename, content: visible(content) };
-      const { sha256: written } = await putMemory(service, caseId, file, ifMatch);
+      const { sha256: written } = await putMemory(service.store, caseId, file, ifMatch);
       return asText({ filename, sha256: written });
     },
   }),

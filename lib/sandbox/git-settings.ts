@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import type { Environment } from '../tools/process/environment.ts';
 import { entriesOfFile } from '../tools/git/run/config-file.ts';
-import { shownSettings } from '../tools/git/run/shown-settings.ts';
 import { entriesOf, plainText } from '../tools/git/run/plain-file.ts';
+import { shownSettings } from '../tools/git/run/shown-settings.ts';
+import type { Environment } from '../tools/process/environment.ts';
 import { isDirectory, isLink, type Mount, real } from './mounts.ts';
 
 /** A file of git's settings, and where it is seen inside. */

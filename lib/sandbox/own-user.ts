@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import type { Environment } from '../tools/process/environment.ts';
 import { entriesOf } from '../tools/git/run/plain-file.ts';
+import type { Environment } from '../tools/process/environment.ts';
 import { bind, hide, real } from './mounts.ts';
 
 const ID = '1000';

@@ -298,3 +298,8 @@ const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: Home): str
 };
 
 const isInTemp = (argument: string): boolean => isAbsolute(argument) && isInside(argument, TEMP);
+
+/** What programs are shut in with, as the settings want it now. */
+export interface WithSandbox {
+  readonly sandbox: () => Sandbox;
+}

@@ -4,7 +4,7 @@ import { KEYS, keysPage } from './keys-html.ts';
 
 const refused: Page['refused'] = (error, { form_key }, service) => ({
   status: error.status,
-  html: keysPage({ keys: listKeys(service), form_key, error: error.message }),
+  html: keysPage({ keys: listKeys(service.store), form_key, error: error.message }),
 });
 
 /** API keys: listed, made, and revoked. */
@@ -12,7 +12,9 @@ export const keyPages: readonly Page[] = [
   {
     method: 'GET',
     path: KEYS,
-    handler: ({ form_key }, service) => ({ html: keysPage({ keys: listKeys(service), form_key }) }),
+    handler: ({ form_key }, service) => ({
+      html: keysPage({ keys: listKeys(service.store), form_key }),
+    }),
     refused,
   },
   {
@@ -20,7 +22,7 @@ export const keyPages: readonly Page[] = [
     path: KEYS,
     handler: async ({ form, form_key }, service) => {
       const made = await createKey(service, form.get('name') ?? '');
-      return { status: 201, html: keysPage({ keys: listKeys(service), form_key, made }) };
+      return { status: 201, html: keysPage({ keys: listKeys(service.store), form_key, made }) };
     },
     refused,
   },
@@ -28,7 +30,7 @@ export const keyPages: readonly Page[] = [
     method: 'POST',
     path: `${KEYS}/{id}/revoke`,
     handler: async ({ params }, service) => {
-      await revokeKey(service, String(params.id));
+      await revokeKey(service.store, String(params.id));
       return KEYS;
     },
     refused,

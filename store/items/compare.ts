@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { visible } from '../../base/visible.ts';
 import type { Seen } from '../journal/journal.ts';
 import type { StateName } from '../records/case.ts';
 import type { EventBody } from '../records/event.ts';
-import { visible } from '../../base/visible.ts';
 import { plainState } from './item.ts';
 
 /**

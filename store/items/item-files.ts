@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { visible, warningsIn } from '../../base/visible.ts';
 import { readFolder } from '../disk/folder.ts';
 import type { Seen } from '../journal/journal.ts';
 import { caseFile, checklistFile, proofDir, webhooksDir } from '../layout.ts';
@@ -13,7 +14,6 @@ import {
   type Place,
   Problem,
 } from '../text/problem.ts';
-import { visible, warningsIn } from '../../base/visible.ts';
 import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-files.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
 import { parseChecklist } from './read-checklist.ts';

@@ -1,12 +1,12 @@
+import { jsonText } from '../../base/json.ts';
+import { visible } from '../../base/visible.ts';
 import type { Seen } from '../journal/journal.ts';
 import { CASE_FILE } from '../layout.ts';
 import { etagOf, sha256 } from '../names.ts';
 import type { Case, State } from '../records/case.ts';
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
 import type { Entry } from '../text/entry.ts';
-import { jsonText } from '../../base/json.ts';
 import type { FileProblem } from '../text/problem.ts';
-import { visible } from '../../base/visible.ts';
 import { type Granted, type Held, heldMessage } from './held.ts';
 import { type ItemFiles, NO_FAULTS, problemsIn } from './item-files.ts';
 import { NO_MEDIAS, NO_NAMES } from './proof-files.ts';

@@ -1,9 +1,9 @@
 import { basename, dirname, join } from 'node:path';
+import { jsonText } from '../../base/json.ts';
 import { assertOwn, changing } from '../items/changing.ts';
 import { pullTimelineFile } from '../layout.ts';
 import type { PullTransition } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
-import { jsonText } from '../../base/json.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { editText } from '../text/text-file.ts';
 import { parseTransition } from './read-pulls.ts';

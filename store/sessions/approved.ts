@@ -1,3 +1,4 @@
+import { warningsIn } from '../../base/visible.ts';
 import { StoreError } from '../errors.ts';
 import { approvedFile, planFile } from '../layout.ts';
 import { sha256 } from '../names.ts';
@@ -6,7 +7,6 @@ import type { Store } from '../store.ts';
 import { Problem } from '../text/problem.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { editText, readText, type TextFile } from '../text/text-file.ts';
-import { warningsIn } from '../../base/visible.ts';
 import { planBytes } from './session-texts.ts';
 
 const APPROVED = 'approved.md';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { lastLine } from '../disk/lines.ts';
 import { jsonText } from '../../base/json.ts';
+import { lastLine } from '../disk/lines.ts';
 import { openEventLog } from './event-log.ts';
 import { keptElsewhere, wholeHere, withoutWords } from './log-limit.ts';
 import type { LogFiles } from './log-reader.ts';

@@ -1,6 +1,6 @@
+import { visible } from '../../base/visible.ts';
 import type { Layout } from '../layout.ts';
 import { type Place, Problem } from '../text/problem.ts';
-import { visible } from '../../base/visible.ts';
 
 export const TRUST_NEEDED = 'trust_needed';
 

@@ -121,7 +121,7 @@ const makeBoth = async (
   const args = ['worktree', 'add', '--quiet', '-b', `plain-${round}`, plain, 'main'];
   create.gits.push(await costOf(() => git(repository, ...args)));
   return {
-    record: getWorktree(service, item.id),
+    record: getWorktree(service.store, item.id),
     plain,
     stall: delay.max / 1e6 - RESOLUTION_MS,
   };
@@ -143,7 +143,7 @@ const lookAtBoth = async (
   { health, diff, grown }: Record<'health' | 'diff' | 'grown', Pair>,
 ): Promise<void> => {
   const ask = () => call('GET', `/api/worktrees/${record.case_id}/health`);
-  const ours = () => worktreeDiff(service, record);
+  const ours = () => worktreeDiff(service.git, record);
   const gits = async (...first: string[]) => {
     await git(plain, ...first);
     await git(plain, 'diff', '--binary', 'main');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { createSandbox, type Sandbox, type SandboxView } from '../../lib/sandbox/sandbox.ts';
 import { cleanEnvironment, type Environment } from '../../lib/tools/process/environment.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
-import { createSandbox, type Sandbox, type SandboxView } from '../../lib/sandbox/sandbox.ts';
 import { startProgram } from '../../lib/tools/process/spawn.ts';
 
 const env = cleanEnvironment({ PATH: process.env.PATH });

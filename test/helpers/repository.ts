@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { cleanEnvironment } from '../../lib/tools/process/environment.ts';
-import { createGit, type Git } from '../../lib/tools/git/run/git.ts';
 import type { Repository } from '../../lib/tools/git/read/repository.ts';
+import { createGit, type Git } from '../../lib/tools/git/run/git.ts';
 import { type AddedWorktree, addWorktree } from '../../lib/tools/git/write/worktree.ts';
+import { cleanEnvironment } from '../../lib/tools/process/environment.ts';
 import { atEnd } from './at-end.ts';
 
 export interface TestRepository {

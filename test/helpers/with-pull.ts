@@ -41,9 +41,13 @@ export const withPull = async (
     },
   );
   const { service } = scene.running;
-  const hosted = hostedRepositoryNamed(service, { host: 'github.com', owner: 'acme', name: 'app' });
+  const hosted = hostedRepositoryNamed(service.codeHost, {
+    host: 'github.com',
+    owner: 'acme',
+    name: 'app',
+  });
   const pull = await hosted.pull(number);
-  await recordPull(service, scene.item.id, { name: hosted.name, pull });
+  await recordPull(service.store, scene.item.id, { name: hosted.name, pull });
   host.requests.length = 0;
   const { id } = scene.item;
   return {

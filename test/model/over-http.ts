@@ -1,19 +1,19 @@
 /** The calls as requests to the real routes. Every answer is held against what the routes declare before it counts. */
 
-import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
-import { createExporter } from '../../lib/out/export/exporter.ts';
-import { createFeed } from '../../lib/out/feed/feed.ts';
 import { createLanguageServers } from '../../lib/code/language-server/servers.ts';
+import { createSetups } from '../../lib/code/worktrees/setup/setups.ts';
+import { createServer } from '../../lib/daemon/server.ts';
+import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import { createLinkWork } from '../../lib/host/links/work.ts';
 import type { Log } from '../../lib/log.ts';
 import { keyCheck } from '../../lib/mcp/key-check.ts';
-import { createServer } from '../../lib/daemon/server.ts';
+import { createExporter } from '../../lib/out/export/exporter.ts';
+import { createFeed } from '../../lib/out/feed/feed.ts';
+import { createDispatcher } from '../../lib/out/webhooks/dispatcher.ts';
 import type { Service } from '../../lib/service.ts';
-import { createEngine } from '../../lib/work/sessions/engine.ts';
 import { createGit } from '../../lib/tools/git/run/git.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
-import { createDispatcher } from '../../lib/out/webhooks/dispatcher.ts';
-import { createSetups } from '../../lib/code/worktrees/setup/setups.ts';
+import { createEngine } from '../../lib/work/sessions/engine.ts';
 import { sections } from '../../routes/index.ts';
 import { createFirstAnswers } from '../../store/first-answers.ts';
 import type { Case } from '../../store/records/case.ts';

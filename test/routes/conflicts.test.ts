@@ -8,7 +8,13 @@ import type { Worktree } from '../../store/records/worktree.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { writeFiles } from '../helpers/repository.ts';
 import type { Answered } from '../helpers/service.ts';
-import { type Answer, read, rebaseScene, recordOf, type Scene } from '../lib/work/conflicts/fixture.ts';
+import {
+  type Answer,
+  read,
+  rebaseScene,
+  recordOf,
+  type Scene,
+} from '../lib/work/conflicts/fixture.ts';
 
 const DIVERGED = {
   start: { 'a.txt': 'one\n', 'b.txt': 'one\n' },

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isCreating } from '../../lib/http/once.ts';
-import { newId, withIdsOf } from '../../store/new-id.ts';
 import { sections } from '../../routes/index.ts';
+import { newId, withIdsOf } from '../../store/new-id.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ChecklistItem, Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';

@@ -21,8 +21,8 @@ import { linkTo } from '../helpers/linked-issue.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { scriptedServer } from '../helpers/scripted-language-server.ts';
 import { type Answered, type Running, startForTest } from '../helpers/service.ts';
-import { commit } from '../lib/work/conflicts/fixture.ts';
 import { pullScene } from '../lib/host/pull-requests/fixture.ts';
+import { commit } from '../lib/work/conflicts/fixture.ts';
 
 /** A row of the interface document: method and path in its notation, and what it says the call does. */
 interface Row {
@@ -1133,7 +1133,7 @@ const API_KEYS: Row[] = [
       return call('DELETE', `/api-keys/${key.id}`);
     },
     status: 204,
-    check: () => assert.deepEqual(listKeys(running.service), []),
+    check: () => assert.deepEqual(listKeys(running.service.store), []),
   },
 ];
 

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { openUnreadable } from '../../lib/tools/git/read/unreadable.ts';
 import { getWorktree } from '../../lib/code/worktrees/read.ts';
+import { openUnreadable } from '../../lib/tools/git/read/unreadable.ts';
 import { gitScene, type Scene, skipOf } from '../helpers/git-scene.ts';
 import { gitIn, temporaryDirectory } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';
@@ -121,7 +121,7 @@ describe('openUnreadable', () => {
     for (const name of ['.gitignore', 'new.txt', 'ignored/x', 'seen.txt'])
       writeFileSync(join(on.path, name), 'ignored/\n');
     for (const name of ['a.txt', 'new.txt', 'ignored/x']) chmodSync(join(on.path, name), 0o000);
-    const opened = await openUnreadable(service.git, getWorktree(service, on.test.item.id));
+    const opened = await openUnreadable(service.git, getWorktree(service.store, on.test.item.id));
     assert.deepEqual(opened.toSorted(), ['a.txt', 'new.txt']);
     assert.equal(lstatSync(join(on.path, 'ignored/x')).mode & 0o777, 0);
     assert.equal(lstatSync(join(on.path, 'a.txt')).mode & 0o777, 0o400);

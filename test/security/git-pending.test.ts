@@ -22,7 +22,7 @@ interface Pending extends Scene {
 const pending = async (t: TestContext): Promise<Pending> => {
   const on = await gitScene(t, 'off');
   const { running, item } = on.test;
-  const record = getWorktree(running.service, item.id);
+  const record = getWorktree(running.service.store, item.id);
   const turn = await openTurn(running.service, record, { marker: NOBODY, session_id: NOBODY });
   writeFiles(on.path, { 'b.txt': 'b\n' });
   on.git('add', 'b.txt');
@@ -56,7 +56,7 @@ describe('a turn that could not be taken in', () => {
       assert.deepEqual([status, body.code], [409, 'worktree_busy'], JSON.stringify(body));
       assert.match(body.detail, /kept at .*repositories/);
     }
-    const record = getWorktree(running.service, item.id);
+    const record = getWorktree(running.service.store, item.id);
     await assert.rejects(
       openTurn(running.service, record, { marker: item.id, session_id: NOBODY }),
       /kept at/,

@@ -31,7 +31,7 @@ const begun = async (t: TestContext, sandbox: 'auto' | 'off' = 'off'): Promise<B
   const on = await gitScene(t, sandbox);
   const { service } = on.test.running;
   const { dir } = turnPlaces(service.store.layout, on.test.item.id);
-  const turn = await openTurn(service, getWorktree(service, on.test.item.id), {
+  const turn = await openTurn(service, getWorktree(service.store, on.test.item.id), {
     marker: NOBODY,
     session_id: NOBODY,
   });
@@ -49,7 +49,7 @@ describe('the repository of a turn without a sandbox', () => {
   it('is where the .git file of the worktree leads meanwhile, and the daemon knows', async (t) => {
     const on = await begun(t);
     const { service } = on.test.running;
-    const record = () => getWorktree(service, on.test.item.id);
+    const record = () => getWorktree(service.store, on.test.item.id);
     assert.equal(on.git('rev-parse', '--absolute-git-dir').trim(), on.dir);
     assert.equal(await stateOf(record()), 'ok');
     on.git(...ME, 'commit', '-q', '--allow-empty', '-m', 'by the operator, in the worktree');
@@ -80,7 +80,7 @@ describe('the repository of a turn without a sandbox', () => {
     assert.deepEqual(readdirSync(layout.repositories), []);
     assert.equal(on.git('log', '-1', '--format=%s').trim(), 'before the end');
     assert.equal(on.git('status', '--short'), 'A  c.txt\n');
-    assert.equal(await stateOf(getWorktree(running.service, item.id)), 'ok');
+    assert.equal(await stateOf(getWorktree(running.service.store, item.id)), 'ok');
     assert.match(
       on.main('for-each-ref', '--format=%(refname)', 'refs/dossier/undone'),
       /heads\/aside/,
@@ -97,7 +97,7 @@ describe('a turn', () => {
     on.main(...ME, 'commit', '-q', '--allow-empty', '-m', 'gone');
     await on.end();
     const { service } = on.test.running;
-    const again = await openTurn(service, getWorktree(service, on.test.item.id), {
+    const again = await openTurn(service, getWorktree(service.store, on.test.item.id), {
       marker: NOBODY,
       session_id: NOBODY,
     });

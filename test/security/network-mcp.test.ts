@@ -1,10 +1,10 @@
 /** MCP at the way out of a run: for this run alone, whatever way it is asked. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { serveRun } from '../../lib/mcp/serve.ts';
 import type { AnswerMcp } from '../../lib/sandbox/egress/mcp-door.ts';
 import { openMcpPort } from '../../lib/sandbox/egress/mcp-port.ts';
 import { RELAY_PORT } from '../../lib/sandbox/egress/run-network.ts';
-import { serveRun } from '../../lib/mcp/serve.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { CONNECT, openEgress } from '../helpers/egress.ts';
 import { withAgent, withCase } from '../helpers/sessions.ts';

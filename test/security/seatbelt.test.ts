@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HOST_NETWORK } from '../../lib/sandbox/egress/networks.ts';
 import { isolationOf } from '../../lib/agents/launch.ts';
+import { HOST_NETWORK } from '../../lib/sandbox/egress/networks.ts';
 import { createSandbox, seatbelt } from '../../lib/sandbox/sandbox.ts';
 import { quoted, type SeatbeltView, seatbeltProfile } from '../../lib/sandbox/seatbelt.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';

@@ -1,7 +1,7 @@
 import { RequestError } from '@agentclientprotocol/sdk';
-import type { Program } from '../../tools/process/spawn.ts';
-import { within } from '../../../base/within.ts';
 import { record, text } from '../../../base/wire.ts';
+import { within } from '../../../base/within.ts';
+import type { Program } from '../../tools/process/spawn.ts';
 import { describeExit } from '../run-end.ts';
 import { ChoiceError } from './choose.ts';
 import { type AgentConnection, MAX_MESSAGE_BYTES } from './connection.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { inScratch } from '../../sandbox/state/scratch.ts';
-import { openRunState } from '../../sandbox/state/open.ts';
 import { within } from '../../../base/within.ts';
+import { openRunState } from '../../sandbox/state/open.ts';
+import { inScratch } from '../../sandbox/state/scratch.ts';
 import { ANSWER_LIMITS, type Launchable, launch } from '../launch.ts';
 import type { AcpAgent } from '../presets.ts';
 import { connectAgent } from './connection.ts';

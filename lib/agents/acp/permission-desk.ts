@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ServiceError } from '../../errors.ts';
 import { capText } from '../../../base/cap-text.ts';
+import { ServiceError } from '../../errors.ts';
 import { TOLD_OUTPUT } from '../launch.ts';
 import {
   allowedPrefix,

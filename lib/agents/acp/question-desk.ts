@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { visible, visibleWithin } from '../../../base/visible.ts';
+import { record, text } from '../../../base/wire.ts';
 import type {
   AnswerContent,
   QuestionAnswer,
   QuestionEvent,
 } from '../../../store/records/question.ts';
-import { visible, visibleWithin } from '../../../base/visible.ts';
 import { ServiceError } from '../../errors.ts';
-import { record, text } from '../../../base/wire.ts';
 import { misfitsOf } from '../question-answer.ts';
 import { type Question, questionOf } from './question.ts';
 

@@ -1,11 +1,11 @@
+import { visible, visibleWithin } from '../../../base/visible.ts';
+import { list, number, record, text, type Wire } from '../../../base/wire.ts';
 import {
   FIELD_FORMATS,
   FIELD_TYPES,
   type QuestionField,
   type QuestionOption,
 } from '../../../store/records/question.ts';
-import { visible, visibleWithin } from '../../../base/visible.ts';
-import { list, number, record, text, type Wire } from '../../../base/wire.ts';
 import { misfitsOf } from '../question-answer.ts';
 
 export interface Question {

@@ -1,7 +1,7 @@
-import { onceEach } from '../../sandbox/egress/networks.ts';
-import { record } from '../../../base/wire.ts';
-import { askingEnv } from '../asking.ts';
 import { capRaw, capText } from '../../../base/cap-text.ts';
+import { record } from '../../../base/wire.ts';
+import { onceEach } from '../../sandbox/egress/networks.ts';
+import { askingEnv } from '../asking.ts';
 import { coalesce } from '../coalesce.ts';
 import { LIMITS, launch, type ProviderDeps, TOLD_OUTPUT } from '../launch.ts';
 import type { PermissionPolicy } from '../permissions.ts';

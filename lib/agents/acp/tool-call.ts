@@ -1,5 +1,5 @@
-import { list, record, text, type Wire } from '../../../base/wire.ts';
 import { capText } from '../../../base/cap-text.ts';
+import { list, record, text, type Wire } from '../../../base/wire.ts';
 import type { RunEvent } from '../provider.ts';
 
 type ToolCallData = Extract<RunEvent, { type: 'tool_call' }>['data'];

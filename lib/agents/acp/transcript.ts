@@ -1,5 +1,5 @@
-import { list, record, text, type Wire } from '../../../base/wire.ts';
 import { capRaw } from '../../../base/cap-text.ts';
+import { list, record, text, type Wire } from '../../../base/wire.ts';
 import { createLastMessage, type LastMessage } from '../last-message.ts';
 import { outputGap } from '../live-output.ts';
 import type { RunEvent } from '../provider.ts';

@@ -1,9 +1,9 @@
 import { RequestError } from '@agentclientprotocol/sdk';
-import type { Program } from '../../tools/process/spawn.ts';
-import { within } from '../../../base/within.ts';
-import { record, text } from '../../../base/wire.ts';
-import { joinedMeta } from '../asking.ts';
 import { capRaw } from '../../../base/cap-text.ts';
+import { record, text } from '../../../base/wire.ts';
+import { within } from '../../../base/within.ts';
+import type { Program } from '../../tools/process/spawn.ts';
+import { joinedMeta } from '../asking.ts';
 import type { Choice } from '../choice.ts';
 import { type Limit, limitIn } from '../limits.ts';
 import type { AcpAgent, Asking } from '../presets.ts';

@@ -1,5 +1,5 @@
-import type { Environment } from '../../tools/process/environment.ts';
 import type { StatePlace } from '../../sandbox/state/place.ts';
+import type { Environment } from '../../tools/process/environment.ts';
 import { type Choice, NO_OFFERS, notOffered, type Offers } from '../choice.ts';
 import { isolationOf, type ProviderDeps } from '../launch.ts';
 import type { Login } from '../login.ts';

@@ -1,5 +1,5 @@
-import type { FORMATS } from '../../../store/records/settings.ts';
 import { record, text, type Wire } from '../../../base/wire.ts';
+import type { FORMATS } from '../../../store/records/settings.ts';
 import { claudeLines } from './claude.ts';
 import { codexLines } from './codex.ts';
 import { geminiLines } from './gemini.ts';

@@ -1,5 +1,5 @@
-import { visible, warningsIn } from '../../../base/visible.ts';
 import { DEEPEST, readLeaves } from '../../../base/markdown/leaves.ts';
+import { visible, warningsIn } from '../../../base/visible.ts';
 import { firstLine, shellBlocks } from './shell-blocks.ts';
 
 /**

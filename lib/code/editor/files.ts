@@ -1,11 +1,13 @@
 import { etagOf } from '../../../store/names.ts';
 import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { makeTreeFolder } from '../../../store/tree/make.ts';
 import { moveInTree } from '../../../store/tree/move.ts';
 import { readTreeFile } from '../../../store/tree/read.ts';
 import { createTreeFile, removeFromTree, replaceTreeFile } from '../../../store/tree/write.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithLive } from '../worktrees/live.ts';
+import type { WithSetups } from '../worktrees/setup/setups.ts';
 import { bytesOf, readRecord, type Sent, writtenRecord } from './content.ts';
 import { changing, openWorktree, treeOf } from './place.ts';
 import { tellEdit } from './told.ts';
@@ -17,19 +19,19 @@ export interface Served<T> {
 
 /** A file of the worktree as it is on disk: text, or base64 where it is none. 413 where it is too large to be served. */
 export const readFile = async (
-  service: Service,
+  store: Store,
   caseId: string,
   path: string,
 ): Promise<Served<EditorFile>> => {
-  const worktree = await openWorktree(service, caseId);
-  const file = await readTreeFile(treeOf(service, worktree), path);
+  const worktree = await openWorktree(store, caseId);
+  const file = await readTreeFile(treeOf(store, worktree), path);
   if (file === undefined) throw notFound('file', path);
   return { file: readRecord(file), etag: etagOf(file.sha256) };
 };
 
 /** Makes a file that must not be there yet, with the directories on the way: of two that do it at once one gets 409. */
 export const createFile = async (
-  service: Service,
+  service: WithLive & WithSetups & WithStore,
   caseId: string,
   { path, ...sent }: Sent & { path: string },
 ): Promise<Served<WrittenFile>> => {
@@ -45,7 +47,7 @@ export const createFile = async (
 
 /** Writes a file that is there; the former one is kept for some days. With If-Match only if nobody else did meanwhile. */
 export const writeFile = async (
-  service: Service,
+  service: WithLive & WithSetups & WithStore,
   caseId: string,
   { path, ifMatch, ...sent }: Sent & { path: string; ifMatch: string | undefined },
 ): Promise<Served<WrittenFile>> => {
@@ -61,7 +63,7 @@ export const writeFile = async (
 
 /** Removes a file, which is kept for some days, or an empty directory. */
 export const deleteFile = (
-  service: Service,
+  service: WithLive & WithSetups & WithStore,
   caseId: string,
   { path, ifMatch }: { path: string; ifMatch: string | undefined },
 ): Promise<void> =>
@@ -74,7 +76,7 @@ export const deleteFile = (
 
 /** Gives a file or a directory another name; 409 where something has that already. */
 export const rename = (
-  service: Service,
+  service: WithLive & WithSetups & WithStore,
   caseId: string,
   { from, to }: { from: string; to: string },
 ): Promise<{ from: string; path: string }> =>
@@ -88,7 +90,7 @@ export const rename = (
 
 /** Makes a directory, with those on the way to it; 409 where something has that name. */
 export const makeDirectory = (
-  service: Service,
+  service: WithLive & WithSetups & WithStore,
   caseId: string,
   path: string,
 ): Promise<{ path: string }> =>

@@ -1,9 +1,10 @@
 import type { EditorEntry } from '../../../store/records/editor.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { listTreeFolder, type TreeEntry } from '../../../store/tree/list.ts';
 import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { ignoredPaths } from '../../tools/git/read/ignored.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { openWorktree, treeOf } from './place.ts';
 
 export interface ListQuery {
@@ -14,18 +15,18 @@ export interface ListQuery {
 
 /** A page of what is in a directory of the worktree, by name, with what git ignores marked: git is asked once. */
 export const listDirectory = async (
-  service: Service,
+  service: WithGit & WithStore,
   caseId: string,
   { path, ...page }: ListQuery,
 ): Promise<{ entries: EditorEntry[]; more: boolean }> => {
-  const worktree = await openWorktree(service, caseId);
-  const found = await listTreeFolder(treeOf(service, worktree), path, page);
+  const worktree = await openWorktree(service.store, caseId);
+  const found = await listTreeFolder(treeOf(service.store, worktree), path, page);
   if (found === undefined) throw notFound('directory', path);
-  return { ...found, entries: await marked(service, worktree, found.entries) };
+  return { ...found, entries: await marked(service.git, worktree, found.entries) };
 };
 
 const marked = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   entries: readonly TreeEntry[],
 ): Promise<EditorEntry[]> => {

@@ -1,24 +1,25 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readBaseline } from '../../../store/sessions/baselines.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import type { Tree } from '../../../store/tree/folder.ts';
 import { inFileTurn, inWorktreeTurn } from '../../../store/worktrees.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import type { Checkout } from '../../tools/git/run/git.ts';
 import { checkState } from '../worktrees/look/state.ts';
 import { getWorktree, refuseSetup } from '../worktrees/read.ts';
+import type { WithSetups } from '../worktrees/setup/setups.ts';
 
 /** The worktree of a Work item, for whoever reads files in it. 404 without one, 409 where it is not as it was made. */
-export const openWorktree = async (service: Service, caseId: string): Promise<WorktreeRecord> => {
-  const worktree = getWorktree(service, caseId);
+export const openWorktree = async (store: Store, caseId: string): Promise<WorktreeRecord> => {
+  const worktree = getWorktree(store, caseId);
   await checkState(worktree);
   return worktree;
 };
 
 /** Its files: nothing of git's, and nothing of this daemon's. */
 export const treeOf = (
-  { store: { layout } }: Service,
+  { layout }: Store,
   { path, git_dir, common_dir }: Checkout & { path: string },
 ): Tree => ({ layout, root: path, git_dir, closed: [git_dir, common_dir, layout.dossier] });
 
@@ -27,23 +28,23 @@ export const treeOf = (
  * an agent reads it in Plan mode: what changes then is undone, whoever did it, and fails the session.
  */
 export const changing = <T>(
-  service: Service,
+  service: WithSetups & WithStore,
   caseId: string,
   work: (tree: Tree) => Promise<T>,
 ): Promise<T> => {
-  refuseSetup(service, caseId);
+  refuseSetup(service.setups, caseId);
   const { store } = service;
   return inWorktreeTurn(store, caseId, () =>
     inFileTurn(store, caseId, async () => {
-      const worktree = await openWorktree(service, caseId);
-      refuseReading(service, caseId);
+      const worktree = await openWorktree(store, caseId);
+      refuseReading(store, caseId);
       await readyToWrite(store);
-      return work(treeOf(service, worktree));
+      return work(treeOf(store, worktree));
     }),
   );
 };
 
-const refuseReading = ({ store }: Service, caseId: string): void => {
+const refuseReading = (store: Store, caseId: string): void => {
   const baseline = readBaseline(store.layout, caseId);
   if (baseline === undefined) return;
   const who =

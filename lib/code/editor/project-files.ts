@@ -1,13 +1,15 @@
 import { etagOf } from '../../../store/names.ts';
 import type { EditorFile } from '../../../store/records/editor.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import type { Tree } from '../../../store/tree/folder.ts';
 import { readTreeFile, type TreeFile } from '../../../store/tree/read.ts';
 import { createTreeFile } from '../../../store/tree/write.ts';
-import { repositoryOf } from '../projects/project.ts';
+import type { WithConfig } from '../../config.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { needProject } from '../../guard/trust/need.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { repositoryOf } from '../projects/project.ts';
 import { repositoryFor } from '../projects/repository.ts';
 import { bytesOf, readRecord, type Sent } from './content.ts';
 import { exists, type Served } from './files.ts';
@@ -15,7 +17,7 @@ import { treeOf } from './place.ts';
 
 /** With a content: makes a file in the project's own checkout, where there must be none. Without: reads one. */
 export const projectFile = async (
-  service: Service,
+  service: WithConfig & WithGit & WithStore,
   project: string,
   { path, content, encoding }: Partial<Sent> & { path: string },
 ): Promise<Served<EditorFile> & { made: boolean }> => {
@@ -24,17 +26,20 @@ export const projectFile = async (
   const tree = await treeOfProject(service, project);
   const file = await (bytes === undefined
     ? read(tree, path)
-    : create(service, tree, { path, bytes }));
+    : create(service.store, tree, { path, bytes }));
   return { file: readRecord(file), etag: etagOf(file.sha256), made: bytes !== undefined };
 };
 
 /** The files of a project's own checkout. 404 `not_found`, 422 `no_repository`. */
-export const treeOfProject = async (service: Service, project: string): Promise<Tree> => {
+export const treeOfProject = async (
+  service: WithConfig & WithGit & WithStore,
+  project: string,
+): Promise<Tree> => {
   needProject(service, project);
   if (project !== 'default' && repositoryOf(service, project) === undefined)
     throw notFound('project', project);
   const repository = await repositoryFor(service, project);
-  if (!repository.bare) return treeOf(service, { ...repository, path: repository.root });
+  if (!repository.bare) return treeOf(service.store, { ...repository, path: repository.root });
   throw new ServiceError(
     'no_repository',
     `The repository of the project ${project} is bare: it has no files of its own. Use the worktree of a Work item.`,
@@ -48,7 +53,7 @@ const read = async (tree: Tree, path: string): Promise<TreeFile> => {
 };
 
 const create = async (
-  { store }: Service,
+  store: Store,
   tree: Tree,
   { path, bytes }: { path: string; bytes: Buffer },
 ): Promise<TreeFile> => {

@@ -1,6 +1,7 @@
 import { isEnded } from '../../../store/records/session.ts';
 import { listSessions } from '../../../store/sessions/sessions.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithLive } from '../worktrees/live.ts';
 
 /** What the operator did to a file of the worktree. */
 export interface Edit {
@@ -11,7 +12,11 @@ export interface Edit {
 }
 
 /** Tells who follows the session that goes on in the worktree: what changes there need not be its agent's doing. */
-export const tellEdit = ({ store, engine }: Service, caseId: string, edit: Edit): void => {
+export const tellEdit = (
+  { store, engine }: WithLive & WithStore,
+  caseId: string,
+  edit: Edit,
+): void => {
   const open = (listSessions(store, caseId) ?? []).find(
     ({ session }) =>
       session.elsewhere !== true && session.status !== 'queued' && !isEnded(session.status),

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { list, record, text, type Wire } from '../../../base/wire.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import type { Tree } from '../../../store/tree/folder.ts';
 import { namesIn } from '../../../store/tree/path.ts';
 import { readTreeFile } from '../../../store/tree/read.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { list, record, text, type Wire } from '../../../base/wire.ts';
 import { type Conversation, converse } from './converse.ts';
 import { DID_OPEN } from './documents.ts';
 import { uriOf } from './initialize.ts';
+import type { LanguageServerNeeds } from './needs.ts';
 import { type Scope, treeIn } from './root.ts';
 import { serverFor } from './servers.ts';
 
@@ -28,14 +28,17 @@ const PAUSE_MS = 250;
  * What could stand at the cursor, as the language server says. A server that still loads the project says nothing at first:
  * while its list is empty, a server that is new is asked again for up to 10 s.
  */
-export const complete = async (service: Service, cursor: Cursor): Promise<{ items: Wire[] }> => {
+export const complete = async (
+  service: LanguageServerNeeds,
+  cursor: Cursor,
+): Promise<{ items: Wire[] }> => {
   const { language, path, position } = cursor;
   const tree = await treeIn(service, cursor);
   const content = await contentOf(tree, cursor);
   const server = await serverFor(service, language, tree);
   const uri = uriOf(`${tree.root}/${namesIn(path).join('/')}`);
   const params = { textDocument: { uri }, position };
-  return converse(service, server, async (conversation) => {
+  return converse(service.languageServers, server, async (conversation) => {
     const languageId = languageOf(language, path);
     const textDocument = { uri, languageId, version: 1, text: content };
     conversation.tell({ jsonrpc: '2.0', method: DID_OPEN, params: { textDocument } });

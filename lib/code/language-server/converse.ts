@@ -1,8 +1,8 @@
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { within } from '../../../base/within.ts';
 import { record, type Wire } from '../../../base/wire.ts';
+import { within } from '../../../base/within.ts';
+import { ServiceError } from '../../errors.ts';
 import { type Client, jsonOf } from './client.ts';
+import type { LanguageServers } from './running.ts';
 import type { LanguageServer } from './server.ts';
 import { takeSeat } from './servers.ts';
 
@@ -17,7 +17,7 @@ const MOST_UNREAD = 8 * 1_048_576;
 
 /** Takes a seat for as long as `work` lasts; what it opened is closed with it. */
 export const converse = async <T>(
-  service: Service,
+  languageServers: LanguageServers,
   server: LanguageServer,
   work: (conversation: Conversation) => Promise<T>,
 ): Promise<T> => {
@@ -38,8 +38,8 @@ export const converse = async <T>(
     resume: () => undefined,
     end: ({ reason }) => gone(new ServiceError('unavailable', `${reason}. Try again in a moment.`)),
   };
-  const seat = takeSeat(service, server, client);
-  const { answer_ms } = service.languageServers.limits;
+  const seat = takeSeat(languageServers, server, client);
+  const { answer_ms } = languageServers.limits;
   const ask = async (message: Wire): Promise<Wire> => {
     const answer = new Promise<Wire>((resolve) => waiting.set(JSON.stringify(message.id), resolve));
     seat.receive(jsonOf(message));

@@ -2,12 +2,13 @@ import { isAbsolute } from 'node:path';
 import { isInside } from '../../../base/path-contains.ts';
 import { settingsOf } from '../../../store/globals.ts';
 import type { Language } from '../../../store/records/settings.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import type { Config, WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import { needTrusted } from '../../guard/trust/need.ts';
 import { cleanEnvironment, type Environment } from '../../tools/process/environment.ts';
 import { execute } from '../../tools/process/execute.ts';
 import { findProgram, programStamp } from '../../tools/process/find-program.ts';
-import { needTrusted } from '../../guard/trust/need.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
 
 /** A server that answered when it was asked for its version. */
@@ -47,12 +48,12 @@ const INSTALL: Record<Language, string> = {
  * proves nothing, rustup leaves one for what is not installed. Throws 503 `unavailable` saying what to install.
  */
 export const findServer = async (
-  service: Service,
+  service: WithConfig & WithStore,
   language: Language,
   root: string,
 ): Promise<FoundServer> => {
-  needTrusted(service, [`language_servers.${language}`]);
-  const env = serverEnvironment(service);
+  needTrusted(service.store, [`language_servers.${language}`]);
+  const env = serverEnvironment(service.config);
   const named = settingsOf(service.store.globals).language_servers?.[language];
   const candidates = named ? [{ args: [], ...named }] : CANDIDATES[language];
   const reasons: string[] = [];
@@ -62,7 +63,7 @@ export const findServer = async (
       reasons.push(`${candidate.command} is not on the PATH`);
       continue;
     }
-    const why = refusal(service, program, root) ?? (await probe(program, candidate, env));
+    const why = refusal(service.store, program, root) ?? (await probe(program, candidate, env));
     if (why === undefined) return { argv: [program, ...candidate.args] };
     reasons.push(why);
   }
@@ -76,7 +77,7 @@ export const findServer = async (
 };
 
 /** Of all language servers: no secret of the daemon's, and no terminal. */
-export const serverEnvironment = ({ config }: Service, extra: Environment = {}): Environment => {
+export const serverEnvironment = (config: Config, extra: Environment = {}): Environment => {
   const { CARGO_HOME, RUSTUP_HOME } = config.env;
   return cleanEnvironment(config.env, {
     NO_COLOR: '1',
@@ -91,8 +92,8 @@ const locate = (command: string, env: Environment): string | undefined =>
   isAbsolute(command) ? command : findProgram(command, env);
 
 // What lies in a worktree may be an agent's work: nobody chose it as a program.
-const refusal = (service: Service, program: string, root: string): string | undefined => {
-  const inside = [root, ...otherWorktrees(service, '')].some((dir) => lies(dir, program));
+const refusal = (store: Store, program: string, root: string): string | undefined => {
+  const inside = [root, ...otherWorktrees(store, '')].some((dir) => lies(dir, program));
   return inside ? `${program} lies in the files that it would serve, and is not run` : undefined;
 };
 

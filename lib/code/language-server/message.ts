@@ -1,14 +1,14 @@
+import { record, type Wire } from '../../../base/wire.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { record, type Wire } from '../../../base/wire.ts';
 import { converse } from './converse.ts';
+import type { LanguageServerNeeds } from './needs.ts';
 import { type Scope, treeIn } from './root.ts';
 import { serverFor } from './servers.ts';
 
 /** One message to the shared server, plain or as `message`: a request's answer, or undefined for a notification. */
 export const passMessage = async (
-  service: Service,
+  service: LanguageServerNeeds,
   language: Language,
   { case_id, project_id, message: wrapped, ...plain }: Scope & { message?: Wire },
 ): Promise<Wire | undefined> => {
@@ -19,7 +19,7 @@ export const passMessage = async (
   if (id !== undefined && typeof id !== 'string' && typeof id !== 'number')
     throw notAMessage(`${at}/id`, 'is a text or a number');
   const server = await serverFor(service, language, await treeIn(service, scope));
-  return converse(service, server, async ({ ask, tell }) => {
+  return converse(service.languageServers, server, async ({ ask, tell }) => {
     const sent = { jsonrpc: '2.0', ...message };
     if (id !== undefined) return ask(sent);
     tell(sent);

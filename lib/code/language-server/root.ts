@@ -1,8 +1,10 @@
+import type { WithStore } from '../../../store/store.ts';
 import type { Tree } from '../../../store/tree/folder.ts';
+import type { WithConfig } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { openWorktree, treeOf } from '../editor/place.ts';
 import { treeOfProject } from '../editor/project-files.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 
 /** Whose files are meant: exactly one of both. */
 export interface Scope {
@@ -11,13 +13,17 @@ export interface Scope {
 }
 
 /** The files of a Work item's worktree, or of a project's own checkout. 404 where there is none, 400 without a name. */
-export const treeIn = async (service: Service, scope: Scope): Promise<Tree> => {
+export const treeIn = async (
+  service: WithConfig & WithGit & WithStore,
+  scope: Scope,
+): Promise<Tree> => {
   const { case_id, project_id } = scope;
   if ((case_id === undefined) === (project_id === undefined))
     throw new ServiceError(
       'bad_request',
       'Name whose files are meant: case_id for the worktree of a Work item, or project_id for a project.',
     );
-  if (case_id !== undefined) return treeOf(service, await openWorktree(service, case_id));
+  if (case_id !== undefined)
+    return treeOf(service.store, await openWorktree(service.store, case_id));
   return treeOfProject(service, project_id ?? 'default');
 };

@@ -30,3 +30,8 @@ export interface Place {
   last_words: string;
   idle: NodeJS.Timeout | undefined;
 }
+
+/** The language servers that run, each shared by all who edit the same files. */
+export interface WithLanguageServers {
+  readonly languageServers: LanguageServers;
+}

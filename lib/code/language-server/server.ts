@@ -1,8 +1,8 @@
+import { within } from '../../../base/within.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Runs } from '../../tools/process/runs.ts';
 import { type Exit, type Program, startProgram } from '../../tools/process/spawn.ts';
-import { within } from '../../../base/within.ts';
 import { CLOSED, type Client, type Ending, type Seat } from './client.ts';
 import { createDelivery } from './delivery.ts';
 import { createExchange } from './exchange.ts';

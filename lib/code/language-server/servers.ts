@@ -2,15 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { sep } from 'node:path';
 import { forgetServer, noteServer, serverMarkers } from '../../../store/language-servers.ts';
 import type { Language } from '../../../store/records/settings.ts';
+import type { WithStore } from '../../../store/store.ts';
 import type { Tree } from '../../../store/tree/folder.ts';
-import type { OpenNetwork } from '../../sandbox/egress/networks.ts';
+import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithLog } from '../../log.ts';
+import type { OpenNetwork } from '../../sandbox/egress/networks.ts';
+import type { WithSandbox } from '../../sandbox/sandbox.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import { sweep } from '../../tools/process/process-tree.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
 import { CLOSED, type Client, type Seat } from './client.ts';
 import { findServer, serverEnvironment } from './find.ts';
+import type { LanguageServerNeeds } from './needs.ts';
 import type { LanguageServers, Limits, Place } from './running.ts';
 import { type LanguageServer, startLanguageServer } from './server.ts';
 import { withNetwork } from './with-network.ts';
@@ -37,7 +41,7 @@ export const createLanguageServers = (limits: Partial<Limits> = {}): LanguageSer
  * installed, or ended by itself a moment ago; 504 `tool_timeout`.
  */
 export const serverFor = async (
-  service: Service,
+  service: LanguageServerNeeds,
   language: Language,
   tree: Tree,
 ): Promise<LanguageServer> => {
@@ -60,7 +64,7 @@ export const serverFor = async (
 
 /** A seat at the server, given up with `leave`. The server is ended when nobody has had one for a while. */
 export const takeSeat = (
-  { languageServers: { running, limits } }: Service,
+  { running, limits }: LanguageServers,
   server: LanguageServer,
   client: Client,
 ): Seat => {
@@ -75,8 +79,11 @@ export const takeSeat = (
 };
 
 /** Ends the servers of a directory, for it is going to be removed. */
-export const endServersIn = async (service: Service, directory: string): Promise<void> => {
-  const within = [...service.languageServers.running.values()].filter(
+export const endServersIn = async (
+  languageServers: LanguageServers,
+  directory: string,
+): Promise<void> => {
+  const within = [...languageServers.running.values()].filter(
     ({ root }) => root === directory || root.startsWith(directory + sep),
   );
   await endAll(within, 'The directory is removed');
@@ -89,7 +96,7 @@ export const closeLanguageServers = async (servers: LanguageServers): Promise<vo
 };
 
 /** Ends what a former life of the daemon left running. */
-export const sweepLanguageServers = async ({ store, log }: Service): Promise<void> => {
+export const sweepLanguageServers = async ({ store, log }: WithLog & WithStore): Promise<void> => {
   for (const marker of serverMarkers(store.layout)) {
     const killed = await sweep(marker);
     if (killed > 0) log.warn({ killed }, 'A language server of a former daemon was ended');
@@ -122,7 +129,7 @@ const refuseSoon = ({ not_before, last_words }: Place): void => {
 };
 
 const start = async (
-  service: Service,
+  service: LanguageServerNeeds,
   language: Language,
   tree: Tree,
   place: Place,
@@ -166,19 +173,19 @@ const failed = (place: Place, lived_ms: number, { pause_ms }: Limits): void => {
 
 // It reads and never writes: what it keeps goes into a /tmp of its own, and with it.
 const shutIn = (
-  service: Service,
+  service: WithConfig & WithSandbox & WithStore,
   argv: string[],
   { root, git_dir, closed }: Tree,
   network: OpenNetwork,
 ) => {
   const sandbox = service.sandbox();
   const inside: Environment = { CARGO_TARGET_DIR: '/tmp/target', XDG_CACHE_HOME: '/tmp/cache' };
-  const env = serverEnvironment(service, sandbox.kind === 'none' ? {} : inside);
+  const env = serverEnvironment(service.config, sandbox.kind === 'none' ? {} : inside);
   const { dossier } = service.store.layout;
   const view = {
     ...{ cwd: root, phase: 'plan' as const, writable: [], network: network.view },
     readable: [git_dir, ...closed.filter((path) => path !== dossier)],
-    hidden: [dossier, ...otherWorktrees(service, '').filter((path) => path !== root)],
+    hidden: [dossier, ...otherWorktrees(service.store, '').filter((path) => path !== root)],
   };
   const loopback = network.view === 'host';
   return { argv: sandbox.wrap(argv, view), env: { ...env, ...network.env }, loopback };

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { Language } from '../../../store/records/settings.ts';
-import type { Service } from '../../service.ts';
 import { CLOSED, type Client, type Ending } from './client.ts';
+import type { LanguageServerNeeds } from './needs.ts';
 import { type Scope, treeIn } from './root.ts';
 import { serverFor, takeSeat } from './servers.ts';
 
@@ -10,7 +10,7 @@ const EMPTY = 131_072;
 
 /** Starts the server, so that what is wrong with it can still be answered over HTTP; then gives a WebSocket a seat at it. */
 export const openBridge = async (
-  service: Service,
+  service: LanguageServerNeeds,
   language: Language,
   scope: Scope,
 ): Promise<(socket: WebSocket) => void> => {
@@ -37,7 +37,7 @@ export const openBridge = async (
         close(socket, why);
       },
     };
-    const seat = takeSeat(service, server, client);
+    const seat = takeSeat(service.languageServers, server, client);
     socket.on('message', (data: Buffer) => {
       try {
         if (!seat.receive(data)) socket.pause();

@@ -1,5 +1,6 @@
+import type { WithLog } from '../../log.ts';
+import type { WithNetwork } from '../../sandbox/egress/networks.ts';
 import { type OpenNetwork, onceEach } from '../../sandbox/egress/networks.ts';
-import type { Service } from '../../service.ts';
 import type { LanguageServer } from './server.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { LanguageServer } from './server.ts';
  * log, each goal once for each outcome: it belongs to no session whose stream could tell it.
  */
 export const withNetwork = (
-  { network: door, log }: Service,
+  { network: door, log }: WithLog & WithNetwork,
   of: { language: string; root: string },
   begin: (network: OpenNetwork) => LanguageServer,
 ): LanguageServer => {

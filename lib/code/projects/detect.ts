@@ -1,22 +1,22 @@
 import { settingsOf } from '../../../store/globals.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
-import type { Config } from '../../config.ts';
-import type { Service } from '../../service.ts';
-import { cleanEnvironment, loginEnvironment } from '../../tools/process/environment.ts';
-import { createGh } from '../../tools/process/gh.ts';
-import { redacted } from '../../tools/git/run/error.ts';
-import type { Place, Runner } from '../../tools/git/run/git.ts';
+import type { WithStore } from '../../../store/store.ts';
+import { type Address, addressIn } from '../../codehost/remote-url.ts';
+import type { Config, WithConfig } from '../../config.ts';
+import { needCodeHost, needProject } from '../../guard/trust/need.ts';
 import {
   type ConfiguredRemote,
   type RemoteSettings,
   remoteSettings,
 } from '../../tools/git/read/remotes.ts';
+import { redacted } from '../../tools/git/run/error.ts';
+import type { Place, Runner, WithGit } from '../../tools/git/run/git.ts';
+import { cleanEnvironment, loginEnvironment } from '../../tools/process/environment.ts';
+import { createGh } from '../../tools/process/gh.ts';
 import { sshHost } from '../../tools/process/ssh.ts';
-import { needCodeHost, needProject } from '../../guard/trust/need.ts';
-import { findProjectRepository, repositoryFor } from './repository.ts';
 import { choose, type Known } from './choose.ts';
 import type { Detection } from './detection.ts';
-import { type Address, addressIn } from '../../codehost/remote-url.ts';
+import { findProjectRepository, repositoryFor } from './repository.ts';
 
 export type { Detection, RemoteRepository } from './detection.ts';
 
@@ -38,11 +38,11 @@ export interface Ground {
  * `trust_needed` while a setting that says where it is waits for the operator's word.
  */
 export const detect = async (
-  service: Service,
+  service: WithConfig & WithGit & WithStore,
   project = 'default',
   branch?: string,
 ): Promise<Detection> => {
-  needCodeHost(service);
+  needCodeHost(service.store);
   needProject(service, project);
   const { git, config, store } = service;
   const settings = settingsOf(store.globals).codehost ?? {};

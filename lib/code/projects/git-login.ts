@@ -1,11 +1,13 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { CodeHost, WithCodeHost } from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import type { Checkout } from '../../tools/git/run/git.ts';
 import { type Address, addressOf } from '../../tools/git/remote/remote-address.ts';
 import type { Remote } from '../../tools/git/remote/talk.ts';
-import { itemOf } from './item.ts';
+import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
+import { itemOf } from './item.ts';
 
 export interface Login {
   place: Checkout;
@@ -21,7 +23,7 @@ export interface Login {
  * code host's token is used, for this one command: no helper gets to keep it.
  */
 export const withLogin = async <T>(
-  service: Service,
+  service: WithCodeHost & WithGit,
   login: Login,
   work: (remote: Remote) => Promise<T>,
 ): Promise<T> => {
@@ -32,24 +34,24 @@ export const withLogin = async <T>(
     return await work(direction === 'push' ? address : remote);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'codehost_auth_missing') throw error;
-    const credentials = await tokenFor(service, login, address);
+    const credentials = await tokenFor(service.codeHost, login, address);
     if (credentials === undefined) throw error;
     return work({ url: address.url, credentials });
   }
 };
 
 const tokenFor = async (
-  service: Service,
+  codeHost: () => CodeHost,
   { host }: Login,
   { url }: Address,
 ): Promise<Address['credentials']> => {
   const known = typeof host === 'string' ? host : await host();
-  return known !== undefined && isAt(url, known) ? service.codeHost().gitLogin(known) : undefined;
+  return known !== undefined && isAt(url, known) ? codeHost().gitLogin(known) : undefined;
 };
 
 /** The same for a remote of a Work item's worktree, on the code host that its project is detected to be on. */
 export const withWorktreeLogin = <T>(
-  service: Service,
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
   worktree: WorktreeRecord,
   { remote, direction }: Pick<Login, 'remote' | 'direction'>,
   work: (remote: Remote) => Promise<T>,
@@ -59,11 +61,11 @@ export const withWorktreeLogin = <T>(
 };
 
 const hostOfRemote = async (
-  service: Service,
+  service: WithConfig & WithGit & WithStore,
   { case_id, branch }: WorktreeRecord,
   remote: string,
 ): Promise<string | undefined> => {
-  const { project } = await itemOf(service, case_id);
+  const { project } = await itemOf(service.store, case_id);
   try {
     const { push, candidates } = await detect(service, project, branch);
     return [push, ...candidates].find((each) => each.remote === remote)?.host;

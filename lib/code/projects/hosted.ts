@@ -1,34 +1,46 @@
 import { settingsOf } from '../../../store/globals.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { needCodeHost } from '../../guard/trust/need.ts';
-import type { HostedRepository, RepositoryName } from '../../codehost/code-host.ts';
-
-import { type Detection, detect } from './detect.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type {
+  CodeHost,
+  HostedRepository,
+  RepositoryName,
+  WithCodeHost,
+} from '../../codehost/code-host.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import { hasProblem } from '../../codehost/github/problem.ts';
+import type { WithConfig } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { needCodeHost } from '../../guard/trust/need.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { type Detection, detect } from './detect.ts';
 
 /**
  * What can be asked of the repository on the code host that a project's pull requests go to. Asks nobody itself. Throws
  * 422 `codehost_repo_not_detected` where there is none, and `no_repository` where the project has no git repository.
  */
 export const hostedRepositoryOf = async (
-  service: Service,
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
   project = 'default',
 ): Promise<HostedRepository> => {
   const { base } = await detected(service, project);
-  return hostedRepositoryNamed(service, base);
+  return hostedRepositoryNamed(service.codeHost, base);
 };
 
 /** Which repositories a project has there, for who needs one: 422 `codehost_repo_not_detected` without. */
-export const detected = (service: Service, project: string, branch?: string): Promise<Detection> =>
+export const detected = (
+  service: WithConfig & WithGit & WithStore,
+  project: string,
+  branch?: string,
+): Promise<Detection> =>
   detect(service, project, branch).catch((error: unknown) => {
     throw notDetected(error);
   });
 
 /** The same for one that is known by name. */
-export const hostedRepositoryNamed = (service: Service, name: RepositoryName): HostedRepository =>
-  service.codeHost().repository(name);
+export const hostedRepositoryNamed = (
+  codeHost: () => CodeHost,
+  name: RepositoryName,
+): HostedRepository => codeHost().repository(name);
 
 // Who asked to detect gets 404; for everybody else it is the state that is wrong.
 const notDetected = (error: unknown): unknown =>
@@ -37,8 +49,11 @@ const notDetected = (error: unknown): unknown =>
     : error;
 
 /** The host that is meant where no repository has to be: of the settings, else of the project's, else GitHub's own. */
-export const hostOf = async (service: Service, project = 'default'): Promise<string> => {
-  needCodeHost(service);
+export const hostOf = async (
+  service: WithConfig & WithGit & WithStore,
+  project = 'default',
+): Promise<string> => {
+  needCodeHost(service.store);
   const { host } = settingsOf(service.store.globals).codehost ?? {};
   if (host !== undefined) return host.toLowerCase();
   try {
@@ -51,7 +66,7 @@ export const hostOf = async (service: Service, project = 'default'): Promise<str
 
 /** How many issues are open, and where. */
 export const countIssues = async (
-  service: Service,
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
   project?: string,
 ): Promise<{ repository: string; open: number }> => {
   const hosted = await hostedRepositoryOf(service, project);

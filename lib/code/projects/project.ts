@@ -1,16 +1,23 @@
 import { settingsOf } from '../../../store/globals.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { needProject } from '../../guard/trust/need.ts';
 
 /** The repository of a project: the settings' `projects`, where `--repo` names the default. Undefined when it has none. */
-export const repositoryOf = ({ store, config }: Service, project: string): string | undefined => {
+export const repositoryOf = (
+  { store, config }: WithConfig & WithStore,
+  project: string,
+): string | undefined => {
   if (project === 'default' && config.repo !== undefined) return config.repo;
   const { projects = {} } = settingsOf(store.globals);
   return Object.hasOwn(projects, project) ? projects[project] : undefined;
 };
 
-export const checkProject = (service: Service, project: string | undefined): void => {
+export const checkProject = (
+  service: WithConfig & WithStore,
+  project: string | undefined,
+): void => {
   if (project !== undefined && project !== 'default') needProject(service, project);
   if (
     project === undefined ||

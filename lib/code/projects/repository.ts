@@ -1,15 +1,20 @@
 import { resolve } from 'node:path';
-import { repositoryOf } from './project.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
 import { needProject } from '../../guard/trust/need.ts';
+import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { repositoryOf } from './project.ts';
 
 /**
  * The repository of a project. A path in the settings that is not absolute starts at the workspace. 422 `trust_needed` for
  * one that waits for the operator's word.
  */
-export const repositoryFor = async (service: Service, project: string): Promise<Repository> => {
+export const repositoryFor = async (
+  service: WithConfig & WithGit & WithStore,
+  project: string,
+): Promise<Repository> => {
   needProject(service, project);
   const named = repositoryOf(service, project);
   if (named === undefined) {
@@ -35,7 +40,7 @@ export const repositoryFor = async (service: Service, project: string): Promise<
 
 /** The same where there may be none. */
 export const findProjectRepository = async (
-  service: Service,
+  service: WithConfig & WithGit & WithStore,
   project: string,
 ): Promise<Repository | undefined> => {
   const named = repositoryOf(service, project);

@@ -6,10 +6,10 @@ import type {
 import type { Settings } from '../../../store/records/settings.ts';
 import { incomingSecrets, setIncomingSecret } from '../../../store/secrets.ts';
 import { changedSince, changeSettings, currentSettings } from '../../../store/settings.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { Store } from '../../../store/store.ts';
 import { GITHUB, wrongApi } from '../../codehost/github/address.ts';
 import { TIMEOUT_S } from '../../codehost/github/client.ts';
+import { ServiceError } from '../../errors.ts';
 
 export interface ServedSettings {
   config: CodeHostConfig;
@@ -18,10 +18,10 @@ export interface ServedSettings {
 }
 
 /** How the code host is asked, as workspace.md says it this moment. */
-export const readCodeHostSettings = async (service: Service): Promise<ServedSettings> =>
-  (await current(service)).served;
+export const readCodeHostSettings = async (store: Store): Promise<ServedSettings> =>
+  (await current(store)).served;
 
-const current = async ({ store }: Service): Promise<{ served: ServedSettings; file: string }> => {
+const current = async (store: Store): Promise<{ served: ServedSettings; file: string }> => {
   const { settings, etag: file } = await currentSettings(store);
   const webhook_secret = incomingSecrets(store.layout).length > 0 ? 'set' : 'unset';
   const config = { ...configOf(settings), webhook_secret } as const;
@@ -43,22 +43,22 @@ const configOf = ({ codehost = {} }: Settings): Omit<CodeHostConfig, 'webhook_se
  * incoming webhooks goes where no record is.
  */
 export const changeCodeHostSettings = (
-  service: Service,
+  store: Store,
   { webhook_secret, ...change }: CodeHostConfigChange,
   ifMatch: string | undefined,
 ): Promise<ServedSettings> => {
   refuseWrong(change);
-  return service.store.turns.take('codehost-settings', async () => {
-    const { served, file } = await current(service);
+  return store.turns.take('codehost-settings', async () => {
+    const { served, file } = await current(store);
     if (ifMatch !== undefined && ifMatch !== served.etag) throw changedSince();
     const changes = Object.fromEntries(
       Object.entries(change).map(([name, value]) => [name, value ?? undefined]),
     );
     const condition = ifMatch === undefined ? undefined : file;
     if (Object.keys(changes).length > 0)
-      await changeSettings(service.store, { key: 'codehost', changes, ifMatch: condition });
-    if (webhook_secret !== undefined) await setIncomingSecret(service.store, webhook_secret);
-    return readCodeHostSettings(service);
+      await changeSettings(store, { key: 'codehost', changes, ifMatch: condition });
+    if (webhook_secret !== undefined) await setIncomingSecret(store, webhook_secret);
+    return readCodeHostSettings(store);
   });
 };
 

@@ -1,21 +1,22 @@
-import type { ConflictFile } from '../../../store/records/conflict.ts';
-import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { capText } from '../../../base/cap-text.ts';
 import { fenceOff } from '../../../base/fence-off.ts';
-import type { Service } from '../../service.ts';
+import type { ConflictFile } from '../../../store/records/conflict.ts';
+import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { rebaseState } from '../../tools/git/write/rebase.ts';
-import { conflictDiff, type Unmerged, unmergedFiles } from './unmerged.ts';
 import { noRebase, rebaseUnderWay } from './under-way.ts';
+import { conflictDiff, type Unmerged, unmergedFiles } from './unmerged.ts';
 
 const MOST_CHARACTERS = 65_536;
 
 /** What an agent is told of the conflicts in the worktree: where git stopped, the files, and git's own diff of them. */
 export const conflictWords = async (
-  service: Service,
+  service: WithGit & WithStore,
   worktree: WorktreeRecord,
 ): Promise<string> => {
   const { git } = service;
-  const conflict = rebaseUnderWay(service, worktree.case_id);
+  const conflict = rebaseUnderWay(service.store, worktree.case_id);
   const state = await rebaseState(git, worktree);
   if (conflict === undefined || state === undefined) throw noRebase();
   const files = await unmergedFiles(git, worktree);

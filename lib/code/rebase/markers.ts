@@ -1,8 +1,8 @@
 import { lstat, readFile } from 'node:fs/promises';
+import { blobOf } from '../../tools/git/read/working-files.ts';
 import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import { nulls, onDisk } from '../../tools/git/run/index-file.ts';
 import type { Unmerged } from './unmerged.ts';
-import { blobOf } from '../../tools/git/read/working-files.ts';
 
 /** Lines of a file that still begin a conflict, end one, or divide it. */
 export interface Leftover {

@@ -1,15 +1,15 @@
 import { type KeptConflict, openConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import type { RebaseState } from '../../tools/git/write/rebase.ts';
 import { findWorktree } from '../worktrees/read.ts';
 
 /** The rebase that the daemon began in the Work item's worktree, and that has not ended. It throws `unreadable_record`. */
-export const rebaseUnderWay = (service: Service, caseId: string): KeptConflict | undefined => {
-  const open = openConflict(service.store, caseId);
+export const rebaseUnderWay = (store: Store, caseId: string): KeptConflict | undefined => {
+  const open = openConflict(store, caseId);
   if (open === undefined) return undefined;
-  const worktree = findWorktree(service, caseId);
+  const worktree = findWorktree(store, caseId);
   return worktree !== undefined && isOf(open, worktree) ? open : undefined;
 };
 
@@ -30,15 +30,15 @@ export const isOurs = (
  * Whether a session of this type may start now: while a rebase waits for the operator only one that is about its
  * conflicts, and such a one only then.
  */
-export const maySessionStart = (service: Service, caseId: string, type: string): boolean =>
-  (type === CONFLICT) === (rebaseUnderWay(service, caseId) !== undefined);
+export const maySessionStart = (store: Store, caseId: string, type: string): boolean =>
+  (type === CONFLICT) === (rebaseUnderWay(store, caseId) !== undefined);
 
 /** The type of a session that resolves conflicts. */
 export const CONFLICT = 'conflict';
 
 /** Throws 409 `rebase_in_progress`, or 422 for a session about conflicts where there are none. */
-export const refuseSession = (service: Service, caseId: string, type: string): void => {
-  if (maySessionStart(service, caseId, type)) return;
+export const refuseSession = (store: Store, caseId: string, type: string): void => {
+  if (maySessionStart(store, caseId, type)) return;
   if (type === CONFLICT) throw noRebase();
   throw new ServiceError(
     'rebase_in_progress',

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
+import { blobOf } from '../../tools/git/read/working-files.ts';
 import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import { nulls, onDisk, onIndexFile } from '../../tools/git/run/index-file.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
-import { blobOf } from '../../tools/git/read/working-files.ts';
 
 /** One version of a file in conflict. */
 export interface Stage {

@@ -1,7 +1,8 @@
 import type { KeptConflict } from '../../../store/conflicts.ts';
 import { changeConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { rebaseState } from '../../tools/git/write/rebase.ts';
 import { putIndex } from '../snapshots/restore.ts';
 import { indexDiffers, readSnapshot } from '../snapshots/snapshot.ts';
@@ -17,11 +18,14 @@ export interface Overstepped {
  * Puts back what an agent staged: the files in conflict stay as it left them, and are in conflict again. An agent that
  * committed, or ended the rebase, cannot be undone but by an abort.
  */
-export const unstage = async (service: Service, worktree: WorktreeRecord): Promise<Overstepped> => {
+export const unstage = async (
+  service: WithGit & WithStore,
+  worktree: WorktreeRecord,
+): Promise<Overstepped> => {
   const { git, store } = service;
-  const conflict = rebaseUnderWay(service, worktree.case_id);
+  const conflict = rebaseUnderWay(store, worktree.case_id);
   if (conflict?.matter.conflicted == null) return {};
-  if (!(await isStill(service, worktree, conflict))) {
+  if (!(await isStill(git, worktree, conflict))) {
     await changeConflict(store, conflict, { step: 'interrupted', line: BROKEN });
     return { broken: BROKEN };
   }
@@ -41,7 +45,7 @@ const BROKEN =
   'The agent went on with the rebase by itself, or ended it. Look at the worktree; …/conflicts/abort brings back the exact state before the rebase.';
 
 const isStill = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   conflict: KeptConflict,
 ): Promise<boolean> => {

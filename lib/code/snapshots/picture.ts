@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
+import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
+import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
 import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import { nulls, onIndexCopy, type RunOnCopy } from '../../tools/git/run/index-file.ts';
-import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import { localSettings } from '../../tools/git/run/settings.ts';
-import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 
 /** A worktree at one moment: equal pictures mean that nothing changed. Ignored files and file times are not in it. */

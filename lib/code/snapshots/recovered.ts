@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
 import type { Checkout, Git, Runner } from '../../tools/git/run/git.ts';
-import { commitOf } from '../../tools/git/read/repository.ts';
 import type { Snapshot } from './snapshot.ts';
 
 const ROOM = 'refs/dossier/recovered/';

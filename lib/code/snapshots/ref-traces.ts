@@ -1,6 +1,6 @@
+import { isObject, type RefChange, STASH, stashOf } from '../../tools/git/read/refs.ts';
 import type { Checkout } from '../../tools/git/run/git.ts';
 import { type LogLine, readRefLog } from '../../tools/git/write/ref-log.ts';
-import { isObject, type RefChange, STASH, stashOf } from '../../tools/git/read/refs.ts';
 
 /** A change that one hand made, after whatever others had done to the ref before. */
 export interface OwnChange extends RefChange {

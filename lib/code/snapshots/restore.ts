@@ -1,8 +1,10 @@
 import { linkSync, renameSync } from 'node:fs';
 import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
 import { GitError, gitProblem } from '../../tools/git/run/error.ts';
 import type { Git, Runner, Worktree } from '../../tools/git/run/git.ts';
+import { isTampered } from '../../tools/git/write/worktree.ts';
 import { type Picture, takePicture } from './picture.ts';
 import {
   type Comparison,
@@ -13,8 +15,6 @@ import {
   patchBetween,
   type Snapshot,
 } from './snapshot.ts';
-import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
-import { isTampered } from '../../tools/git/write/worktree.ts';
 
 export interface Found {
   /** What had changed since the snapshot. */

@@ -1,7 +1,7 @@
+import { status } from '../../tools/git/read/status.ts';
 import type { Git, Run, Worktree } from '../../tools/git/run/git.ts';
 import { onIndexCopy } from '../../tools/git/run/index-file.ts';
 import { ownerOf } from './owner.ts';
-import { status } from '../../tools/git/read/status.ts';
 
 /** Uncommitted changes as a commit: git's own `cherry-pick --no-commit` brings it back, and so does `bringBack`. */
 export interface SetAside {

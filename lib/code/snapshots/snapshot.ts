@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
-import { DAEMON } from '../../tools/git/run/author.ts';
 import { PATCH } from '../../tools/git/read/diff.ts';
+import type { FileBefore } from '../../tools/git/read/working-files.ts';
+import { DAEMON } from '../../tools/git/run/author.ts';
 import type { Checkout, Git, Runner, Worktree } from '../../tools/git/run/git.ts';
+import { pathText } from '../../tools/git/run/path-text.ts';
+import { textAsText } from '../../tools/git/run/text-as-text.ts';
 import { type GitFiles, storeGitFiles } from '../../tools/git/write/git-files.ts';
 import { ownerOf } from './owner.ts';
-import { pathText } from '../../tools/git/run/path-text.ts';
 import { indexHash, type Picture, takePicture } from './picture.ts';
-import { textAsText } from '../../tools/git/run/text-as-text.ts';
-import type { FileBefore } from '../../tools/git/read/working-files.ts';
 
 /** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
 export interface Snapshot extends Picture {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { isObject, STASH } from '../../tools/git/read/refs.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
 import type { Checkout, Runner, Worktree } from '../../tools/git/run/git.ts';
-import { ownerOf } from './owner.ts';
 import { readRefLog, writeRefLog } from '../../tools/git/write/ref-log.ts';
+import { ownerOf } from './owner.ts';
 import type { OwnChange } from './ref-traces.ts';
-import { isObject, STASH } from '../../tools/git/read/refs.ts';
 
 export interface RefValue {
   ref: string;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/config-text.ts';
+import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 
 /** By what a git directory can have programs run, as it was. Plain data. */

@@ -7,13 +7,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import type { Checkout, Runner, Worktree } from '../../tools/git/run/git.ts';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import { type ConfigEntry, configText, ownEntries } from '../../tools/git/run/config-text.ts';
+import type { Checkout, Runner, Worktree } from '../../tools/git/run/git.ts';
+import { plainText } from '../../tools/git/run/plain-file.ts';
 import { ownIndex } from './index-back.ts';
 import { hashOf } from './index-in.ts';
 import { operationOf } from './operation.ts';
-import { plainText } from '../../tools/git/run/plain-file.ts';
 import { type RefList, visibleRefs } from './ref-list.ts';
 
 export interface Wanted {

@@ -2,9 +2,9 @@ import { lstatSync, readlinkSync, realpathSync, rmdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
+import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 import { type Arms, armsOf, mend } from './armed.ts';
 import { innerRepositories } from './inner.ts';
-import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 import { dropBelow } from './set-ids.ts';
 import { takeAside } from './take-aside.ts';
 

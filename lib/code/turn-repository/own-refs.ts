@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Checkout, Runner } from '../../tools/git/run/git.ts';
 import { isObject, STASH, stashOf } from '../../tools/git/read/refs.ts';
+import type { Checkout, Runner } from '../../tools/git/run/git.ts';
 import { isName } from './left.ts';
 import { kindsOf } from './objects.ts';
 import type { RefList } from './ref-list.ts';

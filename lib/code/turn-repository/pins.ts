@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { DAEMON } from '../../tools/git/run/author.ts';
-import type { Checkout, Git, Runner } from '../../tools/git/run/git.ts';
 import { isObject } from '../../tools/git/read/refs.ts';
 import { commitsOf } from '../../tools/git/read/repository.ts';
+import { DAEMON } from '../../tools/git/run/author.ts';
+import type { Checkout, Git, Runner } from '../../tools/git/run/git.ts';
 import { kindsOf } from './objects.ts';
 import type { RefList } from './ref-list.ts';
 

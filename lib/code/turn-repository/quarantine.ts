@@ -1,9 +1,9 @@
 import { copyFileSync, linkSync, mkdirSync, renameSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Environment } from '../../tools/process/environment.ts';
 import type { Checkout } from '../../tools/git/run/git.ts';
 import { entriesOf } from '../../tools/git/run/plain-file.ts';
+import type { Environment } from '../../tools/process/environment.ts';
 
 /** Copies what of a directory of objects git itself could have put there; nothing else of it is looked at. */
 export const gatherObjects = (from: string, to: string): void => {

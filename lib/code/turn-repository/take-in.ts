@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { isRefusal } from '../../tools/git/run/error.ts';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import { isObject } from '../../tools/git/read/refs.ts';
 import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
-import { keepValues } from '../snapshots/undo-refs.ts';
+import { isRefusal } from '../../tools/git/run/error.ts';
+import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
+import { keepValues } from '../snapshots/undo-refs.ts';
 import { type IndexBack, indexLeft, takeInIndex } from './index-in.ts';
 import { type Left, readLeft } from './left.ts';
 import { bringObjects } from './objects.ts';

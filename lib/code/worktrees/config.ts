@@ -2,16 +2,18 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { isInside } from '../../../base/path-contains.ts';
 import { settingsOf } from '../../../store/globals.ts';
 import type { Settings } from '../../../store/records/settings.ts';
-import type { WorktreeConfig, WorktreeConfigChange } from '../../../store/records/worktree-config.ts';
+import type {
+  WorktreeConfig,
+  WorktreeConfigChange,
+} from '../../../store/records/worktree-config.ts';
 import { changeSettings, currentSettings, type KeptSettings } from '../../../store/settings.ts';
+import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { wrongTemplate } from './make/branch-template.ts';
 import { wrongGlob } from './setup/glob.ts';
 
 /** How worktrees are made now: the settings as last read, with the defaults. */
-export const worktreeConfig = ({ store }: Service): WorktreeConfig =>
-  configOf(settingsOf(store.globals));
+export const worktreeConfig = (store: Store): WorktreeConfig => configOf(settingsOf(store.globals));
 
 const configOf = ({ worktrees = {} }: Settings): WorktreeConfig => ({
   root: worktrees.root ?? '.dossier/worktrees',
@@ -29,7 +31,7 @@ export interface ServedConfig {
 }
 
 /** The same as workspace.md says it this moment. */
-export const readConfig = async ({ store }: Service): Promise<ServedConfig> =>
+export const readConfig = async (store: Store): Promise<ServedConfig> =>
   served(await currentSettings(store));
 
 const served = ({ settings, etag }: KeptSettings): ServedConfig => ({
@@ -39,21 +41,21 @@ const served = ({ settings, etag }: KeptSettings): ServedConfig => ({
 
 /** Writes into workspace.md what is given, and leaves the rest of the file as it is; null takes a setting out. */
 export const changeConfig = async (
-  service: Service,
+  store: Store,
   change: WorktreeConfigChange,
   ifMatch: string | undefined,
 ): Promise<ServedConfig> => {
-  refuseWrong(service, change);
+  refuseWrong(store, change);
   const changes = Object.fromEntries(
     Object.entries(change).map(([name, value]) => [name, value ?? undefined]),
   );
-  return served(await changeSettings(service.store, { key: 'worktrees', changes, ifMatch }));
+  return served(await changeSettings(store, { key: 'worktrees', changes, ifMatch }));
 };
 
-const refuseWrong = (service: Service, change: WorktreeConfigChange): void => {
+const refuseWrong = (store: Store, change: WorktreeConfigChange): void => {
   const { root, branch_template, setup, copy_files } = change;
   const errors = [
-    ...complaint('/root', root, (path) => wrongRoot(service, path)),
+    ...complaint('/root', root, (path) => wrongRoot(store, path)),
     ...complaint('/branch_template', branch_template, wrongTemplate),
     ...(setup ?? []).flatMap((command, at) => complaint(`/setup/${at}`, command, wrongCommand)),
     ...(copy_files ?? []).flatMap((glob, at) => complaint(`/copy_files/${at}`, glob, wrongGlob)),
@@ -76,7 +78,7 @@ const wrongCommand = (command: string): string | undefined =>
   command.includes('\0') ? 'holds a character that no command can have' : undefined;
 
 // Among the records, each worktree's files would be read, watched and exported as if they were records.
-const wrongRoot = ({ store: { layout } }: Service, root: string): string | undefined => {
+const wrongRoot = ({ layout }: Store, root: string): string | undefined => {
   if (root.includes('\0')) return 'holds a character that no path can have';
   if (root.startsWith('~')) return 'has to be written out: ~ is a word of the shell';
   const path = resolve(layout.root, root);

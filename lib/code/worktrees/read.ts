@@ -1,15 +1,16 @@
 import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readLock } from '../../../store/sessions/locks.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { readWorktree } from '../../../store/worktrees.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { Setups, WithSetups } from './setup/setups.ts';
 
 /** The record of a Work item's worktree; undefined when it has none. Throws 409 `unreadable_record`. */
-export const findWorktree = ({ store }: Service, caseId: string): WorktreeRecord | undefined =>
+export const findWorktree = (store: Store, caseId: string): WorktreeRecord | undefined =>
   readWorktree(store, caseId);
 
 /** Where the other Work items are worked on: the settings may name any place for that. */
-export const otherWorktrees = ({ store }: Service, caseId: string): string[] =>
+export const otherWorktrees = (store: Store, caseId: string): string[] =>
   [...store.items.byId.keys()].flatMap((id) => {
     if (id === caseId) return [];
     try {
@@ -21,10 +22,10 @@ export const otherWorktrees = ({ store }: Service, caseId: string): string[] =>
   });
 
 /** The record, where there has to be one: 404 without the Work item or its worktree. */
-export const getWorktree = (service: Service, caseId: string): WorktreeRecord => {
-  const record = findWorktree(service, caseId);
+export const getWorktree = (store: Store, caseId: string): WorktreeRecord => {
+  const record = findWorktree(store, caseId);
   if (record !== undefined) return record;
-  checkCase(service, caseId);
+  checkCase(store, caseId);
   throw new ServiceError(
     'not_found',
     `The Work item ${caseId} has no worktree. Make one with POST /api/worktrees.`,
@@ -32,8 +33,8 @@ export const getWorktree = (service: Service, caseId: string): WorktreeRecord =>
 };
 
 /** Throws 409 `already_exists` where the Work item has a worktree. */
-export const refuseSecond = (service: Service, caseId: string): void => {
-  const known = findWorktree(service, caseId);
+export const refuseSecond = (store: Store, caseId: string): void => {
+  const known = findWorktree(store, caseId);
   if (known === undefined) return;
   throw new ServiceError(
     'already_exists',
@@ -41,7 +42,7 @@ export const refuseSecond = (service: Service, caseId: string): void => {
   );
 };
 
-export const checkCase = ({ store }: Service, caseId: string): void => {
+export const checkCase = (store: Store, caseId: string): void => {
   if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
 };
 
@@ -59,8 +60,8 @@ export const worktreeOf = ({
  * Throws 409 while somebody is at work in the worktree: a session or an operator who holds the session lock, or a set-up
  * that goes on.
  */
-export const refuseHeld = (service: Service, caseId: string): void => {
-  refuseSetup(service, caseId);
+export const refuseHeld = (service: WithSetups & WithStore, caseId: string): void => {
+  refuseSetup(service.setups, caseId);
   const lock = readLock(service.store, caseId);
   if (lock === undefined || !lock.locked) return;
   if (lock.holder?.kind === 'session') {
@@ -76,7 +77,7 @@ export const refuseHeld = (service: Service, caseId: string): void => {
 };
 
 /** Throws 409 `worktree_busy` while a set-up goes on in the worktree. */
-export const refuseSetup = ({ setups }: Service, caseId: string): void => {
+export const refuseSetup = (setups: Setups, caseId: string): void => {
   if (!setups.running.has(caseId)) return;
   throw new ServiceError(
     'worktree_busy',

@@ -1,5 +1,5 @@
-import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { text } from '../../../base/wire.ts';
+import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { AuthRefresh, AuthStatus, Availability, HostUser, RateLimit } from '../code-host.ts';
 import type { Desk } from './client.ts';
 import type { Headers } from './failure.ts';

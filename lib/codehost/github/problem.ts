@@ -1,5 +1,5 @@
-import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { list, record, text } from '../../../base/wire.ts';
+import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { Failure, Question, Told } from './failure.ts';
 import {
   absent,

@@ -1,7 +1,7 @@
 import type { Octokit } from '@octokit/core';
+import { record } from '../../../base/wire.ts';
 import type { Turns } from '../../../store/items/turns.ts';
 import type { ServiceError } from '../../errors.ts';
-import { record } from '../../../base/wire.ts';
 import { type Asked, type Effect, effectOf, graphqlUrl } from './allowed.ts';
 import type { Failure, Headers, Question } from './failure.ts';
 import { isWanted, TimedOut } from './fetch.ts';

@@ -8,11 +8,11 @@ import { Settings } from '../../../store/records/settings.ts';
 import { meantBy, unknownKeys } from '../../../store/settings-keys.ts';
 import { placeOfPath } from '../../../store/text/complaints.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/text/problem.ts';
-import type { Config } from '../../config.ts';
 import { PRESETS } from '../../agents/presets.ts';
+import type { Config } from '../../config.ts';
 import type { Service } from '../../service.ts';
-import type { Git } from '../../tools/git/run/git.ts';
 import { ignoredPaths } from '../../tools/git/read/ignored.ts';
+import type { Git } from '../../tools/git/run/git.ts';
 
 interface Advised {
   layout: Layout;

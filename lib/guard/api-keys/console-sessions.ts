@@ -30,3 +30,8 @@ export const createConsoleSessions = (store: Store): ConsoleSessions => {
     },
   };
 };
+
+/** The browsers that have shown one. */
+export interface WithConsoleSessions {
+  readonly consoleSessions: ConsoleSessions;
+}

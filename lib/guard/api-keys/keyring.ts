@@ -26,3 +26,8 @@ export const createKeyring = (store: Store, runs: Runs): Keyring => {
     },
   };
 };
+
+/** Which keys count. */
+export interface WithKeyring {
+  readonly keyring: Keyring;
+}

@@ -1,14 +1,23 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { apiKeys, inKeyTurn, keyOf, removeKey, saveKey, touchKey } from '../../../store/api-keys.ts';
+import {
+  apiKeys,
+  inKeyTurn,
+  keyOf,
+  removeKey,
+  saveKey,
+  touchKey,
+} from '../../../store/api-keys.ts';
 import { sha256 } from '../../../store/names.ts';
 import type { ApiKey } from '../../../store/records/api-key.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithKeyring } from './keyring.ts';
 
 /** A key as it may be shown. */
 export type ListedKey = Omit<ApiKey, 'sha256'>;
 
-export const listKeys = ({ store }: Service): ListedKey[] =>
+export const listKeys = (store: Store): ListedKey[] =>
   apiKeys(store).map(({ sha256: _, ...key }) => key);
 
 const MOST = 100;
@@ -18,7 +27,7 @@ const MOST = 100;
  * that a key has, 422 when there are a hundred.
  */
 export const createKey = (
-  { store, keyring }: Service,
+  { store, keyring }: WithKeyring & WithStore,
   wanted: string,
 ): Promise<{ key: ListedKey; text: string }> =>
   inKeyTurn(store, async () => {
@@ -53,7 +62,7 @@ const enough = (): ServiceError =>
   new ServiceError('invalid_state', `There are ${MOST} keys. Revoke one that nobody uses first.`);
 
 /** Revokes a key: from this moment on it opens nothing. 404 when there is none. */
-export const revokeKey = ({ store }: Service, id: string): Promise<void> =>
+export const revokeKey = (store: Store, id: string): Promise<void> =>
   inKeyTurn(store, async () => {
     const key = apiKeys(store).find((each) => each.id === id);
     if (key === undefined || !(await removeKey(store, key))) throw notFound('API key', id);
@@ -62,7 +71,10 @@ export const revokeKey = ({ store }: Service, id: string): Promise<void> =>
 const STALE_MS = 300_000;
 
 /** The key with this text; undefined for none, and for one that does not count yet. Notes that it was used, once in five minutes at most. */
-export const validKey = async (service: Service, text: string): Promise<ApiKey | undefined> => {
+export const validKey = async (
+  service: WithKeyring & WithLog & WithStore,
+  text: string,
+): Promise<ApiKey | undefined> => {
   const key = keyOf(service.store, text);
   if (key === undefined || !service.keyring.counts(key)) return undefined;
   const now = service.store.clock();
@@ -73,7 +85,7 @@ export const validKey = async (service: Service, text: string): Promise<ApiKey |
 };
 
 // The call goes on: whoever has a key is let in, also while nothing can be written.
-const noteUse = ({ store, log }: Service, key: ApiKey): Promise<void> =>
+const noteUse = ({ store, log }: WithLog & WithStore, key: ApiKey): Promise<void> =>
   inKeyTurn(store, () => touchKey(store, key)).catch((error: unknown) =>
     log.warn({ err: error, key: key.id }, 'When the API key was used was not noted'),
   );

@@ -1,6 +1,11 @@
 import type { UnsandboxedRun } from '../../../store/gate/gate.ts';
-import { UNSANDBOXED, unsandboxedEnded, unsandboxedStarts } from '../../../store/gate/unsandboxed.ts';
-import type { Service } from '../../service.ts';
+import {
+  UNSANDBOXED,
+  unsandboxedEnded,
+  unsandboxedStarts,
+} from '../../../store/gate/unsandboxed.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import type { WithLog } from '../../log.ts';
 import { sweep } from '../../tools/process/process-tree.ts';
 import type { Runs } from '../../tools/process/runs.ts';
 
@@ -8,7 +13,7 @@ import type { Runs } from '../../tools/process/runs.ts';
  * From now on what files say in the operator's place waits while a program lives that no sandbox holds. Costs nothing
  * while there is none. The table tells of each before it starts, and that it is gone once nothing of it is alive.
  */
-export const followRuns = ({ store, log }: Pick<Service, 'store' | 'log'>, runs: Runs): void => {
+export const followRuns = ({ store, log }: WithLog & WithStore, runs: Runs): void => {
   const noted = new Set<string>();
   runs.follow(() => {
     const open = new Map(
@@ -29,13 +34,11 @@ export const followRuns = ({ store, log }: Pick<Service, 'store' | 'log'>, runs:
 };
 
 /** What a former life of the daemon may have left alive that no sandbox holds. Asked before anything new is started. */
-export const formerRuns = ({ store }: Pick<Service, 'store'>): [string, UnsandboxedRun][] => [
-  ...store.gate.runs,
-];
+export const formerRuns = (store: Store): [string, UnsandboxedRun][] => [...store.gate.runs];
 
 /** Ends it. What it changed by file in the operator's place waits. */
 export const endFormerRuns = async (
-  { store, log }: Service,
+  { store, log }: WithLog & WithStore,
   former: readonly [string, UnsandboxedRun][],
 ): Promise<void> => {
   for (const [marker, { dir }] of former) {
@@ -46,4 +49,4 @@ export const endFormerRuns = async (
 };
 
 /** Resolves when what ended was looked at. */
-export const gateAtRest = ({ store }: Service): Promise<void> => store.turns.idle(UNSANDBOXED);
+export const gateAtRest = (store: Store): Promise<void> => store.turns.idle(UNSANDBOXED);

@@ -1,11 +1,12 @@
 import { acceptWaiting, type WaitingChange, waitingChanges } from '../../../store/gate/waiting.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
 
 /** Changes by file that wait since a program ran that no sandbox held, as what waits for the operator's word. */
 export const heldSource = {
-  list: async ({ store }: Service): Promise<WaitingValue[]> => waitingChanges(store).map(asWaiting),
-  accept: async ({ store }: Service, chosen: readonly WaitingValue[]): Promise<void> => {
+  list: async ({ store }: WithStore): Promise<WaitingValue[]> =>
+    waitingChanges(store).map(asWaiting),
+  accept: async ({ store }: WithStore, chosen: readonly WaitingValue[]): Promise<void> => {
     const wanted = new Set(chosen.map(({ key, hash }) => `${key} ${hash}`));
     const meant = waitingChanges(store).filter((change) =>
       wanted.has(`${keyOf(change)} ${change.sha}`),

@@ -1,16 +1,15 @@
 import { waitingSettings } from '../../../store/globals.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { placesOf } from '../../../store/trust/place.ts';
 import { trustCommandFor } from '../../../store/trust/told.ts';
+import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-
-type Given = Pick<Service, 'store'>;
 
 /**
  * Throws 422 `trust_needed` while one of these settings waits for the operator's word: no default and no former value
  * stands in for it. `codehost.*` is all below `codehost`.
  */
-export const needTrusted = ({ store }: Given, wanted: readonly string[]): void => {
+export const needTrusted = (store: Store, wanted: readonly string[]): void => {
   const waiting = waitingSettings(store.globals).filter(({ key }) => isWanted(wanted, key));
   if (waiting.length === 0) return;
   const places = placesOf(
@@ -37,31 +36,28 @@ const isWanted = (wanted: readonly string[], key: string): boolean =>
 const SHUT_IN = ['sandbox', 'sandbox_readable', 'network', 'allow_local'];
 
 /** The same for whatever starts a provider: its entry, what shuts it in, and what it may do unasked. */
-export const needProvider = (service: Given, name: string): void => {
+export const needProvider = (store: Store, name: string): void => {
   if (name === 'manual') return;
-  needTrusted(service, [`providers.${name}`, 'permissions.*', ...SHUT_IN]);
+  needTrusted(store, [`providers.${name}`, 'permissions.*', ...SHUT_IN]);
 };
 
 /** The same for whatever goes by the provider of the settings where none is named. */
-export const needChosen = (service: Given, named: string | undefined): void => {
-  if (named === undefined) needTrusted(service, ['provider']);
+export const needChosen = (store: Store, named: string | undefined): void => {
+  if (named === undefined) needTrusted(store, ['provider']);
 };
 
 /** The same for whoever uses the repository of a project; `--repo` is the operator's word for the default one. */
-export const needProject = (
-  { store, config }: Pick<Service, 'store' | 'config'>,
-  name: string,
-): void => {
+export const needProject = ({ store, config }: WithConfig & WithStore, name: string): void => {
   if (name === 'default' && config.repo !== undefined) return;
-  needTrusted({ store }, [`projects.${name}`]);
+  needTrusted(store, [`projects.${name}`]);
 };
 
 /** The same for a worktree that is made or set up. */
-export const needWorktree = (service: Given): void =>
-  needTrusted(service, [
+export const needWorktree = (store: Store): void =>
+  needTrusted(store, [
     ...['worktrees.root', 'worktrees.setup', 'worktrees.copy_files'],
     ...SHUT_IN,
   ]);
 
 /** The same for what is asked of the code host, or pushed there. */
-export const needCodeHost = (service: Given): void => needTrusted(service, ['codehost.*']);
+export const needCodeHost = (store: Store): void => needTrusted(store, ['codehost.*']);

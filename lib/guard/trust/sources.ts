@@ -1,19 +1,19 @@
 import { refreshGlobals, refreshTrust, waitingSettings } from '../../../store/globals.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
-import type { Store } from '../../../store/store.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { announce } from '../../../store/store.ts';
 import { addToBook, trustLine } from '../../../store/trust/book.ts';
 import { waitingSettingValues } from '../../../store/trust/waiting.ts';
 import { waitingRegistrations } from '../../../store/webhooks.ts';
 import { heldSource } from '../gate/held-source.ts';
-import type { Service } from '../../service.ts';
+import type { WithReceivers } from './receivers.ts';
 
 /** A kind of things that wait for the operator's word. */
 export interface TrustSource {
   /** What of it waits now. */
-  list(service: Service): Promise<WaitingValue[]>;
+  list(service: WithReceivers & WithStore): Promise<WaitingValue[]>;
   /** Makes these hold, of those that `list` answered a moment ago; on disk when it resolves. */
-  accept(service: Service, values: readonly WaitingValue[]): Promise<void>;
+  accept(service: WithReceivers & WithStore, values: readonly WaitingValue[]): Promise<void>;
 }
 
 const settings: TrustSource = {

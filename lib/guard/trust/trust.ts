@@ -1,11 +1,13 @@
 import type { Trusted, TrustWish, WaitingValue } from '../../../store/records/trust.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithReceivers } from './receivers.ts';
 import { SOURCES } from './sources.ts';
+import type { WithTrusted } from './trusted.ts';
 
 /** What waits for the operator's word: settings, receivers of events, and changes that were held back. By file and key. */
-export const listWaiting = async (service: Service): Promise<WaitingValue[]> => {
+export const listWaiting = async (service: WithReceivers & WithStore): Promise<WaitingValue[]> => {
   const found: WaitingValue[] = [];
   for (const source of Object.values(SOURCES)) found.push(...(await source.list(service)));
   return found.toSorted((a, b) => order(a, b));
@@ -18,26 +20,25 @@ const order = (a: WaitingValue, b: WaitingValue): number =>
  * Makes what waits hold from now on: all of it, or the values that were looked at. 412 `precondition_failed` when one of
  * those is another by now, and then none holds.
  */
-export const trust = (service: Service, wish: TrustWish): Promise<Trusted> =>
+export const trust = (
+  service: WithReceivers & WithStore & WithTrusted,
+  wish: TrustWish,
+): Promise<Trusted> =>
   service.store.turns.take('trust', async () => {
     await readyToWrite(service.store);
     const waiting = await listWaiting(service);
-    const chosen = 'all' in wish ? waiting : chosenOf(service, waiting, wish.values);
+    const chosen = 'all' in wish ? waiting : chosenOf(service.store, waiting, wish.values);
     for (const [kind, source] of Object.entries(SOURCES)) {
       const ofKind = chosen.filter((value) => value.kind === kind);
       if (ofKind.length > 0) await source.accept(service, ofKind);
     }
-    if (chosen.length > 0) tellTrusted(service);
+    if (chosen.length > 0) tellTrusted(service.trusted);
     return { trusted: chosen.map(({ key }) => key), waiting: await listWaiting(service) };
   });
 
 type Seen = Extract<TrustWish, { values: unknown }>['values'];
 
-const chosenOf = (
-  { store }: Service,
-  waiting: readonly WaitingValue[],
-  seen: Seen,
-): WaitingValue[] =>
+const chosenOf = (store: Store, waiting: readonly WaitingValue[], seen: Seen): WaitingValue[] =>
   seen.flatMap(({ key, hash }) => {
     const found = waiting.filter((value) => value.key === key);
     const same = found.filter((value) => value.hash === hash);
@@ -51,6 +52,6 @@ const chosenOf = (
     );
   });
 
-const tellTrusted = ({ trusted }: Service): void => {
+const tellTrusted = (trusted: Set<() => void>): void => {
   for (const hear of trusted) hear();
 };

@@ -1,1 +1,4 @@
-
+/** Who hears that the operator has trusted something. */
+export interface WithTrusted {
+  readonly trusted: Set<() => void>;
+}

@@ -2,32 +2,32 @@ import { readIssueCopy } from '../../../store/links/issue-copy.ts';
 import { linksWhere } from '../../../store/links/link-index.ts';
 import { changeLink } from '../../../store/links/links.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
-import type { Service } from '../../service.ts';
+import type { Store } from '../../../store/store.ts';
 import type { Heard } from './apply.ts';
 import type { Subject } from './payload.ts';
 import { isOlder, meant, newest, type Told } from './told.ts';
 
 /** Marks the links to the issues that are meant as stale. What has changed there the next sync finds out. */
-export const tellLinks = async (service: Service, told: Told): Promise<Heard> => {
+export const tellLinks = async (store: Store, told: Told): Promise<Heard> => {
   const heard: Heard = { told: [], older: [] };
   if (told.issues.length === 0 && told.formerly === undefined) return heard;
   const isMeant = (link: IssueLinkMatter): boolean => meant(told, told.issues, link) !== undefined;
-  for (const [id, link] of await linksWhere(service.store, isMeant)) {
+  for (const [id, link] of await linksWhere(store, isMeant)) {
     const issue = meant(told, told.issues, link) as Subject;
-    const isKnown = isOlder(issue, readIssueCopy(service.store, id)?.updated_at);
+    const isKnown = isOlder(issue, readIssueCopy(store, id)?.updated_at);
     (isKnown ? heard.older : heard.told).push(id);
-    if (!isKnown) await markStale(service, id, { told, issue });
+    if (!isKnown) await markStale(store, id, { told, issue });
   }
   return heard;
 };
 
 // One in conflict stays so: the operator has to settle it either way.
 const markStale = (
-  service: Service,
+  store: Store,
   id: string,
   { told: { event, action }, issue: subject }: { told: Told; issue: Subject },
 ): Promise<unknown> =>
-  changeLink(service.store, id, ({ issue }) => {
+  changeLink(store, id, ({ issue }) => {
     if (issue === undefined) return undefined;
     const told_at = newest(subject, issue);
     if (issue.status !== 'linked') return { changes: told_at };

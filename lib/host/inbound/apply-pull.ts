@@ -2,8 +2,8 @@ import { pullsWhere } from '../../../store/pulls/pull-index.ts';
 import { changePull, readPull } from '../../../store/pulls/pulls.ts';
 import { appendTimeline, type NewTransition } from '../../../store/pulls/timeline.ts';
 import type { PullMatter, PullTransition } from '../../../store/records/pull-request.ts';
+import type { Store } from '../../../store/store.ts';
 import { unknown } from '../pull-requests/timeline.ts';
-import type { Service } from '../../service.ts';
 import type { Heard } from './apply.ts';
 import type { Change } from './change.ts';
 import { isIn, isOlder, meant, newest, type Told } from './told.ts';
@@ -11,29 +11,29 @@ import { isIn, isOlder, meant, newest, type Told } from './told.ts';
 type Pull = Told['pulls'][number];
 
 /** Adds to the timelines of the pull requests that are meant, and marks their records as stale. */
-export const tellPulls = async (service: Service, told: Told): Promise<Heard> => {
+export const tellPulls = async (store: Store, told: Told): Promise<Heard> => {
   const heard: Heard = { told: [], older: [] };
   const isMeant = (matter: PullMatter): boolean => about(told, matter) !== undefined;
-  for (const id of await pullsWhere(service.store, isMeant)) {
-    const matter = readPull(service.store, id)?.matter;
+  for (const id of await pullsWhere(store, isMeant)) {
+    const matter = readPull(store, id)?.matter;
     const pull = matter && about(told, matter);
     // Since memory looked, it has become the record of another one.
     if (matter === undefined || pull === undefined) continue;
     const isKnown = isOlder(pull, matter.updated_at);
     (isKnown ? heard.older : heard.told).push(id);
-    if (!isKnown) await tellPull(service, id, { matter, pull });
+    if (!isKnown) await tellPull(store, id, { matter, pull });
   }
   return heard;
 };
 
 const tellPull = async (
-  service: Service,
+  store: Store,
   id: string,
   { matter, pull }: { matter: PullMatter; pull: Pull },
 ): Promise<void> => {
   const { change } = pull;
-  if (change !== undefined) await addChange(service, id, { change, matter });
-  await changePull(service.store, id, { changes: { stale: true, ...newest(pull, matter) } });
+  if (change !== undefined) await addChange(store, id, { change, matter });
+  await changePull(store, id, { changes: { stale: true, ...newest(pull, matter) } });
 };
 
 const about = (told: Told, matter: PullMatter): Pull | undefined => {
@@ -43,7 +43,7 @@ const about = (told: Told, matter: PullMatter): Pull | undefined => {
 };
 
 const addChange = async (
-  { store }: Service,
+  store: Store,
   id: string,
   { change, matter }: { change: Change; matter: PullMatter },
 ): Promise<void> => {

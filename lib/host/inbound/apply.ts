@@ -1,5 +1,5 @@
 import { counted } from '../../../base/counted.ts';
-import type { Service } from '../../service.ts';
+import type { Store } from '../../../store/store.ts';
 import { tellLinks } from './apply-link.ts';
 import { tellPulls } from './apply-pull.ts';
 import type { Told } from './told.ts';
@@ -12,12 +12,12 @@ export interface Heard {
 
 /** Tells the records of those Work items that a delivery is about, which memory knows. Done again it changes nothing. */
 export const tellItems = async (
-  service: Service,
+  store: Store,
   told: Told | undefined,
 ): Promise<{ case_ids: string[]; note: string }> => {
   if (told === undefined) return { case_ids: [], note: NOBODY };
-  const pulls = await tellPulls(service, told);
-  const links = await tellLinks(service, told);
+  const pulls = await tellPulls(store, told);
+  const links = await tellLinks(store, told);
   const case_ids = [...new Set([...pulls.told, ...links.told])];
   const older = new Set([...pulls.older, ...links.older]).size;
   if (case_ids.length > 0)

@@ -1,5 +1,5 @@
-import type { PullTransition } from '../../../store/records/pull-request.ts';
 import { record, text, type Wire } from '../../../base/wire.ts';
+import type { PullTransition } from '../../../store/records/pull-request.ts';
 import type { PullState } from '../../codehost/code-host.ts';
 import { loginOf, timeOf } from './payload.ts';
 

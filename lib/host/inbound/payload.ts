@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { ServiceError } from '../../errors.ts';
 import { number, record, text, type Wire } from '../../../base/wire.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
+import { ServiceError } from '../../errors.ts';
 
 /** The payload of a delivery. Throws `bad_request` for what is no JSON object. */
 export const payloadOf = (bytes: Buffer): Wire => {

@@ -1,8 +1,8 @@
 import { hasArrived, noteArrival } from '../../../store/arrivals.ts';
 import { sha256 } from '../../../store/names.ts';
 import { incomingSecrets } from '../../../store/secrets.ts';
+import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { tellItems } from './apply.ts';
 import { payloadOf } from './payload.ts';
 import { checkSignature } from './signature.ts';
@@ -29,8 +29,8 @@ export interface Taken {
  * Takes a delivery of the code host's webhook: what is not signed leaves no trace. It adds to the timelines of pull requests
  * and marks what is kept here as stale, each delivery once; it asks nobody and moves no Work item.
  */
-export const takeDelivery = (service: Service, { headers, bytes }: Delivery): Promise<Taken> => {
-  const secrets = incomingSecrets(service.store.layout);
+export const takeDelivery = (store: Store, { headers, bytes }: Delivery): Promise<Taken> => {
+  const secrets = incomingSecrets(store.layout);
   checkSignature(bytes, headerIn(headers, 'x-hub-signature-256'), secrets);
   const event = named(headers, 'X-GitHub-Event', /^[a-z0-9_]{1,100}$/);
   const id = named(headers, 'X-GitHub-Delivery', /^[A-Za-z0-9._-]{1,100}$/);
@@ -38,12 +38,12 @@ export const takeDelivery = (service: Service, { headers, bytes }: Delivery): Pr
   const payload = payloadOf(bytes);
   const arrival = { id, event, sha256: sha256(bytes) };
   // One after the other: of the same one sent twice at once, the second finds the first noted.
-  return service.store.turns.take('arrivals', async () => {
-    if (hasArrived(service.store, arrival)) return { ...done(event, [], AGAIN), duplicate: true };
+  return store.turns.take('arrivals', async () => {
+    if (hasArrived(store, arrival)) return { ...done(event, [], AGAIN), duplicate: true };
     const told = toldBy(event, payload);
-    const { case_ids, note } = await tellItems(service, told);
+    const { case_ids, note } = await tellItems(store, told);
     // Noted last: what a crash left half done is done by the repeat, and nothing of it twice.
-    await noteArrival(service.store, arrival);
+    await noteArrival(store, arrival);
     return done(event, case_ids, note);
   });
 };

@@ -1,8 +1,11 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
-import { checkProject } from '../../code/projects/project.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { checkProject } from '../../code/projects/project.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { extractIssue } from '../../work/issue-text/extract.ts';
 
 export interface Extraction {
@@ -13,7 +16,7 @@ export interface Extraction {
 
 /** Takes a text apart that is given, or that of an issue on the host. */
 export const extractFrom = async (
-  service: Service,
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
   { body, number, project }: Extraction,
 ): Promise<ExtractedIssue> => {
   if ((body === undefined) === (number === undefined))

@@ -1,9 +1,9 @@
+import { visible } from '../../../base/visible.ts';
 import type { IssueCopy } from '../../../store/links/issue-copy.ts';
 import { storable } from '../../../store/text/storable.ts';
-import { visible } from '../../../base/visible.ts';
-import { asOneLine } from '../../work/cases/text.ts';
 import type { Issue } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
+import { asOneLine } from '../../work/cases/text.ts';
 
 const MAX_TITLE = 200;
 const MAX_DESCRIPTION = 262_144;

@@ -4,12 +4,19 @@ import { issueText } from '../../../store/links/issue-copy.ts';
 import { type IssueName, issueKey, linkedTo } from '../../../store/links/link-index.ts';
 import { createLink, linkText, readLink } from '../../../store/links/links.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
-import { createCase } from '../../work/cases/create.ts';
-import { checkProject } from '../../code/projects/project.ts';
-import type { HostedRepository, Issue, RepositoryName } from '../../codehost/code-host.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { checkProject } from '../../code/projects/project.ts';
+import type {
+  HostedRepository,
+  Issue,
+  RepositoryName,
+  WithCodeHost,
+} from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { createCase } from '../../work/cases/create.ts';
 import { typeByLabels } from './case-type.ts';
 import { copyOf, fieldsOf, notesOf } from './fit.ts';
 import { placeOfIssue } from './issue-place.ts';
@@ -31,21 +38,24 @@ export interface ImportWish {
 }
 
 /** Makes a Work item of an issue. 409 `already_exists`, with its id, where one is linked to it already. */
-export const importIssue = async (service: Service, wish: ImportWish): Promise<Imported> => {
+export const importIssue = async (
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  wish: ImportWish,
+): Promise<Imported> => {
   checkProject(service, wish.project);
   const { case_id } = wish;
-  if (case_id !== undefined) refuseLinked(service, case_id);
-  const hosted = await hostedRepositoryOf(service, projectOf(service, wish));
-  const issue = await fetchIssue(service, hosted, wish.number);
+  if (case_id !== undefined) refuseLinked(service.store, case_id);
+  const hosted = await hostedRepositoryOf(service, projectOf(service.store, wish));
+  const issue = await fetchIssue(service.store, hosted, wish.number);
   return case_id === undefined
     ? bringIn(service, hosted.name, { ...wish, issue })
-    : linkTo(service, hosted.name, { case_id, issue });
+    : linkTo(service.store, hosted.name, { case_id, issue });
 };
 
-const projectOf = ({ store }: Service, { project, case_id = '' }: ImportWish): string | undefined =>
+const projectOf = (store: Store, { project, case_id = '' }: ImportWish): string | undefined =>
   project ?? store.items.byId.get(case_id)?.files.case.value?.matter.project;
 
-const refuseLinked = ({ store }: Service, caseId: string): void => {
+const refuseLinked = (store: Store, caseId: string): void => {
   if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
   if (readLink(store, caseId) === undefined) return;
   throw new ServiceError(
@@ -60,11 +70,11 @@ const refuseLinked = ({ store }: Service, caseId: string): void => {
  * is 422 `invalid_state`.
  */
 export const fetchIssue = async (
-  service: Service,
+  store: Store,
   hosted: HostedRepository,
   number: number,
 ): Promise<Issue> => {
-  await refuseImported(service, nameOf(hosted.name, number));
+  await refuseImported(store, nameOf(hosted.name, number));
   return hosted.issue(number).catch((error: unknown) => {
     throw isOfPull(error) ? new ServiceError('invalid_state', error.message) : error;
   });
@@ -79,7 +89,7 @@ const nameOf = ({ host, owner, name }: RepositoryName, number: number): IssueNam
   number,
 });
 
-const refuseImported = async ({ store }: Service, issue: IssueName): Promise<void> => {
+const refuseImported = async (store: Store, issue: IssueName): Promise<void> => {
   const [case_id] = await linkedTo(store, issue);
   if (case_id === undefined) return;
   throw new ServiceError(
@@ -99,7 +109,7 @@ export interface Arrival extends Pick<ImportWish, 'project' | 'type'> {
  * one without its link. Of two at once one is made, and the other is 409 `already_exists`.
  */
 export const bringIn = async (
-  service: Service,
+  service: WithConfig & WithStore,
   repository: RepositoryName,
   { issue, project, type, import_job }: Arrival,
 ): Promise<Imported> => {
@@ -115,7 +125,7 @@ export const bringIn = async (
     [ISSUE]: issueText({ repository: place.repository, number: place.number, ...copy }),
   };
   const wanted = { title, description, type: type ?? typeByLabels(issue.labels) };
-  return atOnce(service, place, async () => {
+  return atOnce(service.store, place, async () => {
     const { id } = await createCase(service, { ...wanted, ...(project && { project }) }, files);
     return { case_id: id, notes };
   });
@@ -135,25 +145,25 @@ const linkFrom = (place: IssueName, { node_id, url }: Issue, at: string) => ({
   ...{ node_id, url, status: 'linked' as const, imported_at: at, synced_at: at },
 });
 
-const atOnce = <T>(service: Service, place: IssueName, work: () => Promise<T>): Promise<T> =>
-  service.store.turns.take(`issue ${issueKey(place)}`, async () => {
-    await refuseImported(service, place);
+const atOnce = <T>(store: Store, place: IssueName, work: () => Promise<T>): Promise<T> =>
+  store.turns.take(`issue ${issueKey(place)}`, async () => {
+    await refuseImported(store, place);
     return work();
   });
 
 // The link decides; its first sync, which a crash may leave for another day, compares the two.
 const linkTo = (
-  service: Service,
+  store: Store,
   repository: RepositoryName,
   { case_id, issue }: { case_id: string; issue: Issue },
 ): Promise<Imported> => {
   const place = placeOf(repository, issue);
-  return atOnce(service, place, async () => {
-    const at = service.store.clock().toISOString();
+  return atOnce(store, place, async () => {
+    const at = store.clock().toISOString();
     const link = { ...place, status: 'stale' as const, imported_at: at };
-    const isNew = await createLink(service.store, case_id, { issue: link, at, line: 'linked' });
-    if (isNew !== true) refuseLinked(service, case_id);
-    await applySync(service, case_id, { link, issue, trigger: 'link', prefer: 'local' });
+    const isNew = await createLink(store, case_id, { issue: link, at, line: 'linked' });
+    if (isNew !== true) refuseLinked(store, case_id);
+    await applySync(store, case_id, { link, issue, trigger: 'link', prefer: 'local' });
     return { case_id, notes: [] };
   });
 };

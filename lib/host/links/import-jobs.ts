@@ -6,13 +6,18 @@ import {
   listImports,
   readImport,
 } from '../../../store/links/imports.ts';
-import type { ImportFilter, ImportJob, ImportJobMatter } from '../../../store/records/import-job.ts';
-import { checkProject } from '../../code/projects/project.ts';
-import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
-import { notFound, ServiceError } from '../../errors.ts';
 import { newId } from '../../../store/new-id.ts';
-import type { Service } from '../../service.ts';
+import type {
+  ImportFilter,
+  ImportJob,
+  ImportJobMatter,
+} from '../../../store/records/import-job.ts';
+import type { Store } from '../../../store/store.ts';
+import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { checkProject } from '../../code/projects/project.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { startImport } from './import-run.ts';
+import type { LinkNeeds } from './needs.ts';
 
 export interface TaggedImport {
   job: ImportJob;
@@ -20,11 +25,11 @@ export interface TaggedImport {
 }
 
 /** The import jobs that can be read, oldest first; the others are told by the diagnostics. */
-export const importJobs = ({ store }: Service): ImportJob[] =>
+export const importJobs = (store: Store): ImportJob[] =>
   listImports(store).map((kept) => served(kept).job);
 
 /** One import job. */
-export const importJob = ({ store }: Service, id: string): TaggedImport => {
+export const importJob = (store: Store, id: string): TaggedImport => {
   const kept = readImport(store, id);
   if (kept === undefined) throw notFound('import job', id);
   return served(kept);
@@ -39,7 +44,7 @@ export interface NewImport {
 
 /** Keeps an import job and starts it. It goes on after the answer, one issue after another. */
 export const createImportJob = async (
-  service: Service,
+  service: LinkNeeds,
   { numbers, filter, project, type }: NewImport,
 ): Promise<TaggedImport> => {
   if ((numbers === undefined) === (filter === undefined)) throw eitherOr();
@@ -74,14 +79,14 @@ export type Wanted = 'running' | 'completed' | 'cancelled';
  * stays. 422 where it has ended already.
  */
 export const setImportStatus = (
-  service: Service,
+  service: LinkNeeds,
   id: string,
   status: Wanted,
   ifMatch?: string,
 ): Promise<TaggedImport> => settled(service, id, status, ifMatch);
 
 const settled = async (
-  service: Service,
+  service: LinkNeeds,
   id: string,
   wanted: Wanted,
   ifMatch?: string,

@@ -10,16 +10,19 @@ import {
   type ImportResult,
   MAX_ISSUES,
 } from '../../../store/records/import-job.ts';
-import type { Store } from '../../../store/store.ts';
-import type { HostedRepository } from '../../codehost/code-host.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import type { HostedRepository, WithCodeHost } from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { haltOf } from './halt.ts';
 import { bringIn, fetchIssue } from './import-issue.ts';
+import type { LinkNeeds } from './needs.ts';
 
 /** Goes on with an import job in the background, unless it does already. What becomes of it is in its record. */
-export const startImport = (service: Service, id: string): void => {
+export const startImport = (service: LinkNeeds, id: string): void => {
   const { imports } = service.links;
   if (imports.has(id)) return;
   const stopper = new AbortController();
@@ -38,9 +41,9 @@ export const startImport = (service: Service, id: string): void => {
 };
 
 /** Imports that the end of the daemon interrupted wait for the operator: none goes on by itself. */
-export const pauseImports = async (service: Service): Promise<void> => {
-  for (const { matter } of listImports(service.store))
-    if (matter.status === 'running') await pause(service, matter.id);
+export const pauseImports = async (store: Store): Promise<void> => {
+  for (const { matter } of listImports(store))
+    if (matter.status === 'running') await pause(store, matter.id);
 };
 
 interface Run {
@@ -50,25 +53,28 @@ interface Run {
   stopped: Promise<undefined>;
 }
 
-const run = async (service: Service, given: Run): Promise<void> => {
+const run = async (service: LinkNeeds, given: Run): Promise<void> => {
   const { id } = given;
   try {
-    if (await importAll(service, given)) await finish(service, id);
-    else await pause(service, id);
+    if (await importAll(service, given)) await finish(service.store, id);
+    else await pause(service.store, id);
   } catch (error) {
     await halt(service, id, error);
   }
 };
 
 // False when it was told to stop.
-const importAll = async (service: Service, given: Run): Promise<boolean> => {
+const importAll = async (
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  given: Run,
+): Promise<boolean> => {
   const { id, stopped } = given;
   const job = readImport(service.store, id);
   if (job === undefined) return false;
   const { matter } = job;
   const hosted = await Promise.race([hostedRepositoryOf(service, matter.project), stopped]);
   if (hosted === undefined) return false;
-  const numbers = matter.numbers ?? (await listed(service, given, hosted, matter.filter));
+  const numbers = matter.numbers ?? (await listed(service.store, given, hosted, matter.filter));
   if (numbers === undefined) return false;
   const done = new Set(job.results.map(({ number }) => number));
   for (const number of numbers.filter((one) => !done.has(one))) {
@@ -82,7 +88,7 @@ const importAll = async (service: Service, given: Run): Promise<boolean> => {
 
 // Kept before anything is made of them: after a restart it goes on with the same.
 const listed = async (
-  { store }: Service,
+  store: Store,
   { id, stopped }: Run,
   hosted: HostedRepository,
   { limit = MAX_ISSUES, ...filter }: ImportFilter = {},
@@ -106,20 +112,20 @@ interface One {
 }
 
 const importOne = async (
-  service: Service,
+  service: WithConfig & WithStore,
   { id, signal, stopped }: Run,
   hosted: HostedRepository,
   { number, matter: { project, type } }: One,
 ): Promise<ImportResult | undefined> => {
   try {
-    const issue = await Promise.race([fetchIssue(service, hosted, number), stopped]);
+    const issue = await Promise.race([fetchIssue(service.store, hosted, number), stopped]);
     if (issue === undefined || signal.aborted) return undefined;
     const wanted = { ...(project && { project }), ...(type && { type }), import_job: id };
     const { case_id, notes } = await bringIn(service, hosted.name, { ...wanted, issue });
     const detail = notes.length === 0 ? {} : { detail: notes.join(' ') };
     return { number, outcome: 'imported', case_id, ...detail };
   } catch (error) {
-    return failed(service, id, { number, error });
+    return failed(service.store, id, { number, error });
   }
 };
 
@@ -134,7 +140,7 @@ const OF_ONE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 const failed = (
-  { store }: Service,
+  store: Store,
   id: string,
   { number, error }: { number: number; error: unknown },
 ): ImportResult => {
@@ -149,13 +155,17 @@ const failed = (
   return { number, outcome: 'failed', detail: `${error.code}: ${error.message}` };
 };
 
-const finish = ({ store }: Service, id: string): Promise<unknown> =>
+const finish = (store: Store, id: string): Promise<unknown> =>
   changeRunning(store, id, { status: 'completed', ended_at: store.clock().toISOString() });
 
-const pause = ({ store }: Service, id: string): Promise<unknown> =>
+const pause = (store: Store, id: string): Promise<unknown> =>
   changeRunning(store, id, { status: 'pending' });
 
-const halt = async ({ store, log }: Service, id: string, error: unknown): Promise<void> => {
+const halt = async (
+  { store, log }: WithLog & WithStore,
+  id: string,
+  error: unknown,
+): Promise<void> => {
   const { resume_at = null, ...why } = haltOf(error, store.clock()) ?? { ...UNFORESEEN };
   if (why.code === UNFORESEEN.code) log.error({ err: error, job: id }, 'An import failed');
   await changeRunning(

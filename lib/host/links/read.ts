@@ -5,9 +5,9 @@ import { readPull } from '../../../store/pulls/pulls.ts';
 import type { IssueLink, IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Sync } from '../../../store/records/sync.ts';
+import type { Store } from '../../../store/store.ts';
 import type { FileProblem } from '../../../store/text/problem.ts';
 import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 
 export interface LinkRecord {
   case_id: string;
@@ -26,10 +26,7 @@ export type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'titl
  * What a Work item is linked to, from its files alone, and the tag of that. Throws `unreadable_record` for a file of which
  * nothing could ever be read.
  */
-export const getLink = (
-  { store }: Service,
-  case_id: string,
-): { record: LinkRecord; etag: string } => {
+export const getLink = (store: Store, case_id: string): { record: LinkRecord; etag: string } => {
   if (!store.items.byId.has(case_id)) throw notFound('Work item', case_id);
   const { issue, problems } = lastLink(store, case_id);
   const pull = readPull(store, case_id);
@@ -59,7 +56,7 @@ const pullLink = (pull: PullMatter): PullLink => {
 };
 
 /** What syncs changed or found, oldest first. Throws `unreadable_record`. */
-export const syncLog = ({ store }: Service, caseId: string): Sync[] => {
+export const syncLog = (store: Store, caseId: string): Sync[] => {
   const syncs = listSyncs(store, caseId);
   if (syncs === undefined) throw notFound('Work item', caseId);
   return syncs;

@@ -2,12 +2,13 @@ import { StoreError } from '../../../store/errors.ts';
 import { allLinks, DEFAULT_HOST } from '../../../store/links/link-index.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { SyncMatter } from '../../../store/records/sync.ts';
-import type { Issue, MissingIssue } from '../../codehost/code-host.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
+import type { Issue, MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { type Halt, haltOf } from './halt.ts';
 import { applySync, repositoryOf } from './sync.ts';
+import type { WithLinks } from './work.ts';
 
 export interface SyncOutcome {
   case_id: string;
@@ -28,7 +29,9 @@ export interface SyncedAll {
  * Syncs every Work item that is linked to an issue, the one that waited longest first, so that a second call goes on
  * where a rate limit ended the first. It throws what stopped it only when that was before anything was asked.
  */
-export const syncAll = async (service: Service): Promise<SyncedAll> => {
+export const syncAll = async (
+  service: WithCodeHost & WithLinks & WithStore,
+): Promise<SyncedAll> => {
   const { links } = service;
   if (links.syncingAll)
     throw new ServiceError(
@@ -67,7 +70,10 @@ const batchesOf = (links: ReadonlyMap<string, IssueLinkMatter>): Linked[][] => {
 
 const syncedAt = ({ synced_at = '' }: IssueLinkMatter): string => synced_at;
 
-const syncBatches = async (service: Service, batches: Linked[][]): Promise<SyncedAll> => {
+const syncBatches = async (
+  service: WithCodeHost & WithStore,
+  batches: Linked[][],
+): Promise<SyncedAll> => {
   const outcomes: SyncOutcome[] = [];
   for (const [at, batch] of batches.entries()) {
     try {
@@ -91,16 +97,19 @@ const told = ({ case_id, link: { repository, number } }: Linked, rest: Told): Sy
   ...rest,
 });
 
-const syncBatch = async (service: Service, batch: readonly Linked[]): Promise<SyncOutcome[]> => {
+const syncBatch = async (
+  service: WithCodeHost & WithStore,
+  batch: readonly Linked[],
+): Promise<SyncOutcome[]> => {
   const [{ link } = { link: undefined }] = batch;
   if (link === undefined) return [];
   const numbers = [...new Set(batch.map((one) => one.link.number))];
-  const hosted = hostedRepositoryNamed(service, repositoryOf(link));
+  const hosted = hostedRepositoryNamed(service.codeHost, repositoryOf(link));
   const issues = await hosted.issuesByNumber(numbers).catch((error: unknown) => failureOf(error));
   const outcomes: SyncOutcome[] = [];
   for (let from = 0; from < batch.length; from += AT_ONCE) {
     const some = batch.slice(from, from + AT_ONCE);
-    const done = some.map(async (one) => told(one, await syncOne(service, one, issues)));
+    const done = some.map(async (one) => told(one, await syncOne(service.store, one, issues)));
     outcomes.push(...(await Promise.all(done)));
   }
   return outcomes;
@@ -130,7 +139,7 @@ const failed = ({ code, message }: ServiceError | StoreError): Told => ({
 });
 
 const syncOne = async (
-  service: Service,
+  store: Store,
   { case_id, link }: Linked,
   issues: ReadonlyMap<number, Issue | MissingIssue> | Told,
 ): Promise<Told> => {
@@ -138,7 +147,7 @@ const syncOne = async (
   const issue = (issues.get(link.number) as Issue | undefined) ?? { missing: 'deleted' as const };
   try {
     const found = { link, issue, trigger: 'sync_all' as const };
-    const { outcome, sync_id } = await applySync(service, case_id, found);
+    const { outcome, sync_id } = await applySync(store, case_id, found);
     return { outcome, sync_id, detail: null };
   } catch (error) {
     if (error instanceof ServiceError || error instanceof StoreError) return failed(error);

@@ -3,11 +3,16 @@ import { readLink } from '../../../store/links/links.ts';
 import { type Synced, syncLink } from '../../../store/links/syncing.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { FieldSync, SyncMatter } from '../../../store/records/sync.ts';
-import type { Issue, MissingIssue, RepositoryName } from '../../codehost/code-host.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
+import type {
+  Issue,
+  MissingIssue,
+  RepositoryName,
+  WithCodeHost,
+} from '../../codehost/code-host.ts';
 import { repositoryNamed } from '../../codehost/repository-name.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import type { Preference } from './merge.ts';
 import { planWith, planWithout, type SyncWish } from './sync-plan.ts';
 
@@ -25,22 +30,24 @@ export interface SyncResult {
  * unless the operator prefers a side; an issue that is not there any more is 404 `codehost_gone`, and kept in the link.
  */
 export const syncCase = async (
-  service: Service,
+  service: WithCodeHost & WithStore,
   caseId: string,
   prefer?: Preference,
 ): Promise<SyncResult> => {
-  const link = linkedIssue(service, caseId);
+  const link = linkedIssue(service.store, caseId);
   const { number } = link;
-  const issues = await hostedRepositoryNamed(service, repositoryOf(link)).issuesByNumber([number]);
+  const issues = await hostedRepositoryNamed(service.codeHost, repositoryOf(link)).issuesByNumber([
+    number,
+  ]);
   const issue = issues.get(number) ?? { missing: 'deleted' };
-  const result = await applySync(service, caseId, { link, issue, trigger: 'sync', prefer });
+  const result = await applySync(service.store, caseId, { link, issue, trigger: 'sync', prefer });
   if ('missing' in issue) throw gone(link, issue);
   if (result.outcome === 'conflict') throw inConflict(result);
   return result;
 };
 
 /** The issue that a Work item is linked to. 404 without the Work item, 422 `not_linked` without the link. */
-export const linkedIssue = ({ store }: Service, caseId: string): IssueLinkMatter => {
+export const linkedIssue = (store: Store, caseId: string): IssueLinkMatter => {
   if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
   const issue = readLink(store, caseId)?.issue;
   if (issue !== undefined) return issue;
@@ -64,7 +71,7 @@ export interface FoundIssue extends Omit<SyncWish, 'at'> {
 
 /** Brings a Work item up to date with what was found on the host. A conflict is an outcome here. */
 export const applySync = async (
-  { store }: Service,
+  store: Store,
   caseId: string,
   { link, issue, ...wish }: FoundIssue,
 ): Promise<SyncResult> => {

@@ -24,3 +24,8 @@ export const createLinkWork = (): LinkWork => {
     },
   };
 };
+
+/** The imports that are going on, and whether all Work items are being synced. */
+export interface WithLinks {
+  readonly links: LinkWork;
+}

@@ -2,13 +2,14 @@ import { sha256 } from '../../../store/names.ts';
 import type { KeptPull } from '../../../store/pulls/pulls.ts';
 import { type KeptUpdate, notePublished } from '../../../store/pulls/updates.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
-import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
+import type { WithStore } from '../../../store/store.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
+import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-host.ts';
 import { notFound, ServiceError } from '../../errors.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
 import { recordPull } from '../pull-requests/record.ts';
 import { writeOnce } from '../pull-requests/unsure.ts';
-import type { Service } from '../../service.ts';
-import { checkCase } from '../../code/worktrees/read.ts';
 import { bodyDiff, getUpdate, isSameText, servedUpdate } from './updates.ts';
 
 /**
@@ -17,21 +18,21 @@ import { bodyDiff, getUpdate, isSameText, servedUpdate } from './updates.ts';
  * `codehost_conflict`, with what changed, and is not touched.
  */
 export const approveUpdate = (
-  service: Service,
+  service: WithCodeHost & WithGit & WithStore,
   caseId: string,
   id: string,
   seen?: string,
 ): Promise<BodyUpdate> => {
-  checkCase(service, caseId);
-  getUpdate(service, caseId, id);
-  return inPullTurn(service, caseId, async () => {
-    const update = getUpdate(service, caseId, id);
-    const pull = getPull(service, caseId);
+  checkCase(service.store, caseId);
+  getUpdate(service.store, caseId, id);
+  return inPullTurn(service.store, caseId, async () => {
+    const update = getUpdate(service.store, caseId, id);
+    const pull = getPull(service.store, caseId);
     refuseUnfit(update, pull, seen);
-    const hosted = hostedFor(service, pull);
+    const hosted = hostedFor(service.codeHost, pull);
     const published = await publish(service, hosted, update);
     const besides = { published_sha256: sha256(published.body) };
-    await recordPull(service, caseId, { name: hosted.name, pull: published, besides });
+    await recordPull(service.store, caseId, { name: hosted.name, pull: published, besides });
     const done = await notePublished(service.store, update);
     if (done === undefined) throw notFound('update', id);
     return servedUpdate(service, done);
@@ -60,7 +61,7 @@ const invalid = (message: string): ServiceError => new ServiceError('invalid_sta
 
 // What is on the host already was published by a call whose end nobody saw.
 const publish = async (
-  service: Service,
+  service: WithGit & WithStore,
   hosted: HostedRepository,
   update: KeptUpdate,
 ): Promise<Pull> => {
@@ -76,7 +77,7 @@ const publish = async (
 };
 
 const changedThere = async (
-  service: Service,
+  service: WithGit & WithStore,
   { base = '', matter }: KeptUpdate,
   there: string,
 ): Promise<ServiceError> =>

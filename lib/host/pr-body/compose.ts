@@ -1,13 +1,13 @@
 import { sha256 } from '../../../store/names.ts';
 import { type KeptPullDraft, readPullDraft, savePullDraft } from '../../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
-import { checkTexts } from '../../work/cases/text.ts';
+import type { Store } from '../../../store/store.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
 import { notFound, ServiceError } from '../../errors.ts';
+import { checkTexts } from '../../work/cases/text.ts';
 import { composeDraft, draftFrom } from '../pull-requests/compose.ts';
 import { MAX_BODY } from '../pull-requests/compose-body.ts';
 import { draftOf, partsOf } from '../pull-requests/own-words.ts';
-import type { Service } from '../../service.ts';
-import { checkCase } from '../../code/worktrees/read.ts';
 
 export interface ServedDraft {
   draft: PullDraft;
@@ -25,36 +25,36 @@ interface Wanted {
  * 409 `draft_edited` where the composed part was edited by hand, unless that may be overwritten.
  */
 export const composePullBody = (
-  service: Service,
+  store: Store,
   caseId: string,
   { title, labels, overwrite = false }: Wanted,
 ): Promise<ServedDraft> => {
   checkTexts({ title });
-  return service.store.turns.take(`draft:${caseId}`, async () => {
-    checkCase(service, caseId);
-    const before = readPullDraft(service.store, caseId);
+  return store.turns.take(`draft:${caseId}`, async () => {
+    checkCase(store, caseId);
+    const before = readPullDraft(store, caseId);
     if (before !== undefined && isEdited(before) && !overwrite) throw edited();
     const own = before === undefined ? '' : partsOf(before.body).own;
-    const made = await composeDraft(service, caseId, MAX_BODY - own.length - 2);
+    const made = await composeDraft(store, caseId, MAX_BODY - own.length - 2);
     const { composed } = partsOf(made.body);
     refuseLong(composed, own);
     const matter = {
       title: title ?? before?.matter.title ?? made.title,
       labels: labels ?? before?.matter.labels ?? made.labels,
-      composed_at: service.store.clock().toISOString(),
+      composed_at: store.clock().toISOString(),
       composed_sha256: sha256(composed),
     };
     const body = draftOf({ composed, own });
-    const kept = await savePullDraft(service.store, caseId, { matter, body }, before?.etag ?? null);
+    const kept = await savePullDraft(store, caseId, { matter, body }, before?.etag ?? null);
     if (kept === undefined) throw notFound('Work item', caseId);
     return served(kept);
   });
 };
 
 /** The draft as it is kept. 404, with what to do, where nothing was composed yet. */
-export const keptDraft = (service: Service, caseId: string): ServedDraft => {
-  checkCase(service, caseId);
-  const kept = readPullDraft(service.store, caseId);
+export const keptDraft = (store: Store, caseId: string): ServedDraft => {
+  checkCase(store, caseId);
+  const kept = readPullDraft(store, caseId);
   if (kept !== undefined) return served(kept);
   throw new ServiceError(
     'not_found',

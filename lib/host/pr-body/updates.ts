@@ -1,35 +1,37 @@
 import { withTexts } from '../../../store/disk/scratch.ts';
 import { sha256 } from '../../../store/names.ts';
+import { newId } from '../../../store/new-id.ts';
 import { createUpdate, type KeptUpdate, listUpdates } from '../../../store/pulls/updates.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
-import { checkTexts } from '../../work/cases/text.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import { newId } from '../../../store/new-id.ts';
+import { textDiff } from '../../tools/git/read/text-diff.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { checkTexts } from '../../work/cases/text.ts';
 import { pullDraft } from '../pull-requests/compose.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
 import { publishable } from '../pull-requests/own-words.ts';
-import type { Service } from '../../service.ts';
-import { textDiff } from '../../tools/git/read/text-diff.ts';
-import { checkCase } from '../../code/worktrees/read.ts';
 
 /**
  * Queues a change of the published body, for the operator to approve: the draft, or the body that is given. It is bound to
  * the body that the host has now. 422 where that is the same already.
  */
 export const suggestUpdate = (
-  service: Service,
+  service: WithCodeHost & WithGit & WithStore,
   caseId: string,
   { body: given }: { body?: string },
 ): Promise<BodyUpdate> => {
   checkTexts({ body: given });
   const id = newId();
-  return inPullTurn(service, caseId, async () => {
+  return inPullTurn(service.store, caseId, async () => {
     const known = listUpdates(service.store, caseId)?.find(({ matter }) => matter.id === id);
     if (known !== undefined) return servedUpdate(service, known);
-    const pull = getPull(service, caseId);
+    const pull = getPull(service.store, caseId);
     const { number } = pull.matter;
-    const body = given ?? publishable((await pullDraft(service, caseId)).body);
-    const { body: base } = await hostedFor(service, pull).pull(number);
+    const body = given ?? publishable((await pullDraft(service.store, caseId)).body);
+    const { body: base } = await hostedFor(service.codeHost, pull).pull(number);
     if (isSameText(base, body)) throw nothingNew(number);
     const matter = {
       ...{ id, pull: number, status: 'queued' as const, base_sha256: sha256(base) },
@@ -53,8 +55,11 @@ const nothingNew = (number: number): ServiceError =>
   );
 
 /** All updates of the Work item's pull requests, oldest first. */
-export const servedUpdates = async (service: Service, caseId: string): Promise<BodyUpdate[]> => {
-  checkCase(service, caseId);
+export const servedUpdates = async (
+  service: WithGit & WithStore,
+  caseId: string,
+): Promise<BodyUpdate[]> => {
+  checkCase(service.store, caseId);
   const served: BodyUpdate[] = [];
   for (const kept of listUpdates(service.store, caseId) ?? [])
     served.push(await servedUpdate(service, kept));
@@ -62,13 +67,16 @@ export const servedUpdates = async (service: Service, caseId: string): Promise<B
 };
 
 /** One of them as it is on disk. 404 without it. */
-export const getUpdate = ({ store }: Service, caseId: string, id: string): KeptUpdate => {
+export const getUpdate = (store: Store, caseId: string, id: string): KeptUpdate => {
   const kept = listUpdates(store, caseId)?.find(({ matter }) => matter.id === id);
   if (kept === undefined) throw notFound('update', id);
   return kept;
 };
 
-export const servedUpdate = async (service: Service, kept: KeptUpdate): Promise<BodyUpdate> => {
+export const servedUpdate = async (
+  service: WithGit & WithStore,
+  kept: KeptUpdate,
+): Promise<BodyUpdate> => {
   const { case_id, matter, body, base = '' } = kept;
   const { id, pull, status, base_sha256, created_at, published_at = null } = matter;
   return {
@@ -80,7 +88,10 @@ export const servedUpdate = async (service: Service, kept: KeptUpdate): Promise<
 };
 
 /** The unified diff of two bodies, each by its name. */
-export const bodyDiff = (service: Service, bodies: Record<string, string>): Promise<string> => {
+export const bodyDiff = (
+  service: WithGit & WithStore,
+  bodies: Record<string, string>,
+): Promise<string> => {
   const [before = '', after = ''] = Object.keys(bodies);
   const texts = Object.fromEntries(
     Object.entries(bodies).map(([name, body]) => [name, body === '' ? '' : `${body.trimEnd()}\n`]),

@@ -1,8 +1,9 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
-import type { Service } from '../../service.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { remoteRefs } from '../../tools/git/remote/remote.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import type { Where } from './where.ts';
 
 export interface Bases {
@@ -17,11 +18,11 @@ export interface Bases {
  * else its default branch.
  */
 export const basesOf = async (
-  service: Service,
+  service: WithCodeHost & WithGit,
   worktree: WorktreeRecord,
   { base, push }: Where,
 ): Promise<Bases> => {
-  const { default_branch: main } = await hostedRepositoryNamed(service, base).meta();
+  const { default_branch: main } = await hostedRepositoryNamed(service.codeHost, base).meta();
   const remote = base.remote ?? push.remote;
   const name = worktree.base.replace(`${remote}/`, '').replace(`${push.remote}/`, '');
   if (name === main || name === worktree.branch) return { base: main, main };

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { changedSince, changePull, type KeptPull } from '../../../store/pulls/pulls.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { checkTexts } from '../../work/cases/text.ts';
-import type { Service } from '../../service.ts';
 import { getPull, hostedFor, inPullTurn } from './current.ts';
 import { recordPull } from './record.ts';
 import { writeOnce } from './unsure.ts';
@@ -17,25 +18,25 @@ export interface PullPatch {
  * approval, owns is none of it. With `ifMatch` only if the record is still the one that was read.
  */
 export const patchPull = (
-  service: Service,
+  service: WithCodeHost & WithStore,
   caseId: string,
   patch: PullPatch,
   ifMatch?: string,
 ): Promise<KeptPull> =>
-  inPullTurn(service, caseId, async () => {
+  inPullTurn(service.store, caseId, async () => {
     const { title, labels, notes } = patch;
     checkTexts({ title, notes });
-    const before = getPull(service, caseId);
+    const before = getPull(service.store, caseId);
     if (ifMatch !== undefined && ifMatch !== before.etag) throw changedSince();
-    if (notes !== undefined) await note(service, before, { notes, ifMatch });
+    if (notes !== undefined) await note(service.store, before, { notes, ifMatch });
     // Each is recorded when it is done: the next one may fail.
     if (labels !== undefined) await relabel(service, before, labels);
     if (title !== undefined) await retitle(service, before, title);
-    return getPull(service, caseId);
+    return getPull(service.store, caseId);
   });
 
 const note = async (
-  { store }: Service,
+  store: Store,
   { case_id }: KeptPull,
   { notes, ifMatch }: { notes: string; ifMatch: string | undefined },
 ): Promise<void> => {
@@ -43,11 +44,11 @@ const note = async (
 };
 
 const relabel = async (
-  service: Service,
+  service: WithCodeHost & WithStore,
   kept: KeptPull,
   labels: readonly string[],
 ): Promise<void> => {
-  const hosted = hostedFor(service, kept);
+  const hosted = hostedFor(service.codeHost, kept);
   const { number } = kept.matter;
   const pull = await writeOnce(
     async () => {
@@ -59,12 +60,16 @@ const relabel = async (
       return isDeepStrictEqual(now.labels.toSorted(), labels.toSorted()) ? now : undefined;
     },
   );
-  await recordPull(service, kept.case_id, { name: hosted.name, pull });
+  await recordPull(service.store, kept.case_id, { name: hosted.name, pull });
 };
 
 // The body stays as it is published: only an approved update changes that.
-const retitle = async (service: Service, kept: KeptPull, title: string): Promise<void> => {
-  const hosted = hostedFor(service, kept);
+const retitle = async (
+  service: WithCodeHost & WithStore,
+  kept: KeptPull,
+  title: string,
+): Promise<void> => {
+  const hosted = hostedFor(service.codeHost, kept);
   const { number } = kept.matter;
   const pull = await writeOnce(
     () => hosted.updatePull(number, { title }),
@@ -73,5 +78,5 @@ const retitle = async (service: Service, kept: KeptPull, title: string): Promise
       return now.title === title ? now : undefined;
     },
   );
-  await recordPull(service, kept.case_id, { name: hosted.name, pull });
+  await recordPull(service.store, kept.case_id, { name: hosted.name, pull });
 };

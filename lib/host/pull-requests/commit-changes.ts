@@ -1,12 +1,13 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readDiff } from '../../../store/sessions/session-texts.ts';
 import { type KeptSession, listSessions, whereIs } from '../../../store/sessions/sessions.ts';
-import { asOneLine } from '../../work/cases/text.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { diffOf } from '../../work/sessions/wrap-up.ts';
-import { type CommittedAll, commitAll, isCommittable } from '../../tools/git/write/commit-all.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { type CommittedAll, commitAll, isCommittable } from '../../tools/git/write/commit-all.ts';
+import { asOneLine } from '../../work/cases/text.ts';
+import { diffOf } from '../../work/sessions/wrap-up.ts';
 
 /** What becomes of changes that are not committed; without a word only those of a completed session are committed. */
 export type WithChanges = 'commit' | 'leave';
@@ -23,7 +24,7 @@ interface Wanted {
  * completed session left needs no further word; what anybody changed since is 409 `uncommitted_changes`.
  */
 export const commitChanges = async (
-  service: Service,
+  service: WithGit & WithStore,
   worktree: WorktreeRecord,
   { status, changes, title }: Wanted,
 ): Promise<CommittedAll | undefined> => {
@@ -47,7 +48,7 @@ const ofSession = ({ session: { id, plan_sha256 } }: KeptSession): string =>
 
 /** The newest session that completed its work, if the worktree holds what it left, to the byte. */
 const sessionBehind = async (
-  service: Service,
+  service: WithGit & WithStore,
   { case_id }: WorktreeRecord,
 ): Promise<KeptSession | undefined> => {
   const { store } = service;

@@ -3,19 +3,19 @@ import { sha256 } from '../../../store/names.ts';
 import { type KeptPullDraft, readPullDraft } from '../../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
 import { listSessions, sessionSummary } from '../../../store/sessions/sessions.ts';
-import { listChecklist } from '../../work/proof/checklist.ts';
-import type { Service } from '../../service.ts';
+import type { Store } from '../../../store/store.ts';
 import { itemOf } from '../../code/projects/item.ts';
+import { listChecklist } from '../../work/proof/checklist.ts';
 import { composeBody, type Told } from './compose-body.ts';
 import { partsOf } from './own-words.ts';
 import { wordsOf } from './session-words.ts';
 import { verifiedProofs } from './verified-proofs.ts';
 
 /** What is to be proposed: the draft as it is kept, edits by hand included; without one it is composed now. */
-export const pullDraft = async (service: Service, caseId: string): Promise<PullDraft> => {
-  await itemOf(service, caseId);
-  const kept = readPullDraft(service.store, caseId);
-  if (kept === undefined) return composeDraft(service, caseId);
+export const pullDraft = async (store: Store, caseId: string): Promise<PullDraft> => {
+  await itemOf(store, caseId);
+  const kept = readPullDraft(store, caseId);
+  if (kept === undefined) return composeDraft(store, caseId);
   return draftFrom(kept);
 };
 
@@ -28,27 +28,26 @@ export const draftFrom = ({ matter, body }: KeptPullDraft): PullDraft => {
 
 /** Composes title, body and labels from the Work item, its sessions and its proof. Writes nothing. `room` is for the body, in characters. */
 export const composeDraft = async (
-  service: Service,
+  store: Store,
   caseId: string,
   room?: number,
 ): Promise<PullDraft> => {
-  const { title } = await itemOf(service, caseId);
-  const labels = readLink(service.store, caseId)?.issue?.labels ?? [];
-  const body = composeBody(await toldOf(service, caseId), room);
+  const { title } = await itemOf(store, caseId);
+  const labels = readLink(store, caseId)?.issue?.labels ?? [];
+  const body = composeBody(await toldOf(store, caseId), room);
   return { title, body, labels, composed_at: null, edited: false };
 };
 
 /** All that the body of a pull request is composed from. */
-const toldOf = async (service: Service, caseId: string): Promise<Told> => {
-  const { store } = service;
-  const { title, description } = await itemOf(service, caseId);
+const toldOf = async (store: Store, caseId: string): Promise<Told> => {
+  const { title, description } = await itemOf(store, caseId);
   const sessions = (listSessions(store, caseId) ?? [])
     .filter(({ session: { status, mode } }) => status === 'completed' && mode === 'work')
     .map((kept) => ({ session: kept.session, words: wordsOf(sessionSummary(store, kept)) }));
   const issue = readLink(store, caseId)?.issue;
   return {
     ...{ title, description, sessions, issue },
-    proofs: await verifiedProofs(service, caseId),
-    checklist: await listChecklist(service, caseId),
+    proofs: await verifiedProofs(store, caseId),
+    checklist: await listChecklist(store, caseId),
   };
 };

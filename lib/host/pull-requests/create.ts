@@ -1,13 +1,15 @@
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { exclusively } from '../../work/conflicts/exclusively.ts';
-import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
-import { checkCase } from '../../code/worktrees/read.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { exclusively } from '../../work/conflicts/exclusively.ts';
+import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
+import type { SessionNeeds } from '../../work/sessions/needs.ts';
 import { basesOf } from './base-branch.ts';
 import { commitChanges, type WithChanges } from './commit-changes.ts';
 import { pullDraft } from './compose.ts';
@@ -44,19 +46,19 @@ export interface CreatedPull extends PullRequest {
  * after a crash in the middle the next call takes it up. 409 `already_exists` where the Work item has an open one.
  */
 export const createPull = (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   wanted: WantedPull,
 ): Promise<CreatedPull> =>
-  inPullTurn(service, caseId, async () => {
-    checkCase(service, caseId);
-    refuseSecond(service, caseId);
+  inPullTurn(service.store, caseId, async () => {
+    checkCase(service.store, caseId);
+    refuseSecond(service.store, caseId);
     return exclusively(service, caseId, 'creation of a pull request', (worktree) =>
       create(service, worktree, wanted),
     );
   });
 
-const refuseSecond = ({ store }: Service, caseId: string): void => {
+const refuseSecond = (store: Store, caseId: string): void => {
   const kept = readPull(store, caseId);
   if (kept === undefined || !isOpen(kept.matter.state)) return;
   const { number, url, state } = kept.matter;
@@ -68,7 +70,7 @@ const refuseSecond = ({ store }: Service, caseId: string): void => {
 };
 
 const create = async (
-  service: Service,
+  service: SessionNeeds,
   worktree: WorktreeRecord,
   wanted: WantedPull,
 ): Promise<CreatedPull> => {
@@ -77,7 +79,7 @@ const create = async (
   const now = await status(service.git, worktree);
   onBranch(now, worktree);
   const where = await whereTo(service, worktree, wanted.repository);
-  const { title: named, body: composed, labels: usual } = await pullDraft(service, case_id);
+  const { title: named, body: composed, labels: usual } = await pullDraft(service.store, case_id);
   const { title = named, draft = true, labels = usual, changes } = wanted;
   const { base: usualBase, main } = await basesOf(service, worktree, where);
   const { base = usualBase } = wanted;
@@ -98,7 +100,10 @@ const create = async (
 };
 
 // The base branch here may not have heard of the merge yet.
-const refuseMerged = async ({ store, git }: Service, worktree: WorktreeRecord): Promise<void> => {
+const refuseMerged = async (
+  { store, git }: WithGit & WithStore,
+  worktree: WorktreeRecord,
+): Promise<void> => {
   const { state, head_sha, number } = readPull(store, worktree.case_id)?.matter ?? {};
   if (state !== 'merged') return;
   const head = await headCommit(git, worktree);

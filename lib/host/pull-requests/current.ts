@@ -1,16 +1,16 @@
 import { type KeptPull, readPull } from '../../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
-import type { HostedRepository, PullState } from '../../codehost/code-host.ts';
+import type { Store } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
+import type { CodeHost, HostedRepository, PullState } from '../../codehost/code-host.ts';
 import { repositoryNamed } from '../../codehost/repository-name.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { checkCase } from '../../code/worktrees/read.ts';
 
 /** The record of the Work item's pull request. 404, with what to do, where there is none. Throws `unreadable_record`. */
-export const getPull = (service: Service, caseId: string): KeptPull => {
-  checkCase(service, caseId);
-  const kept = readPull(service.store, caseId);
+export const getPull = (store: Store, caseId: string): KeptPull => {
+  checkCase(store, caseId);
+  const kept = readPull(store, caseId);
   if (kept !== undefined) return kept;
   throw new ServiceError(
     'not_found',
@@ -19,8 +19,8 @@ export const getPull = (service: Service, caseId: string): KeptPull => {
 };
 
 /** The same for what only an open one can be asked: 422 once it is closed or merged. */
-export const getOpenPull = (service: Service, caseId: string): KeptPull => {
-  const kept = getPull(service, caseId);
+export const getOpenPull = (store: Store, caseId: string): KeptPull => {
+  const kept = getPull(store, caseId);
   const { state, number } = kept.matter;
   if (isOpen(state)) return kept;
   throw new ServiceError(
@@ -33,8 +33,8 @@ export const getOpenPull = (service: Service, caseId: string): KeptPull => {
 export const isOpen = (state: PullState): boolean => state === 'draft' || state === 'open';
 
 /** Where it is on the host. */
-export const hostedFor = (service: Service, { matter }: KeptPull): HostedRepository =>
-  hostedRepositoryNamed(service, repositoryNamed(matter.host, matter.repository));
+export const hostedFor = (codeHost: () => CodeHost, { matter }: KeptPull): HostedRepository =>
+  hostedRepositoryNamed(codeHost, repositoryNamed(matter.host, matter.repository));
 
 /** The record as it is served. */
 export const servedPull = ({ case_id, matter, body }: KeptPull): PullRequest => {
@@ -58,7 +58,7 @@ export const servedPull = ({ case_id, matter, body }: KeptPull): PullRequest => 
  * Taken outside of the worktree's turn and of the Work item's own, never within them.
  */
 export const inPullTurn = <T>(
-  { store: { turns } }: Service,
+  { turns }: Store,
   caseId: string,
   work: () => Promise<T>,
 ): Promise<T> => turns.take(`pull:${caseId}`, work);

@@ -3,10 +3,11 @@ import type { NewTransition } from '../../../store/pulls/timeline.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { PostedProof, ReadyCheck } from '../../../store/records/pull-status.ts';
-import type { Pull } from '../../codehost/code-host.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { CodeHost, Pull, WithCodeHost } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
-import type { Service } from '../../service.ts';
+import type { SessionNeeds } from '../../work/sessions/needs.ts';
 import { getOpenPull, hostedFor, inPullTurn, servedPull } from './current.ts';
 import { postProof } from './proof-comment.ts';
 import { judged, lookAround } from './ready-check.ts';
@@ -25,15 +26,15 @@ export interface MarkedReady extends PullRequest {
  * Ends the draft, behind the proof gate (422 `proof_gate_blocked`) and every other check (422 `invalid_state`); then shows
  * the proof in its comment. A comment that fails is a warning: the pull request is ready all the same.
  */
-export const markReady = (service: Service, caseId: string): Promise<MarkedReady> =>
-  inPullTurn(service, caseId, async () => {
-    const before = getOpenPull(service, caseId);
+export const markReady = (service: SessionNeeds, caseId: string): Promise<MarkedReady> =>
+  inPullTurn(service.store, caseId, async () => {
+    const before = getOpenPull(service.store, caseId);
     refuseUnproved(await getGate(service, caseId));
     const found = await lookAround(service, before);
     refuseUnproved(found.gate);
     refuseUnready(judged(found));
     const changed = found.pull.state === 'draft';
-    const pull = changed ? await endDraft(service, before) : found.pull;
+    const pull = changed ? await endDraft(service.codeHost, before) : found.pull;
     const kept = await recordReady(service, before, { pull, changed });
     const warnings: string[] = [];
     const comment = await postProof(service, kept).catch((error: unknown) => {
@@ -67,8 +68,8 @@ const refuseUnready = ({ ready, checks }: ReadyCheck): void => {
   );
 };
 
-const endDraft = async (service: Service, kept: KeptPull): Promise<Pull> => {
-  const hosted = hostedFor(service, kept);
+const endDraft = async (codeHost: () => CodeHost, kept: KeptPull): Promise<Pull> => {
+  const hosted = hostedFor(codeHost, kept);
   const { number } = kept.matter;
   const pull = await writeOnce(
     () => hosted.markReady(number),
@@ -85,24 +86,29 @@ const endDraft = async (service: Service, kept: KeptPull): Promise<Pull> => {
 };
 
 const recordReady = async (
-  service: Service,
+  service: WithCodeHost & WithStore,
   before: KeptPull,
   { pull, changed }: { pull: Pull; changed: boolean },
 ): Promise<KeptPull> => {
-  const { name } = hostedFor(service, before);
-  const kept = await recordPull(service, before.case_id, {
+  const { name } = hostedFor(service.codeHost, before);
+  const kept = await recordPull(service.store, before.case_id, {
     name,
     pull,
     besides: { head_in_sync: true },
   });
-  if (changed) await addTransitions(service, before.case_id, await readied(service, kept, pull));
+  if (changed)
+    await addTransitions(service.store, before.case_id, await readied(service, kept, pull));
   return kept;
 };
 
 // With the host's own id and time, where it tells them now; the next sync knows the transition again without, too.
-const readied = async (service: Service, kept: KeptPull, pull: Pull): Promise<NewTransition[]> => {
+const readied = async (
+  service: WithCodeHost & WithStore,
+  kept: KeptPull,
+  pull: Pull,
+): Promise<NewTransition[]> => {
   const observed_at = service.store.clock().toISOString();
-  const events = await hostedFor(service, kept)
+  const events = await hostedFor(service.codeHost, kept)
     .pullEvents(pull.number)
     .catch(() => []);
   const told = transitionsOf(pull, events, { observed_at, source: 'sync' });

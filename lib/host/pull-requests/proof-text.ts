@@ -1,6 +1,6 @@
-import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import { counted } from '../../../base/counted.ts';
 import { fenceOff } from '../../../base/fence-off.ts';
+import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import { checkedLine, listed, MAX_BODY, minuteOf } from './compose-body.ts';
 
 /** What the comment on the proof shows. */

@@ -1,9 +1,9 @@
 import { sha256 } from '../../../store/names.ts';
 import type { KeptPull } from '../../../store/pulls/pulls.ts';
-import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
+import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { recordPull } from './record.ts';
 import { addTransitions, opened, transitionsOf } from './timeline.ts';
 import { warningOf, writeOnce } from './unsure.ts';
@@ -30,12 +30,12 @@ export interface Proposed {
  * that is published is rewritten.
  */
 export const propose = async (
-  service: Service,
+  service: WithCodeHost & WithStore,
   caseId: string,
   proposal: Proposal,
 ): Promise<Proposed> => {
   const { where, head } = proposal;
-  const hosted = hostedRepositoryNamed(service, where.base);
+  const hosted = hostedRepositoryNamed(service.codeHost, where.base);
   const { pull, adopted } = await open(hosted, proposal);
   const warnings = adopted ? differences(pull, proposal) : [];
   const labels = adopted ? pull.labels : await labelled(hosted, pull, { proposal, warnings });
@@ -44,7 +44,7 @@ export const propose = async (
     head_in_sync: pull.head_sha === head.commit,
     published_sha256: sha256(pull.body),
   };
-  const kept = await recordPull(service, caseId, { name: hosted.name, pull, besides });
+  const kept = await recordPull(service.store, caseId, { name: hosted.name, pull, besides });
   const observed = { observed_at: kept.matter.synced_at ?? '', source: 'service' as const };
   const known = adopted
     ? await hosted.pullEvents(pull.number).then(
@@ -55,7 +55,7 @@ export const propose = async (
         },
       )
     : [opened(pull, pull.state, { ...observed, head_sha: pull.head_sha })];
-  await addTransitions(service, caseId, known);
+  await addTransitions(service.store, caseId, known);
   return { kept, adopted, warnings };
 };
 

@@ -1,12 +1,12 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';
-import type { Git } from '../../tools/git/run/git.ts';
+import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
 import { remoteRefs } from '../../tools/git/remote/remote.ts';
-import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import type { Where } from './where.ts';
 
 export interface PushedBranch {
@@ -30,14 +30,14 @@ interface Wanted {
  * remote has others. Never to the base branch or the default branch; 422 where there is nothing to propose.
  */
 export const pushBranch = async (
-  service: Service,
+  service: WithCodeHost & WithGit,
   worktree: WorktreeRecord,
   { push, base, main, pushed }: Wanted,
 ): Promise<PushedBranch> => {
   const { git } = service;
   const ref = `refs/heads/${worktree.branch}`;
-  await refuseMain(service, worktree, [base, main], push.remote);
-  const commit = await headToPush(service, worktree, { remote: push.remote, base });
+  await refuseMain(git, worktree, [base, main], push.remote);
+  const commit = await headToPush(git, worktree, { remote: push.remote, base });
   const login = {
     place: worktree,
     remote: push.remote,
@@ -47,7 +47,7 @@ export const pushBranch = async (
   return withLogin(service, login, async (remote) => {
     const there = (await remoteRefs(git, worktree, { remote }, [ref])).get(ref) ?? null;
     if (there === commit) return { commit, replaced: there };
-    await refuseOthers(service, worktree, { there, commit, pushed });
+    await refuseOthers(git, worktree, { there, commit, pushed });
     await pushWithLease(git, worktree, { remote, ref, commit, expected: there, name: push.remote });
     return { commit, replaced: there };
   });
@@ -59,7 +59,7 @@ interface Target {
 }
 
 const refuseMain = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   bases: readonly string[],
   remote: string,
@@ -75,7 +75,7 @@ const refuseMain = async (
 };
 
 const headToPush = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   { remote, base }: Target,
 ): Promise<string> => {
@@ -101,7 +101,7 @@ const isBehindAny = async (
 
 // A commit that is not even here is somebody else's.
 const refuseOthers = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   { there, commit, pushed }: { there: string | null; commit: string; pushed: string | null },
 ): Promise<void> => {

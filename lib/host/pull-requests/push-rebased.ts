@@ -6,16 +6,20 @@ import {
 } from '../../../store/conflicts.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { inPullTurn, isOpen } from './current.ts';
-import { notePushed } from './pushed.ts';
-import type { Service } from '../../service.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';
+import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
 import { pushRemote } from '../../tools/git/remote/remote.ts';
-import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
+import type { SessionNeeds } from '../../work/sessions/needs.ts';
+import { inPullTurn, isOpen } from './current.ts';
+import { notePushed } from './pushed.ts';
 
 export interface Pushed {
   status: 'pushed';
@@ -30,17 +34,20 @@ export interface Pushed {
  * Pushes the rebased branch to its own name on the push remote, and only while the remote has there what it had when the
  * rebase began: a push that came in between is never overwritten (409 `remote_moved`). Never to the base branch.
  */
-export const pushRebased = (service: Service, caseId: string): Promise<Pushed> =>
-  inPullTurn(service, caseId, () =>
+export const pushRebased = (service: SessionNeeds, caseId: string): Promise<Pushed> =>
+  inPullTurn(service.store, caseId, () =>
     exclusively(service, caseId, 'push of a rebased branch', (worktree) => push(service, worktree)),
   );
 
-const push = async (service: Service, worktree: WorktreeRecord): Promise<Pushed> => {
+const push = async (
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  worktree: WorktreeRecord,
+): Promise<Pushed> => {
   const { store, git } = service;
-  const { conflict, remote } = rebased(service, worktree);
-  await refuseBase(service, worktree, remote);
+  const { conflict, remote } = rebased(store, worktree);
+  await refuseBase(git, worktree, remote);
   const pull = readPull(store, worktree.case_id);
-  const head = await headToPush(service, worktree, conflict);
+  const head = await headToPush(git, worktree, conflict);
   const expected = conflict.matter.pushed_commit ?? remote.commit;
   const { name, ref } = remote;
   if (expected !== head)
@@ -53,7 +60,7 @@ const push = async (service: Service, worktree: WorktreeRecord): Promise<Pushed>
     line: `pushed ${head} to ${ref} on ${name}, where ${expected ?? 'nothing'} was`,
   });
   if (pull?.matter.head_ref === worktree.branch && isOpen(pull.matter.state))
-    await notePushed(service, pull, { remote: name, commit: head });
+    await notePushed(store, pull, { remote: name, commit: head });
   return { status: 'pushed', remote: name, ref, head, replaced: expected };
 };
 
@@ -62,7 +69,7 @@ interface Rebased {
   remote: NonNullable<KeptConflict['matter']['remote']>;
 }
 
-const rebased = ({ store }: Service, { case_id, created_at, branch }: WorktreeRecord): Rebased => {
+const rebased = (store: Store, { case_id, created_at, branch }: WorktreeRecord): Rebased => {
   const all = listConflicts(store, case_id) ?? [];
   if (all.some(({ matter }) => isOpenHere(store, matter)))
     throw new ServiceError('rebase_in_progress', 'The rebase has not ended: apply or abort first.');
@@ -85,7 +92,7 @@ const rebased = ({ store }: Service, { case_id, created_at, branch }: WorktreeRe
 
 // The record may have been edited, and the settings of the repository too.
 const refuseBase = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   { name, ref }: Rebased['remote'],
 ): Promise<void> => {
@@ -108,7 +115,7 @@ const shortOf = (ref: string | undefined, remote: string): string | undefined =>
   ref?.slice(`refs/remotes/${remote}/`.length);
 
 const headToPush = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   { matter }: KeptConflict,
 ): Promise<string> => {

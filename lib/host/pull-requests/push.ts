@@ -1,8 +1,8 @@
+import { ServiceError } from '../../errors.ts';
+import { status } from '../../tools/git/read/status.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { status } from '../../tools/git/read/status.ts';
+import type { SessionNeeds } from '../../work/sessions/needs.ts';
 import { basesOf } from './base-branch.ts';
 import { commitChanges, type WithChanges } from './commit-changes.ts';
 import { getOpenPull, inPullTurn } from './current.ts';
@@ -19,12 +19,12 @@ export interface Pushed extends PushedBranch {
 
 /** Commits what the newest session left, and pushes the branch of the pull request: what a feedback session did is on the host then. */
 export const pushPull = (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   { changes }: { changes?: WithChanges },
 ): Promise<Pushed> =>
-  inPullTurn(service, caseId, async () => {
-    const kept = getOpenPull(service, caseId);
+  inPullTurn(service.store, caseId, async () => {
+    const kept = getOpenPull(service.store, caseId);
     const { matter } = kept;
     return exclusively(service, caseId, 'push of a pull request', async (worktree) => {
       await refuseUnderWay(service, worktree);
@@ -43,7 +43,7 @@ export const pushPull = (
         main,
         pushed,
       });
-      await notePushed(service, kept, { remote: push.remote, commit: done.commit });
+      await notePushed(service.store, kept, { remote: push.remote, commit: done.commit });
       return {
         status: done.commit === done.replaced ? 'up_to_date' : 'pushed',
         remote: push.remote,

@@ -1,12 +1,12 @@
 import { changePull, type KeptPull } from '../../../store/pulls/pulls.ts';
-import type { Service } from '../../service.ts';
+import type { Store } from '../../../store/store.ts';
 
 /**
  * Notes that the branch of a pull request was pushed. Where its record tells of another commit it is stale, until the host
  * is asked. Within the pull request's turn.
  */
 export const notePushed = async (
-  { store }: Service,
+  store: Store,
   { case_id, matter }: KeptPull,
   { remote, commit }: { remote: string; commit: string },
 ): Promise<void> => {

@@ -1,15 +1,17 @@
+import { counted } from '../../../base/counted.ts';
 import type { KeptPull } from '../../../store/pulls/pulls.ts';
 import { listReviews } from '../../../store/pulls/reviews.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
-import type { Pull } from '../../codehost/code-host.ts';
-import { counted } from '../../../base/counted.ts';
-import { getGate } from '../../work/proof/checklist.ts';
-import type { Service } from '../../service.ts';
-import { commitOf } from '../../tools/git/read/repository.ts';
-import { status } from '../../tools/git/read/status.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
+import type { Pull } from '../../codehost/code-host.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
+import { status } from '../../tools/git/read/status.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { getGate } from '../../work/proof/checklist.ts';
+import type { SessionNeeds } from '../../work/sessions/needs.ts';
 import { getPull, hostedFor, isOpen } from './current.ts';
 import { type RemoteHead, remoteHead } from './remote-head.ts';
 import { type Unresolved, unresolvedOf } from './unresolved.ts';
@@ -25,19 +27,19 @@ export interface Found {
 }
 
 /** Whether the pull request may be marked ready: every check with what was found, and what to do. Changes nothing. */
-export const readyCheck = async (service: Service, caseId: string): Promise<ReadyCheck> =>
-  judged(await lookAround(service, getPull(service, caseId)));
+export const readyCheck = async (service: SessionNeeds, caseId: string): Promise<ReadyCheck> =>
+  judged(await lookAround(service, getPull(service.store, caseId)));
 
 /** Asks the host, the remote and the worktree. What cannot be asked throws: nothing is ready because nobody could look. */
-export const lookAround = async (service: Service, kept: KeptPull): Promise<Found> => {
-  const hosted = hostedFor(service, kept);
+export const lookAround = async (service: SessionNeeds, kept: KeptPull): Promise<Found> => {
+  const hosted = hostedFor(service.codeHost, kept);
   const { number } = kept.matter;
   const [pull, reviews, threads] = await Promise.all([
     hosted.pull(number),
     hosted.reviews(number),
     hosted.threads(number),
   ]);
-  const settled = resolvedHere(service, kept.case_id);
+  const settled = resolvedHere(service.store, kept.case_id);
   return {
     gate: await getGate(service, kept.case_id),
     pull,
@@ -48,15 +50,18 @@ export const lookAround = async (service: Service, kept: KeptPull): Promise<Foun
 };
 
 /** The reviews that the operator has marked as resolved: on the host they stand as they were. */
-export const resolvedHere = ({ store }: Service, caseId: string): ReadonlySet<string> =>
+export const resolvedHere = (store: Store, caseId: string): ReadonlySet<string> =>
   new Set(
     (listReviews(store, caseId) ?? []).flatMap(({ matter: { id, resolved_at } }) =>
       resolved_at == null ? [] : [id],
     ),
   );
 
-const localState = async (service: Service, caseId: string): Promise<Found['local']> => {
-  const worktree = findWorktree(service, caseId);
+const localState = async (
+  service: WithGit & WithStore,
+  caseId: string,
+): Promise<Found['local']> => {
+  const worktree = findWorktree(service.store, caseId);
   if (worktree === undefined) return undefined;
   await checkState(worktree);
   const { files } = await status(service.git, worktree);

@@ -1,8 +1,8 @@
 import { type KeptPull, savePull } from '../../../store/pulls/pulls.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
+import type { Store } from '../../../store/store.ts';
 import type { Pull, RepositoryName } from '../../codehost/code-host.ts';
 import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 
 /** What the host tells of a pull request, in the form of its record. */
 export const matterOf = (
@@ -25,14 +25,14 @@ export const inMilliseconds = (time: string): string => new Date(time).toISOStri
 
 /** Records what the host has just told, with what is known besides. What the host does not know of stays. */
 export const recordPull = async (
-  service: Service,
+  store: Store,
   caseId: string,
   told: { name: RepositoryName; pull: Pull; besides?: Partial<PullMatter> },
 ): Promise<KeptPull> => {
   const { name, pull, besides } = told;
-  const synced_at = service.store.clock().toISOString();
+  const synced_at = store.clock().toISOString();
   const matter = { ...matterOf(name, pull), stale: false, synced_at, ...besides };
-  const kept = await savePull(service.store, caseId, { matter, body: pull.body });
+  const kept = await savePull(store, caseId, { matter, body: pull.body });
   if (kept === undefined) throw notFound('Work item', caseId);
   return kept;
 };

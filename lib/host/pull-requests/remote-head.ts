@@ -1,20 +1,25 @@
 import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import type { Checkout } from '../../tools/git/run/git.ts';
-import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
 import { itemOf } from '../../code/projects/item.ts';
+import { repositoryFor } from '../../code/projects/repository.ts';
 import { stateOf } from '../../code/worktrees/look/state.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
-import { repositoryFor } from '../../code/projects/repository.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
+import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { warningOf } from './unsure.ts';
 
 /** What the branch of a pull request is on its remote; why nobody could tell, where nobody could. */
 export type RemoteHead = { commit: string | null } | { unknown: string };
 
 /** Asks git, not the code host: right after a push that one may still tell of the commit before. Never throws for what it is told. */
-export const remoteHead = async (service: Service, kept: KeptPull): Promise<RemoteHead> => {
+export const remoteHead = async (
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  kept: KeptPull,
+): Promise<RemoteHead> => {
   const { case_id, matter } = kept;
   try {
     const place = await checkoutFor(service, case_id);
@@ -33,9 +38,12 @@ export const remoteHead = async (service: Service, kept: KeptPull): Promise<Remo
 };
 
 /** Where the settings of the remotes are: the worktree as it was made, or the project's repository once that is gone. */
-const checkoutFor = async (service: Service, caseId: string): Promise<Checkout> => {
-  const worktree = findWorktree(service, caseId);
+const checkoutFor = async (
+  service: WithConfig & WithGit & WithStore,
+  caseId: string,
+): Promise<Checkout> => {
+  const worktree = findWorktree(service.store, caseId);
   if (worktree !== undefined && (await stateOf(worktree)) === 'ok') return worktree;
-  const { project } = await itemOf(service, caseId);
+  const { project } = await itemOf(service.store, caseId);
   return repositoryFor(service, project);
 };

@@ -1,7 +1,9 @@
 import type { KeptPull } from '../../../store/pulls/pulls.ts';
 import type { PullStatus } from '../../../store/records/pull-status.ts';
-import type { Pull } from '../../codehost/code-host.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { Pull, WithCodeHost } from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { getPull, hostedFor, inPullTurn, isOpen } from './current.ts';
 import { recordPull } from './record.ts';
 import { type RemoteHead, remoteHead } from './remote-head.ts';
@@ -10,9 +12,12 @@ import { type RemoteHead, remoteHead } from './remote-head.ts';
  * How the pull request is on the host this moment; what it answers is recorded. An error of the host is the answer: what
  * was last known is the record.
  */
-export const pullStatus = (service: Service, caseId: string): Promise<PullStatus> =>
-  inPullTurn(service, caseId, async () => {
-    const { kept, head } = await readHost(service, getPull(service, caseId));
+export const pullStatus = (
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  caseId: string,
+): Promise<PullStatus> =>
+  inPullTurn(service.store, caseId, async () => {
+    const { kept, head } = await readHost(service, getPull(service.store, caseId));
     return statusOf(kept, head);
   });
 
@@ -23,15 +28,18 @@ export interface ReadHost {
 }
 
 /** Asks the host and the remote, and records what they say. Within the pull request's turn. */
-export const readHost = async (service: Service, kept: KeptPull): Promise<ReadHost> => {
-  const hosted = hostedFor(service, kept);
+export const readHost = async (
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  kept: KeptPull,
+): Promise<ReadHost> => {
+  const hosted = hostedFor(service.codeHost, kept);
   const [pull, head] = await Promise.all([
     hosted.pull(kept.matter.number),
     remoteHead(service, kept),
   ]);
   const besides = { head_in_sync: inSync(pull, head) };
   const told = { name: hosted.name, pull, besides };
-  return { kept: await recordPull(service, kept.case_id, told), pull, head };
+  return { kept: await recordPull(service.store, kept.case_id, told), pull, head };
 };
 
 /** Once it is closed, nobody waits for the host to know of a push. */

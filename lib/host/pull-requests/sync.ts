@@ -1,5 +1,8 @@
 import type { PullRequest, PullTransition } from '../../../store/records/pull-request.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { getPull, hostedFor, inPullTurn, servedPull } from './current.ts';
 import { readHost } from './status.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
@@ -14,13 +17,16 @@ export interface SyncedPull extends PullRequest {
  * Reads the pull request from the host, with all that has happened to it, and records both. What a human did there, a
  * merge too, is taken over; the Work item's own state stays as it is.
  */
-export const syncPull = (service: Service, caseId: string): Promise<SyncedPull> =>
-  inPullTurn(service, caseId, async () => {
-    const before = getPull(service, caseId);
-    const events = await hostedFor(service, before).pullEvents(before.matter.number);
+export const syncPull = (
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  caseId: string,
+): Promise<SyncedPull> =>
+  inPullTurn(service.store, caseId, async () => {
+    const before = getPull(service.store, caseId);
+    const events = await hostedFor(service.codeHost, before).pullEvents(before.matter.number);
     const { kept, pull, head } = await readHost(service, before);
     const observed_at = kept.matter.synced_at ?? '';
     const all = transitionsOf(pull, events, { observed_at, source: 'sync' });
-    const added = await addTransitions(service, caseId, all);
+    const added = await addTransitions(service.store, caseId, all);
     return { ...servedPull(kept), added, warnings: 'unknown' in head ? [head.unknown] : [] };
   });

@@ -1,21 +1,21 @@
 import { appendTimeline, type NewTransition, readTimeline } from '../../../store/pulls/timeline.ts';
 import type { PullTransition } from '../../../store/records/pull-request.ts';
-import type { Pull, PullEvent, PullState } from '../../codehost/code-host.ts';
-import type { Service } from '../../service.ts';
+import type { Store } from '../../../store/store.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
+import type { Pull, PullEvent, PullState } from '../../codehost/code-host.ts';
 import { inMilliseconds } from './record.ts';
 
 /** What has become of the Work item's pull requests, in the order in which it happened. */
-export const pullTimeline = (service: Service, caseId: string): PullTransition[] => {
-  checkCase(service, caseId);
-  return readTimeline(service.store, caseId).sort(
+export const pullTimeline = (store: Store, caseId: string): PullTransition[] => {
+  checkCase(store, caseId);
+  return readTimeline(store, caseId).sort(
     (a, b) => Date.parse(a.occurred_at) - Date.parse(b.occurred_at) || a.seq - b.seq,
   );
 };
 
 /** Adds what is not known yet, whoever told it first, and answers what was added. */
 export const addTransitions = async (
-  { store }: Service,
+  store: Store,
   caseId: string,
   told: readonly NewTransition[],
 ): Promise<PullTransition[]> =>

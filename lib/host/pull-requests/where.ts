@@ -1,10 +1,12 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { WithStore } from '../../../store/store.ts';
 import type { RemoteRepository } from '../../code/projects/detect.ts';
 import { detected } from '../../code/projects/hosted.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { pushRemote } from '../../tools/git/remote/remote.ts';
 import { itemOf } from '../../code/projects/item.ts';
+import type { WithConfig } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { pushRemote } from '../../tools/git/remote/remote.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 
 /** Where a pull request goes to, and where its branch comes from: two repositories, where one is a fork of the other. */
 export interface Where {
@@ -17,11 +19,11 @@ export interface Where {
  * `codehost_ambiguous` where it would go to somebody else's and nobody said so.
  */
 export const whereTo = async (
-  service: Service,
+  service: WithConfig & WithGit & WithStore,
   worktree: WorktreeRecord,
   wanted?: string,
 ): Promise<Where> => {
-  const { project } = await itemOf(service, worktree.case_id);
+  const { project } = await itemOf(service.store, worktree.case_id);
   const found = await detected(service, project, worktree.branch);
   const { push } = found;
   // A repository that only the settings name is pushed to where git pushes.

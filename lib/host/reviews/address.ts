@@ -1,14 +1,15 @@
+import { newId } from '../../../store/new-id.ts';
 import { changeReview } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import { listSessions, readSession } from '../../../store/sessions/sessions.ts';
-import { checkTexts } from '../../work/cases/text.ts';
-import { ServiceError } from '../../errors.ts';
-import { newId } from '../../../store/new-id.ts';
+import type { Store } from '../../../store/store.ts';
 import type { Choice } from '../../agents/choice.ts';
-import { getOpenPull } from '../pull-requests/current.ts';
-import type { Service } from '../../service.ts';
+import { ServiceError } from '../../errors.ts';
+import { checkTexts } from '../../work/cases/text.ts';
 import { createSession } from '../../work/sessions/create.ts';
+import type { SessionNeeds } from '../../work/sessions/needs.ts';
+import { getOpenPull } from '../pull-requests/current.ts';
 import { FEEDBACK } from './feedback-session.ts';
 import { reviewsOf } from './read.ts';
 
@@ -23,7 +24,7 @@ interface Wanted extends Choice {
  * they stay in it. 422 when none is queued, 409 `session_active` while another such session goes on.
  */
 export const addressFeedback = (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   wanted: Wanted,
 ): Promise<Session> => {
@@ -32,8 +33,8 @@ export const addressFeedback = (
   return service.store.turns.take(`feedback:${caseId}`, async () => {
     const known = readSession(service.store, caseId, id);
     if (known !== undefined) return known.session;
-    refuseSecond(service, caseId);
-    const queued = queuedReviews(service, caseId);
+    refuseSecond(service.store, caseId);
+    const queued = queuedReviews(service.store, caseId);
     // First the reviews: the session reads them as soon as it is there. Of one that is not made they stay queued.
     for (const review of queued)
       await changeReview(service.store, caseId, review.id, () => ({ session_id: id }));
@@ -44,9 +45,9 @@ export const addressFeedback = (
   });
 };
 
-const queuedReviews = (service: Service, caseId: string): Review[] => {
-  const pull = getOpenPull(service, caseId);
-  const queued = reviewsOf(service, pull).filter(({ feedback }) => feedback === 'queued');
+const queuedReviews = (store: Store, caseId: string): Review[] => {
+  const pull = getOpenPull(store, caseId);
+  const queued = reviewsOf(store, pull).filter(({ feedback }) => feedback === 'queued');
   if (queued.length > 0) return queued;
   throw new ServiceError(
     'invalid_state',
@@ -54,7 +55,7 @@ const queuedReviews = (service: Service, caseId: string): Review[] => {
   );
 };
 
-const refuseSecond = ({ store }: Service, caseId: string): void => {
+const refuseSecond = (store: Store, caseId: string): void => {
   const other = (listSessions(store, caseId) ?? []).find(
     ({ session: { type, status, elsewhere } }) =>
       type === FEEDBACK && !isEnded(status) && elsewhere !== true,

@@ -1,28 +1,25 @@
+import { capText } from '../../../base/cap-text.ts';
+import { fenceOff } from '../../../base/fence-off.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import { listReviews } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
-import { capText } from '../../../base/cap-text.ts';
-import { fenceOff } from '../../../base/fence-off.ts';
-import type { Service } from '../../service.ts';
+import type { Store } from '../../../store/store.ts';
 import { servedReviews } from './served.ts';
 
 /** The type of a session that addresses reviews. */
 export const FEEDBACK = 'feedback';
 
 /** What a feedback session is told of its reviews, with file and line; undefined when none are its own any more. */
-export const reviewWords = (
-  service: Service,
-  { session, matter }: KeptSession,
-): string | undefined => {
+export const reviewWords = (store: Store, { session, matter }: KeptSession): string | undefined => {
   const { case_id, id } = session;
-  const pull = readPull(service.store, case_id);
-  const kept = (listReviews(service.store, case_id) ?? []).filter(
+  const pull = readPull(store, case_id);
+  const kept = (listReviews(store, case_id) ?? []).filter(
     ({ matter: { session_id } }) => session_id === id,
   );
   if (pull === undefined || kept.length === 0) return undefined;
   const { number, title } = pull.matter;
-  return wordsOf(servedReviews(service, pull, kept), {
+  return wordsOf(servedReviews(store, pull, kept), {
     about: `#${number} (${title})`,
     comment: matter.comment ?? undefined,
   });

@@ -1,7 +1,8 @@
 import { changeReview } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { getReview } from './read.ts';
 import { feedbackOf } from './served.ts';
 
@@ -10,14 +11,14 @@ import { feedbackOf } from './served.ts';
  * that was addressed is queued anew.
  */
 export const addToFeedback = async (
-  service: Service,
+  service: WithCodeHost & WithStore,
   caseId: string,
   id: string,
 ): Promise<Review> => {
   await getReview(service, caseId, id);
   const queued_at = service.store.clock().toISOString();
   const kept = await changeReview(service.store, caseId, id, (current) => {
-    const feedback = feedbackOf(service, caseId, current);
+    const feedback = feedbackOf(service.store, caseId, current);
     if (feedback === 'queued' || feedback === 'in_session') return undefined;
     return { queued_at, session_id: null };
   });

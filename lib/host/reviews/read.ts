@@ -1,10 +1,11 @@
 import type { KeptPull } from '../../../store/pulls/pulls.ts';
 import { listReviews, saveReviews } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { notFound } from '../../errors.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
 import { recordPull } from '../pull-requests/record.ts';
-import type { Service } from '../../service.ts';
 import { failingChecks } from './checks.ts';
 import { servedReviews } from './served.ts';
 import { toldReviews } from './told.ts';
@@ -13,10 +14,13 @@ import { toldReviews } from './told.ts';
  * Reads all reviews, threads and failing checks from the host, with the pull request itself, and records them, oldest
  * first. An error of the host is the answer: nothing is ever an empty list because it could not be read.
  */
-export const fetchReviews = (service: Service, caseId: string): Promise<Review[]> =>
-  inPullTurn(service, caseId, async () => {
-    const pull = getPull(service, caseId);
-    const hosted = hostedFor(service, pull);
+export const fetchReviews = (
+  service: WithCodeHost & WithStore,
+  caseId: string,
+): Promise<Review[]> =>
+  inPullTurn(service.store, caseId, async () => {
+    const pull = getPull(service.store, caseId);
+    const hosted = hostedFor(service.codeHost, pull);
     const { number } = pull.matter;
     const [now, reviews, threads] = await Promise.all([
       hosted.pull(number),
@@ -29,22 +33,30 @@ export const fetchReviews = (service: Service, caseId: string): Promise<Review[]
     const kept = await saveReviews(service.store, caseId, { pull: number, reviews: told });
     if (kept === undefined) throw notFound('Work item', caseId);
     const besides = { reviews_synced_at: service.store.clock().toISOString(), checks_unread };
-    const recorded = await recordPull(service, caseId, { name: hosted.name, pull: now, besides });
-    return servedReviews(service, recorded, kept);
+    const recorded = await recordPull(service.store, caseId, {
+      name: hosted.name,
+      pull: now,
+      besides,
+    });
+    return servedReviews(service.store, recorded, kept);
   });
 
 /** The same as they were when the host was last asked. */
-export const keptReviews = (service: Service, caseId: string): Review[] =>
-  reviewsOf(service, getPull(service, caseId));
+export const keptReviews = (store: Store, caseId: string): Review[] =>
+  reviewsOf(store, getPull(store, caseId));
 
 /** Those of a pull request. */
-export const reviewsOf = (service: Service, pull: KeptPull): Review[] =>
-  servedReviews(service, pull, listReviews(service.store, pull.case_id) ?? []);
+export const reviewsOf = (store: Store, pull: KeptPull): Review[] =>
+  servedReviews(store, pull, listReviews(store, pull.case_id) ?? []);
 
 /** One by its id; asks the host for one that is not known yet. 404 when it does not know it either. */
-export const getReview = async (service: Service, caseId: string, id: string): Promise<Review> => {
+export const getReview = async (
+  service: WithCodeHost & WithStore,
+  caseId: string,
+  id: string,
+): Promise<Review> => {
   const isIt = (review: Review): boolean => review.id === id;
-  const kept = keptReviews(service, caseId).find(isIt);
+  const kept = keptReviews(service.store, caseId).find(isIt);
   if (kept !== undefined) return kept;
   const fetched = (await fetchReviews(service, caseId)).find(isIt);
   if (fetched === undefined) throw notFound('review', id);

@@ -1,9 +1,9 @@
 import { changeReview } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
-import type { HostedRepository } from '../../codehost/code-host.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { HostedRepository, WithCodeHost } from '../../codehost/code-host.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
 import { writeOnce } from '../pull-requests/unsure.ts';
-import type { Service } from '../../service.ts';
 import { getReview } from './read.ts';
 import { feedbackOf } from './served.ts';
 
@@ -18,7 +18,7 @@ export interface ResolvedReview extends Review {
  * author, a dismissal or another run. Either leaves the queue for feedback, unless a session has it.
  */
 export const resolveReview = async (
-  service: Service,
+  service: WithCodeHost & WithStore,
   caseId: string,
   id: string,
 ): Promise<ResolvedReview> => {
@@ -29,7 +29,7 @@ export const resolveReview = async (
   await changeReview(service.store, caseId, id, (current) => ({
     ...(isThread ? { state: 'resolved' } : { resolved_at: current.resolved_at ?? resolved_at }),
     // One of an aborted session has its id still, and is in the queue.
-    ...(feedbackOf(service, caseId, current) === 'queued' && { queued_at: null }),
+    ...(feedbackOf(service.store, caseId, current) === 'queued' && { queued_at: null }),
   }));
   const now = await getReview(service, caseId, id);
   return { ...now, resolved_on_host: isThread, note: NOTES[review.kind] };
@@ -42,9 +42,13 @@ const NOTES: Record<Review['kind'], string> = {
   check: 'Marked here alone: on the host the check fails until it is run again and passes.',
 };
 
-const resolveThread = (service: Service, caseId: string, { id, pull }: Review): Promise<void> =>
-  inPullTurn(service, caseId, async () => {
-    const hosted = hostedFor(service, getPull(service, caseId));
+const resolveThread = (
+  service: WithCodeHost & WithStore,
+  caseId: string,
+  { id, pull }: Review,
+): Promise<void> =>
+  inPullTurn(service.store, caseId, async () => {
+    const hosted = hostedFor(service.codeHost, getPull(service.store, caseId));
     const thread = id.slice('thread:'.length);
     await writeOnce<unknown>(
       () => hosted.resolveThread(thread).then(() => true),

@@ -4,13 +4,13 @@ import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Review, ReviewMatter } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import { readSession } from '../../../store/sessions/sessions.ts';
+import type { Store } from '../../../store/store.ts';
 import type { Review as HostReview } from '../../codehost/code-host.ts';
 import { unresolvedOf } from '../pull-requests/unresolved.ts';
-import type { Service } from '../../service.ts';
 
 /** The reviews of a pull request as they are served, oldest first. */
 export const servedReviews = (
-  service: Service,
+  store: Store,
   pull: KeptPull,
   kept: readonly KeptReview[],
 ): Review[] => {
@@ -23,7 +23,7 @@ export const servedReviews = (
       ...served({ ...one, matter: stateNow(one.matter) }),
       case_id: pull.case_id,
       blocking: blocking.has(one.matter.id),
-      feedback: feedbackOf(service, pull.case_id, one.matter),
+      feedback: feedbackOf(store, pull.case_id, one.matter),
       fetched_at,
     }))
     .sort(byTime);
@@ -108,7 +108,7 @@ const isDecision = (state: string): state is Decision => DECISIONS.includes(stat
  * the reviews are in the queue as before.
  */
 export const feedbackOf = (
-  { store }: Service,
+  store: Store,
   caseId: string,
   { queued_at, session_id }: Pick<ReviewMatter, 'queued_at' | 'session_id'>,
 ): Review['feedback'] => {

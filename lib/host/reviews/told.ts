@@ -1,10 +1,10 @@
+import { capText } from '../../../base/cap-text.ts';
+import { visible } from '../../../base/visible.ts';
 import type { ToldReview } from '../../../store/pulls/reviews.ts';
 import { storable } from '../../../store/text/storable.ts';
-import { visible } from '../../../base/visible.ts';
-import { asOneLine } from '../../work/cases/text.ts';
 import type { Review, ReviewThread } from '../../codehost/code-host.ts';
 import type { FailingCheck, JobLog } from '../../codehost/failing-check.ts';
-import { capText } from '../../../base/cap-text.ts';
+import { asOneLine } from '../../work/cases/text.ts';
 
 /** What the host tells of a pull request's reviews and threads, in the form of their records. */
 export const toldReviews = (

@@ -4,20 +4,19 @@ import { readPull } from '../../../store/pulls/pulls.ts';
 import type { Dangling, Traceability } from '../../../store/records/traceability.ts';
 import { listSessions } from '../../../store/sessions/sessions.ts';
 import { inSlices } from '../../../store/slices.ts';
+import type { Store } from '../../../store/store.ts';
 import { messageOf } from '../../agents/run-end.ts';
-import type { Service } from '../../service.ts';
 import { createGraph, type Traced } from './graph.ts';
 
 /** How all records of the workspace are linked, as its files are now. It asks no host, and gives way to requests. */
-export const traceability = async (service: Service): Promise<Traceability> => {
-  const { store } = service;
+export const traceability = async (store: Store): Promise<Traceability> => {
   const graph = createGraph();
   const generated_at = store.clock().toISOString();
-  await inSlices([...store.items.byId.values()], (item) => graph.add(tracedOf(service, item)));
+  await inSlices([...store.items.byId.values()], (item) => graph.add(tracedOf(store, item)));
   return { workspace: store.layout.root, generated_at, ...graph.end() };
 };
 
-const tracedOf = ({ store }: Service, item: Item): Traced => {
+const tracedOf = (store: Store, item: Item): Traced => {
   const { id, title, state } = recordOf(item);
   const unreadable: Pick<Dangling, 'kind' | 'reason'>[] = [];
   const read = <T>(kind: Dangling['kind'], reader: () => T): T | undefined => {

@@ -1,10 +1,11 @@
+import { jsonText } from '../../../base/json.ts';
 import { recordOf } from '../../../store/items/item.ts';
 import { etagOf, sha256 } from '../../../store/names.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';
-import type { Store } from '../../../store/store.ts';
-import { jsonText } from '../../../base/json.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithEngine } from '../../work/sessions/engine.ts';
 import { type About, type Entry, entryOf } from './entry.ts';
 import { ofFiles, ofWorkspace } from './files.ts';
 import { ofLink } from './links.ts';
@@ -26,7 +27,7 @@ interface Attended {
 }
 
 /** What can wait of a Work item: a kind that is new is a line here. */
-const SOURCES: readonly ((service: Service, about: About) => Entry[])[] = [
+const SOURCES: readonly ((service: WithEngine & WithLog & WithStore, about: About) => Entry[])[] = [
   ofSessions,
   ofConflict,
   ofReviews,
@@ -38,7 +39,10 @@ const SOON_MS = 50;
 const NAME = 'attention';
 
 /** Looks again at what changed, and tells everybody who follows that what waits is another. */
-export const createAttention = (store: Store, serviceOf: () => Service): Attention => {
+export const createAttention = (
+  store: Store,
+  serviceOf: () => WithEngine & WithLog & WithStore,
+): Attention => {
   const found = new Map<string, AttentionItem[]>();
   const changed = new Set([...store.journal.runs.values()].map(({ case_id }) => case_id));
   let made: Attended | undefined;
@@ -47,7 +51,7 @@ export const createAttention = (store: Store, serviceOf: () => Service): Attenti
   const list = (): Attended => {
     for (const id of changed) look(serviceOf(), found, id);
     changed.clear();
-    made ??= attended([...ofWorkspace(serviceOf()), ...[...found.values()].flat()]);
+    made ??= attended([...ofWorkspace(serviceOf().store), ...[...found.values()].flat()]);
     return made;
   };
   const tell = (): void => {
@@ -84,7 +88,11 @@ const attend = (store: Store, lookAgain: (id?: string) => void): void => {
   });
 };
 
-const look = (service: Service, found: Map<string, AttentionItem[]>, id: string): void => {
+const look = (
+  service: WithEngine & WithLog & WithStore,
+  found: Map<string, AttentionItem[]>,
+  id: string,
+): void => {
   const item = service.store.items.byId.get(id);
   const about = item && recordOf(item);
   const entries = about === undefined ? [] : SOURCES.flatMap((of) => entriesOf(service, of, about));
@@ -94,7 +102,7 @@ const look = (service: Service, found: Map<string, AttentionItem[]>, id: string)
 
 // What cannot be read is told as such, and hides nothing else.
 const entriesOf = (
-  service: Service,
+  service: WithEngine & WithLog & WithStore,
   of: (typeof SOURCES)[number],
   about: About,
 ): AttentionItem[] => {

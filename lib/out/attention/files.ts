@@ -3,21 +3,20 @@ import { waitingSettings } from '../../../store/globals.ts';
 import type { Item } from '../../../store/items/item.ts';
 import { isTrust, toldProblems } from '../../../store/items/tell-problems.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { plain } from '../../../store/trust/told.ts';
 import { type Registration, registrationsOf } from '../../../store/webhooks.ts';
 import { keyOf } from '../../guard/gate/held-source.ts';
-import type { Service } from '../../service.ts';
 import type { About, Entry } from './entry.ts';
 
 /** Changes by file of a Work item, and its receivers of events, that wait for the operator's word. */
-export const ofFiles = ({ store }: Service, { id }: About): Entry[] => {
+export const ofFiles = ({ store }: WithStore, { id }: About): Entry[] => {
   const item = store.items.byId.get(id) as Item;
   return [...waitingOf(item).map(heldEntry), ...registrationsOf(store, id).flatMap(receiverEntry)];
 };
 
 /** What waits of no Work item in particular, or is told of files. */
-export const ofWorkspace = (service: Service): AttentionItem[] => {
-  const { store } = service;
+export const ofWorkspace = (store: Store): AttentionItem[] => {
   const titleOf = (file: string, case_id = ''): Pick<AttentionItem, 'title' | 'case_id'> => {
     const item = store.items.byId.get(case_id);
     const title = item?.files.case.value?.matter.title ?? file;
@@ -46,7 +45,7 @@ export const ofWorkspace = (service: Service): AttentionItem[] => {
   const receivers = registrationsOf(store, undefined)
     .flatMap(receiverEntry)
     .map((entry): AttentionItem => ({ ...entry, title: entry.file ?? '' }));
-  return [...settingEntries(service), ...receivers, ...kept, ...problems];
+  return [...settingEntries(store), ...receivers, ...kept, ...problems];
 };
 
 const heldEntry = (change: WaitingChange): Entry => ({
@@ -55,7 +54,7 @@ const heldEntry = (change: WaitingChange): Entry => ({
   answer: { method: 'POST', path: '/trust', body: trustOne(keyOf(change), change.sha) },
 });
 
-const settingEntries = ({ store: { globals } }: Service): AttentionItem[] => {
+const settingEntries = ({ globals }: Store): AttentionItem[] => {
   const since = new Date(globals.settings?.written_at ?? 0).toISOString();
   return waitingSettings(globals).map(({ key, hash }) => ({
     ...{ id: `trust/${key}/${hash}`, kind: 'trust', since, title: 'workspace.md' },

@@ -2,16 +2,17 @@ import { readPull } from '../../../store/pulls/pulls.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import { listSessions } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { isOpen } from '../../host/pull-requests/current.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import { reviewsOf } from '../../host/reviews/read.ts';
-import type { Service } from '../../service.ts';
+import type { WithEngine } from '../../work/sessions/engine.ts';
 import type { About, Entry } from './entry.ts';
 
 /** A rebase that stopped, unless an agent is at it. */
-export const ofConflict = (service: Service, { id }: About): Entry[] => {
-  const conflict = rebaseUnderWay(service, id);
+export const ofConflict = (service: WithEngine & WithStore, { id }: About): Entry[] => {
+  const conflict = rebaseUnderWay(service.store, id);
   const { step } = conflict?.matter ?? {};
   if (conflict === undefined || (step !== 'conflicted' && step !== 'interrupted')) return [];
   if ([...service.engine.live.values()].some(({ case_id }) => case_id === id)) return [];
@@ -36,12 +37,12 @@ export const ofConflict = (service: Service, { id }: About): Entry[] => {
 };
 
 /** Reviews that ask for changes, and checks that fail, that nobody is at. */
-export const ofReviews = (service: Service, { id }: About): Entry[] => {
+export const ofReviews = (service: WithStore, { id }: About): Entry[] => {
   // Most Work items have no pull request, which memory knows.
   if (!service.store.pulls.byItem.has(id)) return [];
   const pull = readPull(service.store, id);
   if (pull === undefined || !isOpen(pull.matter.state)) return [];
-  const reviews = reviewsOf(service, pull);
+  const reviews = reviewsOf(service.store, pull);
   const at = `/api/cases/${id}/pr`;
   const asking = reviews.filter(({ blocking, feedback }) => blocking && feedback === null);
   const queued = reviews.filter(({ feedback }) => feedback === 'queued');

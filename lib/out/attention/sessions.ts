@@ -1,16 +1,16 @@
+import { visible } from '../../../base/visible.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import { type KeptSession, listSessions } from '../../../store/sessions/sessions.ts';
-import { visible } from '../../../base/visible.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
-import type { Service } from '../../service.ts';
-import type { LiveRun } from '../../work/sessions/engine.ts';
+import type { LiveRun, WithEngine } from '../../work/sessions/engine.ts';
 import { type Asked, idOf, wordsOf } from '../../work/sessions/told-asked.ts';
 import type { About, Entry } from './entry.ts';
 import { ofManual } from './manual.ts';
 
 /** What sessions of a Work item wait for. Where none has begun, or has failed, nothing is read. */
-export const ofSessions = (service: Service, { id, state }: About): Entry[] => {
+export const ofSessions = (service: WithEngine & WithStore, { id, state }: About): Entry[] => {
   const { journal } = service.store;
   const isOpen = [...journal.runs.values()].some(({ case_id }) => case_id === id);
   if (!isOpen && state !== 'BLOCKED') return [];
@@ -65,7 +65,7 @@ const ofQuestion = ({ question_id, fields }: AskedFor<'question_request'>, at: s
   },
 });
 
-const ofOpen = (service: Service, session: Session): Entry[] => {
+const ofOpen = (service: WithEngine & WithStore, session: Session): Entry[] => {
   const { store } = service;
   const { id, case_id, status, error, pause_reason, resume_at, plan_sha256 } = session;
   const since = store.journal.runs.get(id)?.since ?? session.started_at ?? session.created_at;
@@ -76,7 +76,7 @@ const ofOpen = (service: Service, session: Session): Entry[] => {
     const message = `The plan of ${session.provider} waits for your approval.`;
     return [{ ...found, id: `plan/${id}/${plan_sha256}`, kind: 'plan', message, answer }];
   }
-  if (status !== 'paused') return ofManual(service, session, since);
+  if (status !== 'paused') return ofManual(service.engine, session, since);
   // What the operator has paused waits for nobody.
   const isOwn = pause_reason === 'operator' || (error === null && pause_reason === undefined);
   if (isOwn) return [];

@@ -1,6 +1,8 @@
 import { settingsOf } from '../../../store/globals.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { shared } from '../../../store/watch/timing.ts';
-import type { Service } from '../../service.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { commitChanges, type Due, type Told, tellAll } from './commit-changes.ts';
 import { forgetUncommitted } from './uncommitted.ts';
 
@@ -35,7 +37,10 @@ export const PACE: AutocommitPace = {
  * checked out. Leaves alone what the operator has staged, and waits while a merge, a rebase or the like is under way.
  * Runs no hook of the repository.
  */
-export const createAutocommit = (service: Service, pace = PACE): Autocommit => {
+export const createAutocommit = (
+  service: WithGit & WithLog & WithStore,
+  pace = PACE,
+): Autocommit => {
   const { store, log } = service;
   let told: Told = new Map();
   let due = nothing();
@@ -94,7 +99,11 @@ interface Obstacle {
   err?: unknown;
 }
 
-const attempt = async (service: Service, told: Told, due: Due): Promise<Obstacle | undefined> => {
+const attempt = async (
+  service: WithGit & WithStore,
+  told: Told,
+  due: Due,
+): Promise<Obstacle | undefined> => {
   try {
     const why = await commitChanges(service, told, due);
     return why === undefined ? undefined : { why };

@@ -1,10 +1,15 @@
 import { freshItem } from '../../../store/items/reconcile.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
-import type { Store } from '../../../store/store.ts';
-import type { Service } from '../../service.ts';
-import { type Changed, type Home, homeOf, inTheMiddle, uncommitted } from '../../tools/git/write/commit.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import type { Run, WithGit } from '../../tools/git/run/git.ts';
+import {
+  type Changed,
+  type Home,
+  homeOf,
+  inTheMiddle,
+  uncommitted,
+} from '../../tools/git/write/commit.ts';
 import { commitOnly, finishCommit } from '../../tools/git/write/commit-only.ts';
-import type { Run } from '../../tools/git/run/git.ts';
 import { caseMessage, type Picture, pictureOf, workspaceMessage } from './message.ts';
 import { tellUncommitted } from './uncommitted.ts';
 
@@ -22,7 +27,7 @@ export interface Due {
  * now. Throws what git throws.
  */
 export const commitChanges = async (
-  { git, store }: Service,
+  { git, store }: WithGit & WithStore,
   told: Told,
   due: Due,
 ): Promise<string | undefined> => {

@@ -7,7 +7,12 @@ import {
   type Staging,
   stageFiles,
 } from '../../../store/archive/staging.ts';
-import { placeOf, readStanding, type Standing, type Wanted } from '../../../store/archive/standing.ts';
+import {
+  placeOf,
+  readStanding,
+  type Standing,
+  type Wanted,
+} from '../../../store/archive/standing.ts';
 import { clearLeftovers } from '../../../store/disk/directories.ts';
 import { holdWorkspace } from '../../../store/hold.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';

@@ -1,9 +1,9 @@
+import { jsonText } from '../../../base/json.ts';
 import { appendDelivery } from '../../../store/deliveries.ts';
 import { idOfText } from '../../../store/names.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import { secretOf } from '../../../store/secrets.ts';
 import type { Store } from '../../../store/store.ts';
-import { jsonText } from '../../../base/json.ts';
 import { disableRegistration, type Registration } from '../../../store/webhooks.ts';
 import type { Log } from '../../log.ts';
 import type { Answer, Sender } from './deliver.ts';

@@ -1,14 +1,15 @@
 import { readDeliveries } from '../../../store/deliveries.ts';
 import type { Delivery, DeliveryLine } from '../../../store/records/delivery.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import type { Scope } from '../../../store/webhooks.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithDispatcher } from './dispatcher.ts';
 import { readWebhook } from './registrations.ts';
 
 /** What was and what is to be sent to a receiver, oldest first: the newest 1000 attempts, and all that waits, read as it is asked for. */
 export const listDeliveries = async (
-  service: Service,
+  service: WithDispatcher & WithStore,
   scope: Scope,
   webhookId: string,
 ): Promise<AsyncIterable<Delivery>> => {
@@ -17,7 +18,7 @@ export const listDeliveries = async (
 };
 
 const deliveriesOf = async function* (
-  { store, dispatcher }: Service,
+  { store, dispatcher }: WithDispatcher & WithStore,
   webhookId: string,
 ): AsyncGenerator<Delivery> {
   const tried = fromLines(readDeliveries(store.layout, webhookId));
@@ -27,7 +28,7 @@ const deliveriesOf = async function* (
 };
 
 const findDelivery = async (
-  service: Service,
+  service: WithDispatcher & WithStore,
   webhookId: string,
   id: string,
 ): Promise<Delivery | undefined> => {
@@ -62,7 +63,7 @@ export const fromLines = (lines: readonly DeliveryLine[]): Map<string, Delivery>
 
 /** Sends a delivery once more, with the same id and body, and answers what came of it. */
 export const redeliver = async (
-  service: Service,
+  service: WithDispatcher & WithStore,
   scope: Scope,
   webhookId: string,
   id: string,

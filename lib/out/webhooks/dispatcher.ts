@@ -149,3 +149,7 @@ const redeliver = async (
   else await attempt(desk, lane, line, []);
   return true;
 };
+
+export interface WithDispatcher {
+  readonly dispatcher: Dispatcher;
+}

@@ -28,3 +28,8 @@ const isOwnPort = (own: OwnUrl, port: number): boolean => {
   const url = own();
   return url !== undefined && Number(new URL(url).port) === port;
 };
+
+/** Where the API is reached; undefined until it listens. */
+export interface WithAddress {
+  readonly address: { url: string | undefined };
+}

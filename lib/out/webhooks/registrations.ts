@@ -1,4 +1,5 @@
 import { removeDeliveries } from '../../../store/deliveries.ts';
+import { newId } from '../../../store/new-id.ts';
 import {
   type NewWebhook,
   RECEIVER_URL,
@@ -6,6 +7,7 @@ import {
   type WebhookBody,
 } from '../../../store/records/webhook.ts';
 import { newSecret, retireSecret } from '../../../store/secrets.ts';
+import type { WithStore } from '../../../store/store.ts';
 import {
   createRegistration,
   type Registration,
@@ -14,18 +16,18 @@ import {
   type Scope,
 } from '../../../store/webhooks.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import { newId } from '../../../store/new-id.ts';
-import type { Service } from '../../service.ts';
+import type { WithDispatcher } from './dispatcher.ts';
+import type { WithAddress } from './own-address.ts';
 import { isOurs, OWN_ADDRESS } from './own-address.ts';
 import { encodedKey } from './sign.ts';
 
 /** Registers a receiver: it is sent every event from the moment this answers. Its secret is shown here only. */
 export const registerWebhook = async (
-  service: Service,
+  service: WithAddress & WithDispatcher & WithStore,
   scope: Scope,
   { url, events, secret = newSecret() }: WebhookBody,
 ): Promise<{ webhook: NewWebhook; etag: string }> => {
-  await refuseUrl(service, url);
+  await refuseUrl(service.address, url);
   refuseSecret(secret);
   const matter = {
     id: newId(),
@@ -41,7 +43,7 @@ export const registerWebhook = async (
 
 const PATTERN = new RegExp(RECEIVER_URL);
 
-const refuseUrl = async ({ address }: Service, url: string): Promise<void> => {
+const refuseUrl = async (address: { url: string | undefined }, url: string): Promise<void> => {
   if (!PATTERN.test(url) || !URL.canParse(url))
     throw badField('/url', 'must be an http or https URL without a user or password in it');
   if (await isOurs(() => address.url, url)) throw badField('/url', OWN_ADDRESS);
@@ -75,11 +77,16 @@ export const served = ({ matter, waiting }: Registration): Webhook => ({
   created_at: matter.created_at,
 });
 
-export const listWebhooks = async (service: Service, scope: Scope): Promise<Webhook[]> =>
-  (await registrations(service, scope)).map(served);
+export const listWebhooks = async (
+  service: WithDispatcher & WithStore,
+  scope: Scope,
+): Promise<Webhook[]> => (await registrations(service, scope)).map(served);
 
 /** The registrations on disk this moment. What was found changed is told to who delivers. */
-const registrations = async (service: Service, scope: Scope): Promise<Registration[]> => {
+const registrations = async (
+  service: WithDispatcher & WithStore,
+  scope: Scope,
+): Promise<Registration[]> => {
   const found = await readRegistrations(service.store, scope);
   if (found === undefined) throw noSuchScope(scope);
   if (scope === undefined) service.dispatcher.changed();
@@ -87,7 +94,7 @@ const registrations = async (service: Service, scope: Scope): Promise<Registrati
 };
 
 export const readWebhook = async (
-  service: Service,
+  service: WithDispatcher & WithStore,
   scope: Scope,
   id: string,
 ): Promise<Registration> => {
@@ -98,7 +105,7 @@ export const readWebhook = async (
 
 /** Removes a registration, and with it its secret, its log, and what was not delivered. */
 export const removeWebhook = async (
-  service: Service,
+  service: WithDispatcher & WithStore,
   scope: Scope,
   id: string,
   ifMatch?: string,

@@ -70,3 +70,8 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => 
   }
   return Buffer.concat(chunks);
 };
+
+/** How messages at the door of one run are answered, by the token that the run was given. */
+export interface WithMcp {
+  readonly mcp: (token: string | undefined) => AnswerMcp;
+}

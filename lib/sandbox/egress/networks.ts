@@ -94,3 +94,8 @@ export const onceEach = (tell: (told: Told) => void): ((told: Told) => void) => 
     tell(told);
   };
 };
+
+/** How programs in the sandbox reach the network, as the settings of all want it now. */
+export interface WithNetwork {
+  readonly network: () => NetworkDoor;
+}

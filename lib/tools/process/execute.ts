@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Environment } from './environment.ts';
 import { within } from '../../../base/within.ts';
+import type { Environment } from './environment.ts';
 
 const TERM_MS = 2000;
 const DRAIN_MS = 1000;

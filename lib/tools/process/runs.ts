@@ -87,3 +87,8 @@ export const createRuns = (): Runs => {
     },
   };
 };
+
+/** Every program of a run that is alive, whatever it was started for. */
+export interface WithRuns {
+  readonly runs: Runs;
+}

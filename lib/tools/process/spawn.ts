@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
+import { within } from '../../../base/within.ts';
 import { inCgroup, removeCgroup } from './cgroups.ts';
 import type { Environment } from './environment.ts';
 import { leaveOnceGone } from './outlive.ts';
@@ -10,7 +11,6 @@ import { type Family, familyOf, sweep, type Traces } from './process-tree.ts';
 import { RUN_VARIABLE } from './processes.ts';
 import { underLimit } from './run-limit.ts';
 import type { LiveRun, Runs } from './runs.ts';
-import { within } from '../../../base/within.ts';
 
 const TERM_MS = 2000;
 const DRAIN_MS = 250;

@@ -1,8 +1,9 @@
 import { createCase as keepCase, readCase } from '../../../store/cases.ts';
-import type { Case } from '../../../store/records/case.ts';
 import { newId } from '../../../store/new-id.ts';
-import type { Service } from '../../service.ts';
+import type { Case } from '../../../store/records/case.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { checkProject } from '../../code/projects/project.ts';
+import type { WithConfig } from '../../config.ts';
 import { checkTexts } from './text.ts';
 
 export interface NewCase {
@@ -17,7 +18,7 @@ export interface NewCase {
  * when this resolves.
  */
 export const createCase = async (
-  service: Service,
+  service: WithConfig & WithStore,
   { title, type, description = '', project }: NewCase,
   files: Record<string, string> = {},
 ): Promise<Case> => {

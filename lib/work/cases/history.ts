@@ -1,15 +1,15 @@
 import { readHistory } from '../../../store/git/history.ts';
 import { caseOf } from '../../../store/items/item.ts';
 import type { HistoryEntry } from '../../../store/records/history.ts';
+import type { Store } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 
 /**
  * The commits of the workspace's own repository that changed a Work item, newest first; none without a repository.
  * Paths are those inside the item's directory.
  */
 export const getHistory = async (
-  { store }: Service,
+  store: Store,
   caseId: string,
   limit = 100,
 ): Promise<HistoryEntry[]> => {

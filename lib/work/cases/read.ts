@@ -1,10 +1,10 @@
+import { jsonText } from '../../../base/json.ts';
 import { listCases as keptCases, serveCase } from '../../../store/cases.ts';
 import { answerOf, type Item, plainState, recordOf } from '../../../store/items/item.ts';
 import type { Filter } from '../../../store/items/items.ts';
 import { Case, type StateName } from '../../../store/records/case.ts';
-import { jsonText } from '../../../base/json.ts';
+import type { Store } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 
 export interface Ready {
   body: Buffer;
@@ -12,7 +12,7 @@ export interface Ready {
 }
 
 /** A Work item as ready JSON: what its case.md says this moment. */
-export const getCase = async ({ store }: Service, id: string): Promise<Ready> => {
+export const getCase = async (store: Store, id: string): Promise<Ready> => {
   const served = await serveCase(store, id);
   if (served === undefined) throw notFound('Work item', id);
   return served;
@@ -37,7 +37,7 @@ export interface Listed {
 }
 
 /** Work items that match, oldest first, each with its JSON when that is asked for. */
-export const listCases = ({ store }: Service, query: CaseQuery): Listed[] => {
+export const listCases = (store: Store, query: CaseQuery): Listed[] => {
   const jsonOf = query.fields === undefined ? whole : partOf(fieldsIn(query.fields));
   return keptCases(store, filterOf(query)).map((item) => ({
     id: item.id,
@@ -100,4 +100,4 @@ const fieldsIn = (text: string): Field[] => {
 };
 
 /** Grows with every change of any Work item: an answer made at the same version is still right. */
-export const versionOf = ({ store }: Service): number => store.items.version;
+export const versionOf = (store: Store): number => store.items.version;

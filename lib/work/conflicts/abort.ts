@@ -1,8 +1,8 @@
+import { counted } from '../../../base/counted.ts';
 import { changeConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { counted } from '../../../base/counted.ts';
-import type { Service } from '../../service.ts';
 import type { Restored } from '../../code/snapshots/restore.ts';
+import type { SessionNeeds } from '../sessions/needs.ts';
 import { ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { letGo } from './proceed.ts';
@@ -19,14 +19,14 @@ export interface Aborted {
 }
 
 /** Ends the rebase and gives back the exact state before it. What was made since is kept under a ref. */
-export const abortRebase = (service: Service, caseId: string): Promise<Aborted> =>
+export const abortRebase = (service: SessionNeeds, caseId: string): Promise<Aborted> =>
   exclusively(service, caseId, 'abort of a rebase', async (worktree) => {
     const { store } = service;
     const { conflict: found } = await ourRebase(service, worktree);
     await changeConflict(store, found, { step: 'aborting', line: 'abort: putting all back' });
     const restored = await putBack(service, worktree, found);
     const left = whatIsLeft(restored);
-    if (left.length === 0) await dropKept(service, worktree, found);
+    if (left.length === 0) await dropKept(service.git, worktree, found);
     await letGo(service, found);
     await changeConflict(store, found, {
       ...{ outcome: 'aborted', step: null, ended_at: service.store.clock().toISOString() },

@@ -1,12 +1,19 @@
 import { changeConflict, type KeptConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import type { Git } from '../../tools/git/run/git.ts';
-import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
-import { status } from '../../tools/git/read/status.ts';
-import { stageFiles, type Unmerged, unmergedFiles, unmergedIn } from '../../code/rebase/unmerged.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { toFile } from '../../code/rebase/conflict-words.ts';
+import {
+  stageFiles,
+  type Unmerged,
+  unmergedFiles,
+  unmergedIn,
+} from '../../code/rebase/unmerged.ts';
+import { ServiceError } from '../../errors.ts';
+import { status } from '../../tools/git/read/status.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
+import type { WithEngine } from '../sessions/engine.ts';
+import type { SessionNeeds } from '../sessions/needs.ts';
 import { hasEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { refuseOpen } from './open-files.ts';
@@ -23,24 +30,24 @@ export interface WantedApply {
  * conflicts. 422 `markers_remain` while a file still has markers, or is as git left it; nothing is staged then.
  */
 export const applyResolution = (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   { resolved = [] }: WantedApply = {},
 ): Promise<Clean | Conflicted> =>
   exclusively(service, caseId, 'apply of a resolution', async (worktree) => {
     const { conflict, state } = await ourRebase(service, worktree);
     if (state === undefined) return endedByHand(service, worktree, conflict);
-    const files = await toStage(service, worktree, { conflict, state, resolved });
+    const files = await toStage(service.git, worktree, { conflict, state, resolved });
     return goOn(service, worktree, { conflict, files, resolved });
   });
 
 // An operator may end it with git: what git proves is told, and the rest is asked.
 const endedByHand = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
   conflict: KeptConflict,
 ): Promise<Clean> => {
-  if (await hasEnded(service, worktree, conflict))
+  if (await hasEnded(service.git, worktree, conflict))
     return finish(service, worktree, conflict, 'ended by hand');
   throw new ServiceError(
     'invalid_state',
@@ -54,11 +61,10 @@ interface Stopped extends Required<WantedApply> {
 }
 
 const toStage = async (
-  service: Service,
+  git: Git,
   worktree: WorktreeRecord,
   { conflict, state, resolved }: Stopped,
 ): Promise<Unmerged[]> => {
-  const { git } = service;
   const { conflicted, stopped, step } = conflict.matter;
   const files = await unmergedFiles(git, worktree);
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
@@ -71,7 +77,7 @@ const toStage = async (
   // Also what was staged by hand since: git itself stages a file with all its markers.
   const left = isSame ? conflicted : null;
   const all = left === null ? files : await unmergedIn(git, worktree, left);
-  await refuseOpen(service, worktree, { files, all, left, resolved });
+  await refuseOpen(git, worktree, { files, all, left, resolved });
   await refuseOthers(git, worktree, files);
   return files;
 };
@@ -100,7 +106,7 @@ const refuseOthers = async (
 };
 
 const goOn = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
   { conflict, files, resolved }: Omit<Stopped, 'state'> & { files: readonly Unmerged[] },
 ): Promise<Clean | Conflicted> => {

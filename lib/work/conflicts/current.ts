@@ -1,20 +1,22 @@
 import { changeConflict, type KeptConflict, openConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { Service } from '../../service.ts';
-import { isAncestor } from '../../tools/git/read/ancestry.ts';
-import { awaitRebase, type RebaseState, rebaseState } from '../../tools/git/write/rebase.ts';
-import { currentBranch, headCommit } from '../../tools/git/read/repository.ts';
-import { compare, readSnapshot } from '../../code/snapshots/snapshot.ts';
-import { unmergedFiles } from '../../code/rebase/unmerged.ts';
-import { block, finish, letGo, stopAt } from './proceed.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { foreignRebase, isOf, isOurs, noRebase } from '../../code/rebase/under-way.ts';
+import { unmergedFiles } from '../../code/rebase/unmerged.ts';
+import { compare, readSnapshot } from '../../code/snapshots/snapshot.ts';
+import { isAncestor } from '../../tools/git/read/ancestry.ts';
+import { currentBranch, headCommit } from '../../tools/git/read/repository.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import { awaitRebase, type RebaseState, rebaseState } from '../../tools/git/write/rebase.ts';
+import type { WithEngine } from '../sessions/engine.ts';
+import { block, finish, letGo, stopAt } from './proceed.ts';
 
 /**
  * The rebase that is under way in this worktree, as it stands now: what a daemon that died left in the middle is looked
  * at first, and told in the record. For whoever holds the session lock: then nobody is at it.
  */
 export const currentConflict = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
 ): Promise<KeptConflict | undefined> => {
   const conflict = openConflict(service.store, worktree.case_id);
@@ -40,7 +42,10 @@ export interface OurRebase {
 }
 
 /** The rebase of the daemon that is under way. 409 for another's, which is left alone, and 422 for none. */
-export const ourRebase = async (service: Service, worktree: WorktreeRecord): Promise<OurRebase> => {
+export const ourRebase = async (
+  service: WithEngine & WithGit & WithStore,
+  worktree: WorktreeRecord,
+): Promise<OurRebase> => {
   const conflict = await currentConflict(service, worktree);
   const state = await rebaseState(service.git, worktree);
   if (state !== undefined && (conflict === undefined || !isOurs(state, conflict)))
@@ -49,7 +54,11 @@ export const ourRebase = async (service: Service, worktree: WorktreeRecord): Pro
   return { conflict, state };
 };
 
-const close = async (service: Service, conflict: KeptConflict, line: string): Promise<void> => {
+const close = async (
+  service: WithEngine & WithGit & WithStore,
+  conflict: KeptConflict,
+  line: string,
+): Promise<void> => {
   await letGo(service, conflict);
   await changeConflict(service.store, conflict, {
     outcome: 'interrupted',
@@ -64,7 +73,7 @@ const close = async (service: Service, conflict: KeptConflict, line: string): Pr
  * it stopped at a conflict, that it ended, or that nothing was changed. Else the operator decides.
  */
 const takeUp = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
   conflict: KeptConflict,
 ): Promise<void> => {
@@ -73,21 +82,21 @@ const takeUp = async (
   const state = await rebaseState(service.git, worktree);
   if (snapshot === null && state === undefined)
     return close(service, conflict, `${DIED} before anything was changed`);
-  if (step === 'aborting') return leave(service, conflict, 'Send …/conflicts/abort again');
+  if (step === 'aborting') return leave(service.store, conflict, 'Send …/conflicts/abort again');
   if (state !== undefined) return takeUpStopped(service, worktree, { conflict, state });
-  if (await hasEnded(service, worktree, conflict)) {
+  if (await hasEnded(service.git, worktree, conflict)) {
     await finish(service, worktree, conflict, `${DIED}, and git ended the rebase`);
     return undefined;
   }
-  if (snapshot !== null && (await isUntouched(service, worktree, snapshot)))
+  if (snapshot !== null && (await isUntouched(service.git, worktree, snapshot)))
     return close(service, conflict, `${DIED} before anything was changed`);
-  return leave(service, conflict, 'Only …/conflicts/abort is safe: it brings all back');
+  return leave(service.store, conflict, 'Only …/conflicts/abort is safe: it brings all back');
 };
 
 const DIED = 'the daemon stopped in the middle';
 
 const takeUpStopped = async (
-  service: Service,
+  service: WithGit & WithStore,
   worktree: WorktreeRecord,
   { conflict, state }: { conflict: KeptConflict; state: RebaseState },
 ): Promise<void> => {
@@ -97,7 +106,7 @@ const takeUpStopped = async (
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
   if (isStop && isSame && conflicted !== null) {
     // How git left the files is known, and they may be resolved by now.
-    await block(service, conflict);
+    await block(service.store, conflict);
     await changeConflict(service.store, conflict, { step: 'conflicted', line: DIED });
     return;
   }
@@ -109,12 +118,12 @@ const takeUpStopped = async (
   const advice = isSame
     ? 'all is staged and nothing is committed yet: send …/conflicts/apply again, or …/abort'
     : 'git was in the middle of a commit: only …/conflicts/abort is safe, it brings all back';
-  await leave(service, conflict, advice);
+  await leave(service.store, conflict, advice);
 };
 
-const leave = async (service: Service, conflict: KeptConflict, advice: string): Promise<void> => {
-  await block(service, conflict);
-  await changeConflict(service.store, conflict, {
+const leave = async (store: Store, conflict: KeptConflict, advice: string): Promise<void> => {
+  await block(store, conflict);
+  await changeConflict(store, conflict, {
     step: 'interrupted',
     line: `${DIED} (${conflict.matter.step}). ${advice}`,
   });
@@ -122,7 +131,7 @@ const leave = async (service: Service, conflict: KeptConflict, advice: string): 
 
 /** Whether the branch is checked out again, is not what it was, and stands on what it was to be put onto. */
 export const hasEnded = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   { matter }: KeptConflict,
 ): Promise<boolean> => {
@@ -133,7 +142,7 @@ export const hasEnded = async (
 };
 
 const isUntouched = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   kept: { ref: string; commit: string },
 ): Promise<boolean> => {

@@ -1,38 +1,45 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { acquireLock, releaseLock } from '../../../store/sessions/locks.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { wakeQueue } from '../sessions/launch.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
+import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
 import { settleWithin } from '../../code/worktrees/turn/settle.ts';
+import { ServiceError } from '../../errors.ts';
+import type { WithEngine } from '../sessions/engine.ts';
+import { wakeQueue } from '../sessions/launch.ts';
+import type { SessionNeeds } from '../sessions/needs.ts';
 
 /**
  * Runs one step of a rebase: alone in the worktree, and holding the session lock, so that no session starts meanwhile.
  * 409 while one is at work, or while an operator holds the lock.
  */
 export const exclusively = async <T>(
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   operation: string,
   work: (worktree: WorktreeRecord) => Promise<T>,
 ): Promise<T> => {
   const { store } = service;
   const done = inWorktreeTurn(store, caseId, async () => {
-    const worktree = getWorktree(service, caseId);
+    const worktree = getWorktree(store, caseId);
     await readyToWrite(store);
     await checkState(worktree);
     await takeLock(service, caseId, operation);
     return settleWithin(service, caseId)
       .then(() => work(worktree))
-      .finally(() => freeOperation(service, caseId));
+      .finally(() => freeOperation(store, caseId));
   });
   return done.finally(() => wakeQueue(service));
 };
 
-const takeLock = async (service: Service, caseId: string, operation: string): Promise<void> => {
+const takeLock = async (
+  service: WithEngine & WithSetups & WithStore,
+  caseId: string,
+  operation: string,
+): Promise<void> => {
   const { store, engine } = service;
   refuseHeld(service, caseId);
   const acquired_at = store.clock().toISOString();
@@ -48,6 +55,6 @@ const takeLock = async (service: Service, caseId: string, operation: string): Pr
 };
 
 /** Frees the session lock, where the daemon itself holds it: no session does. */
-export const freeOperation = async ({ store }: Service, caseId: string): Promise<void> => {
+export const freeOperation = async (store: Store, caseId: string): Promise<void> => {
   await releaseLock(store, caseId, ({ operation }) => operation !== undefined);
 };

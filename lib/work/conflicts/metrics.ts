@@ -1,7 +1,7 @@
 import { allConflicts, type KeptConflict, listConflicts } from '../../../store/conflicts.ts';
 import { OUTCOMES } from '../../../store/records/conflict.ts';
+import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { secondsOf } from './history.ts';
 
 type Outcome = (typeof OUTCOMES)[number] | 'open';
@@ -19,7 +19,7 @@ export interface ConflictMetrics {
 
 /** How often rebases conflict and how long that lasts: of this Work item and of all, from their records alone. */
 export const conflictMetrics = async (
-  { store }: Service,
+  store: Store,
   caseId: string,
 ): Promise<ConflictMetrics & { workspace: ConflictMetrics }> => {
   const own = listConflicts(store, caseId);

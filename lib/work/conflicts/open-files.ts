@@ -1,13 +1,12 @@
 import type { KeptConflict } from '../../../store/conflicts.ts';
 import type { ConflictFile } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { asTheyWere } from '../../code/rebase/as-left.ts';
-import type { Git } from '../../tools/git/run/git.ts';
+import { toFile } from '../../code/rebase/conflict-words.ts';
 import { leftoverMarkers } from '../../code/rebase/markers.ts';
 import { isCheckedOut, type Unmerged } from '../../code/rebase/unmerged.ts';
-import { toFile } from '../../code/rebase/conflict-words.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Git } from '../../tools/git/run/git.ts';
 
 export interface Resolution {
   /** In conflict now. */
@@ -30,7 +29,7 @@ interface OpenFile extends ConflictFile {
  * one side of many a conflict without a mark, and to stage that unseen would lose the other.
  */
 export const refuseOpen = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   resolution: Resolution,
 ): Promise<void> => {

@@ -1,17 +1,22 @@
 import { listConflicts } from '../../../store/conflicts.ts';
 import type { ConflictMatter } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
+import { foreignRebase } from '../../code/rebase/under-way.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { isAncestor, mergeBase } from '../../tools/git/read/ancestry.ts';
-import { inTheMiddle } from '../../tools/git/write/commit.ts';
-import { filesInTheWay, rebaseState } from '../../tools/git/write/rebase.ts';
-import { fetchInto, pushRemote, remoteCommit } from '../../tools/git/remote/remote.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status, type WorktreeStatus } from '../../tools/git/read/status.ts';
+import { fetchInto, pushRemote, remoteCommit } from '../../tools/git/remote/remote.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import { inTheMiddle } from '../../tools/git/write/commit.ts';
+import { filesInTheWay, rebaseState } from '../../tools/git/write/rebase.ts';
+import type { WithEngine } from '../sessions/engine.ts';
+import type { SessionNeeds } from '../sessions/needs.ts';
 import { currentConflict } from './current.ts';
-import { foreignRebase } from '../../code/rebase/under-way.ts';
 
 export interface WantedRebase {
   /** A branch, tag or commit; default: the base of the worktree. */
@@ -31,7 +36,7 @@ export interface Preflight
 
 /** Looks whether a rebase can begin, and changes nothing but what is known of the remote's base branch. */
 export const preflight = async (
-  service: Service,
+  service: SessionNeeds,
   worktree: WorktreeRecord,
   { onto: wanted, keep_changes = false }: WantedRebase,
 ): Promise<Preflight> => {
@@ -51,8 +56,8 @@ export const preflight = async (
       `The repository has no branch or commit ${onto} to rebase onto. Name another with onto.`,
     );
   }
-  const range = await commitsToMove(service, worktree, { orig_head, onto_commit });
-  await refuseInTheWay(service, worktree, { onto: onto_commit, upstream: range });
+  const range = await commitsToMove(service.git, worktree, { orig_head, onto_commit });
+  await refuseInTheWay(service.git, worktree, { onto: onto_commit, upstream: range });
   const notes = [...fetched, ...remote.notes];
   return {
     onto,
@@ -66,7 +71,10 @@ export const preflight = async (
 };
 
 /** Throws while a rebase is under way in the worktree, ours or another, or git is in the middle of something else. */
-export const refuseUnderWay = async (service: Service, worktree: WorktreeRecord): Promise<void> => {
+export const refuseUnderWay = async (
+  service: WithEngine & WithGit & WithStore,
+  worktree: WorktreeRecord,
+): Promise<void> => {
   if ((await currentConflict(service, worktree)) !== undefined) {
     throw new ServiceError(
       'rebase_in_progress',
@@ -118,7 +126,7 @@ const nameOfBase = ({ base, branch }: WorktreeRecord, onto = base): string => {
 
 // What a remote has is asked for; without an answer, what it last had is what there is.
 const refreshed = async (
-  service: Service,
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
   worktree: WorktreeRecord,
   onto: string,
 ): Promise<string[]> => {
@@ -145,7 +153,7 @@ interface KnownRemote {
 
 /** What the branch is on the remote now: a push after the rebase replaces this commit, and no other. */
 const knownRemote = async (
-  service: Service,
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
   worktree: WorktreeRecord,
   orig_head: string,
 ): Promise<KnownRemote> => {
@@ -167,7 +175,7 @@ const knownRemote = async (
 
 // Of an earlier rebase that was not pushed, the remote has the commits as they were.
 const refuseAhead = async (
-  { git, store }: Service,
+  { git, store }: WithGit & WithStore,
   worktree: WorktreeRecord,
   { name, commit, orig_head }: { name: string; commit: string; orig_head: string },
 ): Promise<void> => {
@@ -184,7 +192,7 @@ const refuseAhead = async (
 
 // On another branch than before, only the Work item's own commits come along, not those of its former base.
 const commitsToMove = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   { orig_head, onto_commit }: Pick<ConflictMatter, 'orig_head' | 'onto_commit'>,
 ): Promise<string> => {
@@ -198,7 +206,7 @@ const commitsToMove = async (
 };
 
 const refuseInTheWay = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   range: { onto: string; upstream: string },
 ): Promise<void> => {

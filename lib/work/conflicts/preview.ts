@@ -1,12 +1,13 @@
 import type { ConflictFile } from '../../../store/records/conflict.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { rebaseState } from '../../tools/git/write/rebase.ts';
+import type { WithStore } from '../../../store/store.ts';
+import { toFile } from '../../code/rebase/conflict-words.ts';
+import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { conflictDiff, unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
 import { getWorktree } from '../../code/worktrees/read.ts';
-import { toFile } from '../../code/rebase/conflict-words.ts';
-import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
+import { ServiceError } from '../../errors.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { rebaseState } from '../../tools/git/write/rebase.ts';
 
 export interface Preview {
   files: ConflictFile[];
@@ -14,9 +15,12 @@ export interface Preview {
 }
 
 /** The files in conflict as they are now, and git's own diff of them. 404 when no rebase waits. Changes nothing. */
-export const previewConflicts = async (service: Service, caseId: string): Promise<Preview> => {
-  const worktree = getWorktree(service, caseId);
-  if (rebaseUnderWay(service, caseId) === undefined) throw nothingToSee(caseId);
+export const previewConflicts = async (
+  service: WithGit & WithStore,
+  caseId: string,
+): Promise<Preview> => {
+  const worktree = getWorktree(service.store, caseId);
+  if (rebaseUnderWay(service.store, caseId) === undefined) throw nothingToSee(caseId);
   await checkState(worktree);
   if ((await rebaseState(service.git, worktree)) === undefined) throw nothingToSee(caseId);
   const files = await unmergedFiles(service.git, worktree);

@@ -1,21 +1,23 @@
+import { counted } from '../../../base/counted.ts';
 import { changeConflict, type KeptConflict } from '../../../store/conflicts.ts';
 import type { ConflictFile } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { moveBase } from '../../../store/worktrees.ts';
-import { update } from '../cases/change.ts';
-import { isClosed, moveTo, unblock } from '../cases/moves.ts';
-import { counted } from '../../../base/counted.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { endQueued } from '../sessions/end-queued.ts';
-import { putMessage } from '../../tools/git/write/git-files.ts';
-import { type RebaseAnswer, rebaseState, type Stop } from '../../tools/git/write/rebase.ts';
-import { commitOf, headCommit } from '../../tools/git/read/repository.ts';
-import { bringBack } from '../../code/snapshots/set-aside.ts';
-import { dropSnapshot, readSnapshot, snapshot } from '../../code/snapshots/snapshot.ts';
-import { type Unmerged, unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { toFile } from '../../code/rebase/conflict-words.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
+import { type Unmerged, unmergedFiles } from '../../code/rebase/unmerged.ts';
+import { bringBack } from '../../code/snapshots/set-aside.ts';
+import { dropSnapshot, readSnapshot, snapshot } from '../../code/snapshots/snapshot.ts';
+import { ServiceError } from '../../errors.ts';
+import { commitOf, headCommit } from '../../tools/git/read/repository.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import { putMessage } from '../../tools/git/write/git-files.ts';
+import { type RebaseAnswer, rebaseState, type Stop } from '../../tools/git/write/rebase.ts';
+import { update } from '../cases/change.ts';
+import { isClosed, moveTo, unblock } from '../cases/moves.ts';
+import { endQueued } from '../sessions/end-queued.ts';
+import type { WithEngine } from '../sessions/engine.ts';
 
 export interface Clean {
   status: 'clean';
@@ -36,7 +38,7 @@ export interface Conflicted {
 
 /** What git came to: it stopped at a conflict, or the rebase has ended. Anything else is thrown, in git's own words. */
 export const proceed = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
   conflict: KeptConflict,
   { done, said }: RebaseAnswer,
@@ -62,7 +64,7 @@ const gitSaid = (said: string): ServiceError => {
 
 /** Git stopped at a conflict: it is told, the Work item waits for the operator, and what is unmerged is remembered. */
 export const stopAt = async (
-  service: Service,
+  service: WithGit & WithStore,
   worktree: WorktreeRecord,
   conflict: KeptConflict,
   { files, stop }: { files: readonly Unmerged[]; stop: Stop },
@@ -70,7 +72,7 @@ export const stopAt = async (
   const { git, store } = service;
   const { matter } = conflict;
   const { ref, commit } = await snapshot(git, worktree, 'conflicted');
-  await block(service, conflict);
+  await block(store, conflict);
   const told = files.map(toFile);
   const all = merged(matter.files, told);
   await changeConflict(store, conflict, {
@@ -101,21 +103,24 @@ const named = (files: readonly ConflictFile[]): string =>
     .join(', ') + (files.length > 5 ? ', …' : '');
 
 /** One that is closed stays closed: its branch may be rebased all the same. */
-export const block = async (service: Service, { case_id }: KeptConflict): Promise<void> => {
-  await update(service, case_id, (item) =>
+export const block = async (store: Store, { case_id }: KeptConflict): Promise<void> => {
+  await update(store, case_id, (item) =>
     isClosed(item.state) ? undefined : moveTo(item, 'BLOCKED'),
   );
 };
 
 /** The Work item goes back to where it was, unless something else blocked it before. */
-export const letGo = async (service: Service, { case_id, matter }: KeptConflict): Promise<void> => {
+export const letGo = async (
+  service: WithEngine & WithGit & WithStore,
+  { case_id, matter }: KeptConflict,
+): Promise<void> => {
   await endQueued(service, case_id, CONFLICT);
-  if (matter.case_state_before !== 'BLOCKED') await update(service, case_id, unblock);
+  if (matter.case_state_before !== 'BLOCKED') await update(service.store, case_id, unblock);
 };
 
 /** The rebase has ended: changes come back, the worktree's base is what it is on now, and the record says so last. */
 export const finish = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
   conflict: KeptConflict,
   how = 'ended',
@@ -123,8 +128,8 @@ export const finish = async (
   const { git, store } = service;
   const { onto, onto_commit, set_aside, conflicted, conflicted_at } = conflict.matter;
   const head = (await headCommit(git, worktree)) ?? onto_commit;
-  const isBack = await bringChanges(service, worktree, conflict);
-  const base = (await isBranch(service, worktree, onto)) ? onto : worktree.base;
+  const isBack = await bringChanges(git, worktree, conflict);
+  const base = (await isBranch(git, worktree, onto)) ? onto : worktree.base;
   await moveBase(store, worktree, { base, base_commit: onto_commit });
   if (conflicted !== null) await dropSnapshot(git, worktree, conflicted);
   await letGo(service, conflict);
@@ -146,7 +151,7 @@ export const finish = async (
 // With the message that was prepared for them: git takes it for a commit of the rebase, and forgets it. True, too, where
 // nothing was set aside.
 const bringChanges = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   { matter: { set_aside, snapshot: before } }: KeptConflict,
 ): Promise<boolean> => {
@@ -157,10 +162,6 @@ const bringChanges = async (
   return true;
 };
 
-const isBranch = async (
-  { git }: Service,
-  worktree: WorktreeRecord,
-  name: string,
-): Promise<boolean> =>
+const isBranch = async (git: Git, worktree: WorktreeRecord, name: string): Promise<boolean> =>
   (await commitOf(git, worktree, `refs/heads/${name}`)) !== undefined ||
   (await commitOf(git, worktree, `refs/remotes/${name}`)) !== undefined;

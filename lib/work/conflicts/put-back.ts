@@ -1,9 +1,12 @@
 import { changeConflict, type KeptConflict, openConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { Service } from '../../service.ts';
-import { putGitFiles } from '../../tools/git/write/git-files.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { type Restored, restore } from '../../code/snapshots/restore.ts';
 import { dropSnapshot, readSnapshot } from '../../code/snapshots/snapshot.ts';
+import type { WithLog } from '../../log.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import { putGitFiles } from '../../tools/git/write/git-files.ts';
+import type { WithEngine } from '../sessions/engine.ts';
 import { messageOf } from './preflight.ts';
 import { block, letGo } from './proceed.ts';
 
@@ -12,7 +15,7 @@ import { block, letGo } from './proceed.ts';
  * fail: HEAD, branch, index, files, modes. What is undone is kept under a ref, which the record names before.
  */
 export const putBack = async (
-  { git, store }: Service,
+  { git, store }: WithGit & WithStore,
   worktree: WorktreeRecord,
   conflict: KeptConflict,
 ): Promise<Restored | undefined> => {
@@ -30,7 +33,7 @@ export const putBack = async (
 
 /** Lets go of what was kept for the rebase, once all is as it was. */
 export const dropKept = async (
-  { git }: Service,
+  git: Git,
   worktree: WorktreeRecord,
   { matter: { snapshot, conflicted, set_aside } }: KeptConflict,
 ): Promise<void> => {
@@ -40,7 +43,7 @@ export const dropKept = async (
 
 /** A rebase that could not begin leaves nothing behind but its record, which says why. Throws what it was told. */
 export const undo = async (
-  service: Service,
+  service: WithEngine & WithGit & WithLog & WithStore,
   worktree: WorktreeRecord,
   error: unknown,
 ): Promise<never> => {
@@ -49,7 +52,7 @@ export const undo = async (
   if (conflict === undefined) throw error;
   try {
     await putBack(service, worktree, conflict);
-    await dropKept(service, worktree, conflict);
+    await dropKept(service.git, worktree, conflict);
     await letGo(service, conflict);
     await changeConflict(store, conflict, {
       ...{ outcome: 'failed', step: null, snapshot: null, conflicted: null, set_aside: null },
@@ -58,7 +61,7 @@ export const undo = async (
     });
   } catch (other) {
     log.error({ err: other, case_id: worktree.case_id }, 'A rebase that failed was not put back');
-    await block(service, conflict);
+    await block(store, conflict);
     const line = `failed (${messageOf(error)}), and was not put back (${messageOf(other)}): send …/conflicts/abort`;
     await changeConflict(store, conflict, { step: 'interrupted', line });
   }

@@ -3,11 +3,14 @@ import { readCase } from '../../../store/cases.ts';
 import { changeConflict, createConflict, type KeptConflict } from '../../../store/conflicts.ts';
 import type { ConflictMatter } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { rebase } from '../../tools/git/write/rebase.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { setAside } from '../../code/snapshots/set-aside.ts';
 import { snapshot } from '../../code/snapshots/snapshot.ts';
+import { notFound } from '../../errors.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { rebase } from '../../tools/git/write/rebase.ts';
+import type { WithEngine } from '../sessions/engine.ts';
+import type { SessionNeeds } from '../sessions/needs.ts';
 import { exclusively } from './exclusively.ts';
 import { type Preflight, preflight, type WantedRebase } from './preflight.ts';
 import { type Clean, type Conflicted, proceed } from './proceed.ts';
@@ -20,13 +23,13 @@ export type Rebased = (Clean | Conflicted) & { notes?: string[] };
  * put back, and the record says why. At a conflict the Work item is BLOCKED until …/apply or …/abort.
  */
 export const startRebase = (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   wanted: WantedRebase,
 ): Promise<Rebased> =>
   exclusively(service, caseId, 'rebase', async (worktree) => {
     const known = await preflight(service, worktree, wanted);
-    const conflict = await begin(service, worktree, known);
+    const conflict = await begin(service.store, worktree, known);
     const answer = await attempt(service, worktree, { conflict, known }).catch((error: unknown) =>
       undo(service, worktree, error),
     );
@@ -34,7 +37,7 @@ export const startRebase = (
   });
 
 const begin = async (
-  { store }: Service,
+  store: Store,
   worktree: WorktreeRecord,
   { onto, onto_commit, orig_head, remote, notes }: Preflight,
 ): Promise<KeptConflict> => {
@@ -71,7 +74,7 @@ interface Begun {
 }
 
 const attempt = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
   { conflict, known }: Begun,
 ): Promise<Clean | Conflicted> => {
@@ -79,11 +82,11 @@ const attempt = async (
   const { id } = conflict.matter;
   const { ref, commit } = await snapshot(git, worktree);
   const step = { step: 'rebasing' as const, snapshot: { ref, commit } };
-  let kept = await changed(service, conflict, { ...step, line: `all is kept under ${ref}` });
+  let kept = await changed(service.store, conflict, { ...step, line: `all is kept under ${ref}` });
   if (known.hasChanges) {
     const set_aside = await setAside(git, worktree, id);
     const line = `uncommitted changes are set aside under ${set_aside.ref}`;
-    kept = await changed(service, kept, { set_aside, line });
+    kept = await changed(service.store, kept, { set_aside, line });
   }
   const { onto_commit: onto, upstream } = known;
   const answer = await rebase(git, worktree, { onto, upstream, marker: id });
@@ -91,7 +94,7 @@ const attempt = async (
 };
 
 const changed = async (
-  { store }: Service,
+  store: Store,
   conflict: KeptConflict,
   change: Parameters<typeof changeConflict>[2],
 ): Promise<KeptConflict> => {

@@ -1,22 +1,23 @@
+import { newId } from '../../../store/new-id.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { listSessions, readSession } from '../../../store/sessions/sessions.ts';
+import type { Store } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees.ts';
-import { ServiceError } from '../../errors.ts';
-import { newId } from '../../../store/new-id.ts';
 import type { Choice } from '../../agents/choice.ts';
-import type { Service } from '../../service.ts';
-import { createSession, type NewSession } from '../sessions/create.ts';
+import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
-import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/rebase/under-way.ts';
+import { ServiceError } from '../../errors.ts';
+import { createSession, type NewSession } from '../sessions/create.ts';
+import type { SessionNeeds } from '../sessions/needs.ts';
 
 /**
  * Starts a session that proposes how to resolve the conflicts, in Plan mode like any other: nothing is changed before
  * the operator approves, and nothing is staged at all. There is one at a time: 409 `session_active`.
  */
 export const resolveWithAgent = (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   wanted: Pick<NewSession, 'provider' | keyof Choice>,
 ): Promise<Session> =>
@@ -24,11 +25,11 @@ export const resolveWithAgent = (
     const id = newId();
     const known = readSession(service.store, caseId, id);
     if (known !== undefined) return known.session;
-    const worktree = getWorktree(service, caseId);
+    const worktree = getWorktree(service.store, caseId);
     await checkState(worktree);
-    if (rebaseUnderWay(service, caseId) === undefined) throw noRebase();
+    if (rebaseUnderWay(service.store, caseId) === undefined) throw noRebase();
     refuseHeld(service, caseId);
-    refuseSecond(service, caseId);
+    refuseSecond(service.store, caseId);
     if ((await unmergedFiles(service.git, worktree)).length === 0) {
       throw new ServiceError(
         'invalid_state',
@@ -38,7 +39,7 @@ export const resolveWithAgent = (
     return createSession(service, caseId, { ...wanted, id, type: CONFLICT });
   });
 
-const refuseSecond = ({ store }: Service, caseId: string): void => {
+const refuseSecond = (store: Store, caseId: string): void => {
   const waits = (listSessions(store, caseId) ?? []).some(
     ({ session }) =>
       session.type === CONFLICT && session.status === 'queued' && session.elsewhere !== true,

@@ -6,12 +6,13 @@ import {
   type PlanningFile,
   type PlanningStage,
 } from '../../../store/records/planning.ts';
-import { notFound, ServiceError } from '../../errors.ts';
 import type { Provider } from '../../agents/provider.ts';
-import type { Service } from '../../service.ts';
-import { checkProvider } from '../sessions/create.ts';
-import { needTrustOf } from '../sessions/trust.ts';
+import type { Providers } from '../../agents/providers.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { planningFor } from '../planning/gate.ts';
+import { checkProvider } from '../sessions/create.ts';
+import type { SessionNeeds } from '../sessions/needs.ts';
+import { needTrustOf } from '../sessions/trust.ts';
 import { type Material, STAGES } from './material.ts';
 import { planningPrompt } from './prompts.ts';
 import { readOnlyTurn } from './turn.ts';
@@ -28,7 +29,7 @@ export interface Wanted {
  * agent, from the text alone. What was edited by hand stays: 409 `planning_edited`, also when it was edited meanwhile.
  */
 export const generate = async (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   filename: PlanningFile,
   { provider, overwrite = false }: Wanted,
@@ -36,7 +37,7 @@ export const generate = async (
   const item = await readCase(service.store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
   const name = checkProvider(service, provider);
-  const planning = planningFor(service, caseId);
+  const planning = planningFor(service.store, caseId);
   const seen = hashOf(planning, filename);
   if (!overwrite) refuseEdited(planning, filename);
   const material = STAGES[filename](service, item, planning);
@@ -62,12 +63,12 @@ interface Made {
 }
 
 const make = async (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   name: string,
   material: Material,
 ): Promise<Made> => {
-  const run = await agentOf(service, name);
+  const run = await agentOf(service.providers, name);
   if (run === undefined) return { content: material.extract(), generated_by: EXTRACTION };
   await needTrustOf(service, { case_id: caseId, provider: name });
   const prompt = planningPrompt(material);
@@ -78,8 +79,8 @@ const make = async (
 const EXTRACTION = 'extraction';
 
 // Those that are no agents can think of nothing: then the text itself says what there is.
-const agentOf = async (service: Service, name: string): Promise<Provider | undefined> => {
-  const provider = service.providers().get(name);
+const agentOf = async (providers: () => Providers, name: string): Promise<Provider | undefined> => {
+  const provider = providers().get(name);
   const { kind, available, reason } = (await provider?.probe()) ?? {};
   if (kind === 'runbook' || kind === 'manual') return undefined;
   if (available === true) return provider;

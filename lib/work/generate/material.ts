@@ -4,9 +4,9 @@ import type { Planning } from '../../../store/planning.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PlanningFile } from '../../../store/records/planning.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import { extractIssue } from '../issue-text/extract.ts';
-import type { Service } from '../../service.ts';
 import { definitionOf, type Origin } from './definition.ts';
 import { hypothesesOf } from './hypotheses.ts';
 import { tasksOf } from './tasks.ts';
@@ -22,16 +22,16 @@ export interface Material {
   extract: () => string;
 }
 
-type Gather = (service: Service, item: Case, planning: Planning) => Material;
+type Gather = (service: WithStore, item: Case, planning: Planning) => Material;
 
 /** What each stage needs; 422 where it is not there. */
 export const STAGES: Readonly<Record<PlanningFile, Gather>> = {
-  'problem-definition.md': (service, item) => fromIssue(service, item),
-  'hypotheses.md': (service, item, planning) => fromDefinition(service, item, planning),
+  'problem-definition.md': (service, item) => fromIssue(service.store, item),
+  'hypotheses.md': (service, item, planning) => fromDefinition(service.store, item, planning),
   'tasks.md': (_service, item, planning) => fromHypotheses(item, planning),
 };
 
-const fromIssue = ({ store }: Service, item: Case): Material => {
+const fromIssue = (store: Store, item: Case): Material => {
   const issue = readLink(store, item.id)?.issue;
   const copy = issue === undefined ? undefined : readIssueCopy(store, item.id);
   if (issue === undefined) throw notLinked('The Work item is linked to no issue.');
@@ -62,7 +62,7 @@ const originOf = (issue: IssueLinkMatter, copy: IssueCopy): Origin => ({
 
 const nameOf = ({ repository, number }: IssueLinkMatter): string => `${repository}#${number}`;
 
-const fromDefinition = ({ store }: Service, item: Case, planning: Planning): Material => {
+const fromDefinition = (store: Store, item: Case, planning: Planning): Material => {
   const issue = readLink(store, item.id)?.issue;
   const [source, content] = problemOf(item, planning);
   return {

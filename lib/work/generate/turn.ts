@@ -1,23 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import { visible } from '../../../base/visible.ts';
 import type { LockMatter } from '../../../store/records/lock.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { acquireLock, releaseLock } from '../../../store/sessions/locks.ts';
-import { visible } from '../../../base/visible.ts';
-import { refuseSession } from '../../code/rebase/under-way.ts';
-import { ServiceError } from '../../errors.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { ANSWER_LIMITS } from '../../agents/launch.ts';
 import type { Provider, RunResult, RunSpec } from '../../agents/provider.ts';
 import { openRunDoor } from '../../agents/run-door.ts';
-import type { Service } from '../../service.ts';
-import { keepBaseline, undoChanges, undoInterrupted } from '../sessions/baseline.ts';
-import { type LiveRun, newRun, START } from '../sessions/engine.ts';
-import { wakeQueue } from '../sessions/launch.ts';
-import { noPlaceLeft } from '../sessions/places.ts';
-import type { ReadingTurn } from '../sessions/reading-turn.ts';
-import { forgetState } from '../../sandbox/state/open.ts';
+import { refuseSession } from '../../code/rebase/under-way.ts';
 import { viewOf } from '../../code/worktrees/look/view.ts';
 import { ensureWorktree } from '../../code/worktrees/make/create.ts';
 import { refuseHeld } from '../../code/worktrees/read.ts';
+import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import type { WithMcp } from '../../sandbox/egress/mcp-door.ts';
+import { forgetState } from '../../sandbox/state/open.ts';
+import { keepBaseline, undoChanges, undoInterrupted } from '../sessions/baseline.ts';
+import type { WithEngine } from '../sessions/engine.ts';
+import { type LiveRun, newRun, START } from '../sessions/engine.ts';
+import { wakeQueue } from '../sessions/launch.ts';
+import type { SessionNeeds } from '../sessions/needs.ts';
+import { noPlaceLeft } from '../sessions/places.ts';
+import type { ReadingTurn } from '../sessions/reading-turn.ts';
 
 /** Of the lock: the daemon frees it when that is done, or when it starts again. */
 export const PLANNING = 'planning';
@@ -34,7 +39,7 @@ export interface Asked {
  * somebody else is at work there, 502 `provider_failed` for an agent that fails or changes something.
  */
 export const readOnlyTurn = async (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   asked: Asked,
 ): Promise<string> => {
@@ -46,7 +51,7 @@ export const readOnlyTurn = async (
   }
 };
 
-const free = async (service: Service, { case_id, session_id }: LiveRun): Promise<void> => {
+const free = async (service: SessionNeeds, { case_id, session_id }: LiveRun): Promise<void> => {
   const isOurs = ({ operation }: LockMatter): boolean => operation === PLANNING;
   await releaseLock(service.store, case_id, isOurs).finally(() =>
     service.engine.live.delete(session_id),
@@ -60,11 +65,11 @@ interface Begun {
   ended: () => void;
 }
 
-const begin = (service: Service, caseId: string): Promise<Begun> =>
+const begin = (service: WithEngine & WithSetups & WithStore, caseId: string): Promise<Begun> =>
   service.engine.starts.take(START, async () => {
     const { store, engine } = service;
     if (engine.closing) throw new ServiceError('unavailable', STOPPED);
-    refuseSession(service, caseId, PLANNING);
+    refuseSession(store, caseId, PLANNING);
     refuseHeld(service, caseId);
     if (noPlaceLeft(service)) throw busy('As many sessions run as max_sessions allows.');
     const acquired_at = store.clock().toISOString();
@@ -94,9 +99,9 @@ const liveRun = (case_id: string): Begun => {
   return { live, ended };
 };
 
-const compared = async (service: Service, live: LiveRun, asked: Asked): Promise<RunResult> => {
+const compared = async (service: SessionNeeds, live: LiveRun, asked: Asked): Promise<RunResult> => {
   const { case_id, session_id: id } = live;
-  const turn = turnOfPlanning(service, { case_id, id, provider: asked.provider.name });
+  const turn = turnOfPlanning(service.log, { case_id, id, provider: asked.provider.name });
   const worktree = await ensureWorktree(service, case_id);
   await undoInterrupted(service, turn);
   const baseline = await keepBaseline(service, turn, worktree);
@@ -112,14 +117,14 @@ const compared = async (service: Service, live: LiveRun, asked: Asked): Promise<
 
 /** A turn that belongs to no session: what is found goes to the log, and what was undone stays under its ref. */
 export const turnOfPlanning = (
-  service: Service,
+  log: Log,
   turn: Pick<ReadingTurn, 'case_id' | 'id' | 'provider'>,
 ): ReadingTurn => ({
   ...turn,
   of: 'planning',
   run_marker: turn.id,
   tell: (found) =>
-    service.log.warn({ case_id: turn.case_id, ...found }, 'An agent changed something in planning'),
+    log.warn({ case_id: turn.case_id, ...found }, 'An agent changed something in planning'),
   keepPatch: async () => undefined,
 });
 
@@ -129,16 +134,20 @@ interface Start {
   signed_as: string | undefined;
 }
 
-const run = async (service: Service, live: LiveRun, start: Start): Promise<RunResult> => {
+const run = async (
+  service: WithEngine & WithMcp & WithStore,
+  live: LiveRun,
+  start: Start,
+): Promise<RunResult> => {
   if (live.stopping || service.engine.closing) return { outcome: 'cancelled' };
   live.worktree = start.worktree.path;
   const provider = start.asked.provider.run;
-  const door = await openRunDoor(service, provider, live.token);
+  const door = await openRunDoor(service.mcp, provider, live.token);
   if (live.stopping || service.engine.closing) {
     door.close();
     return { outcome: 'cancelled' };
   }
-  const spec = { ...specOf(service, live, start), mcp: door.mcp };
+  const spec = { ...specOf(service.store, live, start), mcp: door.mcp };
   live.run = provider.start(spec, () => undefined);
   return live.run.done.finally(() => {
     door.close();
@@ -146,13 +155,9 @@ const run = async (service: Service, live: LiveRun, start: Start): Promise<RunRe
   });
 };
 
-const specOf = (
-  service: Service,
-  live: LiveRun,
-  { asked, worktree, signed_as }: Start,
-): RunSpec => ({
+const specOf = (store: Store, live: LiveRun, { asked, worktree, signed_as }: Start): RunSpec => ({
   session_id: live.session_id,
-  ...viewOf(service, worktree, { phase: 'plan' }),
+  ...viewOf(store, worktree, { phase: 'plan' }),
   session_dir: worktree.path,
   prompt: {
     title: '',

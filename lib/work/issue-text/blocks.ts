@@ -1,6 +1,6 @@
+import { fenceOff } from '../../../base/fence-off.ts';
 import type { Container } from '../../../base/markdown/containers.ts';
 import { type Leaf, readLeaves } from '../../../base/markdown/leaves.ts';
-import { fenceOff } from '../../../base/fence-off.ts';
 
 export interface Item {
   text: string;

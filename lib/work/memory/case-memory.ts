@@ -1,8 +1,8 @@
 import { listMemory as keptFiles, readMemory, writeMemory } from '../../../store/memory.ts';
 import { isMarkdownName } from '../../../store/names.ts';
+import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 
 export interface MemoryFile {
   filename: string;
@@ -11,13 +11,13 @@ export interface MemoryFile {
 }
 
 /** The memory files of a Work item, planning files included, by name. */
-export const listMemory = ({ store }: Service, caseId: string): MemoryFile[] => {
+export const listMemory = (store: Store, caseId: string): MemoryFile[] => {
   const files = keptFiles(store, caseId);
   if (files === undefined) throw notFound('Work item', caseId);
   return files.map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
 };
 
-export const getMemory = ({ store }: Service, caseId: string, filename: string): TextFile => {
+export const getMemory = (store: Store, caseId: string, filename: string): TextFile => {
   checkName(filename);
   const file = readMemory(store, caseId, filename);
   if (file === undefined) throw notFound('memory file', filename);
@@ -26,7 +26,7 @@ export const getMemory = ({ store }: Service, caseId: string, filename: string):
 
 /** Writes a whole memory file. With `ifMatch` only when it is still the one that was read, by hand or otherwise. */
 export const putMemory = async (
-  { store }: Service,
+  store: Store,
   caseId: string,
   file: { filename: string; content: string },
   ifMatch?: string,

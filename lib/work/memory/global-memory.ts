@@ -1,19 +1,23 @@
-import { editGlobalMemory, listGlobalMemory, readGlobalMemory } from '../../../store/global-memory.ts';
+import {
+  editGlobalMemory,
+  listGlobalMemory,
+  readGlobalMemory,
+} from '../../../store/global-memory.ts';
 import { type HeldLock, heldLocks } from '../../../store/sessions/locks.ts';
+import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
-import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { isTokenOf } from '../../agents/token.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { checkName, type MemoryFile } from './case-memory.ts';
 
 const MAX_BYTES = 1_048_576;
 
 /** The files of the global memory, by name. */
-export const listGlobal = ({ store }: Service): MemoryFile[] =>
+export const listGlobal = (store: Store): MemoryFile[] =>
   listGlobalMemory(store).map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
 
-export const getGlobal = ({ store }: Service, filename: string): TextFile => {
+export const getGlobal = (store: Store, filename: string): TextFile => {
   checkName(filename);
   const file = readGlobalMemory(store, filename);
   if (file === undefined) throw notFound('global memory file', filename);
@@ -34,16 +38,16 @@ export interface GlobalWrite {
  * look and the write. What was saved by hand meanwhile is added to, never lost.
  */
 export const writeGlobal = (
-  service: Service,
+  store: Store,
   { content, mode, case_id, token }: GlobalWrite,
   ifMatch?: string,
 ): Promise<MemoryFile> => {
   checkContent(content);
   return editGlobalMemory(
-    service.store,
+    store,
     (before) => {
-      if (case_id !== undefined) checkCase(service, case_id);
-      refuseHeldByOthers(heldLocks(service.store, case_id), token);
+      if (case_id !== undefined) checkCase(store, case_id);
+      refuseHeldByOthers(heldLocks(store, case_id), token);
       const text = mode === 'append' ? appended(before, content) : Buffer.from(content);
       if (text.length > MAX_BYTES) throw tooLarge(text.length);
       return text;

@@ -1,6 +1,6 @@
 import { memoryRootOf } from '../../../store/memory.ts';
+import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 
 export interface MemoryRoot {
   case_id: string;
@@ -10,7 +10,7 @@ export interface MemoryRoot {
 }
 
 /** Where the memory files are that go with a Work item's worktree, whether it has one yet or not. */
-export const memoryRoot = ({ store }: Service, caseId: string): MemoryRoot => {
+export const memoryRoot = (store: Store, caseId: string): MemoryRoot => {
   const root = memoryRootOf(store, caseId);
   if (root === undefined) throw notFound('Work item', caseId);
   return { case_id: caseId, ...root, global_path: store.layout.memory };

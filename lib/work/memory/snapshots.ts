@@ -1,3 +1,4 @@
+import { newId } from '../../../store/new-id.ts';
 import type { Snapshot, SnapshotEntry } from '../../../store/records/snapshot.ts';
 import {
   createSnapshot,
@@ -5,23 +6,18 @@ import {
   readSnapshot,
   type TaggedSnapshot,
 } from '../../../store/snapshots.ts';
+import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
-import { newId } from '../../../store/new-id.ts';
-import type { Service } from '../../service.ts';
 
 /** Keeps the global memory as it is now. Throws `too_large` beyond 16 MiB. */
-export const takeSnapshot = ({ store }: Service): Promise<TaggedSnapshot> =>
+export const takeSnapshot = (store: Store): Promise<TaggedSnapshot> =>
   createSnapshot(store, newId());
 
 /** The snapshots that can be read, oldest first; the others are told by the diagnostics. */
-export const listSnapshots = ({ store }: Service): SnapshotEntry[] =>
-  keptSnapshots(store).snapshots;
+export const listSnapshots = (store: Store): SnapshotEntry[] => keptSnapshots(store).snapshots;
 
 /** Throws 404, and `unreadable_record` when the snapshot was changed since. */
-export const getSnapshot = (
-  { store }: Service,
-  id: string,
-): { snapshot: Snapshot; etag: string } => {
+export const getSnapshot = (store: Store, id: string): { snapshot: Snapshot; etag: string } => {
   const found = readSnapshot(store, id);
   if (found === undefined) throw notFound('snapshot', id);
   return found;

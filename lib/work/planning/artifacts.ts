@@ -3,26 +3,26 @@ import {
   type PlanningArtifact,
   type PlanningFile,
 } from '../../../store/records/planning.ts';
+import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
 import { ServiceError } from '../../errors.ts';
 import { getMemory, putMemory } from '../memory/case-memory.ts';
-import type { Service } from '../../service.ts';
 import { artifactsOf, planningFor } from './gate.ts';
 
 /** The planning files that are there, in the order of their stages. */
-export const listArtifacts = (service: Service, caseId: string): PlanningArtifact[] =>
-  artifactsOf(planningFor(service, caseId));
+export const listArtifacts = (store: Store, caseId: string): PlanningArtifact[] =>
+  artifactsOf(planningFor(store, caseId));
 
-export const getArtifact = (service: Service, caseId: string, filename: string): TextFile =>
-  getMemory(service, caseId, named(filename));
+export const getArtifact = (store: Store, caseId: string, filename: string): TextFile =>
+  getMemory(store, caseId, named(filename));
 
 /** Writes a whole planning file: an edit by hand, after which an approval is stale. */
 export const putArtifact = (
-  service: Service,
+  store: Store,
   caseId: string,
   { filename, content }: { filename: string; content: string },
   ifMatch?: string,
-): Promise<TextFile> => putMemory(service, caseId, { filename: named(filename), content }, ifMatch);
+): Promise<TextFile> => putMemory(store, caseId, { filename: named(filename), content }, ifMatch);
 
 const named = (filename: string): PlanningFile => {
   const found = PLANNING_FILES.find((name) => name === filename);

@@ -10,15 +10,15 @@ import {
   type PlanningFile,
   type PlanningGate,
 } from '../../../store/records/planning.ts';
+import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 
 /** The planning gate of a Work item as its files are this moment. */
-export const planningGate = (service: Service, caseId: string): PlanningGate =>
-  gateOf(planningFor(service, caseId));
+export const planningGate = (store: Store, caseId: string): PlanningGate =>
+  gateOf(planningFor(store, caseId));
 
-export const planningFor = ({ store }: Service, caseId: string): Planning => {
+export const planningFor = (store: Store, caseId: string): Planning => {
   const planning = readPlanning(store, caseId);
   if (planning === undefined) throw notFound('Work item', caseId);
   return planning;
@@ -68,12 +68,12 @@ const differences = (
  * `plan_changed` says which are not.
  */
 export const approvePlanning = async (
-  service: Service,
+  store: Store,
   caseId: string,
   seen?: Readonly<Record<string, string>>,
 ): Promise<PlanningGate> => {
-  const at = service.store.clock().toISOString();
-  const planning = await changePlanning(service.store, caseId, approval(at, seen));
+  const at = store.clock().toISOString();
+  const planning = await changePlanning(store, caseId, approval(at, seen));
   if (planning === undefined) throw notFound('Work item', caseId);
   return gateOf(planning);
 };
@@ -104,8 +104,8 @@ const artifactsChanged = (changed: string[], artifacts: Record<string, string>):
   );
 
 /** Throws 422 `planning_gate_closed` once there is a planning file and the operator has not approved what is there. */
-export const refuseClosedGate = (service: Service, caseId: string): void => {
-  const { status, artifacts } = planningGate(service, caseId);
+export const refuseClosedGate = (store: Store, caseId: string): void => {
+  const { status, artifacts } = planningGate(store, caseId);
   if (status === 'not_started' || status === 'approved') return;
   throw new ServiceError('planning_gate_closed', closedBecause(status, artifacts), {
     members: { planning: status },

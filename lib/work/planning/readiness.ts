@@ -1,27 +1,36 @@
+import { counted } from '../../../base/counted.ts';
 import { readCase } from '../../../store/cases.ts';
 import { readLink } from '../../../store/links/links.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Readiness } from '../../../store/records/planning.ts';
 import { readLock } from '../../../store/sessions/locks.ts';
 import { readSession } from '../../../store/sessions/sessions.ts';
-import { isClosed } from '../cases/moves.ts';
-import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
-import { counted } from '../../../base/counted.ts';
-import { notFound } from '../../errors.ts';
-import { listChecklist } from '../proof/checklist.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithProviders } from '../../agents/providers.ts';
 import { messageOf } from '../../agents/run-end.ts';
-import type { Service } from '../../service.ts';
+import { repositoryFor } from '../../code/projects/repository.ts';
+import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { adviceFor, stateOf } from '../../code/worktrees/look/state.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
-import { repositoryFor } from '../../code/projects/repository.ts';
+import type { WithConfig } from '../../config.ts';
+import { notFound } from '../../errors.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { isClosed } from '../cases/moves.ts';
+import { listChecklist } from '../proof/checklist.ts';
 import { closedBecause, planningGate } from './gate.ts';
 
 type Check = Readiness['checks'][number];
 type Found = Pick<Check, 'ok' | 'detail'>;
-type Look = (service: Service, item: Case) => Found | Promise<Found>;
+type Look = (
+  service: WithConfig & WithGit & WithProviders & WithStore,
+  item: Case,
+) => Found | Promise<Found>;
 
 /** Whether a session of the Work item can begin and be approved now, and what keeps it from that. It changes nothing. */
-export const readiness = async (service: Service, caseId: string): Promise<Readiness> => {
+export const readiness = async (
+  service: WithConfig & WithGit & WithProviders & WithStore,
+  caseId: string,
+): Promise<Readiness> => {
   const item = await readCase(service.store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
   const looks = [
@@ -39,7 +48,11 @@ export const readiness = async (service: Service, caseId: string): Promise<Readi
 };
 
 // What cannot be looked at is not ready, and says why.
-const found = async (service: Service, item: Case, look: Look): Promise<Found> => {
+const found = async (
+  service: WithConfig & WithGit & WithProviders & WithStore,
+  item: Case,
+  look: Look,
+): Promise<Found> => {
   try {
     return await look(service, item);
   } catch (error) {
@@ -55,7 +68,7 @@ const state: Look = (_service, item) => ({
 });
 
 const planningIsApproved: Look = (service, { id }) => {
-  const { status, artifacts } = planningGate(service, id);
+  const { status, artifacts } = planningGate(service.store, id);
   if (status === 'not_started')
     return { ok: true, detail: 'There are no planning files, and the gate is open.' };
   if (status !== 'approved') return { ok: false, detail: closedBecause(status, artifacts) };
@@ -94,11 +107,11 @@ const lock: Look = ({ store }, { id }) => {
 };
 
 const worktree: Look = async (service, { id }) => {
-  const record = findWorktree(service, id);
+  const record = findWorktree(service.store, id);
   if (record === undefined) return { ok: true, detail: 'The first session makes the worktree.' };
   const is = await stateOf(record);
   if (is !== 'ok') return { ok: false, detail: adviceFor(record, is) };
-  if (rebaseUnderWay(service, id) !== undefined)
+  if (rebaseUnderWay(service.store, id) !== undefined)
     return {
       ok: false,
       detail: 'A rebase waits for you in the worktree. Apply or abort it first.',
@@ -114,12 +127,12 @@ const linkedIssue: Look = ({ store }, { id }) => {
 };
 
 const planningFiles: Look = (service, { id }) => {
-  const names = planningGate(service, id).artifacts.map(({ filename }) => filename);
+  const names = planningGate(service.store, id).artifacts.map(({ filename }) => filename);
   return { ok: names.length === 3, detail: names.join(', ') || 'There are none.' };
 };
 
 const checklist: Look = async (service, { id }) => {
-  const entries = await listChecklist(service, id);
+  const entries = await listChecklist(service.store, id);
   if (entries.length === 0)
     return { ok: false, detail: 'It is empty: then any one verified proof opens the proof gate.' };
   const required = entries.filter((entry) => entry.required).length;

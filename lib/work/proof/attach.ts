@@ -1,4 +1,5 @@
 import type { Item } from '../../../store/items/item.ts';
+import { newId } from '../../../store/new-id.ts';
 import {
   createProof,
   itemWithProofs,
@@ -9,11 +10,12 @@ import {
 import type { Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { listSessions } from '../../../store/sessions/sessions.ts';
-import { checkTexts } from '../cases/text.ts';
-import { notFound, ServiceError } from '../../errors.ts';
-import { newId } from '../../../store/new-id.ts';
-import type { Service } from '../../service.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { workOf } from '../../code/worktrees/look/work.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { checkTexts } from '../cases/text.ts';
 
 const MAX_BYTES = 1_048_576;
 
@@ -29,22 +31,18 @@ export interface NewProof {
  * committed. Throws `too_large` beyond 1 MiB, `bad_request` for a session that is not there.
  */
 export const attachProof = async (
-  service: Service,
+  service: WithGit & WithLog & WithStore,
   caseId: string,
   { type, content, session_id }: NewProof,
 ): Promise<TaggedProof> => {
   checkContent(content);
   const matter = await newMatter(service, caseId, { type, session_id });
-  return keep(service, caseId, { matter, content });
+  return keep(service.store, caseId, { matter, content });
 };
 
 /** Keeps what was put together. Throws `not_found`. */
-export const keep = async (
-  service: Service,
-  caseId: string,
-  proof: KeptNew,
-): Promise<TaggedProof> => {
-  const kept = await createProof(service.store, caseId, proof);
+export const keep = async (store: Store, caseId: string, proof: KeptNew): Promise<TaggedProof> => {
+  const kept = await createProof(store, caseId, proof);
   if (kept === undefined) throw notFound('Work item', caseId);
   return kept;
 };
@@ -53,12 +51,12 @@ type KeptNew = Parameters<typeof createProof>[2];
 
 /** What a new proof says, but for its content. */
 export const newMatter = async (
-  service: Service,
+  service: WithGit & WithLog & WithStore,
   caseId: string,
   { type, session_id }: Omit<NewProof, 'content'>,
 ): Promise<KeptNew['matter']> => {
   if (!service.store.items.byId.has(caseId)) throw notFound('Work item', caseId);
-  const session = sessionOf(service, caseId, session_id);
+  const session = sessionOf(service.store, caseId, session_id);
   const { commit = null, diff_sha256 } = await workOf(service, caseId, 'uncommitted');
   return {
     id: newId(),
@@ -71,11 +69,7 @@ export const newMatter = async (
   };
 };
 
-const sessionOf = (
-  { store }: Service,
-  caseId: string,
-  named: string | undefined,
-): string | undefined => {
+const sessionOf = (store: Store, caseId: string, named: string | undefined): string | undefined => {
   const sessions = (listSessions(store, caseId) ?? []).map(({ session }) => session);
   if (named === undefined)
     return sessions
@@ -103,21 +97,17 @@ const tooLarge = () =>
     members: { max_bytes: MAX_BYTES },
   });
 
-export const listProofs = async (service: Service, caseId: string): Promise<Proof[]> =>
-  readProofs(service.store, await itemOf(service, caseId));
+export const listProofs = async (store: Store, caseId: string): Promise<Proof[]> =>
+  readProofs(store, await itemOf(store, caseId));
 
-export const getProof = async (
-  service: Service,
-  caseId: string,
-  id: string,
-): Promise<TaggedProof> => {
-  const proof = readProof(service.store, await itemOf(service, caseId), id);
+export const getProof = async (store: Store, caseId: string, id: string): Promise<TaggedProof> => {
+  const proof = readProof(store, await itemOf(store, caseId), id);
   if (proof === undefined) throw notFound('proof', id);
   return proof;
 };
 
 /** The Work item with its proofs and checklist as they are on disk this moment. */
-export const itemOf = async ({ store }: Service, caseId: string): Promise<Item> => {
+export const itemOf = async (store: Store, caseId: string): Promise<Item> => {
   const item = await itemWithProofs(store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
   return item;

@@ -6,9 +6,9 @@ import {
   updateProof,
 } from '../../../store/proofs.ts';
 import type { ProofMatter } from '../../../store/records/proof.ts';
-import { saidBy } from '../../guard/api-keys/said-by.ts';
+import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import { saidBy } from '../../guard/api-keys/said-by.ts';
 import { checkContent } from './attach.ts';
 
 /** Which proof, and how it was when the caller read it. */
@@ -20,12 +20,12 @@ export interface Which {
 
 /** Only the operator verifies. The verification binds to the content: editing it takes the verification back. */
 export const verifyProof = (
-  service: Service,
+  store: Store,
   which: Which,
   key?: { name: string },
 ): Promise<TaggedProof> => {
-  const said = { at: service.store.clock().toISOString(), by: saidBy(key) };
-  return update(service, which, (current, { sha256 }) => markVerified(current, sha256, said));
+  const said = { at: store.clock().toISOString(), by: saidBy(key) };
+  return update(store, which, (current, { sha256 }) => markVerified(current, sha256, said));
 };
 
 /** Undefined when it is verified already: verifying twice is one verification, and one event. */
@@ -39,8 +39,8 @@ export const markVerified = (
     : { verified: true, verified_at: at, verified_by: by, verified_sha256: content };
 
 /** Takes a verification back, also one that stands in the file and waits. What was resolved by it stays so, and is told. */
-export const unverifyProof = (service: Service, which: Which): Promise<TaggedProof> =>
-  update(service, which, () => UNVERIFIED);
+export const unverifyProof = (store: Store, which: Which): Promise<TaggedProof> =>
+  update(store, which, () => UNVERIFIED);
 
 const UNVERIFIED = {
   verified: false,
@@ -51,12 +51,12 @@ const UNVERIFIED = {
 
 /** Changes type, content or both; what differs afterwards is not verified. */
 export const changeProof = (
-  service: Service,
+  store: Store,
   which: Which,
   change: { type?: string; content?: string },
 ): Promise<TaggedProof> => {
   if (change.content !== undefined) checkContent(change.content);
-  return update(service, which, (current, { text }) => {
+  return update(store, which, (current, { text }) => {
     const { type = current.type, content = text } = change;
     if (type === current.type && content === text) return undefined;
     return { ...UNVERIFIED, type, ...(content !== text && { content }) };
@@ -65,14 +65,14 @@ export const changeProof = (
 
 /** Takes a proof away; it is kept in `.dossier/undo` for some days. */
 export const removeProof = async (
-  { store }: Service,
+  store: Store,
   { caseId, id, ifMatch }: Which,
 ): Promise<undefined> => {
   if (!(await dropProof(store, caseId, id, ifMatch))) throw notFound('proof', id);
 };
 
 const update = async (
-  { store }: Service,
+  store: Store,
   { caseId, id, ifMatch }: Which,
   rule: ProofRule,
 ): Promise<TaggedProof> => {

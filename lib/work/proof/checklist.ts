@@ -1,22 +1,24 @@
 import { addToChecklist as keepEntry, tickTask } from '../../../store/checklist.ts';
 import { checklistOf, evidenceOf, gateOf, type Item } from '../../../store/items/item.ts';
 import { isSatisfied } from '../../../store/items/proof-gate.ts';
-import type { ChecklistEntry, ChecklistItem, Gate } from '../../../store/records/proof.ts';
-import { checkTexts } from '../cases/text.ts';
-import { notFound, ServiceError } from '../../errors.ts';
 import { newId } from '../../../store/new-id.ts';
-import type { Service } from '../../service.ts';
+import type { ChecklistEntry, ChecklistItem, Gate } from '../../../store/records/proof.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { workOf } from '../../code/worktrees/look/work.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { checkTexts } from '../cases/text.ts';
 import { itemOf } from './attach.ts';
 
 export const addToChecklist = async (
-  service: Service,
+  store: Store,
   caseId: string,
   wanted: Omit<ChecklistEntry, 'id'>,
 ): Promise<ChecklistItem> => {
   checkTexts({ description: wanted.description });
   const entry = { id: newId(), ...wanted };
-  const item = await keepEntry(service.store, caseId, entry);
+  const item = await keepEntry(store, caseId, entry);
   if (item === undefined) throw notFound('Work item', caseId);
   return servedOf(entry, item);
 };
@@ -29,12 +31,12 @@ const servedOf = (entry: ChecklistEntry, item: Item): ChecklistItem => ({
 
 /** Ticks a task line of the checklist, or takes the mark away. What the front matter lists asks for a proof: `invalid_state`. */
 export const tickChecklist = async (
-  service: Service,
+  store: Store,
   caseId: string,
   id: string,
   done: boolean,
 ): Promise<ChecklistItem> => {
-  const kept = await tickTask(service.store, caseId, id, done);
+  const kept = await tickTask(store, caseId, id, done);
   if (kept === undefined) throw notFound('Work item', caseId);
   const entry = checklistOf(kept.item).find((one) => one.id === id);
   if (entry === undefined) throw notFound('checklist item', id);
@@ -45,13 +47,16 @@ export const tickChecklist = async (
   );
 };
 
-export const listChecklist = async (service: Service, caseId: string): Promise<ChecklistItem[]> => {
-  const item = await itemOf(service, caseId);
+export const listChecklist = async (store: Store, caseId: string): Promise<ChecklistItem[]> => {
+  const item = await itemOf(store, caseId);
   return checklistOf(item).map((entry) => servedOf(entry, item));
 };
 
-export const getGate = async (service: Service, caseId: string): Promise<Gate> => {
-  const item = await itemOf(service, caseId);
+export const getGate = async (
+  service: WithGit & WithLog & WithStore,
+  caseId: string,
+): Promise<Gate> => {
+  const item = await itemOf(service.store, caseId);
   const diff = evidenceOf(item).some((proof) => proof.verified && proof.diff_sha256 !== null);
   return gateOf(item, await workOf(service, caseId, diff));
 };

@@ -1,8 +1,10 @@
 import { shortId } from '../../../store/names.ts';
 import { readMedia, withUpload } from '../../../store/proof-uploads.ts';
 import type { TaggedProof } from '../../../store/proofs.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { getProof, itemOf, keep, type NewProof, newMatter } from './attach.ts';
 
 /** What a browser may show by itself, by its ending: nothing in it is run. All else is handed over as a file. */
@@ -50,14 +52,14 @@ export interface NewFile extends Omit<NewProof, 'content'> {
 
 /** Attaches a file as proof, as attachProof does a text; it is kept beside its record. */
 export const attachFile = async (
-  service: Service,
+  service: WithGit & WithLog & WithStore,
   caseId: string,
   { type, session_id, name, media, chunks }: NewFile,
 ): Promise<TaggedProof> => {
   const made = await newMatter(service, caseId, { type, session_id });
   const file = `${type}-${shortId(made.id)}.${endingOf(name, media)}`;
   return withUpload(service.store, chunks, (staged) =>
-    keep(service, caseId, {
+    keep(service.store, caseId, {
       matter: { ...made, file },
       content: '',
       upload: { name: file, staged },
@@ -74,10 +76,9 @@ export interface Media {
 }
 
 /** The file that a proof is about. 404 where it is about none, or the file is not there. */
-export const getMedia = async (service: Service, caseId: string, id: string): Promise<Media> => {
-  const { file, file_sha256 } = (await getProof(service, caseId, id)).proof;
-  const bytes =
-    file === null ? undefined : readMedia(service.store, await itemOf(service, caseId), file);
+export const getMedia = async (store: Store, caseId: string, id: string): Promise<Media> => {
+  const { file, file_sha256 } = (await getProof(store, caseId, id)).proof;
+  const bytes = file === null ? undefined : readMedia(store, await itemOf(store, caseId), file);
   if (file === null || file_sha256 === null || bytes === undefined)
     throw notFound('file of proof', id);
   const ending = file.slice(file.lastIndexOf('.') + 1).toLowerCase();

@@ -3,22 +3,23 @@ import { lastLink } from '../../../store/links/link-index.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
+import type { Store } from '../../../store/store.ts';
 import type { PromptParts } from '../../agents/provider.ts';
-import type { Service } from '../../service.ts';
 import { conflictOf } from './conflict.ts';
 import { issueParts } from './issue-parts.ts';
+import type { SessionNeeds } from './needs.ts';
 
 /**
  * What a session is told besides its Work item: the issue that it came from; of its own type, the conflict that it resolves
  * or the reviews that it addresses.
  */
 export const aboutOf = async (
-  service: Service,
+  service: SessionNeeds,
   kept: KeptSession,
   worktree: WorktreeRecord,
 ): Promise<Pick<PromptParts, 'issue' | 'images' | 'links' | 'conflict' | 'reviews'>> => {
   const reviews = service.engine.words.get(kept.session.type)?.(kept);
-  const issue = issueOf(service, kept.session.case_id);
+  const issue = issueOf(service.store, kept.session.case_id);
   return {
     ...(await conflictOf(service, kept, worktree)),
     ...(issue !== undefined && {
@@ -30,7 +31,7 @@ export const aboutOf = async (
 };
 
 // A link that cannot be read keeps no session from its work.
-const issueOf = ({ store }: Service, caseId: string): IssueLinkMatter | undefined => {
+const issueOf = (store: Store, caseId: string): IssueLinkMatter | undefined => {
   try {
     return lastLink(store, caseId).issue;
   } catch (error) {

@@ -1,18 +1,22 @@
 import { isEnded } from '../../../store/records/session.ts';
 import { type KeptSession, listSessions } from '../../../store/sessions/sessions.ts';
-import { getCase } from '../cases/read.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import { getCase } from '../cases/read.ts';
 import { decided } from './decide.ts';
 import { refuseElsewhere } from './elsewhere.ts';
+import type { WithEngine } from './engine.ts';
 
 /**
  * The session that holds the lock, or the oldest that has not ended. 422 when there is none, or only one that another
  * machine runs.
  */
-export const activeSession = async (service: Service, caseId: string): Promise<KeptSession> => {
-  await getCase(service, caseId);
-  await decided(service, caseId);
+export const activeSession = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+): Promise<KeptSession> => {
+  await getCase(service.store, caseId);
+  await decided(service.engine, caseId);
   const open = (listSessions(service.store, caseId) ?? []).filter(
     ({ session }) => !isEnded(session.status),
   );

@@ -1,8 +1,9 @@
 import type { QuestionAnswer } from '../../../store/records/question.ts';
 import type { Session } from '../../../store/records/session.ts';
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { Engine, WithEngine } from './engine.ts';
 import { keptSession, withWaiting } from './read.ts';
 
 /**
@@ -10,15 +11,15 @@ import { keptSession, withWaiting } from './read.ts';
  * plan is approved by it, and nothing allowed.
  */
 export const answerQuestion = async (
-  service: Service,
+  service: WithEngine & WithStore,
   caseId: string,
   id: string,
   { question_id, ...answer }: QuestionAnswer & { question_id: string },
 ): Promise<Session> => {
   const kept = await keptSession(service, caseId, id);
   if (service.engine.live.get(id)?.run?.reply?.(question_id, answer) === true)
-    return withWaiting(service, kept.session);
-  if (!(await wasAsked(service, kept, question_id))) throw notFound('question', question_id);
+    return withWaiting(service.engine, kept.session);
+  if (!(await wasAsked(service.engine, kept, question_id))) throw notFound('question', question_id);
   throw new ServiceError(
     'question_closed',
     'It was answered already, or is asked no more: its turn is over. The stream of the session has what became of it.',
@@ -26,7 +27,7 @@ export const answerQuestion = async (
 };
 
 const wasAsked = async (
-  { engine }: Service,
+  engine: Engine,
   kept: KeptSession,
   question_id: string,
 ): Promise<boolean> => {

@@ -2,14 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { Session } from '../../../store/records/session.ts';
 import { keepApproved } from '../../../store/sessions/approved.ts';
 import { planWaits, readPlan } from '../../../store/sessions/session-texts.ts';
-import { type KeptSession, readSession, type SessionRule } from '../../../store/sessions/sessions.ts';
+import {
+  type KeptSession,
+  readSession,
+  type SessionRule,
+} from '../../../store/sessions/sessions.ts';
+import type { Store } from '../../../store/store.ts';
 import { trustCommandFor } from '../../../store/trust/told.ts';
-import { saidBy } from '../../guard/api-keys/said-by.ts';
 import { notFound, ServiceError } from '../../errors.ts';
+import { saidBy } from '../../guard/api-keys/said-by.ts';
 import { refuseClosedGate } from '../planning/gate.ts';
-import type { Service } from '../../service.ts';
 import { decideWith } from './decide.ts';
 import { goToWork, holdingLock } from './launch.ts';
+import type { SessionNeeds } from './needs.ts';
 import { keptSession } from './read.ts';
 import { type Approval, startWork } from './rules.ts';
 
@@ -24,7 +29,7 @@ export interface Yes {
  * kept as approved.md before the record says so. The planning gate is looked at in the same moment.
  */
 export const approvePlan = async (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   id: string,
   { seen, key }: Yes = {},
@@ -33,7 +38,7 @@ export const approvePlan = async (
   const at = service.store.clock().toISOString();
   const yes = { seen, run_marker: randomUUID(), at, by: saidBy(key) };
   const approved = await holdingLock(service, kept, () =>
-    decideWith(service, caseId, id, () => ruleFor(service, kept, yes)),
+    decideWith(service, caseId, id, () => ruleFor(service.store, kept, yes)),
   );
   if (approved === undefined) throw notFound('session', id);
   goToWork(service, approved, { goesOn: false });
@@ -42,27 +47,26 @@ export const approvePlan = async (
 
 // The same rule before anything is written and on what was written: in between somebody may have saved plan.md.
 const ruleFor = async (
-  service: Service,
+  store: Store,
   kept: KeptSession,
   yes: Omit<Approval, 'plan'>,
 ): Promise<SessionRule> => {
-  const { store } = service;
   const { case_id, id } = kept.session;
   const rule =
     (plan: Approval['plan']): SessionRule =>
     (session, matter) => {
       const change = startWork({ ...yes, plan })(session, matter);
-      refuseClosedGate(service, case_id);
+      refuseClosedGate(store, case_id);
       return change;
     };
   const current = readSession(store, case_id, id);
-  if (yes.seen === undefined && current !== undefined) refuseWaiting(service, current);
+  if (yes.seen === undefined && current !== undefined) refuseWaiting(store, current);
   if (current !== undefined) rule(readPlan(store, current.dir))(current.session, current.matter);
   return rule(current && (await keepApproved(store, current.dir)));
 };
 
 // Who edited plan.md by hand means that text: the one before it runs only for who names it.
-const refuseWaiting = ({ store }: Service, { dir, session }: KeptSession): void => {
+const refuseWaiting = (store: Store, { dir, session }: KeptSession): void => {
   if (session.status !== 'plan_ready' || !planWaits(store, dir)) return;
   const plan_sha256 = readPlan(store, dir)?.sha256;
   throw new ServiceError(

@@ -1,14 +1,16 @@
 import { forgetRun, readSession } from '../../../store/sessions/sessions.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithEngine } from './engine.ts';
 import { stopLive } from './engine.ts';
 import { wakeQueue } from './launch.ts';
+import type { SessionNeeds } from './needs.ts';
 import { settle } from './settle.ts';
 
 /**
  * Keeps an eye on Work items for their sessions. One that is gone takes its run with it; one that was mended, unblocked
  * or opened again lets its sessions go on with what could not be done before, and so does the operator's trust.
  */
-export const attendSessions = (service: Service): void => {
+export const attendSessions = (service: SessionNeeds): void => {
   const { store, engine, log } = service;
   service.trusted.add(() => {
     wakeQueue(service).catch((error: unknown) =>
@@ -27,7 +29,7 @@ export const attendSessions = (service: Service): void => {
   });
 };
 
-const leave = async ({ store, engine }: Service, ids: string[]): Promise<void> => {
+const leave = async ({ store, engine }: WithEngine & WithStore, ids: string[]): Promise<void> => {
   for (const id of ids) {
     const live = engine.live.get(id);
     if (live !== undefined) await stopLive(live);
@@ -36,7 +38,7 @@ const leave = async ({ store, engine }: Service, ids: string[]): Promise<void> =
   }
 };
 
-const goOn = async (service: Service, caseId: string, ids: string[]): Promise<void> => {
+const goOn = async (service: SessionNeeds, caseId: string, ids: string[]): Promise<void> => {
   const { store, engine } = service;
   await engine.decisions.take(caseId, async () => {
     for (const id of ids) {

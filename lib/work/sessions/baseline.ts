@@ -1,24 +1,27 @@
 import type { Baseline } from '../../../store/records/baseline.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readBaseline, removeBaseline, saveBaseline } from '../../../store/sessions/baselines.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { inFileTurn } from '../../../store/worktrees.ts';
-import type { Service } from '../../service.ts';
+import type { WithProviders } from '../../agents/providers.ts';
 import { type Found, restore } from '../../code/snapshots/restore.ts';
 import { dropSnapshot, snapshot } from '../../code/snapshots/snapshot.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { keepRefs, undoRefs } from './plan-refs.ts';
 import type { ReadingTurn } from './reading-turn.ts';
 
 /** Keeps on disk how the worktree, and where need be the repository's refs, are before the agent of a Plan turn starts: whoever dies, it is compared with this. */
 export const keepBaseline = async (
-  service: Service,
+  service: WithGit & WithProviders & WithStore,
   turn: ReadingTurn,
   worktree: WorktreeRecord,
 ): Promise<Baseline> =>
   inFileTurn(service.store, turn.case_id, () => takeBaseline(service, turn, worktree));
 
 const takeBaseline = async (
-  service: Service,
+  service: WithGit & WithProviders & WithStore,
   turn: ReadingTurn,
   worktree: WorktreeRecord,
 ): Promise<Baseline> => {
@@ -41,7 +44,7 @@ const takeBaseline = async (
  * So are refs that the agent changed. Answers what there was to undo, as a sentence; undefined when nothing changed.
  */
 export const undoChanges = async (
-  service: Service,
+  service: WithGit & WithLog & WithStore,
   turn: ReadingTurn,
   worktree: WorktreeRecord,
   baseline: Baseline,
@@ -51,7 +54,7 @@ export const undoChanges = async (
   await restore(git, worktree, baseline.before, async (found) => {
     violation = sentence(found);
     // Undone all the same: the ref has all of it.
-    await note(service, turn, { baseline, found }).catch((error: unknown) =>
+    await note(store, turn, { baseline, found }).catch((error: unknown) =>
       log.error({ err: error, session_id: turn.id }, violation ?? ''),
     );
   });
@@ -70,7 +73,7 @@ const sentence = ({ undone, kept_ref }: Found): string => {
 };
 
 const note = async (
-  { store }: Service,
+  store: Store,
   turn: ReadingTurn,
   { baseline, found }: { baseline: Baseline; found: Found },
 ): Promise<void> => {
@@ -89,14 +92,14 @@ const INTERRUPTED_UNDO = `the worktree, or branches, tags or stashes, were chang
  * and kept, too. A worktree that was made after that turn is left alone.
  */
 export const undoInterrupted = async (
-  service: Service,
+  service: WithGit & WithLog & WithStore,
   turn: ReadingTurn,
 ): Promise<string | undefined> => {
   const { layout } = service.store;
   const { case_id, id } = turn;
   const baseline = readBaseline(layout, case_id);
   if (baseline === undefined) return undefined;
-  const worktree = findWorktree(service, case_id);
+  const worktree = findWorktree(service.store, case_id);
   if (worktree?.created_at !== baseline.worktree_created_at) {
     await removeBaseline(layout, case_id);
     return undefined;

@@ -1,7 +1,7 @@
 import { visible } from '../../../base/visible.ts';
-import { ServiceError } from '../../errors.ts';
 import { type Choice, NO_OFFERS, notOffered } from '../../agents/choice.ts';
 import type { Provider } from '../../agents/provider.ts';
+import { ServiceError } from '../../errors.ts';
 
 /**
  * What a new session goes by for as long as it lasts: the model and effort that are wanted, or else those of the settings,

@@ -1,15 +1,17 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { PromptParts, RunResult } from '../../agents/provider.ts';
 import { conflictWords } from '../../code/rebase/conflict-words.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { unstage } from '../../code/rebase/unstage.ts';
-import type { PromptParts, RunResult } from '../../agents/provider.ts';
-import type { Service } from '../../service.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import type { SessionNeeds } from './needs.ts';
 import { runTurn, type Turn } from './run.ts';
 
 /** What a session that resolves conflicts is told of them; nothing for any other. */
 export const conflictOf = async (
-  service: Service,
+  service: WithGit & WithStore,
   { session }: KeptSession,
   worktree: WorktreeRecord,
 ): Promise<Pick<PromptParts, 'conflict'>> =>
@@ -17,7 +19,7 @@ export const conflictOf = async (
 
 /** A Work turn. What an agent staged of a conflict is put back, however its turn ended; what cannot be is a failure. */
 export const runAndUnstage = async (
-  service: Service,
+  service: SessionNeeds,
   turn: Omit<Turn, 'phase'>,
 ): Promise<RunResult> => {
   const { kept, worktree } = turn;

@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../../store/records/session.ts';
 import { readSession } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { activeSession } from './active.ts';
 import { approvedPlan } from './approved.ts';
 import { decide } from './decide.ts';
+import type { WithEngine } from './engine.ts';
 import { stopLive } from './engine.ts';
 import { blockToSkip, type From, tellSkipped } from './go-on.ts';
 import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
 import { refuseLost } from './lost-work.ts';
+import type { SessionNeeds } from './needs.ts';
 import { keptSession } from './read.ts';
 import { abort, notNow, pausedNoMore } from './rules.ts';
 import { wrapUp } from './wrap-up.ts';
 
 /** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
-export const abortSession = async (service: Service, caseId: string): Promise<Session> => {
+export const abortSession = async (service: SessionNeeds, caseId: string): Promise<Session> => {
   const { engine } = service;
   const active = await activeSession(service, caseId);
   const { id } = active.session;
@@ -38,26 +40,26 @@ export const abortSession = async (service: Service, caseId: string): Promise<Se
 
 /** Goes on with a session that the daemon's end interrupted: the same mode, the same approved plan, what is there already kept. */
 export const resumeSession = async (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   from?: From,
 ): Promise<Session> => {
   const active = await activeSession(service, caseId);
   const { session } = active;
   const run_marker = randomUUID();
-  await refuseLost(service, session);
-  const skipped = await blockToSkip(service, active, from);
+  await refuseLost(service.store, session);
+  const skipped = await blockToSkip(service.engine, active, from);
   const resumed = await holdingLock(service, active, () =>
     decide(service, caseId, session.id, (current, matter) => {
       if (current.status !== 'paused') throw notNow(current, 'resume');
       const goes = { run_marker, error: null, ...pausedNoMore(matter) };
       if (current.mode === 'plan') return { status: 'planning', ...goes };
-      approvedPlan(service, { ...active, session: current });
+      approvedPlan(service.store, { ...active, session: current });
       return { status: 'working', ...goes };
     }),
   );
   if (resumed === undefined) throw notFound('session', session.id);
-  if (skipped !== undefined) tellSkipped(service, resumed, skipped);
+  if (skipped !== undefined) tellSkipped(service.engine, resumed, skipped);
   if (resumed.session.mode === 'plan') goToPlan(service, resumed);
   else goToWork(service, resumed, { goesOn: true });
   return resumed.session;
@@ -65,7 +67,7 @@ export const resumeSession = async (
 
 /** Manual work only: the operator says that it is done. */
 export const finishSession = async (
-  service: Service,
+  service: WithEngine & WithStore,
   caseId: string,
   id: string,
 ): Promise<Session> => {
@@ -83,7 +85,7 @@ export const finishSession = async (
 
 /** Answers what the agent asks leave for. */
 export const answerPermission = async (
-  service: Service,
+  service: WithEngine & WithStore,
   caseId: string,
   id: string,
   answer: { request_id: string; option_id: string; prefix?: string },

@@ -1,22 +1,26 @@
 import { readCase } from '../../../store/cases.ts';
+import { newId } from '../../../store/new-id.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { createSession as keepSession, readSession } from '../../../store/sessions/sessions.ts';
-import { update } from '../cases/change.ts';
-import { isClosed, moveTo } from '../cases/moves.ts';
-import { repositoryOf } from '../../code/projects/project.ts';
-import { refuseSession } from '../../code/rebase/under-way.ts';
-import { notFound, ServiceError } from '../../errors.ts';
-import { newId } from '../../../store/new-id.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import type { Choice } from '../../agents/choice.ts';
-import type { Service } from '../../service.ts';
-import { defaultBase } from '../../tools/git/read/repository.ts';
-import { needChosen, needProvider } from '../../guard/trust/need.ts';
+import type { WithProviders } from '../../agents/providers.ts';
+import { repositoryOf } from '../../code/projects/project.ts';
+import { repositoryFor } from '../../code/projects/repository.ts';
+import { refuseSession } from '../../code/rebase/under-way.ts';
 import { worktreeConfig } from '../../code/worktrees/config.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
-import { repositoryFor } from '../../code/projects/repository.ts';
+import type { WithConfig } from '../../config.ts';
+import { notFound, ServiceError } from '../../errors.ts';
+import { needChosen, needProvider } from '../../guard/trust/need.ts';
+import { defaultBase } from '../../tools/git/read/repository.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { update } from '../cases/change.ts';
+import { isClosed, moveTo } from '../cases/moves.ts';
 import { chosenFor } from './choice.ts';
 import { begin } from './launch.ts';
+import type { SessionNeeds } from './needs.ts';
 import { needSessionTrust } from './trust.ts';
 
 export interface NewSession extends Choice {
@@ -35,7 +39,7 @@ export interface NewSession extends Choice {
  * Work item that is closed, unless it is to be reopened.
  */
 export const createSession = async (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   { type, provider, id = newId(), comment, reopen = false, ...choice }: NewSession,
 ): Promise<Session> => {
@@ -46,7 +50,7 @@ export const createSession = async (
   refuseClosed(item, reopen);
   needSessionTrust(service, item, checkedName(service, provider));
   checkRepository(service, item.project);
-  refuseSession(service, caseId, type);
+  refuseSession(service.store, caseId, type);
   const name = checkProvider(service, provider);
   const matter = {
     id,
@@ -60,7 +64,7 @@ export const createSession = async (
     ...(comment !== undefined && { comment }),
   };
   await checkBase(service, item);
-  await checkFollows(service, caseId, reopen);
+  await checkFollows(service.store, caseId, reopen);
   const kept = await keepSession(service.store, caseId, matter);
   if (kept === undefined) throw notFound('Work item', caseId);
   await begin(service, caseId, matter.id);
@@ -76,14 +80,14 @@ const refuseClosed = ({ state }: Case, reopen: boolean): void => {
 };
 
 // A session takes its Work item along: 409 `unreadable_record` while that cannot be written.
-const checkFollows = async (service: Service, caseId: string, reopen: boolean): Promise<void> => {
-  await update(service, caseId, (current) => {
+const checkFollows = async (store: Store, caseId: string, reopen: boolean): Promise<void> => {
+  await update(store, caseId, (current) => {
     refuseClosed(current, reopen);
     return isClosed(current.state) ? moveTo(current, 'OPEN') : undefined;
   });
 };
 
-const checkRepository = (service: Service, project: string): void => {
+const checkRepository = (service: WithConfig & WithStore, project: string): void => {
   if (repositoryOf(service, project) !== undefined) return;
   throw new ServiceError(
     'no_repository',
@@ -92,16 +96,19 @@ const checkRepository = (service: Service, project: string): void => {
 };
 
 // A worktree is made when the session begins, which may be later: what can be known of it now is said now.
-const checkBase = async (service: Service, { id, project }: Case): Promise<void> => {
-  if (findWorktree(service, id) !== undefined) return;
+const checkBase = async (
+  service: WithConfig & WithGit & WithStore,
+  { id, project }: Case,
+): Promise<void> => {
+  if (findWorktree(service.store, id) !== undefined) return;
   const repository = await repositoryFor(service, project);
-  const { base_branch } = worktreeConfig(service);
+  const { base_branch } = worktreeConfig(service.store);
   await defaultBase(service.git, repository, base_branch ?? undefined);
 };
 
 // Whose name waits is nobody's choice.
-const checkedName = (service: Service, wanted: string | undefined): string => {
-  needChosen(service, wanted);
+const checkedName = (service: WithProviders & WithStore, wanted: string | undefined): string => {
+  needChosen(service.store, wanted);
   return wanted ?? service.providers().chosen;
 };
 
@@ -109,10 +116,13 @@ const checkedName = (service: Service, wanted: string | undefined): string => {
  * The name of a provider that there is: the one wanted, or that of the settings. Throws `bad_request`, and `trust_needed`
  * where it waits for the operator's word, `provider_missing` where its program is not installed.
  */
-export const checkProvider = (service: Service, wanted: string | undefined): string => {
+export const checkProvider = (
+  service: WithProviders & WithStore,
+  wanted: string | undefined,
+): string => {
   const providers = service.providers();
   const name = checkedName(service, wanted);
-  needProvider(service, name);
+  needProvider(service.store, name);
   const provider = providers.get(name);
   const reason = provider?.missing();
   if (reason !== undefined) throw new ServiceError('provider_missing', reason);

@@ -3,8 +3,9 @@ import {
   type SessionRule,
   updateSession,
 } from '../../../store/sessions/sessions.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { refuseElsewhere } from './elsewhere.ts';
+import type { Engine, WithEngine } from './engine.ts';
 import { interrupt } from './rules.ts';
 import { settle } from './settle.ts';
 
@@ -13,7 +14,7 @@ import { settle } from './settle.ts';
  * beside a Work item that does not know it yet. Undefined when there is no such session.
  */
 export const decide = (
-  service: Service,
+  service: WithEngine & WithStore,
   caseId: string,
   id: string,
   rule: SessionRule,
@@ -21,7 +22,7 @@ export const decide = (
 
 /** The same for a rule that is made, with what it needs on disk, in the turn of the decision: nobody decides between. */
 export const decideWith = (
-  service: Service,
+  service: WithEngine & WithStore,
   caseId: string,
   id: string,
   make: () => Promise<SessionRule>,
@@ -42,7 +43,7 @@ const ofOurs =
 
 // What does not run must not look as if it did: whoever wanted it to run is told the error, and resumes it later.
 const holdBack = async (
-  { store, engine }: Service,
+  { store, engine }: WithEngine & WithStore,
   { session }: KeptSession,
   error: unknown,
 ): Promise<never> => {
@@ -53,5 +54,5 @@ const holdBack = async (
 };
 
 /** Resolves when no decision about the Work item's sessions is half done. */
-export const decided = ({ engine }: Service, caseId: string): Promise<void> =>
+export const decided = (engine: Engine, caseId: string): Promise<void> =>
   engine.decisions.idle(caseId);

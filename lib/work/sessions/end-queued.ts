@@ -1,11 +1,17 @@
 import { listSessions } from '../../../store/sessions/sessions.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { decide } from './decide.ts';
+import type { WithEngine } from './engine.ts';
 import { abort } from './rules.ts';
 import { wrapUp } from './wrap-up.ts';
 
 /** Ends the sessions of this type that only wait: what they were to be about is no more. */
-export const endQueued = async (service: Service, caseId: string, type: string): Promise<void> => {
+export const endQueued = async (
+  service: WithEngine & WithGit & WithStore,
+  caseId: string,
+  type: string,
+): Promise<void> => {
   for (const kept of listSessions(service.store, caseId) ?? []) {
     const { session } = kept;
     if (session.type !== type || session.status !== 'queued' || session.elsewhere === true)

@@ -1,13 +1,15 @@
 import { type KeptSession, readSession } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
 import type { RunResult } from '../../agents/provider.ts';
-import type { Service } from '../../service.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
 import { decide } from './decide.ts';
+import type { Engine, WithEngine } from './engine.ts';
 import { fail, interrupt } from './rules.ts';
 import { noteStatus } from './stream.ts';
 import { wrapUp } from './wrap-up.ts';
 
 /** Nothing is written for a run that ended because the daemon stops, or because somebody else ends the session. */
-export const stopped = ({ engine }: Service, { outcome }: RunResult): boolean =>
+export const stopped = (engine: Engine, { outcome }: RunResult): boolean =>
   engine.closing || outcome === 'cancelled';
 
 /**
@@ -15,7 +17,7 @@ export const stopped = ({ engine }: Service, { outcome }: RunResult): boolean =>
  * else one that has failed.
  */
 export const endTurn = (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   kept: KeptSession,
   error: string,
   turn: RunResult,
@@ -25,7 +27,7 @@ export const endTurn = (
     : pauseLimited(service, kept, error, turn);
 
 const pauseLimited = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   kept: KeptSession,
   error: string,
   turn?: RunResult,
@@ -36,12 +38,12 @@ const pauseLimited = async (
   const paused = await decide(service, case_id, id, interrupt(error, { ...ending, limit }));
   if (paused?.session.status !== 'paused') return;
   service.engine.transcript(paused).append('error', { message: error });
-  noteStatus(service, paused);
+  noteStatus(service.engine, paused);
 };
 
 /** Ends a session that did not work out, with the reason, and lets the Work item wait for the operator. */
 export const endFailed = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   kept: KeptSession,
   error: string,
   turn?: RunResult,
@@ -53,7 +55,7 @@ export const endFailed = async (
 
 // As the record is now; as it was last read where it is gone.
 const wrapUpNewest = (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   kept: KeptSession,
   end: Parameters<typeof wrapUp>[2],
 ): ReturnType<typeof wrapUp> => {

@@ -7,8 +7,8 @@ import { type KeptSession, whereIs } from '../../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../../store/sessions/transcript.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Phase, Run, RunResult, Waiting } from '../../agents/provider.ts';
-import type { ToldQuestions } from './questions.ts';
 import { isTokenOf } from '../../agents/token.ts';
+import type { ToldQuestions } from './questions.ts';
 import type { Asked } from './told-asked.ts';
 
 /** A session whose agent runs in this process. */
@@ -153,3 +153,8 @@ export const stopLive = async (live: LiveRun): Promise<void> => {
   await live.run?.kill();
   await live.finished;
 };
+
+/** The sessions that are going on. */
+export interface WithEngine {
+  readonly engine: Engine;
+}

@@ -1,10 +1,10 @@
-import { type KeptSession, updateSession } from '../../../store/sessions/sessions.ts';
 import { visible } from '../../../base/visible.ts';
+import { type KeptSession, updateSession } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
+import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { update } from '../cases/change.ts';
 import { moveTo, unblock } from '../cases/moves.ts';
-import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
-import type { Service } from '../../service.ts';
-import type { LiveRun } from './engine.ts';
+import type { LiveRun, WithEngine } from './engine.ts';
 import { standAside } from './places.ts';
 import { hearQuestion, questionsPart } from './questions.ts';
 import { type Asking, idOf, isRequest, tellAsked } from './told-asked.ts';
@@ -14,7 +14,7 @@ import { type Asking, idOf, isRequest, tellAsked } from './told-asked.ts';
  * that is being ended leaves it: where it goes then is for whoever ends the run.
  */
 export const followAsked = async (
-  service: Service,
+  service: WithEngine & WithStore,
   { live, kept }: { live: LiveRun; kept: KeptSession },
   event: Asking,
 ): Promise<void> => {
@@ -24,23 +24,24 @@ export const followAsked = async (
   const noted = noteQuestion(service, { live, kept }, { event, at: since });
   if (isRequest(event)) {
     asking.set(id, { ...event, since });
-    standAside(service, live, id);
-    await tellAsked(service, live, event);
-    await update(service, case_id, (current) => moveTo(current, 'BLOCKED'));
+    standAside(service.engine, live, id);
+    await tellAsked(service.store, live, event);
+    await update(service.store, case_id, (current) => moveTo(current, 'BLOCKED'));
     return noted;
   }
   const wasAsked = asking.has(id);
   if (!stopping) asking.delete(id);
-  if (wasAsked) await tellAsked(service, live, event);
+  if (wasAsked) await tellAsked(service.store, live, event);
   await noted;
   if (service.engine.closing || stopping || !wasAsked || asking.size > 0) return;
   live.aside = false;
-  if (rebaseUnderWay(service, case_id) === undefined) await update(service, case_id, unblock);
+  if (rebaseUnderWay(service.store, case_id) === undefined)
+    await update(service.store, case_id, unblock);
 };
 
 // Who reads files alone sees what waits. The summary at the end has all of it again.
 const noteQuestion = async (
-  { store, engine }: Service,
+  { store, engine }: WithEngine & WithStore,
   { live, kept }: { live: LiveRun; kept: KeptSession },
   { event, at }: { event: Asking; at: string },
 ): Promise<void> => {

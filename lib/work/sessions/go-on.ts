@@ -1,6 +1,6 @@
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { Engine } from './engine.ts';
 import { type ToldCall, toldBy } from './told.ts';
 
 /** Where a session goes on whose block was interrupted: with that block, or with the one after it. */
@@ -11,11 +11,11 @@ export type From = 'again' | 'next';
  * a block, where nobody says from where to go on: what the block had done by then, nobody knows.
  */
 export const blockToSkip = async (
-  service: Service,
+  engine: Engine,
   kept: KeptSession,
   from: From | undefined,
 ): Promise<ToldCall | undefined> => {
-  const block = await interruptedBlock(service, kept);
+  const block = await interruptedBlock(engine, kept);
   if (block === undefined && from !== undefined)
     throw new ServiceError(
       'invalid_state',
@@ -27,12 +27,12 @@ export const blockToSkip = async (
 
 // The last one that was begun, unless it ended by itself: blocks run one by one.
 const interruptedBlock = async (
-  service: Service,
+  engine: Engine,
   kept: KeptSession,
 ): Promise<ToldCall | undefined> => {
   const { mode, provider, status } = kept.session;
   if (mode !== 'work' || provider !== 'runbook' || status !== 'paused') return undefined;
-  const last = (await toldBy(service, kept)).calls.at(-1);
+  const last = (await toldBy(engine, kept)).calls.at(-1);
   return last?.status === 'killed' || last?.status === 'failed' ? last : undefined;
 };
 
@@ -44,8 +44,8 @@ const choiceNeeded = ({ id, title }: ToldCall): ServiceError =>
   );
 
 /** Tells that the operator leaves a block as it is: whoever goes on with the session does, too. */
-export const tellSkipped = (service: Service, kept: KeptSession, block: ToldCall): void => {
-  const transcript = service.engine.transcript(kept);
+export const tellSkipped = (engine: Engine, kept: KeptSession, block: ToldCall): void => {
+  const transcript = engine.transcript(kept);
   transcript.append('block_skipped', { tool_call_id: block.id, title: block.title });
   transcript.sync();
 };

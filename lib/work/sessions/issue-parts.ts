@@ -3,12 +3,17 @@ import { keepImage, keptImage } from '../../../store/links/images.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
-import { hostOf } from '../../code/projects/hosted.ts';
-import { imagesIn } from '../issue-text/images.ts';
-import { linkedIn } from '../issue-text/linked.ts';
+import type { WithStore } from '../../../store/store.ts';
 import type { PromptParts } from '../../agents/provider.ts';
 import { messageOf } from '../../agents/run-end.ts';
-import type { Service } from '../../service.ts';
+import { hostOf } from '../../code/projects/hosted.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { imagesIn } from '../issue-text/images.ts';
+import { linkedIn } from '../issue-text/linked.ts';
+import type { Engine } from './engine.ts';
+import type { SessionNeeds } from './needs.ts';
 
 const MOST_IMAGES = 10;
 
@@ -18,7 +23,7 @@ const MOST_IMAGES = 10;
  * that is not had is told, and holds nothing up.
  */
 export const issueParts = async (
-  service: Service,
+  service: SessionNeeds,
   kept: KeptSession,
   issue: IssueLinkMatter,
 ): Promise<Pick<PromptParts, 'images' | 'links'>> => {
@@ -31,7 +36,7 @@ export const issueParts = async (
   );
   for (const url of urls.slice(MOST_IMAGES)) images.push({ url, missing: TOO_MANY });
   for (const { url, missing } of images)
-    if (missing !== undefined) note(service, kept, { url, why: missing });
+    if (missing !== undefined) note(service.engine, kept, { url, why: missing });
   return { images, links: linkedIn(item.description, issue) };
 };
 
@@ -46,7 +51,11 @@ interface Origin {
 
 type Image = NonNullable<PromptParts['images']>[number];
 
-const imageAt = async (service: Service, url: string, from: Origin): Promise<Image> => {
+const imageAt = async (
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  url: string,
+  from: Origin,
+): Promise<Image> => {
   const { item, fetches } = from;
   try {
     const known = keptImage(service.store, item.id, url);
@@ -60,7 +69,7 @@ const imageAt = async (service: Service, url: string, from: Origin): Promise<Ima
 
 // link.md is a file: what it calls a host gets no token that is not meant for it.
 const fetchImage = async (
-  service: Service,
+  service: WithCodeHost & WithConfig & WithGit & WithStore,
   url: string,
   { item, host }: Origin,
 ): Promise<Image> => {
@@ -74,5 +83,5 @@ const fetchImage = async (
     : { url, missing: 'it is no PNG, JPEG, GIF or WebP' };
 };
 
-const note = ({ engine }: Service, kept: KeptSession, raw: { url: string; why: string }): void =>
+const note = (engine: Engine, kept: KeptSession, raw: { url: string; why: string }): void =>
   engine.transcript(kept).append('agent_event', { kind: 'image_not_loaded', raw });

@@ -5,16 +5,21 @@ import type { LockMatter } from '../../../store/records/lock.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import { acquireLock, readLock, releaseLock } from '../../../store/sessions/locks.ts';
 import { type KeptSession, listSessions, readSession } from '../../../store/sessions/sessions.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import { maySessionStart, rebaseUnderWay } from '../../code/rebase/under-way.ts';
+import type { WithConfig } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { sweep } from '../../tools/process/process-tree.ts';
 import { update } from '../cases/change.ts';
 import { isClosed } from '../cases/moves.ts';
-import { maySessionStart, rebaseUnderWay } from '../../code/rebase/under-way.ts';
-import { ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
-import { sweep } from '../../tools/process/process-tree.ts';
 import { decide } from './decide.ts';
 import { refuseElsewhere } from './elsewhere.ts';
 import { endFailed } from './end.ts';
+import type { WithEngine } from './engine.ts';
 import { newRun, START } from './engine.ts';
+import type { SessionNeeds } from './needs.ts';
 import { fillPlaces, noPlaceLeft, takePlace } from './places.ts';
 import { planTurn } from './plan-turn.ts';
 import { startPlanning } from './rules.ts';
@@ -24,7 +29,7 @@ import { isUntrusted, needTrustOf } from './trust.ts';
 import { type Work, workTurn } from './work-turn.ts';
 
 /** Starts what waits and may start: per Work item first come first served, over all at most `max_sessions` at once. */
-export const wakeQueue = async (service: Service): Promise<void> => {
+export const wakeQueue = async (service: SessionNeeds): Promise<void> => {
   fillPlaces(service);
   const waiting = [...service.store.journal.runs].filter(([, { status }]) => status === 'queued');
   for (const [id, { case_id }] of waiting) {
@@ -36,28 +41,28 @@ export const wakeQueue = async (service: Service): Promise<void> => {
 };
 
 // After a failure the queue waits for the operator; a session made then is the operator's answer, and starts by itself.
-const wake = async (service: Service, caseId: string, id: string): Promise<void> => {
+const wake = async (service: SessionNeeds, caseId: string, id: string): Promise<void> => {
   const item = await readCase(service.store, caseId);
   if (item === undefined || isClosed(item.state)) return;
   // A rebase blocks it, too, and waits for a session of its own.
-  if (item.state === 'BLOCKED' && rebaseUnderWay(service, caseId) === undefined) return;
+  if (item.state === 'BLOCKED' && rebaseUnderWay(service.store, caseId) === undefined) return;
   await begin(service, caseId, id);
 };
 
 /** Takes the lock and starts Plan mode, if the lock is free and it is this session's turn. True when it has started. */
-export const begin = (service: Service, caseId: string, id: string): Promise<boolean> =>
+export const begin = (service: SessionNeeds, caseId: string, id: string): Promise<boolean> =>
   service.engine.starts.take(START, async () => {
     const { engine } = service;
     if (engine.closing || noPlaceLeft(service) || !isNext(service, caseId, id)) return false;
     const kept = readSession(service.store, caseId, id);
     if (kept === undefined || (await isUntrusted(service, kept))) return false;
     // What cannot be written cannot follow its session either: this throws before anything is begun.
-    const item = await update(service, caseId, () => undefined);
-    if (!(await acquireLock(service.store, caseId, lockOf(service, id)))) return false;
-    return plan(service, item, id).finally(() => releaseUnlessBegun(service, caseId, id));
+    const item = await update(service.store, caseId, () => undefined);
+    if (!(await acquireLock(service.store, caseId, lockOf(service.store, id)))) return false;
+    return plan(service, item, id).finally(() => releaseUnlessBegun(service.store, caseId, id));
   });
 
-const plan = async (service: Service, item: Case, id: string): Promise<boolean> => {
+const plan = async (service: SessionNeeds, item: Case, id: string): Promise<boolean> => {
   const at = service.store.clock().toISOString();
   const start = { at, run_marker: randomUUID(), case_state_before: item.state };
   const kept = await decide(service, item.id, id, startPlanning(start));
@@ -66,18 +71,14 @@ const plan = async (service: Service, item: Case, id: string): Promise<boolean> 
   return true;
 };
 
-const lockOf = ({ store }: Service, id: string): LockMatter => ({
+const lockOf = (store: Store, id: string): LockMatter => ({
   kind: 'session',
   session_id: id,
   acquired_at: store.clock().toISOString(),
 });
 
 // A session that did not begin holds nothing.
-const releaseUnlessBegun = async (
-  { store }: Service,
-  caseId: string,
-  id: string,
-): Promise<void> => {
+const releaseUnlessBegun = async (store: Store, caseId: string, id: string): Promise<void> => {
   const status = readSession(store, caseId, id)?.session.status ?? 'queued';
   if (status !== 'queued' && !isEnded(status)) return;
   await releaseLock(store, caseId, ({ session_id }) => session_id === id);
@@ -88,7 +89,7 @@ const releaseUnlessBegun = async (
  * hand: then it is taken again, or 409 `lock_held` where another was quicker.
  */
 export const holdingLock = async <T>(
-  service: Service,
+  service: WithConfig & WithStore,
   { session }: KeptSession,
   work: () => Promise<T>,
 ): Promise<T> => {
@@ -98,15 +99,15 @@ export const holdingLock = async <T>(
   await needTrustOf(service, session);
   if (status !== 'plan_ready' && status !== 'paused') return work();
   const isOurs = (): boolean => readLock(store, case_id)?.holder?.session_id === id;
-  if (!isOurs() && !(await acquireLock(store, case_id, lockOf(service, id))) && !isOurs())
+  if (!isOurs() && !(await acquireLock(store, case_id, lockOf(store, id))) && !isOurs())
     throw new ServiceError(
       'lock_held',
       'Somebody else holds the session lock now. Let them end, or abort, then try again.',
     );
-  return work().finally(() => releaseUnlessBegun(service, case_id, id));
+  return work().finally(() => releaseUnlessBegun(store, case_id, id));
 };
 
-const isNext = (service: Service, caseId: string, id: string): boolean => {
+const isNext = (service: WithEngine & WithStore, caseId: string, id: string): boolean => {
   const { store, engine } = service;
   if (readLock(store, caseId)?.locked !== false) return false;
   // A lock that was deleted by hand frees the lock, not the worktree.
@@ -115,20 +116,20 @@ const isNext = (service: Service, caseId: string, id: string): boolean => {
     ({ session }) =>
       session.status === 'queued' &&
       store.journal.runs.has(session.id) &&
-      maySessionStart(service, caseId, session.type),
+      maySessionStart(store, caseId, session.type),
   );
   return first?.session.id === id;
 };
 
 /** Executes the approved plan. Only approve and resume come here, with a session that is in Work mode already. */
-export const goToWork = (service: Service, kept: KeptSession, work: Work): void =>
+export const goToWork = (service: SessionNeeds, kept: KeptSession, work: Work): void =>
   go(service, kept, (current) => workTurn(service, current, work));
 
-export const goToPlan = (service: Service, kept: KeptSession): void =>
+export const goToPlan = (service: SessionNeeds, kept: KeptSession): void =>
   go(service, kept, (current) => planTurn(service, current));
 
 const go = (
-  service: Service,
+  service: SessionNeeds,
   kept: KeptSession,
   turn: (kept: KeptSession) => Promise<void>,
 ): void => {
@@ -139,7 +140,7 @@ const go = (
     service.log.error({ err: error, session_id }, 'A session did not end as it should');
   live.wentAside = () => void wakeQueue(service).catch(complain);
   service.engine.live.set(session_id, live);
-  live.finished = takePlace(service, live, () => noteWaiting(service, kept))
+  live.finished = takePlace(service, live, () => noteWaiting(service.engine, kept))
     .then(() => turn(kept))
     .catch((error: unknown) => giveUp(service, kept, error))
     .finally(() => service.engine.live.delete(session_id))
@@ -148,10 +149,15 @@ const go = (
 };
 
 // git failed, the disk is full: the session fails with that sentence; what the daemon got wrong goes to the log, too.
-const giveUp = async (service: Service, kept: KeptSession, error: unknown): Promise<void> => {
+const giveUp = async (
+  service: WithEngine & WithGit & WithLog & WithStore,
+  kept: KeptSession,
+  error: unknown,
+): Promise<void> => {
   service.log.error({ err: error, session_id: kept.session.id }, 'A session failed');
   const { run_marker } = kept.matter;
-  if (run_marker !== undefined) await sweep(run_marker, tracesOf(service, kept.session.case_id));
+  if (run_marker !== undefined)
+    await sweep(run_marker, tracesOf(service.store, kept.session.case_id));
   if (service.engine.closing) return;
   if (readSession(service.store, kept.session.case_id, kept.session.id) === undefined) return;
   const turn = service.engine.live.get(kept.session.id)?.result;

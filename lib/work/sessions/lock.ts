@@ -4,13 +4,14 @@ import type { Lock } from '../../../store/records/lock.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import { acquireLock, readLock, releaseLock } from '../../../store/sessions/locks.ts';
 import { readSession } from '../../../store/sessions/sessions.ts';
+import type { Store } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { decided } from './decide.ts';
 import { wakeQueue } from './launch.ts';
+import type { SessionNeeds } from './needs.ts';
 
 /** Who holds the session lock of a Work item, as its lock.md says this moment. */
-export const lockOf = ({ store }: Service, caseId: string): Lock => {
+export const lockOf = (store: Store, caseId: string): Lock => {
   const lock = readLock(store, caseId);
   if (lock === undefined) throw notFound('Work item', caseId);
   return lock;
@@ -21,12 +22,11 @@ export const lockOf = ({ store }: Service, caseId: string): Lock => {
  * The token is told this once; who shows it may write what the lock guards.
  */
 export const takeLock = async (
-  service: Service,
+  store: Store,
   caseId: string,
   name?: string,
 ): Promise<Lock & { token: string }> => {
-  const { store } = service;
-  lockOf(service, caseId);
+  lockOf(store, caseId);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const taken = await acquireLock(store, caseId, {
     kind: 'operator',
@@ -34,8 +34,8 @@ export const takeLock = async (
     token_sha256: sha256(token),
     acquired_at: store.clock().toISOString(),
   });
-  if (!taken) throw lockHeld(lockOf(service, caseId));
-  return { ...lockOf(service, caseId), token };
+  if (!taken) throw lockHeld(lockOf(store, caseId));
+  return { ...lockOf(store, caseId), token };
 };
 
 const TOKEN_BYTES = 24;
@@ -51,21 +51,21 @@ const lockHeld = ({ holder, acquired_at }: Lock): ServiceError => {
 };
 
 /** Releases the session lock, whoever holds it but a session that goes on; what waits in the queue may start then. */
-export const freeLock = async (service: Service, caseId: string): Promise<void> => {
+export const freeLock = async (service: SessionNeeds, caseId: string): Promise<void> => {
   const { store } = service;
-  await decided(service, caseId);
-  const { locked, holder } = lockOf(service, caseId);
+  await decided(service.engine, caseId);
+  const { locked, holder } = lockOf(store, caseId);
   if (!locked) throw notFound('session lock of Work item', caseId);
   const released = await releaseLock(store, caseId, ({ kind, session_id, operation }) => {
     if (operation !== undefined) throw atWork(operation);
-    if (kind === 'session' && isOpen(service, caseId, session_id)) throw abortInstead(session_id);
+    if (kind === 'session' && isOpen(store, caseId, session_id)) throw abortInstead(session_id);
     return kind === holder?.kind && session_id === holder.session_id;
   });
   if (!released) throw notFound('session lock of Work item', caseId);
   await wakeQueue(service);
 };
 
-const isOpen = ({ store }: Service, caseId: string, id = ''): boolean => {
+const isOpen = (store: Store, caseId: string, id = ''): boolean => {
   const status = readSession(store, caseId, id)?.session.status;
   return status !== undefined && !isEnded(status);
 };

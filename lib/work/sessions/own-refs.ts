@@ -1,12 +1,12 @@
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
-import type { Service } from '../../service.ts';
+import type { Engine } from './engine.ts';
 
 /**
  * The branches, tags and stashes that earlier turns of a session made in their repositories, as its stream tells them:
  * a later turn of it has them again. What the operator's repository had is the operator's, and not among them.
  */
 export const ownRefs = async (
-  { engine }: Service,
+  engine: Engine,
   kept: KeptSession,
 ): Promise<ReadonlyMap<string, string>> => {
   const own = new Map<string, string>();

@@ -1,12 +1,15 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { type KeptSession, readSession } from '../../../store/sessions/sessions.ts';
-import { CONFLICT } from '../../code/rebase/under-way.ts';
+import type { WithStore } from '../../../store/store.ts';
 import type { Isolation, Phase, RunResult } from '../../agents/provider.ts';
-import type { Service } from '../../service.ts';
+import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { type OpenTurn, openTurn } from '../../code/worktrees/turn/open.ts';
 import { recoverTurns } from '../../code/worktrees/turn/recover.ts';
 import type { TurnTold } from '../../code/worktrees/turn/told.ts';
-import type { LiveRun } from './engine.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import type { Engine, LiveRun, WithEngine } from './engine.ts';
+import type { SessionNeeds } from './needs.ts';
 import { ownRefs } from './own-refs.ts';
 
 interface Turn {
@@ -22,21 +25,21 @@ interface Turn {
  * only reads has none, nor has one that resolves conflicts, or is worked by the operator.
  */
 export const inOwnRepository = async (
-  service: Service,
+  service: SessionNeeds,
   { kept, phase, worktree, live, isolation }: Turn,
   run: (git: OpenTurn['view'] | undefined) => Promise<RunResult>,
 ): Promise<RunResult> => {
   const { id, type } = kept.session;
   if (phase === 'plan' || type === CONFLICT || isolation === 'operator') return run(undefined);
-  const own = await ownRefs(service, kept);
+  const own = await ownRefs(service.engine, kept);
   const turn = await openTurn(service, worktree, { session_id: id, marker: live.run_marker, own });
-  if (turn.unheld.length > 0) tellIn(service, kept)(turn.unheld);
-  const work = isOver(service, live) ? CANCELLED : run(turn.view);
+  if (turn.unheld.length > 0) tellIn(service.engine, kept)(turn.unheld);
+  const work = isOver(service.engine, live) ? CANCELLED : run(turn.view);
   const settled = await work.then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),
   );
-  const { blocked } = await turn.close(tellIn(service, kept));
+  const { blocked } = await turn.close(tellIn(service.engine, kept));
   if ('error' in settled) throw settled.error;
   const { result } = settled;
   if (blocked === undefined || result.outcome !== 'completed') return result;
@@ -47,18 +50,20 @@ export const inOwnRepository = async (
 const CANCELLED: Promise<RunResult> = Promise.resolve({ outcome: 'cancelled' });
 
 // It may have been ended while its repository was made.
-const isOver = ({ engine }: Service, live: LiveRun): boolean => live.stopping || engine.closing;
+const isOver = (engine: Engine, live: LiveRun): boolean => live.stopping || engine.closing;
 
 const tellIn =
-  ({ engine }: Service, kept: KeptSession) =>
+  (engine: Engine, kept: KeptSession) =>
   (told: readonly TurnTold[]): void => {
     const transcript = engine.transcript(kept);
     for (const each of told) transcript.append('error', { ...each });
   };
 
 /** Takes in what turns of a former life of the daemon left, and tells it in their sessions' streams. */
-export const takeInInterrupted = (service: Service): Promise<void> =>
+export const takeInInterrupted = (
+  service: WithEngine & WithGit & WithLog & WithStore,
+): Promise<void> =>
   recoverTurns(service, (caseId, sessionId, told) => {
     const kept = readSession(service.store, caseId, sessionId);
-    if (kept !== undefined) tellIn(service, kept)(told);
+    if (kept !== undefined) tellIn(service.engine, kept)(told);
   });

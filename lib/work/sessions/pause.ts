@@ -1,12 +1,14 @@
 import type { Session } from '../../../store/records/session.ts';
 import { type KeptSession, readSession } from '../../../store/sessions/sessions.ts';
-import { update } from '../cases/change.ts';
-import { unblock } from '../cases/moves.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { update } from '../cases/change.ts';
+import { unblock } from '../cases/moves.ts';
 import { activeSession } from './active.ts';
 import { decide } from './decide.ts';
+import type { WithEngine } from './engine.ts';
 import { cancelLive, type LiveRun } from './engine.ts';
 import { isRunning, notNow, pause } from './rules.ts';
 import { noteStatus } from './stream.ts';
@@ -17,7 +19,10 @@ import { wrapUp } from './wrap-up.ts';
  * the worktree stay as they are. No process of it is alive when this resolves; a stopped process would hold its
  * memory, and its model's connection would time out.
  */
-export const pauseSession = async (service: Service, caseId: string): Promise<Session> => {
+export const pauseSession = async (
+  service: WithEngine & WithGit & WithStore,
+  caseId: string,
+): Promise<Session> => {
   const { session } = await activeSession(service, caseId);
   if (!isRunning(session.status)) throw notNow(session, 'pause');
   // What was approved or resumed at this moment runs again: it is ended, too.
@@ -30,7 +35,7 @@ export const pauseSession = async (service: Service, caseId: string): Promise<Se
 };
 
 const keepPaused = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   { case_id, id }: Session,
   live: LiveRun | undefined,
 ): Promise<KeptSession> => {
@@ -43,10 +48,10 @@ const keepPaused = async (
   );
   if (kept === undefined) throw notFound('session', id);
   if (kept.session.status !== 'paused') return kept;
-  noteStatus(service, kept);
+  noteStatus(service.engine, kept);
   // What the agent asked leave for is asked no more.
   const asked = live !== undefined && live.asking.size > 0;
-  if (asked && rebaseUnderWay(service, case_id) === undefined)
-    await update(service, case_id, unblock);
+  if (asked && rebaseUnderWay(service.store, case_id) === undefined)
+    await update(service.store, case_id, unblock);
   return kept;
 };

@@ -1,6 +1,6 @@
 import { settingsOf } from '../../../store/globals.ts';
-import type { Service } from '../../service.ts';
-import type { LiveRun } from './engine.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import type { Engine, LiveRun, WithEngine } from './engine.ts';
 
 const MAX_SESSIONS = 4;
 
@@ -8,14 +8,18 @@ const MAX_SESSIONS = 4;
  * True while as many sessions run, or wait to run, as `max_sessions` in the settings says. One whose agent has waited long
  * for the operator's answer has no place; when it is answered it goes on at once, if need be as one more than that.
  */
-export const noPlaceLeft = (service: Service): boolean =>
-  [...service.engine.live.values()].filter(({ aside }) => !aside).length >= limitOf(service);
+export const noPlaceLeft = (service: WithEngine & WithStore): boolean =>
+  [...service.engine.live.values()].filter(({ aside }) => !aside).length >= limitOf(service.store);
 
 /**
  * Resolves when the run may begin: of those that the operator approved or resumed no more than `max_sessions` run at
  * once either, first come first served. A run that is being ended waits no longer. `waits` is called if it has to.
  */
-export const takePlace = (service: Service, live: LiveRun, waits: () => void): Promise<void> => {
+export const takePlace = (
+  service: WithEngine & WithStore,
+  live: LiveRun,
+  waits: () => void,
+): Promise<void> => {
   const entered = new Promise<void>((resolve) => {
     live.enter = () => {
       live.entered = true;
@@ -28,15 +32,16 @@ export const takePlace = (service: Service, live: LiveRun, waits: () => void): P
 };
 
 /** Lets in who waits, as far as there is room: called when a run has ended, and when the settings changed. */
-export const fillPlaces = (service: Service): void => {
+export const fillPlaces = (service: WithEngine & WithStore): void => {
   const runs = [...service.engine.live.values()];
-  const room = limitOf(service) - runs.filter(({ entered, aside }) => entered && !aside).length;
+  const room =
+    limitOf(service.store) - runs.filter(({ entered, aside }) => entered && !aside).length;
   for (const { enter } of runs.filter(({ entered }) => !entered).slice(0, Math.max(0, room)))
     enter();
 };
 
 /** Once a request has waited long: nobody waits for ever behind a question that nobody answers. The run goes on waiting. */
-export const standAside = ({ engine }: Service, live: LiveRun, request_id: string): void => {
+export const standAside = (engine: Engine, live: LiveRun, request_id: string): void => {
   const timer = setTimeout(() => {
     if (live.stopping || !live.asking.has(request_id)) return;
     live.aside = true;
@@ -45,5 +50,4 @@ export const standAside = ({ engine }: Service, live: LiveRun, request_id: strin
   timer.unref();
 };
 
-const limitOf = ({ store }: Service): number =>
-  settingsOf(store.globals).max_sessions ?? MAX_SESSIONS;
+const limitOf = (store: Store): number => settingsOf(store.globals).max_sessions ?? MAX_SESSIONS;

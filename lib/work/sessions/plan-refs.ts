@@ -5,10 +5,12 @@ import {
   saveBaseline,
   saveBaselineRefs,
 } from '../../../store/sessions/baselines.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithProviders } from '../../agents/providers.ts';
 import { type OtherChange, type OwnChange, sortOut } from '../../code/snapshots/ref-traces.ts';
-import { changedRefs, listRefs } from '../../tools/git/read/refs.ts';
 import { keepValues, putRefsBack } from '../../code/snapshots/undo-refs.ts';
+import { changedRefs, listRefs } from '../../tools/git/read/refs.ts';
+import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import type { ReadingTurn } from './reading-turn.ts';
 
 /**
@@ -16,7 +18,7 @@ import type { ReadingTurn } from './reading-turn.ts';
  * name its git writes refs; undefined where it cannot write any, or where it is the operator who plans.
  */
 export const keepRefs = async (
-  { git, store, providers }: Service,
+  { git, store, providers }: WithGit & WithProviders & WithStore,
   { case_id, provider, run_marker }: ReadingTurn,
   worktree: WorktreeRecord,
 ): Promise<string | undefined> => {
@@ -30,7 +32,7 @@ export const keepRefs = async (
  * operator's to judge: they stay, and are told. Answers what there was to undo, as a sentence; undefined when nothing.
  */
 export const undoRefs = async (
-  service: Service,
+  service: WithGit & WithStore,
   turn: ReadingTurn,
   worktree: WorktreeRecord,
   baseline: Baseline,
@@ -47,7 +49,7 @@ export const undoRefs = async (
   const undone = await undo(service, turn, { worktree, baseline, own });
   const left = own.filter(({ ref }) => !undone.includes(ref));
   const told = [...others, ...left.map((change) => ({ ...change, by: AGENT, noted: true }))];
-  if (told.length > 0) await tell(service, turn, { worktree, others: told });
+  if (told.length > 0) await tell(git, turn, { worktree, others: told });
   return undone.length > 0 ? sentence(undone) : undefined;
 };
 
@@ -61,7 +63,7 @@ interface Own {
 
 // What cannot be kept is not undone.
 const undo = async (
-  { git, store }: Service,
+  { git, store }: WithGit & WithStore,
   turn: ReadingTurn,
   { worktree, baseline, own }: Own,
 ): Promise<string[]> => {
@@ -81,7 +83,7 @@ const undo = async (
 };
 
 const tell = async (
-  { git }: Service,
+  git: Git,
   turn: ReadingTurn,
   { worktree, others }: { worktree: WorktreeRecord; others: readonly OtherChange[] },
 ): Promise<void> => {

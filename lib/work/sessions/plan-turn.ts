@@ -1,15 +1,17 @@
+import { visible } from '../../../base/visible.ts';
 import type { Baseline } from '../../../store/records/baseline.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readPlan, writePlan } from '../../../store/sessions/session-texts.ts';
 import { type KeptSession, updateSession, whereIs } from '../../../store/sessions/sessions.ts';
-import { visible } from '../../../base/visible.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../agents/provider.ts';
-import type { Service } from '../../service.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
 import { aboutOf } from './about.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';
 import { endFailed, endTurn, stopped } from './end.ts';
+import type { WithEngine } from './engine.ts';
+import type { SessionNeeds } from './needs.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { turnOfSession } from './reading-turn.ts';
@@ -21,8 +23,8 @@ import { noteStatus } from './stream.ts';
  * Plan mode: the agent reads and proposes. The worktree is compared with how it was, by this daemon or, should it die,
  * by the next: whatever changed is undone, kept as a patch, and fails the session. The same holds for refs.
  */
-export const planTurn = async (service: Service, kept: KeptSession): Promise<void> => {
-  noteStatus(service, kept);
+export const planTurn = async (service: SessionNeeds, kept: KeptSession): Promise<void> => {
+  noteStatus(service.engine, kept);
   const turn = turnOfSession(service, kept);
   const former = await undoInterrupted(service, turn);
   if (former !== undefined) return endFailed(service, kept, former);
@@ -36,7 +38,7 @@ export const planTurn = async (service: Service, kept: KeptSession): Promise<voi
   } finally {
     violation = await undoChanges(service, turn, worktree, baseline);
   }
-  if (stopped(service, result)) return;
+  if (stopped(service.engine, result)) return;
   if (violation !== undefined) return endFailed(service, kept, violation, result);
   if (result.outcome !== 'completed')
     return endTurn(service, kept, result.error ?? NO_PLAN, result);
@@ -46,7 +48,7 @@ export const planTurn = async (service: Service, kept: KeptSession): Promise<voi
 const NO_PLAN = 'The agent stopped without a plan.';
 
 const propose = async (
-  service: Service,
+  service: SessionNeeds,
   kept: KeptSession,
   worktree: WorktreeRecord,
   { signed_as }: Baseline,
@@ -55,13 +57,16 @@ const propose = async (
   const base_commit = (await headCommit(service.git, worktree)) ?? null;
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
   const about = await aboutOf(service, kept, worktree);
-  const prompt = await promptFor(service, case_id, { ...revisionOf(service, kept), ...about });
+  const prompt = await promptFor(service.store, case_id, {
+    ...revisionOf(service.store, kept),
+    ...about,
+  });
   return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });
 };
 
 // A plan that was sent back: what the operator said of it, and how it stood.
 const revisionOf = (
-  { store }: Service,
+  store: Store,
   kept: KeptSession,
 ): Pick<PromptParts, 'feedback' | 'proposed'> => {
   const { feedback } = kept.matter;
@@ -69,7 +74,11 @@ const revisionOf = (
   return { feedback, proposed: readPlan(store, whereIs(store, kept))?.content ?? '' };
 };
 
-const keepPlan = async (service: Service, kept: KeptSession, result: RunResult): Promise<void> => {
+const keepPlan = async (
+  service: WithEngine & WithStore,
+  kept: KeptSession,
+  result: RunResult,
+): Promise<void> => {
   const { store } = service;
   const { case_id, id } = kept.session;
   // The manual provider's plan is the operator's own file: it is not written again. What an agent says is written so that
@@ -80,7 +89,7 @@ const keepPlan = async (service: Service, kept: KeptSession, result: RunResult):
   if (!own) await writePlan(store, dir, plan);
   const ready = await decide(service, case_id, id, planReady(result));
   if (ready?.session.status !== 'plan_ready') return;
-  noteStatus(service, ready);
+  noteStatus(service.engine, ready);
   const { plan_sha256, warnings } = ready.session;
   const told = { plan, plan_sha256, ...(warnings && { warnings }) };
   service.engine.transcript(ready).append('plan_ready', told);

@@ -1,24 +1,24 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
 import type { Run } from '../../agents/provider.ts';
-import type { Service } from '../../service.ts';
 import { ensureWorktree } from '../../code/worktrees/make/create.ts';
 import { setUp, wantsSetup } from '../../code/worktrees/setup/setup.ts';
 import { endFailed } from './end.ts';
 import type { LiveRun } from './engine.ts';
+import type { SessionNeeds } from './needs.ts';
 
 /**
  * The session's worktree, made and set up when it is not yet, with what that wrote in the session's stream. Undefined
  * when there is nothing to go on with: a set-up that failed has failed the session, or somebody ends the session.
  */
 export const prepareWorktree = async (
-  service: Service,
+  service: SessionNeeds,
   kept: KeptSession,
 ): Promise<WorktreeRecord | undefined> => {
   const { case_id, id } = kept.session;
   const worktree = await ensureWorktree(service, case_id);
   const live = service.engine.live.get(id);
-  if (live === undefined || live.stopping || !wantsSetup(service, case_id)) return worktree;
+  if (live === undefined || live.stopping || !wantsSetup(service.store, case_id)) return worktree;
   const ready = await setUpFor(service, kept, live);
   if (ready === undefined || live.stopping || service.engine.closing) return undefined;
   const { status, error } = ready.setup ?? {};
@@ -29,7 +29,7 @@ export const prepareWorktree = async (
 
 // Who ends the session ends its set-up; one that the operator began goes on, and is waited for no longer.
 const setUpFor = async (
-  service: Service,
+  service: SessionNeeds,
   kept: KeptSession,
   live: LiveRun,
 ): Promise<WorktreeRecord | undefined> => {

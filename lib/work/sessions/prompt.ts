@@ -1,19 +1,19 @@
 import { join } from 'node:path';
+import { capText } from '../../../base/cap-text.ts';
+import { counted } from '../../../base/counted.ts';
 import { readCase } from '../../../store/cases.ts';
 import { listGlobalMemory } from '../../../store/global-memory.ts';
 import { listMemory, memoryRootOf } from '../../../store/memory.ts';
+import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
-import { counted } from '../../../base/counted.ts';
-import { capText } from '../../../base/cap-text.ts';
 import type { PromptParts } from '../../agents/provider.ts';
-import type { Service } from '../../service.ts';
 
 /**
  * What an agent is told of a Work item; `turn` is what belongs to this turn: in Work mode the approved plan, word for word.
  * The rest is bounded, and says what was left out.
  */
 export const promptFor = async (
-  { store }: Service,
+  store: Store,
   caseId: string,
   turn: Omit<PromptParts, 'title' | 'type' | 'description' | 'memory' | 'global_memory'>,
 ): Promise<PromptParts> => {

@@ -1,3 +1,4 @@
+import { visible } from '../../../base/visible.ts';
 import { readCase } from '../../../store/cases.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import { readApproved } from '../../../store/sessions/approved.ts';
@@ -7,26 +8,33 @@ import {
   listSessions as keptSessions,
   readSession,
 } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
-import { visible } from '../../../base/visible.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { decided } from './decide.ts';
+import type { Engine, WithEngine } from './engine.ts';
 import { wordsOf } from './told-asked.ts';
 
-export const listSessions = async (service: Service, caseId: string): Promise<Session[]> => {
+export const listSessions = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+): Promise<Session[]> => {
   const { store } = service;
-  await decided(service, caseId);
+  await decided(service.engine, caseId);
   const sessions = keptSessions(store, caseId);
   if (sessions === undefined) throw notFound('Work item', caseId);
-  return sessions.map(({ session }) => withWaiting(service, session));
+  return sessions.map(({ session }) => withWaiting(service.engine, session));
 };
 
-export const getSession = async (service: Service, caseId: string, id: string): Promise<Session> =>
-  withWaiting(service, (await keptSession(service, caseId, id)).session);
+export const getSession = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+  id: string,
+): Promise<Session> =>
+  withWaiting(service.engine, (await keptSession(service, caseId, id)).session);
 
 /** With what its agent waits for, where it runs and has told, asks the operator, or is silent. */
-export const withWaiting = ({ engine }: Service, session: Session): Session => {
+export const withWaiting = (engine: Engine, session: Session): Session => {
   const { waiting, asking, stopping } = engine.live.get(session.id) ?? {};
   const [asked] = stopping === true ? [] : (asking?.values() ?? []);
   if (asked !== undefined) {
@@ -41,12 +49,12 @@ export const withWaiting = ({ engine }: Service, session: Session): Session => {
 
 /** The session with its directory; 404 when it, or its Work item, is not there. */
 export const keptSession = async (
-  service: Service,
+  service: WithEngine & WithStore,
   caseId: string,
   id: string,
 ): Promise<KeptSession> => {
   const { store } = service;
-  await decided(service, caseId);
+  await decided(service.engine, caseId);
   if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);
   const kept = readSession(store, caseId, id);
   if (kept === undefined) throw notFound('session', id);
@@ -55,7 +63,7 @@ export const keptSession = async (
 
 /** plan.md as it is now: proposed, edited, or approved; or the text that was approved, whatever became of plan.md. */
 export const getPlan = async (
-  service: Service,
+  service: WithEngine & WithStore,
   caseId: string,
   id: string,
   which: 'current' | 'approved' = 'current',
@@ -69,7 +77,7 @@ export const getPlan = async (
 
 /** Replaces plan.md, as an edit by hand would. What was approved cannot be changed any more. */
 export const putPlan = async (
-  service: Service,
+  service: WithEngine & WithStore,
   caseId: string,
   id: string,
   plan: { content: string; ifMatch: string | undefined },
@@ -90,7 +98,11 @@ const noPlanNow = ({ status, provider }: Session): ServiceError =>
   );
 
 /** What the session changed, as a patch, once Work mode has ended or is paused. */
-export const getDiff = async (service: Service, caseId: string, id: string): Promise<Buffer> => {
+export const getDiff = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+  id: string,
+): Promise<Buffer> => {
   const { dir, session } = await keptSession(service, caseId, id);
   // One that was paused before has left a patch, which is behind what is there now.
   const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
@@ -99,7 +111,7 @@ export const getDiff = async (service: Service, caseId: string, id: string): Pro
 };
 
 /** The session's events: those so far, and as they come. */
-export const getStream = async (service: Service, caseId: string, id: string) => {
+export const getStream = async (service: WithEngine & WithStore, caseId: string, id: string) => {
   const kept = await keptSession(service, caseId, id);
   const { engine } = service;
   const transcript = engine.transcript(kept);

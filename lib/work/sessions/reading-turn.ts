@@ -1,6 +1,7 @@
 import { keepSessionFile } from '../../../store/sessions/session-texts.ts';
 import { type KeptSession, whereIs } from '../../../store/sessions/sessions.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithEngine } from './engine.ts';
 
 /** A turn of an agent that may only read, and is compared afterwards: of a session in Plan mode, or of planning. */
 export interface ReadingTurn {
@@ -15,7 +16,7 @@ export interface ReadingTurn {
   keepPatch(name: string, patch: Buffer): Promise<unknown>;
 }
 
-export const turnOfSession = (service: Service, kept: KeptSession): ReadingTurn => {
+export const turnOfSession = (service: WithEngine & WithStore, kept: KeptSession): ReadingTurn => {
   const { session, matter } = kept;
   const { id, case_id, provider } = session;
   return {

@@ -5,16 +5,20 @@ import {
   readSession,
   type SessionRule,
 } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { unstage } from '../../code/rebase/unstage.ts';
-import type { Service } from '../../service.ts';
-import { sweep } from '../../tools/process/process-tree.ts';
-import { sweepStates } from '../../sandbox/state/open.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
+import type { WithLog } from '../../log.ts';
+import { sweepStates } from '../../sandbox/state/open.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { sweep } from '../../tools/process/process-tree.ts';
 import { undoInterrupted } from './baseline.ts';
 import { decide } from './decide.ts';
+import type { Engine, WithEngine } from './engine.ts';
 import { wakeQueue } from './launch.ts';
 import { lostWork } from './lost-work.ts';
+import type { SessionNeeds } from './needs.ts';
 import { turnOfSession } from './reading-turn.ts';
 import { fail, INTERRUPTED, interrupt, isRunning, type TurnEnd } from './rules.ts';
 import { settle } from './settle.ts';
@@ -28,7 +32,7 @@ import { wrapUp } from './wrap-up.ts';
  * What a former life of the daemon left: processes are ended, half-done follow-ups are done, sessions that ran are
  * paused. Nothing goes on by itself; only what waited in the queue, unplanned, starts to plan.
  */
-export const recoverSessions = async (service: Service): Promise<void> => {
+export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
   await takeUpLocked(service);
   const { layout, journal } = service.store;
   await sweepStates(layout.states, new Set(journal.runs.keys()));
@@ -43,7 +47,11 @@ export const recoverSessions = async (service: Service): Promise<void> => {
   await wakeQueue(service);
 };
 
-const recover = async (service: Service, caseId: string, id: string): Promise<void> => {
+const recover = async (
+  service: WithEngine & WithGit & WithLog & WithStore,
+  caseId: string,
+  id: string,
+): Promise<void> => {
   const found = readSession(service.store, caseId, id);
   if (found === undefined || found.session.elsewhere === true) {
     // One that went with its Work item may come back with it: with another branch of the workspace.
@@ -51,23 +59,29 @@ const recover = async (service: Service, caseId: string, id: string): Promise<vo
     return;
   }
   const { run_marker } = found.matter;
-  if (run_marker !== undefined) await sweep(run_marker, tracesOf(service, caseId));
+  if (run_marker !== undefined) await sweep(run_marker, tracesOf(service.store, caseId));
   await putBackStaged(service, found);
   const told = service.store.journal.runs.get(id)?.status;
   await settle(service, found);
   if (isEnded(found.session.status)) return;
   const kept = (await decide(service, caseId, id, await ruleFor(service, found))) ?? found;
-  if (kept.session.status !== told) noteInterrupted(service, kept);
+  if (kept.session.status !== told) noteInterrupted(service.engine, kept);
 };
 
-const putBackStaged = async (service: Service, { session }: KeptSession): Promise<void> => {
-  const worktree = findWorktree(service, session.case_id);
+const putBackStaged = async (
+  service: WithGit & WithStore,
+  { session }: KeptSession,
+): Promise<void> => {
+  const worktree = findWorktree(service.store, session.case_id);
   if (session.type !== CONFLICT || session.status !== 'working' || worktree === undefined) return;
   await unstage(service, worktree);
 };
 
 // A Plan turn is compared with what it began with, also when its daemon did not live to do it.
-const ruleFor = async (service: Service, found: KeptSession): Promise<SessionRule> => {
+const ruleFor = async (
+  service: WithEngine & WithGit & WithLog & WithStore,
+  found: KeptSession,
+): Promise<SessionRule> => {
   const turn = await untoldTurn(service, found);
   try {
     const violation = await undoInterrupted(service, turnOfSession(service, found));
@@ -83,19 +97,19 @@ const ruleFor = async (service: Service, found: KeptSession): Promise<SessionRul
 };
 
 const interrupted = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   found: KeptSession,
   turn: TurnEnd | undefined,
 ): Promise<SessionRule> => {
-  const error = (await lostWork(service, found.session)) ?? INTERRUPTED;
+  const error = (await lostWork(service.store, found.session)) ?? INTERRUPTED;
   if (!isRunning(found.session.status)) return interrupt(error);
   return interrupt(error, await wrapUp(service, found, { status: 'paused', error, turn }));
 };
 
 const NOT_COMPARED = 'The worktree could not be compared with how it was before Plan mode';
 
-const noteInterrupted = (service: Service, kept: KeptSession): void => {
+const noteInterrupted = (engine: Engine, kept: KeptSession): void => {
   const { error } = kept.session;
-  if (error !== null) service.engine.transcript(kept).append('error', { message: error });
-  noteStatus(service, kept);
+  if (error !== null) engine.transcript(kept).append('error', { message: error });
+  noteStatus(engine, kept);
 };

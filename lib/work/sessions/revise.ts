@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../../store/records/session.ts';
 import { notFound } from '../../errors.ts';
-import type { Service } from '../../service.ts';
 import { decide } from './decide.ts';
 import { goToPlan, holdingLock } from './launch.ts';
+import type { SessionNeeds } from './needs.ts';
 import { keptSession } from './read.ts';
 import { sendBack } from './rules.ts';
 
 /** Sends the plan back with the operator's words: the agent plans again, from its plan as it stands and from these. */
 export const revisePlan = async (
-  service: Service,
+  service: SessionNeeds,
   caseId: string,
   id: string,
   comment: string,

@@ -1,3 +1,4 @@
+import { visible } from '../../../base/visible.ts';
 import type { State } from '../../../store/records/case.ts';
 import {
   isEnded,
@@ -7,12 +8,11 @@ import {
   type Usage,
 } from '../../../store/records/session.ts';
 import type { SessionChange, SessionRule } from '../../../store/sessions/sessions.ts';
-import { visible } from '../../../base/visible.ts';
-import { ServiceError } from '../../errors.ts';
 import type { Limit } from '../../agents/limits.ts';
 import type { RunResult } from '../../agents/provider.ts';
 import { hiddenBlock } from '../../agents/runbook/hidden-blocks.ts';
 import { addUsage } from '../../agents/usage.ts';
+import { ServiceError } from '../../errors.ts';
 
 /** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
 export const startPlanning =

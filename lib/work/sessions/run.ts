@@ -1,8 +1,8 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { awaitPlan } from '../../../store/sessions/session-texts.ts';
 import { type KeptSession, whereIs } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { notice } from '../../../store/store.ts';
-import { ServiceError } from '../../errors.ts';
 import { LIMITS } from '../../agents/launch.ts';
 import type {
   Phase,
@@ -12,12 +12,15 @@ import type {
   RunResult,
   RunSpec,
 } from '../../agents/provider.ts';
+import type { Providers } from '../../agents/providers.ts';
 import { openRunDoor, type RunDoor } from '../../agents/run-door.ts';
-import type { Service } from '../../service.ts';
 import { viewOf } from '../../code/worktrees/look/view.ts';
 import type { OpenTurn } from '../../code/worktrees/turn/open.ts';
-import type { LiveRun } from './engine.ts';
+import { ServiceError } from '../../errors.ts';
+import type { WithLog } from '../../log.ts';
+import type { Engine, LiveRun, WithEngine } from './engine.ts';
 import { followAsked } from './follow-asked.ts';
+import type { SessionNeeds } from './needs.ts';
 import { inOwnRepository } from './own-repository.ts';
 import { noteLeft } from './stream.ts';
 import { isAsking } from './told-asked.ts';
@@ -35,11 +38,11 @@ export interface Turn {
  * Runs the provider for one turn and writes what it tells into the transcript. Never rejects for what the agent does;
  * rejects when what it tells cannot be kept: nobody works unseen.
  */
-export const runTurn = async (service: Service, turn: Turn): Promise<RunResult> => {
+export const runTurn = async (service: SessionNeeds, turn: Turn): Promise<RunResult> => {
   const { session } = turn.kept;
-  const provider = providerOf(service, session.provider);
+  const provider = providerOf(service.providers, session.provider);
   const live = service.engine.live.get(session.id);
-  if (live === undefined || hasToStop(service, live)) return { outcome: 'cancelled' };
+  if (live === undefined || hasToStop(service.engine, live)) return { outcome: 'cancelled' };
   live.worktree = turn.worktree.path;
   return inOwnRepository(service, { ...turn, live, isolation: provider.isolation }, (git) =>
     drive(service, provider, { ...turn, live, git }),
@@ -49,19 +52,19 @@ export const runTurn = async (service: Service, turn: Turn): Promise<RunResult> 
 type Driven = Turn & { live: LiveRun; git: OpenTurn['view'] | undefined };
 
 const drive = async (
-  service: Service,
+  service: SessionNeeds,
   provider: Provider,
   { live, ...turn }: Driven,
 ): Promise<RunResult> => {
   let lost: { error: unknown } | undefined;
-  const door = await openRunDoor(service, provider, live.token);
-  if (hasToStop(service, live)) {
+  const door = await openRunDoor(service.mcp, provider, live.token);
+  if (hasToStop(service.engine, live)) {
     door.close();
     return { outcome: 'cancelled' };
   }
   const spec = specOf(service, turn, door);
   const hearNoMore = service.runs.onLeft((left) => {
-    if (left.run.marker === spec.run_marker) noteLeft(service, turn.kept, left);
+    if (left.run.marker === spec.run_marker) noteLeft(service.engine, turn.kept, left);
   });
   const run = provider.start(spec, (event) => {
     try {
@@ -86,23 +89,26 @@ const drive = async (
   return result;
 };
 
-const hasToStop = ({ engine }: Service, { stopping }: LiveRun): boolean =>
-  stopping || engine.closing;
+const hasToStop = (engine: Engine, { stopping }: LiveRun): boolean => stopping || engine.closing;
 
-const providerOf = (service: Service, name: string): Provider => {
-  const provider = service.providers().get(name);
+const providerOf = (providers: () => Providers, name: string): Provider => {
+  const provider = providers().get(name);
   if (provider !== undefined) return provider;
   throw new ServiceError('provider_failed', `There is no provider ${name} in the settings.`);
 };
 
-const specOf = (service: Service, turn: Omit<Driven, 'live'>, { mcp }: RunDoor): RunSpec => {
+const specOf = (
+  service: WithEngine & WithStore,
+  turn: Omit<Driven, 'live'>,
+  { mcp }: RunDoor,
+): RunSpec => {
   const { kept, phase, worktree, prompt, signed_as, git } = turn;
   const { store } = service;
   const { session, matter } = kept;
   const { model, effort } = session;
   return {
     session_id: session.id,
-    ...viewOf(service, worktree, { phase, git }),
+    ...viewOf(store, worktree, { phase, git }),
     session_dir: whereIs(store, kept),
     prompt,
     choice: { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) },
@@ -120,14 +126,14 @@ const specOf = (service: Service, turn: Omit<Driven, 'live'>, { mcp }: RunDoor):
   };
 };
 
-const prefixesOf = ({ prefixes }: Service['engine'], id: string): string[] => {
+const prefixesOf = ({ prefixes }: Engine, id: string): string[] => {
   const known = prefixes.get(id) ?? [];
   prefixes.set(id, known);
   return known;
 };
 
 const follow = (
-  service: Service,
+  service: WithEngine & WithLog & WithStore,
   { live, kept }: Pick<Driven, 'live' | 'kept'>,
   event: RunEvent,
 ) => {

@@ -3,31 +3,32 @@ import type { Case, State } from '../../../store/records/case.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
 import { releaseLock } from '../../../store/sessions/locks.ts';
 import { isUntold, type KeptSession, tellSession } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
+import { CONFLICT } from '../../code/rebase/under-way.ts';
+import { forgetState } from '../../sandbox/state/open.ts';
 import { update } from '../cases/change.ts';
 import { isClosed, moveTo } from '../cases/moves.ts';
-import { CONFLICT } from '../../code/rebase/under-way.ts';
-import type { Service } from '../../service.ts';
-import { forgetState } from '../../sandbox/state/open.ts';
+import type { WithEngine } from './engine.ts';
 import { endStream, noteApproved } from './stream.ts';
 
 /**
  * Does what follows from a session's record: the Work item's state, the lock, the end of its stream, the events, in this order. The record
  * decides and is written first; this can be repeated, and after a crash the start does repeat it.
  */
-export const settle = async (service: Service, kept: KeptSession): Promise<void> => {
+export const settle = async (service: WithEngine & WithStore, kept: KeptSession): Promise<void> => {
   const { store } = service;
   const { session, matter } = kept;
   if (session.elsewhere === true || !isUntold(store, session)) return;
   if ((await readCase(store, session.case_id)) !== undefined) {
-    await update(service, session.case_id, (current) => {
+    await update(store, session.case_id, (current) => {
       const state = caseStateFor(session, current, matter.case_state_before);
       return state === undefined ? undefined : moveTo(current, state);
     });
   }
-  if (session.status === 'working') await noteApproved(service, kept);
+  if (session.status === 'working') await noteApproved(service.engine, kept);
   if (isEnded(session.status)) {
     await releaseLock(store, session.case_id, ({ session_id }) => session_id === session.id);
-    endStream(service, kept);
+    endStream(service.engine, kept);
     await forgetState(store.layout.states, session.id);
   }
   await tellSession(store, session);

@@ -1,6 +1,6 @@
-import type { Session, Usage } from '../../../store/records/session.ts';
 import { counted } from '../../../base/counted.ts';
 import { fenceOff } from '../../../base/fence-off.ts';
+import type { Session, Usage } from '../../../store/records/session.ts';
 import type { ChangedFile } from '../../tools/git/read/diff.ts';
 import { settingsTouched } from './agent-settings.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';

@@ -6,13 +6,14 @@ import {
   listSessions,
   readSession,
 } from '../../../store/sessions/sessions.ts';
-import type { Service } from '../../service.ts';
+import type { WithStore } from '../../../store/store.ts';
+import type { WithLog } from '../../log.ts';
 
 /**
  * Knows this machine's sessions again where `.dossier/`, or its journal, was removed while no daemon ran. Git brings no
  * `sessions/lock.md`: a session that holds one here was begun here, and what waits behind it under the same name too.
  */
-export const takeUpLocked = async (service: Service): Promise<void> => {
+export const takeUpLocked = async (service: WithLog & WithStore): Promise<void> => {
   for (const lock of heldLocks(service.store)) {
     await takeUp(service, lock).catch((error: unknown) => {
       service.log.error(
@@ -24,7 +25,7 @@ export const takeUpLocked = async (service: Service): Promise<void> => {
 };
 
 const takeUp = async (
-  { store, log }: Service,
+  { store, log }: WithLog & WithStore,
   { case_id, matter: { session_id } }: HeldLock,
 ): Promise<void> => {
   const { runs } = store.journal;

@@ -1,7 +1,7 @@
-import type { EventBody } from '../../../store/records/event.ts';
 import { visible } from '../../../base/visible.ts';
+import type { EventBody } from '../../../store/records/event.ts';
+import type { Store } from '../../../store/store.ts';
 import type { RunEvent } from '../../agents/provider.ts';
-import type { Service } from '../../service.ts';
 
 /** Whose session asks. */
 interface Of {
@@ -37,11 +37,14 @@ export const wordsOf = (asked: Asked): string =>
 
 /** Tells everybody who listens that an agent asks the operator, or that it does not any more. */
 export const tellAsked = async (
-  { store }: Pick<Service, 'store'>,
+  store: Store,
   { case_id, session_id }: Of,
   asking: Asking,
 ): Promise<void> => {
-  const told = { timestamp: store.clock().toISOString(), ...bodyOf({ case_id, session_id }, asking) };
+  const told = {
+    timestamp: store.clock().toISOString(),
+    ...bodyOf({ case_id, session_id }, asking),
+  };
   await store.journal.append({ events: [told as EventBody] });
 };
 

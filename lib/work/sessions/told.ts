@@ -1,8 +1,8 @@
 import type { Session, Usage } from '../../../store/records/session.ts';
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
 import type { TranscriptEvent } from '../../../store/sessions/transcript-event.ts';
-import type { Service } from '../../service.ts';
 import { isTurnTold } from '../../code/worktrees/turn/told.ts';
+import type { Engine } from './engine.ts';
 import { type LeftRef, leftRefs } from './left-refs.ts';
 import { hearQuestion, type ToldQuestions } from './questions.ts';
 import { isRunning } from './rules.ts';
@@ -53,7 +53,7 @@ interface Reading {
 }
 
 /** Reads the events of a session piece by piece, however many there are. */
-export const toldBy = async ({ engine }: Service, kept: KeptSession): Promise<Told> => {
+export const toldBy = async (engine: Engine, kept: KeptSession): Promise<Told> => {
   const reading: Reading = {
     working: false,
     running: false,

@@ -1,6 +1,7 @@
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { atLeast } from '../../agents/usage.ts';
-import type { Service } from '../../service.ts';
+import type { WithEngine } from './engine.ts';
 import type { ToldQuestions } from './questions.ts';
 import type { TurnEnd } from './rules.ts';
 import { toldBy } from './told.ts';
@@ -11,10 +12,10 @@ import { tellAsked } from './told-asked.ts';
  * no turn was begun that is not counted yet. What it asked the operator is asked no more.
  */
 export const untoldTurn = async (
-  service: Service,
+  service: WithEngine & WithStore,
   kept: KeptSession,
 ): Promise<TurnEnd | undefined> => {
-  const { usage, questions } = await toldBy(service, kept);
+  const { usage, questions } = await toldBy(service.engine, kept);
   await takeBack(service, kept, questions);
   if (usage === undefined) return undefined;
   const { native_session_id, native_cost_usd = 0 } = kept.matter;
@@ -29,7 +30,7 @@ export const untoldTurn = async (
 
 // Whoever asked died with its daemon.
 const takeBack = async (
-  service: Service,
+  service: WithEngine & WithStore,
   kept: KeptSession,
   questions: ToldQuestions,
 ): Promise<void> => {
@@ -38,7 +39,7 @@ const takeBack = async (
   for (const [question_id, { message }] of open) {
     const data = { question_id, message, action: 'cancel', by: 'daemon', reason: DIED } as const;
     service.engine.transcript(kept).append('question_resolved', data);
-    await tellAsked(service, { case_id, session_id }, { type: 'question_resolved', data });
+    await tellAsked(service.store, { case_id, session_id }, { type: 'question_resolved', data });
   }
 };
 

@@ -1,11 +1,12 @@
 import type { Usage } from '../../../store/records/session.ts';
+import type { WithStore } from '../../../store/store.ts';
 import { addUsage } from '../../agents/usage.ts';
-import type { Service } from '../../service.ts';
+import type { WithEngine } from './engine.ts';
 import { listSessions } from './read.ts';
 
 /** What all sessions of a Work item used, as far as their agents told. Read from their records: nothing keeps a count. */
 export const usageOf = async (
-  service: Service,
+  service: WithEngine & WithStore,
   caseId: string,
 ): Promise<Usage & { sessions: number }> => {
   const told = (await listSessions(service, caseId)).flatMap(({ usage }) => usage ?? []);

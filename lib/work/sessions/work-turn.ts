@@ -1,11 +1,11 @@
 import type { KeptSession } from '../../../store/sessions/sessions.ts';
 import type { RunResult } from '../../agents/provider.ts';
-import type { Service } from '../../service.ts';
 import { aboutOf } from './about.ts';
 import { approvedPlan } from './approved.ts';
 import { runAndUnstage } from './conflict.ts';
 import { decide } from './decide.ts';
 import { endTurn, stopped } from './end.ts';
+import type { SessionNeeds } from './needs.ts';
 import { partialWork } from './partial.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
@@ -20,22 +20,22 @@ export interface Work {
 
 /** Work mode: approved.md, this text and no other, is executed, and yields a diff. Throws when it is not what was approved. */
 export const workTurn = async (
-  service: Service,
+  service: SessionNeeds,
   kept: KeptSession,
   { goesOn }: Work,
 ): Promise<void> => {
   const { case_id } = kept.session;
-  noteStatus(service, kept);
-  const plan = approvedPlan(service, kept);
+  noteStatus(service.engine, kept);
+  const plan = approvedPlan(service.store, kept);
   const worktree = await prepareWorktree(service, kept);
   if (worktree === undefined) return;
   const partial = goesOn ? await partialWork(service, kept, worktree) : undefined;
   const about = await aboutOf(service, kept, worktree);
   const given = { plan, ...(partial !== undefined && { partial }), ...about };
-  const prompt = await promptFor(service, case_id, given);
+  const prompt = await promptFor(service.store, case_id, given);
   const before = await wholeDiffOf(service, kept);
   const ended = await runAndUnstage(service, { kept, worktree, prompt });
-  if (stopped(service, ended)) return;
+  if (stopped(service.engine, ended)) return;
   const idle = !goesOn && before.patch.equals((await wholeDiffOf(service, kept)).patch);
   const result = idle ? refuseIdle(ended) : ended;
   if (result.outcome !== 'completed')

@@ -1,15 +1,17 @@
+import { someOf } from '../../../base/some-of.ts';
+import { visible } from '../../../base/visible.ts';
 import { readCase } from '../../../store/cases.ts';
 import { imageName } from '../../../store/links/images.ts';
 import { readPlan, writeSessionFile } from '../../../store/sessions/session-texts.ts';
 import { type KeptSession, whereIs } from '../../../store/sessions/sessions.ts';
-import { visible } from '../../../base/visible.ts';
-import { imagesIn } from '../issue-text/images.ts';
-import type { Service } from '../../service.ts';
-import { someOf } from '../../../base/some-of.ts';
-import { openUnreadable } from '../../tools/git/read/unreadable.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../code/worktrees/look/diff.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
 import { findWorktree, getWorktree } from '../../code/worktrees/read.ts';
+import { openUnreadable } from '../../tools/git/read/unreadable.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { imagesIn } from '../issue-text/images.ts';
+import type { WithEngine } from './engine.ts';
 import { type Ending, isRunning, type TurnEnd, usedSoFar } from './rules.ts';
 import { type Changes, type Outcome, summaryOf } from './summary.ts';
 import { toldBy } from './told.ts';
@@ -23,7 +25,7 @@ interface Ended extends Outcome {
  * far. What git cannot tell any more, the summary says.
  */
 export const wrapUp = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   kept: KeptSession,
   ended: Ended,
 ): Promise<Ending> => {
@@ -38,14 +40,14 @@ export const wrapUp = async (
 
 /** The same for work that is completed, which without its diff it is not: rejects when that cannot be made. */
 export const wrapUpCompleted = async (
-  service: Service,
+  service: WithEngine & WithGit & WithStore,
   kept: KeptSession,
   turn: TurnEnd,
 ): Promise<Ending> =>
   sumUp(service, kept, { status: 'completed', turn }, await keepDiff(service, kept));
 
 const sumUp = async (
-  service: Service,
+  service: WithEngine & WithStore,
   kept: KeptSession,
   { turn, ...outcome }: Ended,
   changes: Changes | undefined,
@@ -58,20 +60,23 @@ const sumUp = async (
     session,
     outcome,
     at,
-    asked: { title, description, images: imagesOf(service, session.case_id, description) },
+    asked: { title, description, images: imagesOf(store, session.case_id, description) },
     planned: readPlan(store, whereIs(store, kept)) !== undefined,
     changes,
-    told: await toldBy(service, kept),
+    told: await toldBy(service.engine, kept),
     usage: isRunning(session.status) ? usedSoFar(session.usage, turn?.usage) : session.usage,
   });
   return { at, summary: visible(summary), turn };
 };
 
-const imagesOf = ({ store }: Service, caseId: string, description: string): string[] =>
+const imagesOf = (store: Store, caseId: string, description: string): string[] =>
   imagesIn(description).flatMap((url) => imageName(store, caseId, url) ?? []);
 
 // Also of work that was stopped: what was done so far is in the worktree, and nobody should have to look for it.
-const keepDiff = async (service: Service, kept: KeptSession): Promise<Changes> => {
+const keepDiff = async (
+  service: WithEngine & WithGit & WithStore,
+  kept: KeptSession,
+): Promise<Changes> => {
   const { patch, changed, left_out, ...counts } = await wholeDiffOf(service, kept);
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
   service.engine.transcript(kept).append('diff', { ...counts });
@@ -79,19 +84,25 @@ const keepDiff = async (service: Service, kept: KeptSession): Promise<Changes> =
 };
 
 /** What the worktree holds now against the base of the session. Throws where there is none any more. */
-export const diffOf = async (service: Service, { session }: KeptSession): Promise<WorktreeDiff> => {
-  const worktree = getWorktree(service, session.case_id);
+export const diffOf = async (
+  service: WithGit & WithStore,
+  { session }: KeptSession,
+): Promise<WorktreeDiff> => {
+  const worktree = getWorktree(service.store, session.case_id);
   await checkState(worktree);
   const base_commit = session.base_commit ?? worktree.base_commit;
-  return worktreeDiff(service, { ...worktree, base_commit });
+  return worktreeDiff(service.git, { ...worktree, base_commit });
 };
 
 /** The same when nobody is at work: files that were left so that nobody can read them are opened to their owner, and told. */
-export const wholeDiffOf = async (service: Service, kept: KeptSession): Promise<WorktreeDiff> => {
+export const wholeDiffOf = async (
+  service: WithEngine & WithGit & WithStore,
+  kept: KeptSession,
+): Promise<WorktreeDiff> => {
   try {
     return await diffOf(service, kept);
   } catch (error) {
-    const worktree = findWorktree(service, kept.session.case_id);
+    const worktree = findWorktree(service.store, kept.session.case_id);
     if (worktree === undefined) throw error;
     const opened = await openUnreadable(service.git, worktree).catch(() => []);
     if (opened.length === 0) throw error;

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { extractIssue } from '../../../lib/work/issue-text/extract.ts';
+import { fenceOff } from '../../../base/fence-off.ts';
 import { codeSpans } from '../../../base/markdown/code-spans.ts';
 import { readLeaves } from '../../../base/markdown/leaves.ts';
-import { definitionOf } from '../../../lib/work/generate/definition.ts';
-import { hypothesesOf } from '../../../lib/work/generate/hypotheses.ts';
-import { tasksOf } from '../../../lib/work/generate/tasks.ts';
-import { fenceOff } from '../../../base/fence-off.ts';
+import { visible, warningsIn } from '../../../base/visible.ts';
 import { hiddenBlock } from '../../../lib/agents/runbook/hidden-blocks.ts';
 import { shellBlocks } from '../../../lib/agents/runbook/shell-blocks.ts';
 import { harmless, quoted } from '../../../lib/host/pull-requests/harmless.ts';
 import { partsOf } from '../../../lib/host/pull-requests/own-words.ts';
 import { wordsOf } from '../../../lib/host/pull-requests/session-words.ts';
+import { definitionOf } from '../../../lib/work/generate/definition.ts';
+import { hypothesesOf } from '../../../lib/work/generate/hypotheses.ts';
+import { tasksOf } from '../../../lib/work/generate/tasks.ts';
+import { extractIssue } from '../../../lib/work/issue-text/extract.ts';
 import { parseSections } from '../../../store/text/fenced.ts';
-import { visible, warningsIn } from '../../../base/visible.ts';
 
 const ORIGIN = {
   ...{ title: 'It hangs', name: 'acme/app#1', url: null, state: 'open', labels: [] },

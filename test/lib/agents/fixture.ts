@@ -3,19 +3,13 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { ProviderDeps } from '../../../lib/agents/launch.ts';
+import type { Phase, PromptParts, Run, RunEvent, RunSpec } from '../../../lib/agents/provider.ts';
 import { NO_MCP } from '../../../lib/sandbox/egress/mcp-door.ts';
 import { createNetworkDoor } from '../../../lib/sandbox/egress/networks.ts';
 import { createWorld } from '../../../lib/sandbox/egress/world.ts';
-import type { ProviderDeps } from '../../../lib/agents/launch.ts';
-import type {
-  Phase,
-  PromptParts,
-  Run,
-  RunEvent,
-  RunSpec,
-} from '../../../lib/agents/provider.ts';
-import { createRuns } from '../../../lib/tools/process/runs.ts';
 import { createSandbox, type SandboxSetting } from '../../../lib/sandbox/sandbox.ts';
+import { createRuns } from '../../../lib/tools/process/runs.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 
 export interface Place {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { isInside } from '../../../base/path-contains.ts';
 import {
   decidePermission,
   onceOptions,
@@ -9,7 +10,6 @@ import {
   type PermissionPolicy,
 } from '../../../lib/agents/permissions.ts';
 import type { PermissionOption, Phase } from '../../../lib/agents/provider.ts';
-import { isInside } from '../../../base/path-contains.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 
 const OPTIONS: PermissionOption[] = [

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { Server } from '@hapi/hapi';
-import type { Route } from '../../../lib/http/route.ts';
 import { createServer, type ServerOptions } from '../../../lib/daemon/server.ts';
+import type { Route } from '../../../lib/http/route.ts';
 import type { Service } from '../../../lib/service.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { EventEmitter, on, once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
+import type { ServerOptions } from '../../../lib/daemon/server.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import { type EventSource, route, type StreamEvent } from '../../../lib/http/route.ts';
-import type { ServerOptions } from '../../../lib/daemon/server.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { json, listen, serverOf } from './serve.ts';
 

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { createSandbox, type SandboxView } from '../../../lib/sandbox/sandbox.ts';
 import { cleanEnvironment } from '../../../lib/tools/process/environment.ts';
 import { alive, sweep } from '../../../lib/tools/process/process-tree.ts';
 import { createRuns } from '../../../lib/tools/process/runs.ts';
-import { createSandbox, type SandboxView } from '../../../lib/sandbox/sandbox.ts';
 import { startProgram } from '../../../lib/tools/process/spawn.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 

@@ -1,6 +1,6 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { Service } from '../../../service.ts';
 import { isStale, type StaleWorktree, staleWorktrees, whyNot } from '../look/stale.ts';
+import type { WorktreeNeeds } from '../needs.ts';
 import { removeWorktree } from './remove.ts';
 
 export interface CleanupWish {
@@ -21,7 +21,7 @@ export interface Cleanup {
  * for a dry run too; each is looked at once more at the moment of its removal. Never with force, never by a timer.
  */
 export const cleanUp = async (
-  service: Service,
+  service: WorktreeNeeds,
   { dry_run = false, case_ids }: CleanupWish,
 ): Promise<Cleanup> => {
   const { stale, unreadable } = await staleWorktrees(service);
@@ -47,7 +47,10 @@ type Refusal = { code: string; reason: string };
 const refusalOf = ({ removable, code = '', reason = '' }: StaleWorktree): Refusal | undefined =>
   removable ? undefined : { code, reason };
 
-const remove = async (service: Service, worktree: StaleWorktree): Promise<Refusal | undefined> => {
+const remove = async (
+  service: WorktreeNeeds,
+  worktree: StaleWorktree,
+): Promise<Refusal | undefined> => {
   if (!worktree.removable) return refusalOf(worktree);
   try {
     // One that was made, attached or used at this moment is another.

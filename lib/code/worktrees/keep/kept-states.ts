@@ -4,12 +4,12 @@ import { Pictured } from '../../../../store/records/baseline.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
 import { readBaseline } from '../../../../store/sessions/baselines.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { Service } from '../../../service.ts';
 import { mergeBase } from '../../../tools/git/read/ancestry.ts';
-import type { Checkout } from '../../../tools/git/run/git.ts';
-import { type KeptState, listStates } from '../../snapshots/kept-states.ts';
 import { defaultBase, type Repository } from '../../../tools/git/read/repository.ts';
+import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
+import { type KeptState, listStates } from '../../snapshots/kept-states.ts';
 import { readPicture } from '../../snapshots/snapshot.ts';
 import { worktreeConfig } from '../config.ts';
 import { branchFor } from '../make/branch-name.ts';
@@ -26,18 +26,18 @@ export interface FoundState {
  * what a rebase or a Plan turn that goes on still needs.
  */
 export const keptStates = async (
-  service: Service,
+  service: WithGit & WithStore,
   { id }: Case,
   place: Checkout,
 ): Promise<FoundState[]> => {
   const states = await listStates(service.git, place, beginOf(id));
-  const needed = neededRefs(service, id);
+  const needed = neededRefs(service.store, id);
   return states
     .filter(({ ref }) => !needed.has(ref))
     .map((state) => ({ recovery: recoveryOf(id, state), state, place }));
 };
 
-const neededRefs = ({ store }: Service, caseId: string): Set<string | undefined> => {
+const neededRefs = (store: Store, caseId: string): Set<string | undefined> => {
   const open = openConflict(store, caseId)?.matter;
   const turn = readBaseline(store.layout, caseId);
   return new Set([open?.snapshot?.ref, open?.set_aside?.ref, turn?.before.ref]);
@@ -66,7 +66,7 @@ let validator: Validator | undefined;
 
 /** What it takes to make a worktree of such a state: the base is the one that a new worktree would have. */
 export const noteOfState = async (
-  service: Service,
+  service: WithGit & WithStore,
   item: Case,
   { state, repository }: { state: KeptState; repository: Repository },
 ): Promise<RecoveryNote> => {
@@ -79,7 +79,11 @@ export const noteOfState = async (
       'invalid_state',
       `${state.ref} is not as the daemon made it. By hand: git restore --source ${state.ref}:files.`,
     );
-  const base = await defaultBase(git, repository, worktreeConfig(service).base_branch ?? undefined);
+  const base = await defaultBase(
+    git,
+    repository,
+    worktreeConfig(service.store).base_branch ?? undefined,
+  );
   const start = await mergeBase(git, repository, picture.head, base.commit);
   return {
     case_id: item.id,

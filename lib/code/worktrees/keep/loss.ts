@@ -1,10 +1,10 @@
-import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { counted } from '../../../../base/counted.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { Checkout, Git } from '../../../tools/git/run/git.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import { type SubmoduleWork, submoduleWork } from '../../../tools/git/read/submodules.ts';
+import type { Checkout, Git } from '../../../tools/git/run/git.ts';
 
 /** What would go, or be hard to find again, with a worktree. */
 export interface Loss {

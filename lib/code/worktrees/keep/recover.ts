@@ -1,10 +1,12 @@
 import { timeName } from '../../../../store/names.ts';
 import type { RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WithStore } from '../../../../store/store.ts';
 import { keepRecovered } from '../../../../store/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { Service } from '../../../service.ts';
+import type { WithLog } from '../../../log.ts';
 import { diffInto } from '../../../tools/git/read/diff.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
 import { ownerOf } from '../../snapshots/owner.ts';
 import { keepWork } from '../../snapshots/recovered.ts';
 import { dropSnapshot, type Snapshot, snapshot } from '../../snapshots/snapshot.ts';
@@ -16,7 +18,10 @@ export const beginOf = (case_id: string): string => ownerOf({ case_id });
  * Keeps all of a worktree under a ref: a commit on top of its HEAD, which holds the files as they are (`files/`,
  * untracked ones too), the index, and what it takes to have the worktree again. Ignored files are not in it.
  */
-export const keepState = async (service: Service, record: WorktreeRecord): Promise<string> => {
+export const keepState = async (
+  service: WithGit & WithLog & WithStore,
+  record: WorktreeRecord,
+): Promise<string> => {
   const { git } = service;
   const state = await snapshot(git, record);
   const ref = await keepNoted(service, record, { head: state.head, state });
@@ -26,13 +31,13 @@ export const keepState = async (service: Service, record: WorktreeRecord): Promi
 
 /** Keeps the commits of a worktree whose directory is gone. */
 export const keepCommits = (
-  service: Service,
+  service: WithGit & WithLog & WithStore,
   record: WorktreeRecord,
   head: string,
 ): Promise<string> => keepNoted(service, record, { head });
 
 const keepNoted = async (
-  { git, log, store }: Service,
+  { git, log, store }: WithGit & WithLog & WithStore,
   record: WorktreeRecord,
   { head, state }: { head: string | null; state?: Snapshot },
 ): Promise<string> => {
@@ -54,7 +59,7 @@ const pictureOf = ({ ref: _ref, commit: _commit, ...picture }: Snapshot) => pict
 
 /** Writes what the worktree holds against its base beside the Work item's records, as a patch that explains itself. */
 export const keepPatch = async (
-  service: Service,
+  service: WithGit & WithStore,
   record: WorktreeRecord,
   ref: string,
 ): Promise<void> => {

@@ -2,16 +2,17 @@ import { join } from 'node:path';
 import { Compile, type Validator } from 'typebox/compile';
 import type { Case } from '../../../../store/records/case.ts';
 import { type Recovery, RecoveryNote } from '../../../../store/records/recovery.ts';
+import type { WithStore } from '../../../../store/store.ts';
 import { recoveredPatches } from '../../../../store/worktrees.ts';
+import type { WithConfig } from '../../../config.ts';
 import { notFound } from '../../../errors.ts';
-import type { Service } from '../../../service.ts';
-import type { Checkout } from '../../../tools/git/run/git.ts';
+import type { Repository } from '../../../tools/git/read/repository.ts';
+import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
+import { itemOf } from '../../projects/item.ts';
+import { repositoryFor } from '../../projects/repository.ts';
 import type { KeptState } from '../../snapshots/kept-states.ts';
 import { type KeptWork, listWork } from '../../snapshots/recovered.ts';
-import type { Repository } from '../../../tools/git/read/repository.ts';
-import { itemOf } from '../../projects/item.ts';
 import { findWorktree } from '../read.ts';
-import { repositoryFor } from '../../projects/repository.ts';
 import { keptStates } from './kept-states.ts';
 import { beginOf, idOf } from './recover.ts';
 
@@ -19,8 +20,10 @@ import { beginOf, idOf } from './recover.ts';
  * What was kept of a Work item's worktrees, oldest first: by forced removals, with the patches beside the records, before
  * rebases, and of all that was undone. Only the operator removes it.
  */
-export const listRecoveries = async (service: Service, caseId: string): Promise<Recovery[]> =>
-  (await found(service, caseId)).all.map(({ recovery }) => recovery);
+export const listRecoveries = async (
+  service: WithConfig & WithGit & WithStore,
+  caseId: string,
+): Promise<Recovery[]> => (await found(service, caseId)).all.map(({ recovery }) => recovery);
 
 export interface FoundRecovery {
   recovery: Recovery;
@@ -35,7 +38,7 @@ export interface FoundRecovery {
 
 /** One of them. 404 when it is not there. */
 export const findRecovery = async (
-  service: Service,
+  service: WithConfig & WithGit & WithStore,
   caseId: string,
   id: string,
 ): Promise<FoundRecovery> => {
@@ -45,8 +48,8 @@ export const findRecovery = async (
   return { ...one, repository };
 };
 
-const found = async (service: Service, caseId: string) => {
-  const item = await itemOf(service, caseId);
+const found = async (service: WithConfig & WithGit & WithStore, caseId: string) => {
+  const item = await itemOf(service.store, caseId);
   const repository = await repositoryFor(service, item.project);
   const works = await listWork(service.git, repository, beginOf(caseId));
   const patches = recoveredPatches(service.store, item.path);
@@ -70,12 +73,12 @@ const found = async (service: Service, caseId: string) => {
 
 // One that is attached may be of another repository than that of the project: there it can be looked at by hand.
 const changed = async (
-  service: Service,
+  service: WithGit & WithStore,
   item: Case,
   repository: Repository,
 ): Promise<Omit<FoundRecovery, 'repository'>[]> => {
   const own = await keptStates(service, item, repository);
-  const worktree = findWorktree(service, item.id);
+  const worktree = findWorktree(service.store, item.id);
   if (worktree === undefined || worktree.common_dir === repository.common_dir) return own;
   const { git_dir, common_dir } = worktree;
   const others = await keptStates(service, item, { git_dir, common_dir });

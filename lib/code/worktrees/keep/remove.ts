@@ -1,13 +1,20 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import { forgetWorktree, inWorktreeTurn, whatIsAt } from '../../../../store/worktrees.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
-import type { Service } from '../../../service.ts';
-import { listWorktrees, removeWorktree as removeFromGit } from '../../../tools/git/write/worktree.ts';
+import type { Git, WithGit } from '../../../tools/git/run/git.ts';
+import {
+  listWorktrees,
+  removeWorktree as removeFromGit,
+} from '../../../tools/git/write/worktree.ts';
 import { inhabitantsOf } from '../../../tools/process/processes-in.ts';
+import type { WithLeaving } from '../leaving.ts';
 import { adviceFor, stateOf } from '../look/state.ts';
 import { reasonFor } from '../make/name.ts';
+import type { WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
+import type { WithSetups } from '../setup/setups.ts';
 import { settleWithin } from '../turn/settle.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
 import { keepCommits, keepPatch, keepState } from './recover.ts';
@@ -23,12 +30,12 @@ export interface Removal {
  * `checkRemovable` throws. With `force`, work is kept first: under a ref, and as a patch beside the records.
  */
 export const removeWorktree = (
-  service: Service,
+  service: WorktreeNeeds,
   caseId: string,
   { force, isMeant = () => true }: Removal,
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
-    const record = getWorktree(service, caseId);
+    const record = getWorktree(service.store, caseId);
     if (!isMeant(record)) throw notFound('worktree as it was listed for Work item', caseId);
     await takeAway(service, record, { force, patch: true });
   });
@@ -38,18 +45,18 @@ export const removeWorktree = (
  * records go too. Throws 409 while somebody is at work, and when work would be lost.
  */
 export const removeForDeletedCase = (
-  service: Service,
+  service: WorktreeNeeds,
   caseId: string,
   force: boolean,
 ): Promise<void> =>
   inWorktreeTurn(service.store, caseId, async () => {
     refuseHeld(service, caseId);
-    const record = findWorktree(service, caseId);
+    const record = findWorktree(service.store, caseId);
     if (record !== undefined) await takeAway(service, record, { force, patch: false });
   });
 
 const takeAway = async (
-  service: Service,
+  service: WorktreeNeeds,
   record: WorktreeRecord,
   { force, patch }: { force: boolean; patch: boolean },
 ): Promise<void> => {
@@ -80,14 +87,14 @@ export interface Removable {
  * files and unpushed commits unless `force`, and for a repository inside it in any case.
  */
 export const checkRemovable = async (
-  service: Service,
+  service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
   force: boolean,
 ): Promise<Removable> => {
   refuseHeld(service, record.case_id);
   if (record.attached) return { has: 'record' };
   const state = await stateOf(record);
-  const isOurs = state !== 'tampered' && (await isLockedByUs(service, record));
+  const isOurs = state !== 'tampered' && (await isLockedByUs(service.git, record));
   if (state === 'missing' && !isOurs) return { has: 'record' };
   if (!isOurs) throw new ServiceError('worktree_tampered', adviceFor(record, 'tampered'));
   for (const leave of service.leaving) await leave(record.path);
@@ -111,7 +118,7 @@ const refuseInhabited = async ({ path }: WorktreeRecord): Promise<void> => {
 
 // The last proof before anything is deleted: git itself says that this is a linked worktree, locked for this Work item.
 const isLockedByUs = async (
-  { git }: Service,
+  git: Git,
   { case_id, path, common_dir }: WorktreeRecord,
 ): Promise<boolean> => {
   if (whatIsAt(common_dir) === 'nothing') return false;

@@ -1,19 +1,21 @@
 import type { RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import { inWorktreeTurn, saveWorktree, whatIsAt } from '../../../../store/worktrees.ts';
+import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { Service } from '../../../service.ts';
-import type { Worktree } from '../../../tools/git/run/git.ts';
-import { putGitFiles } from '../../../tools/git/write/git-files.ts';
-import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
 import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
-import { putInto } from '../../snapshots/restore.ts';
+import type { Git, WithGit, Worktree } from '../../../tools/git/run/git.ts';
+import { putGitFiles } from '../../../tools/git/write/git-files.ts';
 import { addWorktree, listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { itemOf } from '../../projects/item.ts';
+import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
+import { putInto } from '../../snapshots/restore.ts';
 import { placeFor } from '../make/create.ts';
 import { reasonFor } from '../make/name.ts';
 import { refuseHeld, refuseSecond } from '../read.ts';
+import type { WithSetups } from '../setup/setups.ts';
 import { noteOfState } from './kept-states.ts';
 import { type FoundRecovery, findRecovery } from './recoveries.ts';
 
@@ -22,14 +24,14 @@ import { type FoundRecovery, findRecovery } from './recoveries.ts';
  * branch is taken up where it still stands there; where it does not, a new one is made beside it. What was kept stays kept.
  */
 export const restoreWorktree = (
-  service: Service,
+  service: WithConfig & WithGit & WithSetups & WithStore,
   caseId: string,
   id: string,
 ): Promise<WorktreeRecord> =>
   inWorktreeTurn(service.store, caseId, async () => {
     const found = await findRecovery(service, caseId, id);
     const { recovery, repository } = found;
-    refuseSecond(service, caseId);
+    refuseSecond(service.store, caseId);
     refuseHeld(service, caseId);
     const { head } = recovery;
     const note = recovery.restorable ? await noteFor(service, found) : undefined;
@@ -41,11 +43,11 @@ export const restoreWorktree = (
   });
 
 const noteFor = async (
-  service: Service,
+  service: WithGit & WithStore,
   { recovery, note, state, repository }: FoundRecovery,
 ): Promise<RecoveryNote | undefined> => {
   if (state === undefined) return note;
-  return noteOfState(service, await itemOf(service, recovery.case_id), { state, repository });
+  return noteOfState(service, await itemOf(service.store, recovery.case_id), { state, repository });
 };
 
 interface Kept {
@@ -54,18 +56,18 @@ interface Kept {
   repository: Repository;
 }
 
-const make = async (service: Service, kept: Kept): Promise<WorktreeRecord> => {
+const make = async (service: WithGit & WithStore, kept: Kept): Promise<WorktreeRecord> => {
   const { note, head, repository } = kept;
   const { git, store } = service;
   const { case_id, base, base_commit } = note;
-  const path = placeFor(service, await itemOf(service, case_id));
+  const path = placeFor(store, await itemOf(store, case_id));
   if (whatIsAt(path) !== 'nothing') {
     throw new ServiceError(
       'already_exists',
       `${path} is there already. Look at what it holds, move it away, then try again.`,
     );
   }
-  const branch = await branchFor(service, kept);
+  const branch = await branchFor(git, kept);
   const planned = { repository, path, branch, base: head, reason: reasonFor(case_id) };
   const worktree = await addWorktree(git, planned);
   const record: WorktreeRecord = {
@@ -78,12 +80,12 @@ const make = async (service: Service, kept: Kept): Promise<WorktreeRecord> => {
   };
   // Known from now on: if what follows fails, the worktree is there to be looked at, and what was kept is kept.
   await saveWorktree(store, record);
-  if (note.picture !== null) await fill(service, worktree, { ...note.picture, branch });
+  if (note.picture !== null) await fill(git, worktree, { ...note.picture, branch });
   return record;
 };
 
 const fill = async (
-  { git }: Service,
+  git: Git,
   worktree: Worktree,
   picture: NonNullable<RecoveryNote['picture']> & { branch: string },
 ): Promise<void> => {
@@ -99,7 +101,7 @@ const fill = async (
 };
 
 // The branch may have been merged, moved, deleted or checked out elsewhere since: no commit of it is left behind.
-const branchFor = async ({ git }: Service, { note, head, repository }: Kept): Promise<string> => {
+const branchFor = async (git: Git, { note, head, repository }: Kept): Promise<string> => {
   const former = note.picture?.branch?.replace(/^refs\/heads\//, '') ?? note.branch;
   const taken = new Set((await listWorktrees(git, repository)).map(({ branch }) => branch));
   const fits = async (name: string): Promise<boolean> => {

@@ -1,6 +1,6 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { Service } from '../../../service.ts';
 import { type ChangedFile, type DiffSummary, diff } from '../../../tools/git/read/diff.ts';
+import type { Git } from '../../../tools/git/run/git.ts';
 
 export interface WorktreeDiff extends DiffSummary {
   /** Bytes: the files decide what encoding its lines have. `git apply` takes it. */
@@ -10,10 +10,7 @@ export interface WorktreeDiff extends DiffSummary {
 }
 
 /** All that the worktree holds now against its base: committed, staged, unstaged and untracked, but not ignored. */
-export const worktreeDiff = async (
-  { git }: Service,
-  record: WorktreeRecord,
-): Promise<WorktreeDiff> => {
+export const worktreeDiff = async (git: Git, record: WorktreeRecord): Promise<WorktreeDiff> => {
   const { patch, summary, changed, left_out } = await diff(git, record, record.base_commit);
   return { patch, changed, left_out, ...summary };
 };

@@ -1,13 +1,15 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
 import { worktreeRecords } from '../../../../store/worktrees.ts';
-import type { Service } from '../../../service.ts';
+import type { WithConfig } from '../../../config.ts';
 import { currentBranch, type Repository } from '../../../tools/git/read/repository.ts';
+import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { worktreeConfig } from '../config.ts';
 import { itemOf } from '../../projects/item.ts';
+import { findProjectRepository } from '../../projects/repository.ts';
+import { worktreeConfig } from '../config.ts';
 import { reasonFor } from '../make/name.ts';
 import { getWorktree } from '../read.ts';
-import { findProjectRepository } from '../../projects/repository.ts';
 import { lies, overlap } from './lies.ts';
 import { adviceFor, stateOf } from './state.ts';
 
@@ -24,8 +26,11 @@ export interface Isolation {
 }
 
 /** Whether what is done in the worktree stays in it: out of the main branch, the main checkout and other Work items. */
-export const verifyIsolation = async (service: Service, caseId: string): Promise<Isolation> => {
-  const record = getWorktree(service, caseId);
+export const verifyIsolation = async (
+  service: WithConfig & WithGit & WithStore,
+  caseId: string,
+): Promise<Isolation> => {
+  const record = getWorktree(service.store, caseId);
   const state = await stateOf(record);
   const asMade = {
     name: 'as_made',
@@ -37,16 +42,19 @@ export const verifyIsolation = async (service: Service, caseId: string): Promise
   return { isolated: checks.every(({ ok }) => ok), checks };
 };
 
-const insideChecks = async (service: Service, record: WorktreeRecord): Promise<Check[]> => {
-  const { project } = await itemOf(service, record.case_id);
+const insideChecks = async (
+  service: WithConfig & WithGit & WithStore,
+  record: WorktreeRecord,
+): Promise<Check[]> => {
+  const { project } = await itemOf(service.store, record.case_id);
   const main = await findProjectRepository(service, project);
   return [
     ownDirectory(record, main),
     ownIndex(record, main),
     await ownBranch(service, record),
-    await ownWorkTree(service, record),
-    notShared(service, record),
-    await keptByGit(service, record),
+    await ownWorkTree(service.git, record),
+    notShared(service.store, record),
+    await keptByGit(service.git, record),
   ];
 };
 
@@ -64,7 +72,7 @@ const ownDirectory = ({ case_id, path }: WorktreeRecord, main?: Repository): Che
 const ownIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
   check('own_index', git_dir !== main?.git_dir, `Its HEAD and index are in ${git_dir}.`);
 
-const ownBranch = async (service: Service, record: WorktreeRecord): Promise<Check> => {
+const ownBranch = async (service: WithGit & WithStore, record: WorktreeRecord): Promise<Check> => {
   const name = 'own_branch';
   const { path, branch } = record;
   const now = await currentBranch(service.git, record);
@@ -74,7 +82,7 @@ const ownBranch = async (service: Service, record: WorktreeRecord): Promise<Chec
   const other = listed.find((entry) => entry.branch === now && entry.path !== path);
   if (other !== undefined)
     return check(name, false, `${now} is checked out at ${other.path}, too.`);
-  if (!mainBranches(service, record).has(now))
+  if (!mainBranches(service.store, record).has(now))
     return check(
       name,
       true,
@@ -85,14 +93,14 @@ const ownBranch = async (service: Service, record: WorktreeRecord): Promise<Chec
 };
 
 // `origin/main` stands for main as well.
-const mainBranches = (service: Service, { base }: WorktreeRecord): Set<string> => {
-  const { base_branch } = worktreeConfig(service);
+const mainBranches = (store: Store, { base }: WorktreeRecord): Set<string> => {
+  const { base_branch } = worktreeConfig(store);
   const named = [base, ...(base_branch === null ? [] : [base_branch])];
   return new Set(named.flatMap((each) => [each, each.replace(/^[^/]+\/(?=.)/, '')]));
 };
 
 // A setting of the repository that sends git's own commands into another directory.
-const ownWorkTree = async ({ git }: Service, record: WorktreeRecord): Promise<Check> => {
+const ownWorkTree = async (git: Git, record: WorktreeRecord): Promise<Check> => {
   const args = ['config', '--get', 'core.worktree'];
   const { code, stdout } = await git.run(record, args, { read: true, ok: [0, 1] });
   if (code === 1) return check('own_work_tree', true, 'git commands in it work on its own files.');
@@ -104,7 +112,7 @@ const ownWorkTree = async ({ git }: Service, record: WorktreeRecord): Promise<Ch
   );
 };
 
-const notShared = ({ store }: Service, { case_id, path }: WorktreeRecord): Check => {
+const notShared = (store: Store, { case_id, path }: WorktreeRecord): Check => {
   const other = worktreeRecords(store).find(
     ({ record }) =>
       record !== undefined && record.case_id !== case_id && overlap(record.path, path),
@@ -118,7 +126,7 @@ const notShared = ({ store }: Service, { case_id, path }: WorktreeRecord): Check
   );
 };
 
-const keptByGit = async ({ git }: Service, record: WorktreeRecord): Promise<Check> => {
+const keptByGit = async (git: Git, record: WorktreeRecord): Promise<Check> => {
   const { path, attached, case_id } = record;
   if (attached) return check('kept_by_git', true, 'It is yours: the daemon never deletes it.');
   const entry = (await listWorktrees(git, record)).find((each) => each.path === path);

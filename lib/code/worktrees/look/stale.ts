@@ -2,11 +2,14 @@ import { isEnded } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { heldLocks } from '../../../../store/sessions/locks.ts';
 import { listSessions } from '../../../../store/sessions/sessions.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
 import { worktreeRecords } from '../../../../store/worktrees.ts';
-import type { Service } from '../../../service.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
 import { lastTouched } from '../../../tools/git/write/worktree.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkRemovable } from '../keep/remove.ts';
+import type { WithLeaving } from '../leaving.ts';
+import type { WithSetups } from '../setup/setups.ts';
 import { stateOf, type WorktreeState } from './state.ts';
 
 export interface StaleWorktree {
@@ -36,7 +39,9 @@ export interface StaleList {
  * The worktrees that nobody has used for longer than `ttl_hours`, longest first, and whether each could be removed: the
  * one list that is shown, tried out (a dry run) and cleaned up by. A session that has not ended keeps a worktree.
  */
-export const staleWorktrees = async (service: Service): Promise<StaleList> => {
+export const staleWorktrees = async (
+  service: WithGit & WithLeaving & WithSetups & WithStore,
+): Promise<StaleList> => {
   const list: StaleList = { stale: [], unreadable: [] };
   for (const { case_id, record, problem = '' } of worktreeRecords(service.store)) {
     if (record === undefined)
@@ -49,38 +54,41 @@ export const staleWorktrees = async (service: Service): Promise<StaleList> => {
 
 const HOUR_MS = 3_600_000;
 
-const ifStale = async (service: Service, record: WorktreeRecord): Promise<StaleWorktree[]> => {
+const ifStale = async (
+  service: WithGit & WithLeaving & WithSetups & WithStore,
+  record: WorktreeRecord,
+): Promise<StaleWorktree[]> => {
   if (!isStale(service, record)) return [];
   const { case_id, path, branch, attached, created_at } = record;
-  const last = lastUse(service, record);
+  const last = lastUse(service.store, record);
   return [
     {
       ...{ case_id, path, branch, attached, created_at },
       status: await stateOf(record),
       last_used_at: new Date(last).toISOString(),
-      idle_hours: Math.round((idleMs(service, last) / HOUR_MS) * 10) / 10,
+      idle_hours: Math.round((idleMs(service.store, last) / HOUR_MS) * 10) / 10,
       ...(await removability(service, record)),
     },
   ];
 };
 
 /** Whether nobody is at work in a worktree, and nobody has been for longer than `ttl_hours`. */
-export const isStale = (service: Service, record: WorktreeRecord): boolean => {
+export const isStale = (service: WithSetups & WithStore, record: WorktreeRecord): boolean => {
   if (isInUse(service, record.case_id)) return false;
-  const idle = idleMs(service, lastUse(service, record));
-  return idle > worktreeConfig(service).ttl_hours * HOUR_MS;
+  const idle = idleMs(service.store, lastUse(service.store, record));
+  return idle > worktreeConfig(service.store).ttl_hours * HOUR_MS;
 };
 
-const idleMs = ({ store }: Service, last: number): number => Math.max(0, store.clock().getTime() - last);
+const idleMs = (store: Store, last: number): number => Math.max(0, store.clock().getTime() - last);
 
-const isInUse = ({ store, setups }: Service, caseId: string): boolean =>
+const isInUse = ({ store, setups }: WithSetups & WithStore, caseId: string): boolean =>
   setups.running.has(caseId) ||
   heldLocks(store, caseId).length > 0 ||
   (listSessions(store, caseId) ?? []).some(
     ({ session: { status, elsewhere } }) => !isEnded(status) && elsewhere !== true,
   );
 
-const lastUse = ({ store }: Service, record: WorktreeRecord): number => {
+const lastUse = (store: Store, record: WorktreeRecord): number => {
   const ends = (listSessions(store, record.case_id) ?? []).map(
     ({ session: { ended_at, created_at } }) => Date.parse(ended_at ?? created_at),
   );
@@ -88,7 +96,7 @@ const lastUse = ({ store }: Service, record: WorktreeRecord): number => {
 };
 
 const removability = async (
-  service: Service,
+  service: WithGit & WithLeaving & WithSetups & WithStore,
   record: WorktreeRecord,
 ): Promise<Pick<StaleWorktree, 'removable' | 'code' | 'reason'>> => {
   if (record.attached) return { removable: false, code: 'attached', reason: ATTACHED };

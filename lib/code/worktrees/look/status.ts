@@ -1,14 +1,14 @@
 import type { Lock } from '../../../../store/records/lock.ts';
 import type { Worktree, WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readLock } from '../../../../store/sessions/locks.ts';
-import type { Service } from '../../../service.ts';
-import type { Git } from '../../../tools/git/run/git.ts';
+import type { WithStore } from '../../../../store/store.ts';
 import { status, type WorktreeStatus } from '../../../tools/git/read/status.ts';
 import {
   mayHaveSubmodules,
   type SubmoduleWork,
   submoduleWork,
 } from '../../../tools/git/read/submodules.ts';
+import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { checkCase, findWorktree, getWorktree, worktreeOf } from '../read.ts';
 import { adviceFor, stateOf, type WorktreeState } from './state.ts';
 
@@ -28,8 +28,11 @@ export interface CurrentStatus extends Worktree {
 }
 
 /** The worktree's record with what is in it now. 404 without one. */
-export const worktreeStatus = async (service: Service, caseId: string): Promise<CurrentStatus> => {
-  const record = getWorktree(service, caseId);
+export const worktreeStatus = async (
+  service: WithGit & WithStore,
+  caseId: string,
+): Promise<CurrentStatus> => {
+  const record = getWorktree(service.store, caseId);
   const state = await stateOf(record);
   const known = { ...worktreeOf(record), status: state };
   if (state !== 'ok') return { ...known, detail: adviceFor(record, state) };
@@ -63,9 +66,12 @@ export interface Health {
 }
 
 /** How the worktree is, and who holds the session lock. Without a worktree only that there is none. */
-export const worktreeHealth = async (service: Service, caseId: string): Promise<Health> => {
-  checkCase(service, caseId);
-  const record = findWorktree(service, caseId);
+export const worktreeHealth = async (
+  service: WithGit & WithStore,
+  caseId: string,
+): Promise<Health> => {
+  checkCase(service.store, caseId);
+  const record = findWorktree(service.store, caseId);
   if (record === undefined) return { exists: false };
   const lock = readLock(service.store, caseId);
   const known = { ...(await gitHealth(service.git, record)), ...(lock !== undefined && { lock }) };

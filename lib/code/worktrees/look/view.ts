@@ -1,6 +1,6 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { Store } from '../../../../store/store.ts';
 import type { Launchable } from '../../../agents/launch.ts';
-import type { Service } from '../../../service.ts';
 import { otherWorktrees } from '../read.ts';
 import type { OpenTurn } from '../turn/open.ts';
 
@@ -12,7 +12,7 @@ interface May {
 
 /** What a program in a worktree sees and may write: nothing of `.dossier/`, and nothing of other Work items' worktrees. */
 export const viewOf = (
-  service: Service,
+  store: Store,
   worktree: WorktreeRecord,
   { phase, git = seenOnly(worktree) }: May,
 ): Pick<Launchable, 'cwd' | 'phase' | 'writable' | 'kept' | 'binds' | 'hidden'> => ({
@@ -22,7 +22,7 @@ export const viewOf = (
   // The main checkout, too: it may lie in the home directory, of which else nothing is shown.
   kept: [worktree.repository, ...git.kept],
   ...(git.binds && { binds: git.binds }),
-  hidden: [service.store.layout.dossier, ...otherWorktrees(service, worktree.case_id)],
+  hidden: [store.layout.dossier, ...otherWorktrees(store, worktree.case_id)],
 });
 
 const seenOnly = ({ common_dir }: WorktreeRecord): OpenTurn['view'] => ({

@@ -1,6 +1,8 @@
 import { sha256 } from '../../../../store/names.ts';
-import type { Service } from '../../../service.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import type { WithLog } from '../../../log.ts';
 import { status } from '../../../tools/git/read/status.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
 import { findWorktree } from '../read.ts';
 import { worktreeDiff } from './diff.ts';
 
@@ -19,17 +21,17 @@ export interface WorkThere {
  * Empty without a worktree. Never throws: it only goes with other records.
  */
 export const workOf = async (
-  service: Service,
+  service: WithGit & WithLog & WithStore,
   caseId: string,
   diff: boolean | 'uncommitted',
 ): Promise<WorkThere> => {
   try {
-    const record = findWorktree(service, caseId);
+    const record = findWorktree(service.store, caseId);
     if (record === undefined) return {};
     const { head, dirty } = await status(service.git, record);
     const commit = head === record.base_commit ? null : head;
     const isWanted = diff === 'uncommitted' ? dirty : diff;
-    const patch = isWanted ? (await worktreeDiff(service, record)).patch : undefined;
+    const patch = isWanted ? (await worktreeDiff(service.git, record)).patch : undefined;
     return {
       dirty,
       ...(head !== null && { head }),

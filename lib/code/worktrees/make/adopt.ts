@@ -1,7 +1,7 @@
 import { whatIsAt } from '../../../../store/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { Git } from '../../../tools/git/run/git.ts';
 import { findRepository } from '../../../tools/git/read/repository.ts';
+import type { Git } from '../../../tools/git/run/git.ts';
 import {
   type AddedWorktree,
   isTampered,

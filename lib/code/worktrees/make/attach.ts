@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import { settingsOf } from '../../../../store/globals.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import {
   inWorktreeTurn,
@@ -9,20 +10,22 @@ import {
   saveWorktree,
   worktreeRecords,
 } from '../../../../store/worktrees.ts';
+import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { Service } from '../../../service.ts';
 import {
   currentBranch,
   defaultBase,
   findRepository,
   type Repository,
 } from '../../../tools/git/read/repository.ts';
+import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { worktreeConfig } from '../config.ts';
 import { itemOf } from '../../projects/item.ts';
+import { findProjectRepository } from '../../projects/repository.ts';
+import { worktreeConfig } from '../config.ts';
 import { lies, overlap } from '../look/lies.ts';
 import { refuseHeld, refuseSecond } from '../read.ts';
-import { findProjectRepository } from '../../projects/repository.ts';
+import type { WithSetups } from '../setup/setups.ts';
 import { startOf } from './create.ts';
 import { ownerOf } from './name.ts';
 
@@ -36,11 +39,11 @@ export interface Attachment {
  * has, and not the checkout that a project names. Nothing in it is changed; it is never deleted, only let go.
  */
 export const attachWorktree = async (
-  service: Service,
+  service: WithConfig & WithGit & WithSetups & WithStore,
   caseId: string,
   wanted: Attachment,
 ): Promise<WorktreeRecord> => {
-  const item = await itemOf(service, caseId);
+  const item = await itemOf(service.store, caseId);
   if (!isAbsolute(wanted.path)) throw badPath('has to be absolute');
   // One attachment at a time: of two Work items that want the same directory one has it.
   return service.store.turns.take('attach', () =>
@@ -52,22 +55,22 @@ const badPath = (message: string): ServiceError =>
   new ServiceError('bad_request', `The path ${message}.`, { errors: [{ path: '/path', message }] });
 
 const attach = async (
-  service: Service,
+  service: WithConfig & WithGit & WithSetups & WithStore,
   item: Case,
   { path, base }: Attachment,
 ): Promise<WorktreeRecord> => {
   const { store, git } = service;
-  refuseSecond(service, item.id);
+  refuseSecond(store, item.id);
   refuseHeld(service, item.id);
   await readyToWrite(store);
-  const repository = await workTreeAt(service, path);
+  const repository = await workTreeAt(git, path);
   const { root, git_dir, common_dir } = repository;
   await refuseOthers(service, repository);
   await refuseCheckouts(service, repository);
   const branch = await currentBranch(git, repository);
   if (branch === undefined)
     throw refused(`${root} is on no branch. Check one out there, then try again`);
-  const { base_branch } = worktreeConfig(service);
+  const { base_branch } = worktreeConfig(store);
   const project = await findProjectRepository(service, item.project);
   // A linked worktree begins where the project's own do; a clone knows only its own branches.
   const from = project?.common_dir === common_dir ? project : repository;
@@ -90,7 +93,7 @@ const attach = async (
 
 const refused = (why: string): ServiceError => new ServiceError('not_a_worktree', `${why}.`);
 
-const workTreeAt = async ({ git }: Service, path: string): Promise<Repository> => {
+const workTreeAt = async (git: Git, path: string): Promise<Repository> => {
   const real = realDirectory(path);
   if (real === undefined) throw refused(`${path} is no directory`);
   const found = await findRepository(git, real);
@@ -102,7 +105,10 @@ const workTreeAt = async ({ git }: Service, path: string): Promise<Repository> =
 };
 
 // Two sessions in one directory would undo each other's work; in the workspace, records would be work.
-const refuseOthers = async (service: Service, { root, ...place }: Repository): Promise<void> => {
+const refuseOthers = async (
+  service: WithGit & WithStore,
+  { root, ...place }: Repository,
+): Promise<void> => {
   const workspace = service.store.layout.root;
   for (const { case_id, record } of worktreeRecords(service.store)) {
     if (record !== undefined && overlap(root, record.path))
@@ -120,7 +126,10 @@ const refuseOthers = async (service: Service, { root, ...place }: Repository): P
 };
 
 /** Isolation: what an agent does must not show in a checkout that the operator works in. */
-const refuseCheckouts = async (service: Service, repository: Repository): Promise<void> => {
+const refuseCheckouts = async (
+  service: WithConfig & WithGit & WithStore,
+  repository: Repository,
+): Promise<void> => {
   const { root, git_dir, common_dir } = repository;
   const { projects = {} } = settingsOf(service.store.globals);
   for (const name of new Set(['default', ...Object.keys(projects)])) {

@@ -1,11 +1,13 @@
 import type { Case } from '../../../../store/records/case.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { Service } from '../../../service.ts';
 import { branchExists, checkBranchName } from '../../../tools/git/read/repository.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { worktreeConfig } from '../config.ts';
 import { itemOf } from '../../projects/item.ts';
 import { repositoryFor } from '../../projects/repository.ts';
+import { worktreeConfig } from '../config.ts';
 import { filledIn, wrongTemplate } from './branch-template.ts';
 
 export interface BranchName {
@@ -19,12 +21,12 @@ export interface BranchName {
 
 /** The branch that a new worktree of the Work item is on, by the template of the settings or the one given. Makes nothing. */
 export const branchNameFor = async (
-  service: Service,
+  service: WithConfig & WithGit & WithStore,
   caseId: string,
   template?: string,
 ): Promise<BranchName> => {
   const { git } = service;
-  const item = await itemOf(service, caseId);
+  const item = await itemOf(service.store, caseId);
   const branch = await branchFor(service, item, template);
   const repository = await repositoryFor(service, item.project);
   const listed = await listWorktrees(git, repository);
@@ -38,11 +40,11 @@ export const branchNameFor = async (
 
 /** The name as the template makes it: 400 for one that was given, 422 for that of the settings, if git does not take it. */
 export const branchFor = async (
-  service: Service,
+  service: WithGit & WithStore,
   item: Case,
   template?: string,
 ): Promise<string> => {
-  const { branch_prefix, branch_template } = worktreeConfig(service);
+  const { branch_prefix, branch_template } = worktreeConfig(service.store);
   const used = template ?? branch_template;
   const branch = filledIn(used, item, branch_prefix);
   const wrong = wrongTemplate(used);

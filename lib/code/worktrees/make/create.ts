@@ -1,18 +1,25 @@
 import { join } from 'node:path';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
-import { inWorktreeTurn, saveWorktree, whatIsAt, worktreesHome } from '../../../../store/worktrees.ts';
-import type { Service } from '../../../service.ts';
-import type { Git, Worktree } from '../../../tools/git/run/git.ts';
-import { defaultBase, headCommit } from '../../../tools/git/read/repository.ts';
-import { addWorktree, type NewWorktree } from '../../../tools/git/write/worktree.ts';
+import {
+  inWorktreeTurn,
+  saveWorktree,
+  whatIsAt,
+  worktreesHome,
+} from '../../../../store/worktrees.ts';
+import type { WithConfig } from '../../../config.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
-import { worktreeConfig } from '../config.ts';
+import { defaultBase, headCommit } from '../../../tools/git/read/repository.ts';
+import type { Git, WithGit, Worktree } from '../../../tools/git/run/git.ts';
+import { addWorktree, type NewWorktree } from '../../../tools/git/write/worktree.ts';
 import { itemOf } from '../../projects/item.ts';
-import { checkState } from '../look/state.ts';
-import { findWorktree, refuseSecond } from '../read.ts';
 import { repositoryFor } from '../../projects/repository.ts';
+import { worktreeConfig } from '../config.ts';
+import { checkState } from '../look/state.ts';
+import type { WorktreeNeeds } from '../needs.ts';
+import { findWorktree, refuseSecond } from '../read.ts';
 import { newSetup, setUp } from '../setup/setup.ts';
 import { adopt } from './adopt.ts';
 import { branchFor } from './branch-name.ts';
@@ -30,14 +37,14 @@ export interface Wanted {
  * `already_exists`; no repository: 422 `no_repository`.
  */
 export const createWorktree = async (
-  service: Service,
+  service: WorktreeNeeds,
   caseId: string,
   wanted: Wanted = {},
 ): Promise<WorktreeRecord> => {
-  const item = await itemOf(service, caseId);
-  needWorktree(service);
+  const item = await itemOf(service.store, caseId);
+  needWorktree(service.store);
   const record = await inWorktreeTurn(service.store, caseId, () => {
-    refuseSecond(service, caseId);
+    refuseSecond(service.store, caseId);
     return make(service, item, wanted);
   });
   return record.setup === undefined ? record : setUp(service, caseId);
@@ -47,10 +54,13 @@ export const createWorktree = async (
  * The worktree of a Work item, made, but not set up, when there is none. Throws 409 `worktree_missing` or `worktree_tampered` when it is
  * not as it was made. A session calls it once it holds the session lock: then nobody removes the worktree.
  */
-export const ensureWorktree = async (service: Service, caseId: string): Promise<WorktreeRecord> => {
-  const item = await itemOf(service, caseId);
+export const ensureWorktree = async (
+  service: WithConfig & WithGit & WithStore,
+  caseId: string,
+): Promise<WorktreeRecord> => {
+  const item = await itemOf(service.store, caseId);
   return inWorktreeTurn(service.store, caseId, async () => {
-    const known = findWorktree(service, caseId);
+    const known = findWorktree(service.store, caseId);
     if (known === undefined) return make(service, item, {});
     await checkState(known);
     return known;
@@ -58,24 +68,28 @@ export const ensureWorktree = async (service: Service, caseId: string): Promise<
 };
 
 /** True when nothing is left of a worktree that was made: neither its record nor what was at its place. */
-export const isWorktreeLost = async (service: Service, caseId: string): Promise<boolean> => {
-  if (findWorktree(service, caseId) !== undefined) return false;
-  return whatIsAt(placeFor(service, await itemOf(service, caseId))) === 'nothing';
+export const isWorktreeLost = async (store: Store, caseId: string): Promise<boolean> => {
+  if (findWorktree(store, caseId) !== undefined) return false;
+  return whatIsAt(placeFor(store, await itemOf(store, caseId))) === 'nothing';
 };
 
 /** Where the Work item's worktree is made, by the settings of now. */
-export const placeFor = (service: Service, item: Case): string =>
-  join(worktreesHome(service.store.layout, worktreeConfig(service).root), nameOf(item));
+export const placeFor = (store: Store, item: Case): string =>
+  join(worktreesHome(store.layout, worktreeConfig(store).root), nameOf(item));
 
-const make = async (service: Service, item: Case, wanted: Wanted): Promise<WorktreeRecord> => {
+const make = async (
+  service: WithConfig & WithGit & WithStore,
+  item: Case,
+  wanted: Wanted,
+): Promise<WorktreeRecord> => {
   const { store, git } = service;
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);
-  const { base_branch } = worktreeConfig(service);
+  const { base_branch } = worktreeConfig(store);
   const base = await defaultBase(git, repository, wanted.base ?? base_branch ?? undefined);
   const planned: NewWorktree = {
     repository,
-    path: placeFor(service, item),
+    path: placeFor(store, item),
     branch: wanted.branch ?? (await branchFor(service, item)),
     base: base.commit,
     reason: reasonFor(item.id),
@@ -83,7 +97,7 @@ const make = async (service: Service, item: Case, wanted: Wanted): Promise<Workt
   const adopted = await adopt(git, planned);
   const worktree = adopted ?? (await addWorktree(git, planned));
   // In one that was there somebody may have been at work: nothing is run in it unasked.
-  const setup = adopted === undefined ? newSetup(service) : undefined;
+  const setup = adopted === undefined ? newSetup(store) : undefined;
   const record: WorktreeRecord = {
     case_id: item.id,
     path: worktree.path,

@@ -1,16 +1,19 @@
 import { readCase } from '../../../../store/cases.ts';
 import type { Reached, Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { onceEach } from '../../../sandbox/egress/networks.ts';
-import { ServiceError } from '../../../errors.ts';
+import type { WithStore } from '../../../../store/store.ts';
 import { type Launch, LIMITS } from '../../../agents/launch.ts';
 import { liveOutput } from '../../../agents/live-output.ts';
 import type { RunEvent } from '../../../agents/provider.ts';
 import { lastWords, type Ran, runScript } from '../../../agents/script.ts';
-import type { Service } from '../../../service.ts';
+import type { WithConfig } from '../../../config.ts';
+import { ServiceError } from '../../../errors.ts';
+import { onceEach } from '../../../sandbox/egress/networks.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
 import { type Brought, bringFiles } from '../../../tools/git/write/bring-files.ts';
+import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { viewOf } from '../look/view.ts';
-import { repositoryFor } from '../../projects/repository.ts';
+import type { WorktreeNeeds } from '../needs.ts';
 import { type OpenTurn, openTurn } from '../turn/open.ts';
 import type { TurnTold } from '../turn/told.ts';
 import { wrongGlob } from './glob.ts';
@@ -26,11 +29,11 @@ interface Run {
 
 /** Copies what `copy_files` names from the main checkout of the Work item's project. Throws where that cannot be. */
 export const copyFiles = async (
-  service: Service,
+  service: WithConfig & WithGit & WithStore,
   record: WorktreeRecord,
   { tell, signal }: Run,
 ): Promise<Brought> => {
-  const { copy_files } = worktreeConfig(service);
+  const { copy_files } = worktreeConfig(service.store);
   if (copy_files.length === 0 || signal.aborted) return { copied: [], skipped: [] };
   for (const glob of copy_files) {
     const wrong = wrongGlob(glob);
@@ -44,7 +47,10 @@ export const copyFiles = async (
   return brought;
 };
 
-const mainCheckout = async (service: Service, { case_id }: WorktreeRecord) => {
+const mainCheckout = async (
+  service: WithConfig & WithGit & WithStore,
+  { case_id }: WorktreeRecord,
+) => {
   const item = await readCase(service.store, case_id);
   const { root, bare, git_dir, common_dir } = await repositoryFor(
     service,
@@ -61,11 +67,11 @@ const linesOf = ({ copied, skipped }: Brought): string =>
 
 /** Runs the commands of `setup` one by one, until one fails: in the worktree, with what Work mode may do. */
 export const runCommands = async (
-  service: Service,
+  service: WorktreeNeeds,
   record: WorktreeRecord,
   run: Run,
 ): Promise<Pick<Setup, 'commands' | 'network' | 'error'>> => {
-  const { setup } = worktreeConfig(service);
+  const { setup } = worktreeConfig(service.store);
   if (setup.length === 0) return { commands: [], error: null };
   const turn = await openTurn(service, record, { session_id: null, marker: run.marker });
   const network: Reached = [];
@@ -93,7 +99,7 @@ interface Commands extends Run {
 }
 
 const runEach = async (
-  service: Service,
+  service: WorktreeNeeds,
   record: WorktreeRecord,
   { setup, ...run }: Commands,
 ): Promise<Pick<Setup, 'commands' | 'error'>> => {
@@ -116,13 +122,13 @@ interface Command extends Omit<Commands, 'setup'> {
 }
 
 const runCommand = async (
-  service: Service,
+  service: WorktreeNeeds,
   record: WorktreeRecord,
   { command, at, marker, tell, signal, git, onNetwork }: Command,
 ): Promise<Ran> => {
   const id = { tool_call_id: `setup-${at + 1}`, title: command, kind: 'execute' };
   tell({ type: 'tool_call', data: { ...id, status: 'in_progress' } });
-  const view = viewOf(service, record, { phase: 'work', git });
+  const view = viewOf(service.store, record, { phase: 'work', git });
   const spec = { ...view, run_marker: marker, limits: LIMITS };
   const deps = {
     env: service.config.env,

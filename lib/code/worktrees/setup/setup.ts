@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { Setup, WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
 import { inWorktreeTurn, replaceWorktree, worktreeRecords } from '../../../../store/worktrees.ts';
 import { messageOf } from '../../../agents/run-end.ts';
-import type { Service } from '../../../service.ts';
-import { sweep } from '../../../tools/process/process-tree.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
+import type { WithLog } from '../../../log.ts';
+import { sweep } from '../../../tools/process/process-tree.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../look/state.ts';
+import type { WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import { copyFiles, runCommands, type Told } from './setup-steps.ts';
 import type { RunningSetup } from './setups.ts';
 
 /** What a new worktree's record says before anything is done; undefined where the settings want nothing done. */
-export const newSetup = (service: Service): Setup | undefined => {
-  const { setup, copy_files } = worktreeConfig(service);
+export const newSetup = (store: Store): Setup | undefined => {
+  const { setup, copy_files } = worktreeConfig(store);
   return setup.length + copy_files.length === 0 ? undefined : { ...NOTHING, status: 'pending' };
 };
 
@@ -37,7 +39,7 @@ export interface SetupOptions {
  * record that this answers; it never rejects for that. Whoever asks while it goes on is answered when it has ended.
  */
 export const setUp = async (
-  service: Service,
+  service: WorktreeNeeds,
   caseId: string,
   { marker = randomUUID(), tell = () => undefined }: SetupOptions = {},
 ): Promise<WorktreeRecord> => {
@@ -47,15 +49,18 @@ export const setUp = async (
 };
 
 /** The same again for a worktree that is there, by the operator: 409 while somebody is at work in it. */
-export const setUpAgain = async (service: Service, caseId: string): Promise<WorktreeRecord> => {
-  getWorktree(service, caseId);
+export const setUpAgain = async (
+  service: WorktreeNeeds,
+  caseId: string,
+): Promise<WorktreeRecord> => {
+  getWorktree(service.store, caseId);
   refuseHeld(service, caseId);
-  needWorktree(service);
+  needWorktree(service.store);
   return setUp(service, caseId);
 };
 
 const begin = (
-  service: Service,
+  service: WorktreeNeeds,
   caseId: string,
   { marker, tell }: Required<SetupOptions>,
 ): RunningSetup => {
@@ -80,10 +85,10 @@ interface Run extends Required<SetupOptions> {
   signal: AbortSignal;
 }
 
-const run = async (service: Service, caseId: string, run: Run): Promise<WorktreeRecord> => {
+const run = async (service: WorktreeNeeds, caseId: string, run: Run): Promise<WorktreeRecord> => {
   const { store } = service;
   const record = await inWorktreeTurn(service.store, caseId, async () => {
-    const current = getWorktree(service, caseId);
+    const current = getWorktree(store, caseId);
     await checkState(current);
     const started_at = store.clock().toISOString();
     const setup = { ...NOTHING, status: 'running' as const, started_at };
@@ -92,11 +97,11 @@ const run = async (service: Service, caseId: string, run: Run): Promise<Worktree
   const came = await perform(service, record, run);
   const ended_at = store.clock().toISOString();
   const { started_at = null } = record.setup ?? {};
-  return keepEnd(service, record, { ...NOTHING, started_at, ended_at, ...came });
+  return keepEnd(store, record, { ...NOTHING, started_at, ended_at, ...came });
 };
 
 const perform = async (
-  service: Service,
+  service: WorktreeNeeds,
   record: WorktreeRecord,
   run: Run,
 ): Promise<Partial<Setup> & Pick<Setup, 'status'>> => {
@@ -115,15 +120,15 @@ const perform = async (
 const INTERRUPTED =
   'The set-up was stopped before its end. The next session begins it anew, and so does POST /api/worktrees/…/setup.';
 
-const keepEnd = (service: Service, record: WorktreeRecord, setup: Setup): Promise<WorktreeRecord> =>
-  inWorktreeTurn(service.store, record.case_id, () => {
-    const current = findWorktree(service, record.case_id) ?? record;
+const keepEnd = (store: Store, record: WorktreeRecord, setup: Setup): Promise<WorktreeRecord> =>
+  inWorktreeTurn(store, record.case_id, () => {
+    const current = findWorktree(store, record.case_id) ?? record;
     const { setup_marker: _ended, ...kept } = current;
-    return replaceWorktree(service.store, { ...kept, setup });
+    return replaceWorktree(store, { ...kept, setup });
   });
 
 /** Ends what set-ups of a former life of the daemon left running, and says in the record that they were interrupted. */
-export const endInterruptedSetups = async (service: Service): Promise<void> => {
+export const endInterruptedSetups = async (service: WithLog & WithStore): Promise<void> => {
   for (const { case_id, record } of worktreeRecords(service.store)) {
     if (record?.setup?.status !== 'running') continue;
     try {
@@ -131,7 +136,7 @@ export const endInterruptedSetups = async (service: Service): Promise<void> => {
       if (setup_marker !== undefined) await sweep(setup_marker, { dir });
       const ended_at = service.store.clock().toISOString();
       const setup = { ...record.setup, status: 'interrupted' as const, ended_at };
-      await keepEnd(service, record, { ...setup, error: INTERRUPTED });
+      await keepEnd(service.store, record, { ...setup, error: INTERRUPTED });
     } catch (error) {
       service.log.error({ err: error, case_id }, 'An interrupted set-up could not be ended');
     }
@@ -139,7 +144,7 @@ export const endInterruptedSetups = async (service: Service): Promise<void> => {
 };
 
 /** Whether a session has to set its worktree up before it begins: it was to be, and that did not come to its end. */
-export const wantsSetup = (service: Service, caseId: string): boolean => {
-  const setup = findWorktree(service, caseId)?.setup;
+export const wantsSetup = (store: Store, caseId: string): boolean => {
+  const setup = findWorktree(store, caseId)?.setup;
   return setup !== undefined && setup.status !== 'completed';
 };

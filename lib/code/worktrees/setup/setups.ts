@@ -26,3 +26,8 @@ export const createSetups = (): Setups => {
     },
   };
 };
+
+/** The worktrees that are being set up. */
+export interface WithSetups {
+  readonly setups: Setups;
+}

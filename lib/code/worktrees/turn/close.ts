@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { join, relative } from 'node:path';
+import { someOf } from '../../../../base/some-of.ts';
 import { readCase } from '../../../../store/cases.ts';
 import type { TurnRecord } from '../../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { keepTurn, readTurn, readTurnRefs, removeTurn, turnPlaces } from '../../../../store/turns.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import {
+  keepTurn,
+  readTurn,
+  readTurnRefs,
+  removeTurn,
+  turnPlaces,
+} from '../../../../store/turns.ts';
 import {
   inWorktreeTurn,
   recoveredDir,
@@ -11,8 +19,8 @@ import {
   whatIsAt,
 } from '../../../../store/worktrees.ts';
 import { messageOf } from '../../../agents/run-end.ts';
-import type { Service } from '../../../service.ts';
-import { someOf } from '../../../../base/some-of.ts';
+import type { WithLog } from '../../../log.ts';
+import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { pathText } from '../../../tools/git/run/path-text.ts';
 import { unpin } from '../../turn-repository/pins.ts';
 import { dropHalfPointers, point } from '../../turn-repository/pointer.ts';
@@ -26,11 +34,18 @@ import { type Came, NOTHING, refsTold, type Tell, type TurnTold } from './told.t
  * Takes in what a turn left in its repository, and has the worktree's `.git` lead to its own again. Never rejects: what
  * cannot be taken in stays where it is told. To be called when nothing of the turn is alive; twice is no harm.
  */
-export const closeTurn = (service: Service, caseId: string, tell: Tell): Promise<Came> =>
-  inWorktreeTurn(service.store, caseId, () => closeWithin(service, caseId, tell));
+export const closeTurn = (
+  service: WithGit & WithLog & WithStore,
+  caseId: string,
+  tell: Tell,
+): Promise<Came> => inWorktreeTurn(service.store, caseId, () => closeWithin(service, caseId, tell));
 
 /** The same for whoever has the worktree's turn. */
-export const closeWithin = async (service: Service, caseId: string, tell: Tell): Promise<Came> => {
+export const closeWithin = async (
+  service: WithGit & WithLog & WithStore,
+  caseId: string,
+  tell: Tell,
+): Promise<Came> => {
   try {
     return await close(service, caseId, tell);
   } catch (error) {
@@ -44,19 +59,23 @@ export const closeWithin = async (service: Service, caseId: string, tell: Tell):
 
 const NOT_TAKEN = 'What the turn did in its repository could not be taken in';
 
-const close = async (service: Service, caseId: string, tell: Tell): Promise<Came> => {
+const close = async (
+  service: WithGit & WithLog & WithStore,
+  caseId: string,
+  tell: Tell,
+): Promise<Came> => {
   const { layout } = service.store;
   const turn = readTurn(layout, caseId);
   if (turn === undefined) return NOTHING;
-  const worktree = await comeBack(service, turn);
+  const worktree = await comeBack(service.store, turn);
   // Who is told that it is kept has a look with a git of their own.
   putOutArms(turnPlaces(layout, caseId).dir, turn.pointed);
   if (worktree === undefined || whatIsAt(worktree.path) === 'nothing') {
-    await unpinGone(service, turn);
+    await unpinGone(service.git, turn);
     return keepAside(service, turn, { why: GONE, tell });
   }
   const { item_dir, taken } = await take(service, turn, worktree);
-  const told = toldOf(service, { taken, item_dir });
+  const told = toldOf(service.store, { taken, item_dir });
   // Before anything is forgotten: who dies now takes it in, and tells it, once more.
   tell(told);
   const { broken: why } = taken;
@@ -68,30 +87,27 @@ const close = async (service: Service, caseId: string, tell: Tell): Promise<Came
 
 const GONE = 'its worktree is gone';
 
-const unpinGone = async ({ git }: Service, turn: TurnRecord): Promise<void> => {
+const unpinGone = async (git: Git, turn: TurnRecord): Promise<void> => {
   const { common_dir, case_id } = turn;
   if (common_dir !== undefined && whatIsAt(common_dir) === 'directory')
     await unpin(git, { git_dir: common_dir, common_dir }, case_id);
 };
 
 // First of all: from then on nobody's git works in the turn's repository any more.
-const comeBack = async (
-  service: Service,
-  turn: TurnRecord,
-): Promise<WorktreeRecord | undefined> => {
-  const worktree = findWorktree(service, turn.case_id);
+const comeBack = async (store: Store, turn: TurnRecord): Promise<WorktreeRecord | undefined> => {
+  const worktree = findWorktree(store, turn.case_id);
   if (worktree?.created_at !== turn.worktree_created_at) return undefined;
   const { turn_dir, ...own } = worktree;
   if (turn.pointed) {
     dropHalfPointers(own);
-    point(own, turnPlaces(service.store.layout, turn.case_id).dir, own.git_dir);
-    if (turn_dir !== undefined) await replaceWorktree(service.store, own);
+    point(own, turnPlaces(store.layout, turn.case_id).dir, own.git_dir);
+    if (turn_dir !== undefined) await replaceWorktree(store, own);
   }
   return own;
 };
 
 const take = async (
-  service: Service,
+  service: WithGit & WithStore,
   turn: TurnRecord,
   worktree: WorktreeRecord,
 ): Promise<{ item_dir: string; taken: AllTaken }> => {
@@ -110,7 +126,7 @@ const take = async (
 };
 
 const keepAside = async (
-  service: Service,
+  service: WithLog & WithStore,
   turn: TurnRecord,
   { why, tell }: { why: string; tell: Tell },
 ): Promise<Came> => {
@@ -122,7 +138,7 @@ const keepAside = async (
 };
 
 const toldOf = (
-  { store: { layout } }: Service,
+  { layout }: Store,
   { taken, item_dir }: { taken: AllTaken; item_dir: string },
 ): TurnTold[] => {
   const { held, kept, notes, links, disarmed, set_ids } = taken;

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { TurnRecord } from '../../../../store/records/turn.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
 import { placeTurn, saveTurn, turnPlaces } from '../../../../store/turns.ts';
 import { inWorktreeTurn, replaceWorktree } from '../../../../store/worktrees.ts';
 import type { Launchable } from '../../../agents/launch.ts';
-import type { Service } from '../../../service.ts';
+import type { WithLog } from '../../../log.ts';
+import type { WithSandbox } from '../../../sandbox/sandbox.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
 import { makeRepository } from '../../turn-repository/make.ts';
 import { pinRefs } from '../../turn-repository/pins.ts';
 import { point } from '../../turn-repository/pointer.ts';
@@ -38,7 +41,7 @@ export interface OpenTurn {
  * no more of it than the worktree's branch. Without a sandbox the `.git` file of the worktree leads to it meanwhile.
  */
 export const openTurn = async (
-  service: Service,
+  service: WithGit & WithLog & WithSandbox & WithStore,
   worktree: WorktreeRecord,
   { own = new Map(), ...wanted }: Wanted,
 ): Promise<OpenTurn> => {
@@ -69,7 +72,7 @@ export const openTurn = async (
   await saveTurn(layout, record, listText(refs));
   await pinRefs(service.git, worktree, case_id, refs);
   await placeTurn(layout, case_id, made);
-  if (!isHeld) await lead(service, worktree, places.dir);
+  if (!isHeld) await lead(service.store, worktree, places.dir);
   const view = turnView(worktree, places);
   return { view, unheld: [], close: (tell) => closeTurn(service, case_id, tell) };
 };
@@ -80,9 +83,9 @@ const CLONE: TurnTold = {
     'No sandbox holds this turn, and the directory that it works in is a repository of your own: its branches, tags, stashes, settings and hooks can be changed, and nothing of that is undone or told.',
 };
 
-const lead = (service: Service, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
-  inWorktreeTurn(service.store, worktree.case_id, async () => {
-    const current = findWorktree(service, worktree.case_id) ?? worktree;
-    await replaceWorktree(service.store, { ...current, turn_dir });
+const lead = (store: Store, worktree: WorktreeRecord, turn_dir: string): Promise<void> =>
+  inWorktreeTurn(store, worktree.case_id, async () => {
+    const current = findWorktree(store, worktree.case_id) ?? worktree;
+    await replaceWorktree(store, { ...current, turn_dir });
     point(worktree, worktree.git_dir, turn_dir);
   });

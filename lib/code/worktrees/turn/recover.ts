@@ -1,5 +1,7 @@
+import type { WithStore } from '../../../../store/store.ts';
 import { dropHalfTurns, readTurn, turnOwners } from '../../../../store/turns.ts';
-import type { Service } from '../../../service.ts';
+import type { WithLog } from '../../../log.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
 import { sweep } from '../../../tools/process/process-tree.ts';
 import { findWorktree } from '../read.ts';
 import { closeTurn } from './close.ts';
@@ -10,7 +12,7 @@ import type { TurnTold } from './told.ts';
  * what each of a session came to.
  */
 export const recoverTurns = async (
-  service: Service,
+  service: WithGit & WithLog & WithStore,
   tell: (caseId: string, sessionId: string, told: readonly TurnTold[]) => void,
 ): Promise<void> => {
   dropHalfTurns(service.store.layout);
@@ -18,7 +20,7 @@ export const recoverTurns = async (
     try {
       const turn = readTurn(service.store.layout, caseId);
       if (turn === undefined) continue;
-      const dir = findWorktree(service, caseId)?.path;
+      const dir = findWorktree(service.store, caseId)?.path;
       await sweep(turn.marker, dir === undefined ? {} : { dir });
       const { session_id: id } = turn;
       await closeTurn(service, caseId, (told) => {

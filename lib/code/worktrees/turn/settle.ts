@@ -1,6 +1,11 @@
+import type { WithStore } from '../../../../store/store.ts';
 import { readTurn, turnPlaces } from '../../../../store/turns.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { Service } from '../../../service.ts';
+import type { WithLog } from '../../../log.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
+import type { WithLive } from '../live.ts';
+import type { WorktreeNeeds } from '../needs.ts';
+import type { WithSetups } from '../setup/setups.ts';
 import { closeTurn, closeWithin } from './close.ts';
 import type { Tell } from './told.ts';
 
@@ -8,11 +13,11 @@ import type { Tell } from './told.ts';
  * Takes in what a turn left that could not be taken in at its end. Throws 409 `worktree_busy` where it still cannot be:
  * what was committed there is on no branch of the operator's yet. For the turn that follows.
  */
-export const settleTurn = (service: Service, caseId: string): Promise<void> =>
+export const settleTurn = (service: WithGit & WithLog & WithStore, caseId: string): Promise<void> =>
   settle(service, caseId, (tell) => closeTurn(service, caseId, tell));
 
 /** The same for whoever has the worktree's turn, and is no session: 409 `session_active` while that turn goes on. */
-export const settleWithin = async (service: Service, caseId: string): Promise<void> => {
+export const settleWithin = async (service: WorktreeNeeds, caseId: string): Promise<void> => {
   const marker = readTurn(service.store.layout, caseId)?.marker;
   if (marker !== undefined && goesOn(service, marker))
     throw new ServiceError('session_active', GOES_ON);
@@ -20,7 +25,7 @@ export const settleWithin = async (service: Service, caseId: string): Promise<vo
 };
 
 const settle = async (
-  { store: { layout }, log }: Service,
+  { store: { layout }, log }: WithLog & WithStore,
   caseId: string,
   close: (tell: Tell) => Promise<unknown>,
 ): Promise<void> => {
@@ -38,7 +43,7 @@ const settle = async (
   throw new ServiceError('worktree_busy', `${why} Nothing else was done.`);
 };
 
-const goesOn = ({ engine, setups }: Service, marker: string): boolean =>
+const goesOn = ({ engine, setups }: WithLive & WithSetups, marker: string): boolean =>
   [...engine.live.values()].some(({ run_marker }) => run_marker === marker) ||
   [...setups.running.values()].some((setup) => setup.marker === marker);
 

@@ -6,9 +6,9 @@ import type { Environment } from '../../process/environment.ts';
 import type { Runner, Worktree } from '../run/git.ts';
 import { type Listed, nulls, onDisk, onListedCopy, type RunOnCopy } from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';
+import { textAsText } from '../run/text-as-text.ts';
 import { isObject } from './refs.ts';
 import { commitOf } from './repository.ts';
-import { textAsText } from '../run/text-as-text.ts';
 
 export interface DiffSummary {
   files: number;

@@ -1,7 +1,7 @@
 import type { Checkout, GitResult, Runner, RunOptions } from '../run/git.ts';
+import type { Setting } from '../run/settings.ts';
 import { type Address, addressOf, type Credentials } from './remote-address.ts';
 import { remoteProblem } from './remote-error.ts';
-import type { Setting } from '../run/settings.ts';
 
 /** A remote by its name in the repository's configuration, or by its address. */
 export type Remote = string | Address;

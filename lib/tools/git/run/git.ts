@@ -104,3 +104,7 @@ const createTurns = () => {
     return turn;
   };
 };
+
+export interface WithGit {
+  readonly git: Git;
+}

@@ -1,9 +1,9 @@
-import { DAEMON } from '../run/author.ts';
-import { hasIdentity } from './commit.ts';
-import type { Git, Worktree } from '../run/git.ts';
-import { nulls } from '../run/index-file.ts';
 import { headCommit } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
+import { DAEMON } from '../run/author.ts';
+import type { Git, Worktree } from '../run/git.ts';
+import { nulls } from '../run/index-file.ts';
+import { hasIdentity } from './commit.ts';
 
 export interface CommittedAll {
   commit: string;

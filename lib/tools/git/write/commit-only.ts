@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../../process/environment.ts';
-import { DAEMON } from '../run/author.ts';
-import { type Changed, hasIdentity } from './commit.ts';
-import type { Run, Worktree } from '../run/git.ts';
 import { headCommit } from '../read/repository.ts';
+import { DAEMON } from '../run/author.ts';
+import type { Run, Worktree } from '../run/git.ts';
+import { type Changed, hasIdentity } from './commit.ts';
 
 export interface OwnCommit {
   changed: readonly Changed[];

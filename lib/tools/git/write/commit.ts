@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../../process/environment.ts';
-import { DAEMON } from '../run/author.ts';
-import type { Place, Run, Runner, Worktree } from '../run/git.ts';
 import { findRepository } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
+import { DAEMON } from '../run/author.ts';
+import type { Place, Run, Runner, Worktree } from '../run/git.ts';
 
 /** Whether git has been told who commits: it would guess, or refuse, otherwise. */
 export const hasIdentity = async (git: Runner, place: Place): Promise<boolean> => {

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storeFiles } from '../read/blobs.ts';
-import type { Runner, Worktree } from '../run/git.ts';
 import { blobOf } from '../read/working-files.ts';
+import type { Runner, Worktree } from '../run/git.ts';
 
 /** The small files of a worktree that git keeps beside HEAD and the index, by name, as objects. */
 export type GitFiles = Record<string, string>;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { processesOf, sweep } from '../../process/process-tree.ts';
 import { RUN_VARIABLE } from '../../process/processes.ts';
-import { committer } from './commit.ts';
+import { headCommit } from '../read/repository.ts';
 import type { Git, Runner, Worktree } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
-import { headCommit } from '../read/repository.ts';
+import { committer } from './commit.ts';
 
 /** A rebase that is under way in a worktree, as git keeps it. */
 export interface RebaseState {

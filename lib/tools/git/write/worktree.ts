@@ -2,11 +2,11 @@ import { existsSync, statSync } from 'node:fs';
 import { lstat, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ServiceError } from '../../../errors.ts';
-import { isRefusal } from '../run/error.ts';
-import type { Checkout, Git, Run, Runner, Worktree } from '../run/git.ts';
 import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
 import { status } from '../read/status.ts';
+import { isRefusal } from '../run/error.ts';
+import type { Checkout, Git, Run, Runner, Worktree } from '../run/git.ts';
 
 export interface NewWorktree {
   repository: Checkout;

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { PermissionPolicy } from '../../../../lib/agents/permissions.ts';
 import type { Phase, RunSpec } from '../../../../lib/agents/provider.ts';
 import { createProviders } from '../../../../lib/agents/providers.ts';
-import { alive } from '../../../../lib/tools/process/process-tree.ts';
 import type { SandboxSetting } from '../../../../lib/sandbox/sandbox.ts';
+import { alive } from '../../../../lib/tools/process/process-tree.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import { depsFor, makePlace, type Place, specFor, watch } from '../fixture.ts';
 

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createDocuments } from '../../../../lib/code/language-server/documents.ts';
 import { idOf, readEnvelope, withId } from '../../../../lib/code/language-server/envelope.ts';
-import { createFrameReader, FrameError, headerOf } from '../../../../lib/code/language-server/frames.ts';
+import {
+  createFrameReader,
+  FrameError,
+  headerOf,
+} from '../../../../lib/code/language-server/frames.ts';
 
 const framed = (text: string): Buffer => {
   const body = Buffer.from(text);

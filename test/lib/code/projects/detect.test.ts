@@ -6,8 +6,8 @@ import { detect } from '../../../../lib/code/projects/detect.ts';
 import type { Detection } from '../../../../lib/code/projects/detection.ts';
 import { findProgram } from '../../../../lib/tools/process/find-program.ts';
 import { temporaryDirectory } from '../../../helpers/repository.ts';
-import { start } from '../worktrees/fixture.ts';
 import { refusal } from '../../codehost/github/fixture.ts';
+import { start } from '../worktrees/fixture.ts';
 
 type Git = (...args: string[]) => string;
 

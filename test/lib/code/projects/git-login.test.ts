@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { CodeHost } from '../../../../lib/codehost/code-host.ts';
 import { withLogin } from '../../../../lib/code/projects/git-login.ts';
+import type { CodeHost } from '../../../../lib/codehost/code-host.ts';
 import type { Service } from '../../../../lib/service.ts';
 import { remoteRefs } from '../../../../lib/tools/git/remote/remote.ts';
 import { openGitServer } from '../../../helpers/git-server.ts';

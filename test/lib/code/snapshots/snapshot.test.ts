@@ -16,9 +16,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { Git, Worktree } from '../../../../lib/tools/git/run/git.ts';
 import { restore } from '../../../../lib/code/snapshots/restore.ts';
 import { compare, dropSnapshot, snapshot } from '../../../../lib/code/snapshots/snapshot.ts';
+import type { Git, Worktree } from '../../../../lib/tools/git/run/git.ts';
 import {
   gitIn,
   known,

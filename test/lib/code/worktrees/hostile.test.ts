@@ -10,7 +10,12 @@ import type { Case } from '../../../../store/records/case.ts';
 import type { Recovery } from '../../../../store/records/recovery.ts';
 import type { Worktree } from '../../../../store/records/worktree.ts';
 import { eventually } from '../../../helpers/eventually.ts';
-import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
+import {
+  gitIn,
+  makeRepository,
+  temporaryDirectory,
+  writeFiles,
+} from '../../../helpers/repository.ts';
 import { type Running, startForTest } from '../../../helpers/service.ts';
 import { BAIT, MISSING, plainGitRunsInto, plant, TRAPS } from '../../../helpers/traps.ts';
 import { rebaseScene, type Scene, withRemote } from '../../work/conflicts/fixture.ts';
@@ -80,10 +85,10 @@ const rebaseAll = async ({ post, get, worktree }: Scene): Promise<void> => {
 };
 
 const undo = async ({ service }: Running, id: string): Promise<void> => {
-  const record = getWorktree(service, id);
+  const record = getWorktree(service.store, id);
   const before = await snapshot(service.git, record);
   writeFiles(record.path, { 'a.clean': 'undone\n', 'a.smudge': 'undone\n' });
-  await worktreeDiff(service, record);
+  await worktreeDiff(service.git, record);
   await assert.rejects(service.git.run(record, ['cat-file', '-p', MISSING], { read: true }));
   await restore(service.git, record, before);
 };

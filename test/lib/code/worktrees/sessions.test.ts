@@ -17,7 +17,7 @@ describe('ensureWorktree', () => {
     const { service, item } = await start(t);
     const [one, other] = await Promise.all([1, 2].map(() => ensureWorktree(service, item.id)));
     assert.deepEqual(one, other);
-    assert.deepEqual(findWorktree(service, item.id), one);
+    assert.deepEqual(findWorktree(service.store, item.id), one);
   });
 
   it('answers the one that an operator made', async (t) => {
@@ -89,7 +89,7 @@ describe('worktreeDiff', () => {
     const { service, item } = await start(t);
     const record = await ensureWorktree(service, item.id);
     writeFiles(record.path, { 'new.txt': 'one\ntwo\n', 'README.md': '# Changed\n' });
-    const { patch, changed, left_out, ...summary } = await worktreeDiff(service, record);
+    const { patch, changed, left_out, ...summary } = await worktreeDiff(service.git, record);
     assert.deepEqual(summary, { files: 2, additions: 3, deletions: 1 });
     assert.deepEqual(left_out, []);
     assert.deepEqual(
@@ -120,7 +120,7 @@ describe('removeForDeletedCase', () => {
     await assert.rejects(removeForDeletedCase(service, item.id, false), refused);
     await removeForDeletedCase(service, item.id, true);
     assert.ok(!existsSync(path));
-    assert.equal(findWorktree(service, item.id), undefined);
+    assert.equal(findWorktree(service.store, item.id), undefined);
     const [ref = ''] = repository.git('for-each-ref', '--format=%(refname)').trim().split('\n');
     assert.match(ref, /^refs\/dossier\/recovered\//);
     assert.equal(repository.git('show', `${ref}:files/new.txt`), 'new');

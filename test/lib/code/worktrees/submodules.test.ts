@@ -3,7 +3,12 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { SubmoduleWork } from '../../../../lib/tools/git/read/submodules.ts';
-import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
+import {
+  gitIn,
+  makeRepository,
+  temporaryDirectory,
+  writeFiles,
+} from '../../../helpers/repository.ts';
 import type { Answered } from '../../../helpers/service.ts';
 import { plant } from '../../../helpers/traps.ts';
 import { commit, rebaseScene, type Scene } from '../../work/conflicts/fixture.ts';

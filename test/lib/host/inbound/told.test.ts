@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isOlder, type Told, toldBy } from '../../../../lib/host/inbound/told.ts';
 import type { Wire } from '../../../../base/wire.ts';
+import { isOlder, type Told, toldBy } from '../../../../lib/host/inbound/told.ts';
 
 const EXAMPLES = createRequire(import.meta.url)('@octokit/webhooks-examples') as {
   name: string;

@@ -292,7 +292,7 @@ describe('POST /api/cases/{id}/pr/push', () => {
     const scene = await openedScene(t, { settings: 'sandbox: off' });
     const { host, worktree, item, running, git } = scene;
     const pushed = git('rev-parse', 'HEAD').trim();
-    const record = getWorktree(running.service, item.id);
+    const record = getWorktree(running.service.store, item.id);
     const turn = await openTurn(running.service, record, { marker: NOBODY, session_id: NOBODY });
     const later = scene.work({ 'later.ts': '1\n' });
     writeFiles(worktree.path, { 'staged.ts': '1\n' });

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { changeCase, setState } from '../../../../lib/work/cases/change.ts';
-import { createCase } from '../../../../lib/work/cases/create.ts';
 import { createAutocommit } from '../../../../lib/out/history/autocommit.ts';
-import { takeSnapshot } from '../../../../lib/work/memory/snapshots.ts';
 import type { Service } from '../../../../lib/service.ts';
 import type { Git, Run } from '../../../../lib/tools/git/run/git.ts';
+import { changeCase, setState } from '../../../../lib/work/cases/change.ts';
+import { createCase } from '../../../../lib/work/cases/create.ts';
+import { takeSnapshot } from '../../../../lib/work/memory/snapshots.ts';
 import { editGlobalMemory } from '../../../../store/global-memory.ts';
 import { writeMemory } from '../../../../store/memory.ts';
 import { openStore } from '../../../../store/open.ts';
@@ -127,11 +127,11 @@ describe('autocommit', () => {
     await newest(kept, 'workspace: settings');
     const { id, path } = await bug(service);
     await newest(kept, 'case Fix login: created');
-    await setState(service, id, { state: 'INVESTIGATING' });
+    await setState(service.store, id, { state: 'INVESTIGATING' });
     await newest(kept, 'case Fix login: state OPEN to INVESTIGATING');
     await writeMemory(service.store, id, { filename: 'notes.md', content: 'one\n' });
     await newest(kept, 'case Fix login: memory');
-    await changeCase(service, id, { description: 'Told at length' });
+    await changeCase(service.store, id, { description: 'Told at length' });
     await newest(kept, 'case Fix login: case.md');
     await clean(kept);
     assert.equal(
@@ -190,7 +190,7 @@ describe('autocommit', () => {
     await newest(kept, 'workspace: memory');
     await editGlobalMemory(store, () => 'by the API\n');
     await eventually(() => assert.equal(git('show', 'HEAD:memory/global.md'), 'by the API\n'));
-    await takeSnapshot(service);
+    await takeSnapshot(service.store);
     const committed = (): string => git('ls-tree', '-r', '--name-only', 'HEAD', 'memory');
     await eventually(() => assert.match(committed(), /snapshots\/\d{4}-/));
   });
@@ -207,7 +207,7 @@ describe('autocommit', () => {
     writeFiles(workspace, { [`${path}/memory/draft.md`]: 'staged half\n' });
     git('add', draft);
     writeFileSync(draft, 'staged half\nand more\n');
-    await setState(service, id, { state: 'INVESTIGATING' });
+    await setState(service.store, id, { state: 'INVESTIGATING' });
     await newest(kept, 'case Fix login: state OPEN to INVESTIGATING');
     assert.deepEqual(git('show', '--name-only', '--format=').trim().split('\n'), [
       `${path}/case.md`,

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { insiders, isUntold, type Suspicion, withoutForebears } from '../../../../lib/tools/process/caller.ts';
+import {
+  insiders,
+  isUntold,
+  type Suspicion,
+  withoutForebears,
+} from '../../../../lib/tools/process/caller.ts';
 import type { ProcessRow } from '../../../../lib/tools/process/processes.ts';
 
 const UNLIMITED = Number.POSITIVE_INFINITY;

@@ -6,7 +6,11 @@ import { describe, it, type TestContext } from 'node:test';
 import { cleanEnvironment } from '../../../../lib/tools/process/environment.ts';
 import { alive } from '../../../../lib/tools/process/process-tree.ts';
 import { createRuns } from '../../../../lib/tools/process/runs.ts';
-import { type Program, type ProgramSpec, startProgram } from '../../../../lib/tools/process/spawn.ts';
+import {
+  type Program,
+  type ProgramSpec,
+  startProgram,
+} from '../../../../lib/tools/process/spawn.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
 
 const env = cleanEnvironment({ PATH: process.env.PATH });

@@ -3,15 +3,20 @@ import { execFileSync } from 'node:child_process';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { getHistory } from '../../../../lib/work/cases/history.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { Service } from '../../../../lib/service.ts';
+import { getHistory } from '../../../../lib/work/cases/history.ts';
 import { createCase } from '../../../../store/cases.ts';
 import { type OpenStore, openStore } from '../../../../store/open.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../../store/records/history.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
-import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
+import {
+  gitIn,
+  makeRepository,
+  temporaryDirectory,
+  writeFiles,
+} from '../../../helpers/repository.ts';
 
 const MADE_AT = '2026-03-01T10:00:00.000Z';
 const ID = '11111111-2222-4333-8444-555555555555';
@@ -117,7 +122,7 @@ describe('getHistory', () => {
     write('memory/deep', 'now a file\n');
     commit('a folder becomes a file');
 
-    const told = await getHistory(service, ID);
+    const told = await getHistory(service.store, ID);
     assert.deepEqual(told, asGitTells(git, item));
     assert.deepEqual(
       told.map(({ message }) => message.split('\n')[0]),
@@ -145,7 +150,7 @@ describe('getHistory', () => {
       commit(round);
     }
     git('gc', '--quiet');
-    const told = await getHistory(service, ID);
+    const told = await getHistory(service.store, ID);
     assert.deepEqual(told, asGitTells(git, item));
     assert.equal(told.length, 4);
   });
@@ -158,7 +163,7 @@ describe('getHistory', () => {
       write('memory/notes.md', round);
       commit(round);
     }
-    const told = await getHistory(service, ID, 2);
+    const told = await getHistory(service.store, ID, 2);
     assert.deepEqual(
       told.map(({ message }) => message),
       ['three', 'two'],
@@ -177,7 +182,7 @@ describe('getHistory', () => {
     writeFileSync(join(root, moved, 'memory/notes.md'), 'two');
     commit('another note');
     await watch(() => undefined).sweepNow();
-    const told = await getHistory(service, ID);
+    const told = await getHistory(service.store, ID);
     assert.deepEqual(
       told.map(({ message, files }) => [message, ...files.map(({ path }) => path)]),
       [
@@ -196,7 +201,7 @@ describe('getHistory', () => {
     git('rm', '--quiet', '-r', '--cached', 'cases');
     git('commit', '--quiet', '--message', 'gone');
     commit('back');
-    const told = await getHistory(service, ID);
+    const told = await getHistory(service.store, ID);
     assert.deepEqual(
       told.map(({ message, files }) => [message, files[0]?.change]),
       [
@@ -226,7 +231,7 @@ describe('getHistory', () => {
         trust: true,
         report: (error, what) => assert.fail(`${what}: ${error}`),
       });
-      const told = await getHistory(serviceOf(open), ID);
+      const told = await getHistory(serviceOf(open).store, ID);
       await open.close();
       assert.deepEqual(
         told.map(({ message }) => message),
@@ -238,9 +243,9 @@ describe('getHistory', () => {
   it('is empty without a repository, and before the first commit', async (t) => {
     const root = temporaryDirectory(t);
     const { service } = await workspace(t, root);
-    assert.deepEqual(await getHistory(service, ID), []);
+    assert.deepEqual(await getHistory(service.store, ID), []);
     gitIn(root)('init', '--quiet');
-    assert.deepEqual(await getHistory(service, ID), []);
+    assert.deepEqual(await getHistory(service.store, ID), []);
   });
 
   it('says so when the repository cannot be read', async (t) => {
@@ -249,13 +254,13 @@ describe('getHistory', () => {
     commit('the item');
     const tree = git('rev-parse', 'HEAD^{tree}').trim();
     rmSync(join(root, '.git/objects', tree.slice(0, 2), tree.slice(2)));
-    await assert.rejects(getHistory(service, ID), { code: 'git_failed' });
+    await assert.rejects(getHistory(service.store, ID), { code: 'git_failed' });
   });
 
   it('knows no Work item that is not there', async (t) => {
     const { service } = await workspace(t, temporaryDirectory(t));
     await assert.rejects(
-      getHistory(service, '99999999-2222-4333-8444-555555555555'),
+      getHistory(service.store, '99999999-2222-4333-8444-555555555555'),
       (error) => error instanceof ServiceError && error.code === 'not_found',
     );
   });

@@ -6,7 +6,12 @@ import { openConflict } from '../../../../store/conflicts.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
 import { type Daemon, startDaemon } from '../../../helpers/daemon.ts';
 import { eventually } from '../../../helpers/eventually.ts';
-import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../../../helpers/repository.ts';
+import {
+  gitIn,
+  makeRepository,
+  temporaryDirectory,
+  writeFiles,
+} from '../../../helpers/repository.ts';
 import { commit, rebaseScene, recordOf, type Scene } from './fixture.ts';
 
 const WANTED = {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { extractIssue } from '../../../../lib/work/issue-text/extract.ts';
+import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { definitionOf } from '../../../../lib/work/generate/definition.ts';
 import { hypothesesOf } from '../../../../lib/work/generate/hypotheses.ts';
 import { oneLine, quoted } from '../../../../lib/work/generate/markdown.ts';
 import { tasksOf } from '../../../../lib/work/generate/tasks.ts';
-import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
+import { extractIssue } from '../../../../lib/work/issue-text/extract.ts';
 
 const ORIGIN = {
   title: 'Export as CSV',

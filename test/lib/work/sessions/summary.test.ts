@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { summaryOf, type WorkDone } from '../../../../lib/work/sessions/summary.ts';
 import type { ChangedFile } from '../../../../lib/tools/git/read/diff.ts';
+import { summaryOf, type WorkDone } from '../../../../lib/work/sessions/summary.ts';
 import type { Session } from '../../../../store/records/session.ts';
 
 const SESSION: Session = {

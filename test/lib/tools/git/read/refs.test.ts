@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { Git, Run, Worktree } from '../../../../../lib/tools/git/run/git.ts';
 import { sortOut } from '../../../../../lib/code/snapshots/ref-traces.ts';
-import { changedRefs, listRefs } from '../../../../../lib/tools/git/read/refs.ts';
 import { keepValues, putRefsBack } from '../../../../../lib/code/snapshots/undo-refs.ts';
+import { changedRefs, listRefs } from '../../../../../lib/tools/git/read/refs.ts';
+import type { Git, Run, Worktree } from '../../../../../lib/tools/git/run/git.ts';
 import { known, makeRepository, makeWorktree, testGit } from '../../../../helpers/repository.ts';
 
 const ADDRESS = 'run@dossier.invalid';

@@ -3,14 +3,18 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { ServiceError } from '../../../../../lib/errors.ts';
-import { cleanEnvironment } from '../../../../../lib/tools/process/environment.ts';
-import { GitError } from '../../../../../lib/tools/git/run/error.ts';
-import { createGit, type Git } from '../../../../../lib/tools/git/run/git.ts';
+import type { Repository } from '../../../../../lib/tools/git/read/repository.ts';
 import { type Push, pushWithLease } from '../../../../../lib/tools/git/remote/push.ts';
 import { fetchInto, remoteRefs } from '../../../../../lib/tools/git/remote/remote.ts';
-import { type Address, addressFrom, addressOf } from '../../../../../lib/tools/git/remote/remote-address.ts';
-import type { Repository } from '../../../../../lib/tools/git/read/repository.ts';
+import {
+  type Address,
+  addressFrom,
+  addressOf,
+} from '../../../../../lib/tools/git/remote/remote-address.ts';
 import type { Remote } from '../../../../../lib/tools/git/remote/talk.ts';
+import { GitError } from '../../../../../lib/tools/git/run/error.ts';
+import { createGit, type Git } from '../../../../../lib/tools/git/run/git.ts';
+import { cleanEnvironment } from '../../../../../lib/tools/process/environment.ts';
 import { type Fault, hostedBare, openGitServer } from '../../../../helpers/git-server.ts';
 import { asyncGit } from '../../../../helpers/git-workspace.ts';
 import {

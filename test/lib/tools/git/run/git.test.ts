@@ -10,15 +10,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { ServiceError } from '../../../../../lib/errors.ts';
-import { cleanEnvironment } from '../../../../../lib/tools/process/environment.ts';
-import { diff } from '../../../../../lib/tools/git/read/diff.ts';
-import { GitError, gitProblem } from '../../../../../lib/tools/git/run/error.ts';
-import { createGit } from '../../../../../lib/tools/git/run/git.ts';
 import { takePicture } from '../../../../../lib/code/snapshots/picture.ts';
 import { snapshot } from '../../../../../lib/code/snapshots/snapshot.ts';
+import { ServiceError } from '../../../../../lib/errors.ts';
+import { diff } from '../../../../../lib/tools/git/read/diff.ts';
 import { status } from '../../../../../lib/tools/git/read/status.ts';
+import { GitError, gitProblem } from '../../../../../lib/tools/git/run/error.ts';
+import { createGit } from '../../../../../lib/tools/git/run/git.ts';
 import { addWorktree } from '../../../../../lib/tools/git/write/worktree.ts';
+import { cleanEnvironment } from '../../../../../lib/tools/process/environment.ts';
 import { atEnd } from '../../../../helpers/at-end.ts';
 import {
   known,

@@ -4,9 +4,18 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { type Overrides, overrides, plainOverrides } from '../../../../../lib/tools/git/run/settings.ts';
+import {
+  type Overrides,
+  overrides,
+  plainOverrides,
+} from '../../../../../lib/tools/git/run/settings.ts';
 import { settingsText } from '../../../../../lib/tools/git/run/settings-files.ts';
-import { known, makeRepository, temporaryDirectory, testGit } from '../../../../helpers/repository.ts';
+import {
+  known,
+  makeRepository,
+  temporaryDirectory,
+  testGit,
+} from '../../../../helpers/repository.ts';
 
 const CLONED = `[core]
 \trepositoryformatversion = 0
