@@ -12,6 +12,6 @@ export const apiKeyRoutes = [
     params: CasePath,
     status: 204,
     errors: ['not_found'],
-    handler: ({ params }, service) => revokeKey(service.store, params.id).then(noContent),
+    handler: ({ params }, { store }) => revokeKey(store, params.id).then(noContent),
   }),
 ];

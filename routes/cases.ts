@@ -57,10 +57,8 @@ export const caseRoutes = [
       ...PageQuery,
     }),
     response: Type.Array(Type.Union([Case, PartOfCase])),
-    handler: ({ query }, service) =>
-      readyLists(versionOf(service.store), { path: '/cases', query }, () =>
-        listCases(service.store, query),
-      ),
+    handler: ({ query }, { store }) =>
+      readyLists(versionOf(store), { path: '/cases', query }, () => listCases(store, query)),
   }),
   route({
     method: 'POST',
@@ -90,8 +88,8 @@ export const caseRoutes = [
     params: CasePath,
     response: Case,
     errors: ['not_found'],
-    handler: async ({ params }, service) => {
-      const { body, etag } = await getCase(service.store, params.id);
+    handler: async ({ params }, { store }) => {
+      const { body, etag } = await getCase(store, params.id);
       return tagged<Case>(body, etag);
     },
   }),
@@ -113,9 +111,9 @@ export const caseRoutes = [
     response: Case,
     conditional: true,
     errors: ['not_found', 'trust_needed', 'precondition_failed', 'unreadable_record', 'file_busy'],
-    handler: async ({ params, body, ifMatch }, service) => {
-      await changeCase(service.store, params.id, body, ifMatch);
-      const { body: json, etag } = await getCase(service.store, params.id);
+    handler: async ({ params, body, ifMatch }, { store }) => {
+      await changeCase(store, params.id, body, ifMatch);
+      const { body: json, etag } = await getCase(store, params.id);
       return tagged<Case>(json, etag);
     },
   }),
@@ -150,9 +148,9 @@ export const caseRoutes = [
     response: Case,
     conditional: true,
     errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
-    handler: async ({ params, body, ifMatch }, service) => {
-      await setState(service.store, params.id, body, ifMatch);
-      const { body: json, etag } = await getCase(service.store, params.id);
+    handler: async ({ params, body, ifMatch }, { store }) => {
+      await setState(store, params.id, body, ifMatch);
+      const { body: json, etag } = await getCase(store, params.id);
       return tagged<Case>(json, etag);
     },
   }),
@@ -164,6 +162,6 @@ export const caseRoutes = [
     query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) }),
     response: Type.Array(HistoryEntry),
     errors: ['not_found'],
-    handler: ({ params, query }, service) => getHistory(service.store, params.id, query.limit),
+    handler: ({ params, query }, { store }) => getHistory(store, params.id, query.limit),
   }),
 ];

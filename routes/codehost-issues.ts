@@ -113,7 +113,7 @@ export const codehostIssueRoutes = [
     summary: 'List the import jobs, oldest first',
     query: Type.Object({ ...PageQuery }),
     response: Type.Array(ImportJob),
-    handler: ({ query }, service) => page(importJobs(service.store), query, JOBS),
+    handler: ({ query }, { store }) => page(importJobs(store), query, JOBS),
   }),
   route({
     method: 'POST',
@@ -153,8 +153,8 @@ export const codehostIssueRoutes = [
     params: JobPath,
     response: ImportJob,
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => {
-      const { job, etag } = importJob(service.store, params.id);
+    handler: ({ params }, { store }) => {
+      const { job, etag } = importJob(store, params.id);
       return tagged(job, etag);
     },
   }),

@@ -27,6 +27,6 @@ export const codehostWebhookRoutes = [
     }),
     status: 200,
     errors: ['unauthorized', 'codehost_no_webhook_secret', 'unreadable_record', 'file_busy'],
-    handler: ({ headers, body }, service) => takeDelivery(service.store, { headers, bytes: body }),
+    handler: ({ headers, body }, { store }) => takeDelivery(store, { headers, bytes: body }),
   }),
 ];

@@ -144,7 +144,7 @@ export const codehostRoutes = [
     path: '/api/codehost/settings',
     summary: 'Read how the code host is asked',
     response: CodeHostConfig,
-    handler: async (_input, service) => served(await readCodeHostSettings(service.store)),
+    handler: async (_input, { store }) => served(await readCodeHostSettings(store)),
   }),
   route({
     method: 'PUT',
@@ -157,8 +157,8 @@ export const codehostRoutes = [
     response: CodeHostConfig,
     conditional: true,
     errors: ['unreadable_record', 'file_busy'],
-    handler: async ({ body, ifMatch }, service) =>
-      served(await changeCodeHostSettings(service.store, body, ifMatch)),
+    handler: async ({ body, ifMatch }, { store }) =>
+      served(await changeCodeHostSettings(store, body, ifMatch)),
   }),
   route({
     method: 'GET',

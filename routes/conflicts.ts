@@ -221,12 +221,8 @@ export const conflictRoutes = [
     query: Type.Object(PageQuery),
     response: Type.Array(Conflict),
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params, query }, service) =>
-      page(
-        conflictHistory(service.store, params.id),
-        query,
-        `/api/cases/${params.id}/conflicts/history`,
-      ),
+    handler: ({ params, query }, { store }) =>
+      page(conflictHistory(store, params.id), query, `/api/cases/${params.id}/conflicts/history`),
   }),
   route({
     method: 'GET',
@@ -236,6 +232,6 @@ export const conflictRoutes = [
     params: CasePath,
     response: Type.Object({ ...Figures, workspace: Type.Object(Figures) }),
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => conflictMetrics(service.store, params.id),
+    handler: ({ params }, { store }) => conflictMetrics(store, params.id),
   }),
 ];

@@ -143,8 +143,8 @@ export const editorRoutes = [
     query: AtPath,
     response: EditorFile,
     errors: [...READING, 'too_large', 'file_busy'],
-    handler: async ({ params, query }, service) => {
-      const { file, etag } = await readFile(service.store, params.id, query.path);
+    handler: async ({ params, query }, { store }) => {
+      const { file, etag } = await readFile(store, params.id, query.path);
       return tagged(file, etag);
     },
   }),

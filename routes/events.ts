@@ -25,7 +25,7 @@ export const eventRoutes = [
     }),
     produces: 'text/event-stream',
     stream: FEED,
-    handler: ({ query: { types, case_id } }, service) => service.feed.follow({ types, case_id }),
+    handler: ({ query: { types, case_id } }, { feed }) => feed.follow({ types, case_id }),
   }),
   route({
     method: 'GET',
@@ -34,8 +34,8 @@ export const eventRoutes = [
     description:
       'Each with since when, and `answer`: the call after which it waits no more. An event `attention_changed` says when it is another list.',
     response: Type.Array(AttentionItem),
-    handler: (_input, service) => {
-      const { body, etag } = service.attention.list();
+    handler: (_input, { attention }) => {
+      const { body, etag } = attention.list();
       return tagged<AttentionItem[]>(body, etag);
     },
   }),

@@ -23,7 +23,7 @@ export const exportRoutes = [
     response: Archive,
     produces: 'application/zip',
     errors: ['too_many_exports', 'disk_full'],
-    handler: (_input, service) => service.exporter.export(),
+    handler: (_input, { exporter }) => exporter.export(),
   }),
   route({
     method: 'GET',
@@ -36,6 +36,6 @@ export const exportRoutes = [
     response: Archive,
     produces: 'application/zip',
     errors: ['not_found', 'too_many_exports', 'disk_full'],
-    handler: ({ params }, service) => service.exporter.exportCase(params.id),
+    handler: ({ params }, { exporter }) => exporter.exportCase(params.id),
   }),
 ];

@@ -56,8 +56,8 @@ export const linkRoutes = [
     params: CasePath,
     response: Link,
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => {
-      const { record, etag } = getLink(service.store, params.id);
+    handler: ({ params }, { store }) => {
+      const { record, etag } = getLink(store, params.id);
       return tagged(record, etag);
     },
   }),
@@ -90,7 +90,7 @@ export const linkRoutes = [
     query: Type.Object({ ...PageQuery }),
     response: Type.Array(Sync),
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params, query }, service) =>
-      page(syncLog(service.store, params.id), query, `/api/cases/${params.id}/github/sync-log`),
+    handler: ({ params, query }, { store }) =>
+      page(syncLog(store, params.id), query, `/api/cases/${params.id}/github/sync-log`),
   }),
 ];

@@ -42,7 +42,7 @@ export const memoryRoutes = [
     params: CasePath,
     response: Type.Array(MemoryFile),
     errors: ['not_found'],
-    handler: ({ params }, service) => listMemory(service.store, params.id),
+    handler: ({ params }, { store }) => listMemory(store, params.id),
   }),
   route({
     method: 'GET',
@@ -52,8 +52,8 @@ export const memoryRoutes = [
     response: Type.String(),
     produces: 'text/markdown',
     errors: ['not_found'],
-    handler: ({ params }, service) => {
-      return markdown(getMemory(service.store, params.id, params.filename));
+    handler: ({ params }, { store }) => {
+      return markdown(getMemory(store, params.id, params.filename));
     },
   }),
   route({
@@ -69,14 +69,9 @@ export const memoryRoutes = [
     produces: 'text/markdown',
     conditional: true,
     errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
-    handler: async ({ params, body, ifMatch }, service) => {
+    handler: async ({ params, body, ifMatch }, { store }) => {
       return markdown(
-        await putMemory(
-          service.store,
-          params.id,
-          { filename: params.filename, content: body },
-          ifMatch,
-        ),
+        await putMemory(store, params.id, { filename: params.filename, content: body }, ifMatch),
       );
     },
   }),
@@ -86,7 +81,7 @@ export const memoryRoutes = [
     summary: 'List the files of the global memory, by name',
     description: 'Every session is told what is in them.',
     response: Type.Array(MemoryFile),
-    handler: (_input, service) => listGlobal(service.store),
+    handler: (_input, { store }) => listGlobal(store),
   }),
   route({
     method: 'GET',
@@ -96,8 +91,8 @@ export const memoryRoutes = [
     response: Type.String(),
     produces: 'text/markdown',
     errors: ['not_found'],
-    handler: ({ params }, service) => {
-      return markdown(getGlobal(service.store, params.filename));
+    handler: ({ params }, { store }) => {
+      return markdown(getGlobal(store, params.filename));
     },
   }),
   route({
@@ -112,8 +107,8 @@ export const memoryRoutes = [
     response: MemoryFile,
     conditional: true,
     errors: ['not_found', 'lock_held', 'precondition_failed', 'too_large', 'file_busy'],
-    handler: async ({ body, ifMatch }, service) => {
-      const file = await writeGlobal(service.store, body, ifMatch);
+    handler: async ({ body, ifMatch }, { store }) => {
+      const file = await writeGlobal(store, body, ifMatch);
       return tagged(file, file.sha256.slice(0, 32));
     },
   }),
@@ -126,8 +121,8 @@ export const memoryRoutes = [
     response: Snapshot,
     status: 201,
     errors: ['too_large'],
-    handler: async (_input, service) => {
-      const { snapshot, etag } = await takeSnapshot(service.store);
+    handler: async (_input, { store }) => {
+      const { snapshot, etag } = await takeSnapshot(store);
       return created(`/api/global-memory/snapshots/${snapshot.id}`, snapshot, etag);
     },
   }),
@@ -137,8 +132,8 @@ export const memoryRoutes = [
     summary: 'List the snapshots of the global memory, oldest first',
     query: Type.Object(PageQuery),
     response: Type.Array(SnapshotEntry),
-    handler: ({ query }, service) =>
-      page(listSnapshots(service.store), query, '/api/global-memory/snapshots'),
+    handler: ({ query }, { store }) =>
+      page(listSnapshots(store), query, '/api/global-memory/snapshots'),
   }),
   route({
     method: 'GET',
@@ -147,8 +142,8 @@ export const memoryRoutes = [
     params: CasePath,
     response: Snapshot,
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => {
-      const { snapshot, etag } = getSnapshot(service.store, params.id);
+    handler: ({ params }, { store }) => {
+      const { snapshot, etag } = getSnapshot(store, params.id);
       return tagged(snapshot, etag);
     },
   }),

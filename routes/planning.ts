@@ -92,7 +92,7 @@ export const planningRoutes = [
     params: CasePath,
     response: PlanningGate,
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => planningGate(service.store, params.id),
+    handler: ({ params }, { store }) => planningGate(store, params.id),
   }),
   route({
     method: 'POST',
@@ -106,8 +106,7 @@ export const planningRoutes = [
     ),
     response: PlanningGate,
     errors: ['not_found', 'invalid_state', 'plan_changed', 'unreadable_record', 'file_busy'],
-    handler: ({ params, body }, service) =>
-      approvePlanning(service.store, params.id, body?.artifacts),
+    handler: ({ params, body }, { store }) => approvePlanning(store, params.id, body?.artifacts),
   }),
   route({
     method: 'GET',
@@ -125,7 +124,7 @@ export const planningRoutes = [
     params: CasePath,
     response: Type.Array(PlanningArtifact),
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => listArtifacts(service.store, params.id),
+    handler: ({ params }, { store }) => listArtifacts(store, params.id),
   }),
   route({
     method: 'GET',
@@ -135,8 +134,8 @@ export const planningRoutes = [
     response: Type.String(),
     produces: 'text/markdown',
     errors: ['not_found'],
-    handler: ({ params }, service) => {
-      return visibleMarkdown(getArtifact(service.store, params.id, params.filename));
+    handler: ({ params }, { store }) => {
+      return visibleMarkdown(getArtifact(store, params.id, params.filename));
     },
   }),
   route({
@@ -151,10 +150,10 @@ export const planningRoutes = [
     produces: 'text/markdown',
     conditional: true,
     errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
-    handler: async ({ params, body, ifMatch }, service) => {
+    handler: async ({ params, body, ifMatch }, { store }) => {
       const { filename } = params;
       const file = { filename, content: body };
-      return visibleMarkdown(await putArtifact(service.store, params.id, file, ifMatch));
+      return visibleMarkdown(await putArtifact(store, params.id, file, ifMatch));
     },
   }),
 ];

@@ -41,8 +41,8 @@ export const pullBodyRoutes = [
     ),
     response: PullDraft,
     errors: ['not_found', 'draft_edited', 'invalid_state', 'unreadable_record', 'file_busy'],
-    handler: async ({ params, body }, service) => {
-      const { draft, etag } = await composePullBody(service.store, params.id, body ?? {});
+    handler: async ({ params, body }, { store }) => {
+      const { draft, etag } = await composePullBody(store, params.id, body ?? {});
       return tagged(draft, etag);
     },
   }),
@@ -53,8 +53,8 @@ export const pullBodyRoutes = [
     params: CasePath,
     response: PullDraft,
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => {
-      const { draft, etag } = keptDraft(service.store, params.id);
+    handler: ({ params }, { store }) => {
+      const { draft, etag } = keptDraft(store, params.id);
       return tagged(draft, etag);
     },
   }),

@@ -45,8 +45,8 @@ export const proofRoutes = [
     query: Type.Object(PageQuery),
     response: Type.Array(Proof),
     errors: ['not_found'],
-    handler: async ({ params, query }, service) =>
-      page(await listProofs(service.store, params.id), query, `/cases/${params.id}/proof`),
+    handler: async ({ params, query }, { store }) =>
+      page(await listProofs(store, params.id), query, `/cases/${params.id}/proof`),
   }),
   route({
     method: 'POST',
@@ -109,8 +109,8 @@ export const proofRoutes = [
     response: Type.String({ format: 'binary' }),
     produces: 'application/octet-stream',
     errors: ['not_found', 'range_not_satisfiable'],
-    handler: async ({ params }, service) =>
-      strangeFile(await getMedia(service.store, params.id, params.pid)),
+    handler: async ({ params }, { store }) =>
+      strangeFile(await getMedia(store, params.id, params.pid)),
   }),
   route({
     method: 'GET',
@@ -119,8 +119,8 @@ export const proofRoutes = [
     params: ProofPath,
     response: Proof,
     errors: ['not_found'],
-    handler: async ({ params }, service) => {
-      const { proof, etag } = await getProof(service.store, params.id, params.pid);
+    handler: async ({ params }, { store }) => {
+      const { proof, etag } = await getProof(store, params.id, params.pid);
       return tagged(proof, etag);
     },
   }),
@@ -137,9 +137,9 @@ export const proofRoutes = [
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,
-    handler: async ({ params, body, ifMatch }, service) => {
+    handler: async ({ params, body, ifMatch }, { store }) => {
       const which = { caseId: params.id, id: params.pid, ifMatch };
-      const { proof, etag } = await changeProof(service.store, which, body);
+      const { proof, etag } = await changeProof(store, which, body);
       return tagged(proof, etag);
     },
   }),
@@ -150,8 +150,8 @@ export const proofRoutes = [
     params: ProofPath,
     conditional: true,
     errors: CHANGE_ERRORS,
-    handler: ({ params, ifMatch }, service) =>
-      removeProof(service.store, { caseId: params.id, id: params.pid, ifMatch }),
+    handler: ({ params, ifMatch }, { store }) =>
+      removeProof(store, { caseId: params.id, id: params.pid, ifMatch }),
   }),
   route({
     method: 'PUT',
@@ -163,9 +163,9 @@ export const proofRoutes = [
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,
-    handler: async ({ params, ifMatch, key }, service) => {
+    handler: async ({ params, ifMatch, key }, { store }) => {
       const which = { caseId: params.id, id: params.pid, ifMatch };
-      const { proof, etag } = await verifyProof(service.store, which, key);
+      const { proof, etag } = await verifyProof(store, which, key);
       return tagged(proof, etag);
     },
   }),
@@ -178,9 +178,9 @@ export const proofRoutes = [
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,
-    handler: async ({ params, ifMatch }, service) => {
+    handler: async ({ params, ifMatch }, { store }) => {
       const which = { caseId: params.id, id: params.pid, ifMatch };
-      const { proof, etag } = await unverifyProof(service.store, which);
+      const { proof, etag } = await unverifyProof(store, which);
       return tagged(proof, etag);
     },
   }),
@@ -193,12 +193,8 @@ export const proofRoutes = [
     query: Type.Object(PageQuery),
     response: Type.Array(ChecklistItem),
     errors: ['not_found'],
-    handler: async ({ params, query }, service) =>
-      page(
-        await listChecklist(service.store, params.id),
-        query,
-        `/cases/${params.id}/proof/checklist`,
-      ),
+    handler: async ({ params, query }, { store }) =>
+      page(await listChecklist(store, params.id), query, `/cases/${params.id}/proof/checklist`),
   }),
   route({
     method: 'POST',
@@ -210,11 +206,8 @@ export const proofRoutes = [
     response: ChecklistItem,
     status: 201,
     errors: ['not_found', 'unreadable_record', 'file_busy'],
-    handler: async ({ params, body }, service) =>
-      created(
-        `/cases/${params.id}/proof/checklist`,
-        await addToChecklist(service.store, params.id, body),
-      ),
+    handler: async ({ params, body }, { store }) =>
+      created(`/cases/${params.id}/proof/checklist`, await addToChecklist(store, params.id, body)),
   }),
   route({
     method: 'PATCH',
@@ -227,8 +220,8 @@ export const proofRoutes = [
     body: Type.Object({ done: Type.Boolean() }),
     response: ChecklistItem,
     errors: ['not_found', 'invalid_state', 'unreadable_record', 'file_busy'],
-    handler: ({ params, body }, service) =>
-      tickChecklist(service.store, params.id, params.item_id, body.done),
+    handler: ({ params, body }, { store }) =>
+      tickChecklist(store, params.id, params.item_id, body.done),
   }),
   route({
     method: 'GET',

@@ -53,7 +53,7 @@ export const providerRoutes = [
     devOnly: true,
     summary: 'List the providers, and whether each can be used',
     response: Type.Array(Provider),
-    handler: (_input, service) => listProviders(service.providers),
+    handler: (_input, { providers }) => listProviders(providers),
   }),
   route({
     method: 'POST',

@@ -53,8 +53,8 @@ export const pullRequestRoutes = [
     params: CasePath,
     response: PullRequest,
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => {
-      const kept = getPull(service.store, params.id);
+    handler: ({ params }, { store }) => {
+      const kept = getPull(store, params.id);
       return tagged(servedPull(kept), kept.etag);
     },
   }),
@@ -150,7 +150,7 @@ export const pullRequestRoutes = [
     params: CasePath,
     response: PullDraft,
     errors: ['not_found', 'unreadable_record'],
-    handler: ({ params }, service) => pullDraft(service.store, params.id),
+    handler: ({ params }, { store }) => pullDraft(store, params.id),
   }),
   route({
     method: 'GET',
@@ -171,7 +171,7 @@ export const pullRequestRoutes = [
     params: CasePath,
     response: Type.Array(PullTransition),
     errors: ['not_found'],
-    handler: ({ params }, service) => pullTimeline(service.store, params.id),
+    handler: ({ params }, { store }) => pullTimeline(store, params.id),
   }),
   route({
     method: 'POST',

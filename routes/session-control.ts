@@ -62,7 +62,7 @@ export const sessionControlRoutes = [
     params: OfCase,
     response: Lock,
     errors: ['not_found'],
-    handler: ({ params }, service) => lockOf(service.store, params.case_id),
+    handler: ({ params }, { store }) => lockOf(store, params.case_id),
   }),
   route({
     method: 'POST',
@@ -80,8 +80,8 @@ export const sessionControlRoutes = [
     response: Type.Object({ ...Lock.properties, token: Type.String() }),
     status: 201,
     errors: ['not_found', 'lock_held'],
-    handler: async ({ params: { case_id }, body }, service) =>
-      created(`/api/worktrees/${case_id}/lock`, await takeLock(service.store, case_id, body?.name)),
+    handler: async ({ params: { case_id }, body }, { store }) =>
+      created(`/api/worktrees/${case_id}/lock`, await takeLock(store, case_id, body?.name)),
   }),
   route({
     method: 'DELETE',

@@ -32,7 +32,7 @@ export const systemRoutes = [
     anyone: true,
     summary: 'Say what is running',
     response: Version,
-    handler: (_input, service) => service.version,
+    handler: (_input, { version }) => version,
   }),
   route({
     method: 'GET',

@@ -10,6 +10,6 @@ export const traceabilityRoutes = [
     description:
       'Of this workspace, from its files alone: no host is asked. `dangling` has the links that lead nowhere, and records that cannot be read.',
     response: Traceability,
-    handler: (_input, service) => traceability(service.store),
+    handler: (_input, { store }) => traceability(store),
   }),
 ];

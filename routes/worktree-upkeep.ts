@@ -114,7 +114,7 @@ export const worktreeUpkeepRoutes = [
     operationId: 'getWorktreeConfig',
     summary: 'Read how worktrees are made',
     response: WorktreeConfig,
-    handler: async (_input, service) => configured(await readConfig(service.store)),
+    handler: async (_input, { store }) => configured(await readConfig(store)),
   }),
   route({
     method: 'PUT',
@@ -128,8 +128,8 @@ export const worktreeUpkeepRoutes = [
     response: WorktreeConfig,
     conditional: true,
     errors: ['unreadable_record', 'file_busy'],
-    handler: async ({ body, ifMatch }, service) =>
-      configured(await changeConfig(service.store, body, ifMatch)),
+    handler: async ({ body, ifMatch }, { store }) =>
+      configured(await changeConfig(store, body, ifMatch)),
   }),
   route({
     method: 'POST',

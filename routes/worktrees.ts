@@ -214,7 +214,7 @@ export const worktreeRoutes = [
     description: 'The same with and without a worktree: memory belongs to the Work item.',
     params: OfCase,
     response: MemoryRoot,
-    handler: ({ params }, service) => memoryRoot(service.store, params.case_id),
+    handler: ({ params }, { store }) => memoryRoot(store, params.case_id),
   }),
 ];
 

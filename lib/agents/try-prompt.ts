@@ -30,12 +30,12 @@ export const listProviders = (providers: () => Providers): Promise<ProviderInfo[
  * approval changes nothing.
  */
 export const tryPrompt = async (
-  service: WithProviders & WithStore,
+  { store, providers }: WithProviders & WithStore,
   id: string,
   prompt: string,
 ): Promise<Tried> => {
-  needProvider(service.store, id);
-  const provider = service.providers().get(id);
+  needProvider(store, id);
+  const provider = providers().get(id);
   if (provider === undefined) throw notFound('provider', id);
   const { available, reason, kind } = await provider.probe();
   if (kind === 'manual')
@@ -46,7 +46,7 @@ export const tryPrompt = async (
   if (!available) throw new ServiceError('unavailable', reason ?? `${id} cannot be used now.`);
   const since = performance.now();
   const network: Reached = [];
-  const done = await answer(service.store, provider, { prompt, network });
+  const done = await answer(store, provider, { prompt, network });
   const { outcome, plan = '', error = null, usage = null } = done;
   const duration_ms = Math.round(performance.now() - since);
   return {

@@ -12,13 +12,13 @@ import type { Credential } from './local-only.ts';
 export const admitOperator = async (
   socket: unknown,
   credential: Credential | undefined,
-  service: Pick<Service, 'callers' | 'requiresKey'>,
+  { requiresKey, callers }: Pick<Service, 'callers' | 'requiresKey'>,
   keyless = false,
 ): Promise<void> => {
-  if (!keyless && credential?.key === undefined && service.requiresKey()) throw keyNeeded();
+  if (!keyless && credential?.key === undefined && requiresKey()) throw keyNeeded();
   // Asked for from within, there is no connection.
   if (!(socket instanceof Socket)) return;
-  const caller = await service.callers.callerOf(socket);
+  const caller = await callers.callerOf(socket);
   const why = REFUSED[caller];
   const isOpened = credential !== undefined && OPENED_BY_KEY.includes(caller);
   if (why !== undefined && !isOpened) throw new ServiceError('not_operator', why);

@@ -29,12 +29,12 @@ export interface Said {
 export const madeOnce = async (
   route: Route,
   said: Said,
-  service: Service,
+  { firstAnswers }: Service,
   make: () => Promise<unknown>,
 ): Promise<unknown> => {
   const key = isCreating(route) ? keyIn(said.headers[HEADER]) : undefined;
   if (key === undefined) return make();
-  const once = await service.firstAnswers.once({
+  const once = await firstAnswers.once({
     key,
     said: () => hashOf(route, said),
     make: (seed) => withIdsOf(seed, async () => kept(route, await make())),

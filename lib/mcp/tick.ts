@@ -15,9 +15,9 @@ interface Box {
  * Ticks the n-th checkbox of tasks.md, and changes no other byte of it. What the operator approved of planning stays
  * approved: a tick changes nothing of what is to be done. Answers with the task's line.
  */
-export const tick = async (service: Service, caseId: string, box: Box): Promise<string> => {
+export const tick = async ({ store }: Service, caseId: string, box: Box): Promise<string> => {
   let line = '';
-  const kept = await changePlanning(service.store, caseId, (planning) => {
+  const kept = await changePlanning(store, caseId, (planning) => {
     const tasks = planning.artifacts.find(({ filename }) => filename === TASKS);
     if (tasks === undefined) throw notFound('memory file', TASKS);
     const ticked = withBox(tasks.content, box);

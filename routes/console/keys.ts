@@ -2,9 +2,9 @@ import { createKey, listKeys, revokeKey } from '../../lib/guard/api-keys/keys.ts
 import type { Page } from '../../lib/http/console-page.ts';
 import { KEYS, keysPage } from './keys-html.ts';
 
-const refused: Page['refused'] = (error, { form_key }, service) => ({
+const refused: Page['refused'] = (error, { form_key }, { store }) => ({
   status: error.status,
-  html: keysPage({ keys: listKeys(service.store), form_key, error: error.message }),
+  html: keysPage({ keys: listKeys(store), form_key, error: error.message }),
 });
 
 /** API keys: listed, made, and revoked. */
@@ -12,8 +12,8 @@ export const keyPages: readonly Page[] = [
   {
     method: 'GET',
     path: KEYS,
-    handler: ({ form_key }, service) => ({
-      html: keysPage({ keys: listKeys(service.store), form_key }),
+    handler: ({ form_key }, { store }) => ({
+      html: keysPage({ keys: listKeys(store), form_key }),
     }),
     refused,
   },
@@ -29,8 +29,8 @@ export const keyPages: readonly Page[] = [
   {
     method: 'POST',
     path: `${KEYS}/{id}/revoke`,
-    handler: async ({ params }, service) => {
-      await revokeKey(service.store, String(params.id));
+    handler: async ({ params }, { store }) => {
+      await revokeKey(store, String(params.id));
       return KEYS;
     },
     refused,

@@ -15,14 +15,14 @@ export interface ListQuery {
 
 /** A page of what is in a directory of the worktree, by name, with what git ignores marked: git is asked once. */
 export const listDirectory = async (
-  service: WithGit & WithStore,
+  { store, git }: WithGit & WithStore,
   caseId: string,
   { path, ...page }: ListQuery,
 ): Promise<{ entries: EditorEntry[]; more: boolean }> => {
-  const worktree = await openWorktree(service.store, caseId);
-  const found = await listTreeFolder(treeOf(service.store, worktree), path, page);
+  const worktree = await openWorktree(store, caseId);
+  const found = await listTreeFolder(treeOf(store, worktree), path, page);
   if (found === undefined) throw notFound('directory', path);
-  return { ...found, entries: await marked(service.git, worktree, found.entries) };
+  return { ...found, entries: await marked(git, worktree, found.entries) };
 };
 
 const marked = async (

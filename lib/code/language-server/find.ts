@@ -48,13 +48,13 @@ const INSTALL: Record<Language, string> = {
  * proves nothing, rustup leaves one for what is not installed. Throws 503 `unavailable` saying what to install.
  */
 export const findServer = async (
-  service: WithConfig & WithStore,
+  { store, config }: WithConfig & WithStore,
   language: Language,
   root: string,
 ): Promise<FoundServer> => {
-  needTrusted(service.store, [`language_servers.${language}`]);
-  const env = serverEnvironment(service.config);
-  const named = settingsOf(service.store.globals).language_servers?.[language];
+  needTrusted(store, [`language_servers.${language}`]);
+  const env = serverEnvironment(config);
+  const named = settingsOf(store.globals).language_servers?.[language];
   const candidates = named ? [{ args: [], ...named }] : CANDIDATES[language];
   const reasons: string[] = [];
   for (const candidate of candidates) {
@@ -63,7 +63,7 @@ export const findServer = async (
       reasons.push(`${candidate.command} is not on the PATH`);
       continue;
     }
-    const why = refusal(service.store, program, root) ?? (await probe(program, candidate, env));
+    const why = refusal(store, program, root) ?? (await probe(program, candidate, env));
     if (why === undefined) return { argv: [program, ...candidate.args] };
     reasons.push(why);
   }

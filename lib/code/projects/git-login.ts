@@ -23,18 +23,18 @@ export interface Login {
  * code host's token is used, for this one command: no helper gets to keep it.
  */
 export const withLogin = async <T>(
-  service: WithCodeHost & WithGit,
+  { git, codeHost }: WithCodeHost & WithGit,
   login: Login,
   work: (remote: Remote) => Promise<T>,
 ): Promise<T> => {
   const { place, remote, direction } = login;
   // What is pushed to may have another address, and is asked there what it has, too.
-  const address = await addressOf(service.git, place, remote, direction);
+  const address = await addressOf(git, place, remote, direction);
   try {
     return await work(direction === 'push' ? address : remote);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'codehost_auth_missing') throw error;
-    const credentials = await tokenFor(service.codeHost, login, address);
+    const credentials = await tokenFor(codeHost, login, address);
     if (credentials === undefined) throw error;
     return work({ url: address.url, credentials });
   }

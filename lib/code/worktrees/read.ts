@@ -60,9 +60,9 @@ export const worktreeOf = ({
  * Throws 409 while somebody is at work in the worktree: a session or an operator who holds the session lock, or a set-up
  * that goes on.
  */
-export const refuseHeld = (service: WithSetups & WithStore, caseId: string): void => {
-  refuseSetup(service.setups, caseId);
-  const lock = readLock(service.store, caseId);
+export const refuseHeld = ({ setups, store }: WithSetups & WithStore, caseId: string): void => {
+  refuseSetup(setups, caseId);
+  const lock = readLock(store, caseId);
   if (lock === undefined || !lock.locked) return;
   if (lock.holder?.kind === 'session') {
     throw new ServiceError(

@@ -98,18 +98,18 @@ const told = ({ case_id, link: { repository, number } }: Linked, rest: Told): Sy
 });
 
 const syncBatch = async (
-  service: WithCodeHost & WithStore,
+  { codeHost, store }: WithCodeHost & WithStore,
   batch: readonly Linked[],
 ): Promise<SyncOutcome[]> => {
   const [{ link } = { link: undefined }] = batch;
   if (link === undefined) return [];
   const numbers = [...new Set(batch.map((one) => one.link.number))];
-  const hosted = hostedRepositoryNamed(service.codeHost, repositoryOf(link));
+  const hosted = hostedRepositoryNamed(codeHost, repositoryOf(link));
   const issues = await hosted.issuesByNumber(numbers).catch((error: unknown) => failureOf(error));
   const outcomes: SyncOutcome[] = [];
   for (let from = 0; from < batch.length; from += AT_ONCE) {
     const some = batch.slice(from, from + AT_ONCE);
-    const done = some.map(async (one) => told(one, await syncOne(service.store, one, issues)));
+    const done = some.map(async (one) => told(one, await syncOne(store, one, issues)));
     outcomes.push(...(await Promise.all(done)));
   }
   return outcomes;

@@ -30,17 +30,15 @@ export interface SyncResult {
  * unless the operator prefers a side; an issue that is not there any more is 404 `codehost_gone`, and kept in the link.
  */
 export const syncCase = async (
-  service: WithCodeHost & WithStore,
+  { store, codeHost }: WithCodeHost & WithStore,
   caseId: string,
   prefer?: Preference,
 ): Promise<SyncResult> => {
-  const link = linkedIssue(service.store, caseId);
+  const link = linkedIssue(store, caseId);
   const { number } = link;
-  const issues = await hostedRepositoryNamed(service.codeHost, repositoryOf(link)).issuesByNumber([
-    number,
-  ]);
+  const issues = await hostedRepositoryNamed(codeHost, repositoryOf(link)).issuesByNumber([number]);
   const issue = issues.get(number) ?? { missing: 'deleted' };
-  const result = await applySync(service.store, caseId, { link, issue, trigger: 'sync', prefer });
+  const result = await applySync(store, caseId, { link, issue, trigger: 'sync', prefer });
   if ('missing' in issue) throw gone(link, issue);
   if (result.outcome === 'conflict') throw inConflict(result);
   return result;

@@ -89,14 +89,12 @@ export const servedUpdate = async (
 
 /** The unified diff of two bodies, each by its name. */
 export const bodyDiff = (
-  service: WithGit & WithStore,
+  { store, git }: WithGit & WithStore,
   bodies: Record<string, string>,
 ): Promise<string> => {
   const [before = '', after = ''] = Object.keys(bodies);
   const texts = Object.fromEntries(
     Object.entries(bodies).map(([name, body]) => [name, body === '' ? '' : `${body.trimEnd()}\n`]),
   );
-  return withTexts(service.store.layout, texts, (dir) =>
-    textDiff(service.git, dir, [before, after]),
-  );
+  return withTexts(store.layout, texts, (dir) => textDiff(git, dir, [before, after]));
 };

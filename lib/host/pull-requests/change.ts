@@ -44,11 +44,11 @@ const note = async (
 };
 
 const relabel = async (
-  service: WithCodeHost & WithStore,
+  { codeHost, store }: WithCodeHost & WithStore,
   kept: KeptPull,
   labels: readonly string[],
 ): Promise<void> => {
-  const hosted = hostedFor(service.codeHost, kept);
+  const hosted = hostedFor(codeHost, kept);
   const { number } = kept.matter;
   const pull = await writeOnce(
     async () => {
@@ -60,16 +60,16 @@ const relabel = async (
       return isDeepStrictEqual(now.labels.toSorted(), labels.toSorted()) ? now : undefined;
     },
   );
-  await recordPull(service.store, kept.case_id, { name: hosted.name, pull });
+  await recordPull(store, kept.case_id, { name: hosted.name, pull });
 };
 
 // The body stays as it is published: only an approved update changes that.
 const retitle = async (
-  service: WithCodeHost & WithStore,
+  { codeHost, store }: WithCodeHost & WithStore,
   kept: KeptPull,
   title: string,
 ): Promise<void> => {
-  const hosted = hostedFor(service.codeHost, kept);
+  const hosted = hostedFor(codeHost, kept);
   const { number } = kept.matter;
   const pull = await writeOnce(
     () => hosted.updatePull(number, { title }),
@@ -78,5 +78,5 @@ const retitle = async (
       return now.title === title ? now : undefined;
     },
   );
-  await recordPull(service.store, kept.case_id, { name: hosted.name, pull });
+  await recordPull(store, kept.case_id, { name: hosted.name, pull });
 };

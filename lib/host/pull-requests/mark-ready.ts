@@ -103,12 +103,12 @@ const recordReady = async (
 
 // With the host's own id and time, where it tells them now; the next sync knows the transition again without, too.
 const readied = async (
-  service: WithCodeHost & WithStore,
+  { store, codeHost }: WithCodeHost & WithStore,
   kept: KeptPull,
   pull: Pull,
 ): Promise<NewTransition[]> => {
-  const observed_at = service.store.clock().toISOString();
-  const events = await hostedFor(service.codeHost, kept)
+  const observed_at = store.clock().toISOString();
+  const events = await hostedFor(codeHost, kept)
     .pullEvents(pull.number)
     .catch(() => []);
   const told = transitionsOf(pull, events, { observed_at, source: 'sync' });

@@ -30,12 +30,12 @@ export interface Proposed {
  * that is published is rewritten.
  */
 export const propose = async (
-  service: WithCodeHost & WithStore,
+  { codeHost, store }: WithCodeHost & WithStore,
   caseId: string,
   proposal: Proposal,
 ): Promise<Proposed> => {
   const { where, head } = proposal;
-  const hosted = hostedRepositoryNamed(service.codeHost, where.base);
+  const hosted = hostedRepositoryNamed(codeHost, where.base);
   const { pull, adopted } = await open(hosted, proposal);
   const warnings = adopted ? differences(pull, proposal) : [];
   const labels = adopted ? pull.labels : await labelled(hosted, pull, { proposal, warnings });
@@ -44,7 +44,7 @@ export const propose = async (
     head_in_sync: pull.head_sha === head.commit,
     published_sha256: sha256(pull.body),
   };
-  const kept = await recordPull(service.store, caseId, { name: hosted.name, pull, besides });
+  const kept = await recordPull(store, caseId, { name: hosted.name, pull, besides });
   const observed = { observed_at: kept.matter.synced_at ?? '', source: 'service' as const };
   const known = adopted
     ? await hosted.pullEvents(pull.number).then(
@@ -55,7 +55,7 @@ export const propose = async (
         },
       )
     : [opened(pull, pull.state, { ...observed, head_sha: pull.head_sha })];
-  await addTransitions(service.store, caseId, known);
+  await addTransitions(store, caseId, known);
   return { kept, adopted, warnings };
 };
 

@@ -58,14 +58,14 @@ export const resolvedHere = (store: Store, caseId: string): ReadonlySet<string> 
   );
 
 const localState = async (
-  service: WithGit & WithStore,
+  { store, git }: WithGit & WithStore,
   caseId: string,
 ): Promise<Found['local']> => {
-  const worktree = findWorktree(service.store, caseId);
+  const worktree = findWorktree(store, caseId);
   if (worktree === undefined) return undefined;
   await checkState(worktree);
-  const { files } = await status(service.git, worktree);
-  const head = await commitOf(service.git, worktree, `refs/heads/${worktree.branch}`);
+  const { files } = await status(git, worktree);
+  const head = await commitOf(git, worktree, `refs/heads/${worktree.branch}`);
   return { files: files.map(({ path }) => path), head: head ?? null };
 };
 

@@ -15,30 +15,30 @@ import { toldReviews } from './told.ts';
  * first. An error of the host is the answer: nothing is ever an empty list because it could not be read.
  */
 export const fetchReviews = (
-  service: WithCodeHost & WithStore,
+  { store, codeHost }: WithCodeHost & WithStore,
   caseId: string,
 ): Promise<Review[]> =>
-  inPullTurn(service.store, caseId, async () => {
-    const pull = getPull(service.store, caseId);
-    const hosted = hostedFor(service.codeHost, pull);
+  inPullTurn(store, caseId, async () => {
+    const pull = getPull(store, caseId);
+    const hosted = hostedFor(codeHost, pull);
     const { number } = pull.matter;
     const [now, reviews, threads] = await Promise.all([
       hosted.pull(number),
       hosted.reviews(number),
       hosted.threads(number),
     ]);
-    const known = listReviews(service.store, caseId) ?? [];
+    const known = listReviews(store, caseId) ?? [];
     const { failing, checks_unread } = await failingChecks(hosted, now, known);
     const told = [...toldReviews(number, reviews, threads), ...failing];
-    const kept = await saveReviews(service.store, caseId, { pull: number, reviews: told });
+    const kept = await saveReviews(store, caseId, { pull: number, reviews: told });
     if (kept === undefined) throw notFound('Work item', caseId);
-    const besides = { reviews_synced_at: service.store.clock().toISOString(), checks_unread };
-    const recorded = await recordPull(service.store, caseId, {
+    const besides = { reviews_synced_at: store.clock().toISOString(), checks_unread };
+    const recorded = await recordPull(store, caseId, {
       name: hosted.name,
       pull: now,
       besides,
     });
-    return servedReviews(service.store, recorded, kept);
+    return servedReviews(store, recorded, kept);
   });
 
 /** The same as they were when the host was last asked. */

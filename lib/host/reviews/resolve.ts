@@ -43,12 +43,12 @@ const NOTES: Record<Review['kind'], string> = {
 };
 
 const resolveThread = (
-  service: WithCodeHost & WithStore,
+  { store, codeHost }: WithCodeHost & WithStore,
   caseId: string,
   { id, pull }: Review,
 ): Promise<void> =>
-  inPullTurn(service.store, caseId, async () => {
-    const hosted = hostedFor(service.codeHost, getPull(service.store, caseId));
+  inPullTurn(store, caseId, async () => {
+    const hosted = hostedFor(codeHost, getPull(store, caseId));
     const thread = id.slice('thread:'.length);
     await writeOnce<unknown>(
       () => hosted.resolveThread(thread).then(() => true),

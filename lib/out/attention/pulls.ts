@@ -11,11 +11,11 @@ import type { WithEngine } from '../../work/sessions/engine.ts';
 import type { About, Entry } from './entry.ts';
 
 /** A rebase that stopped, unless an agent is at it. */
-export const ofConflict = (service: WithEngine & WithStore, { id }: About): Entry[] => {
-  const conflict = rebaseUnderWay(service.store, id);
+export const ofConflict = ({ store, engine }: WithEngine & WithStore, { id }: About): Entry[] => {
+  const conflict = rebaseUnderWay(store, id);
   const { step } = conflict?.matter ?? {};
   if (conflict === undefined || (step !== 'conflicted' && step !== 'interrupted')) return [];
-  if ([...service.engine.live.values()].some(({ case_id }) => case_id === id)) return [];
+  if ([...engine.live.values()].some(({ case_id }) => case_id === id)) return [];
   const { matter } = conflict;
   const isStop = step === 'conflicted';
   const since = matter.conflicted_at ?? matter.began_at;
@@ -37,16 +37,16 @@ export const ofConflict = (service: WithEngine & WithStore, { id }: About): Entr
 };
 
 /** Reviews that ask for changes, and checks that fail, that nobody is at. */
-export const ofReviews = (service: WithStore, { id }: About): Entry[] => {
+export const ofReviews = ({ store }: WithStore, { id }: About): Entry[] => {
   // Most Work items have no pull request, which memory knows.
-  if (!service.store.pulls.byItem.has(id)) return [];
-  const pull = readPull(service.store, id);
+  if (!store.pulls.byItem.has(id)) return [];
+  const pull = readPull(store, id);
   if (pull === undefined || !isOpen(pull.matter.state)) return [];
-  const reviews = reviewsOf(service.store, pull);
+  const reviews = reviewsOf(store, pull);
   const at = `/api/cases/${id}/pr`;
   const asking = reviews.filter(({ blocking, feedback }) => blocking && feedback === null);
   const queued = reviews.filter(({ feedback }) => feedback === 'queued');
-  const isAtThem = (listSessions(service.store, id) ?? []).some(
+  const isAtThem = (listSessions(store, id) ?? []).some(
     ({ session: { type, status } }) => type === FEEDBACK && !isEnded(status),
   );
   const found = asking.map((review): Entry => {

@@ -23,21 +23,21 @@ import { encodedKey } from './sign.ts';
 
 /** Registers a receiver: it is sent every event from the moment this answers. Its secret is shown here only. */
 export const registerWebhook = async (
-  service: WithAddress & WithDispatcher & WithStore,
+  { address, store, dispatcher }: WithAddress & WithDispatcher & WithStore,
   scope: Scope,
   { url, events, secret = newSecret() }: WebhookBody,
 ): Promise<{ webhook: NewWebhook; etag: string }> => {
-  await refuseUrl(service.address, url);
+  await refuseUrl(address, url);
   refuseSecret(secret);
   const matter = {
     id: newId(),
     url,
     ...(scope === undefined && { events: events ?? ['*' as const] }),
-    created_at: service.store.clock().toISOString(),
+    created_at: store.clock().toISOString(),
   };
-  const made = await createRegistration(service.store, scope, { matter, secret });
+  const made = await createRegistration(store, scope, { matter, secret });
   if (made === undefined) throw noSuchScope(scope);
-  service.dispatcher.changed();
+  dispatcher.changed();
   return { webhook: { ...served(made), secret }, etag: made.etag };
 };
 
@@ -84,12 +84,12 @@ export const listWebhooks = async (
 
 /** The registrations on disk this moment. What was found changed is told to who delivers. */
 const registrations = async (
-  service: WithDispatcher & WithStore,
+  { store, dispatcher }: WithDispatcher & WithStore,
   scope: Scope,
 ): Promise<Registration[]> => {
-  const found = await readRegistrations(service.store, scope);
+  const found = await readRegistrations(store, scope);
   if (found === undefined) throw noSuchScope(scope);
-  if (scope === undefined) service.dispatcher.changed();
+  if (scope === undefined) dispatcher.changed();
   return found;
 };
 
@@ -105,15 +105,15 @@ export const readWebhook = async (
 
 /** Removes a registration, and with it its secret, its log, and what was not delivered. */
 export const removeWebhook = async (
-  service: WithDispatcher & WithStore,
+  { store, dispatcher }: WithDispatcher & WithStore,
   scope: Scope,
   id: string,
   ifMatch?: string,
 ): Promise<void> => {
-  const removed = await removeRegistration(service.store, scope, id, ifMatch);
+  const removed = await removeRegistration(store, scope, id, ifMatch);
   if (removed === undefined) throw noSuchScope(scope);
   if (!removed) throw notFound('webhook', id);
-  service.dispatcher.changed();
-  retireSecret(service.store.layout, id);
-  removeDeliveries(service.store.layout, id);
+  dispatcher.changed();
+  retireSecret(store.layout, id);
+  removeDeliveries(store.layout, id);
 };

@@ -16,16 +16,15 @@ export interface Preview {
 
 /** The files in conflict as they are now, and git's own diff of them. 404 when no rebase waits. Changes nothing. */
 export const previewConflicts = async (
-  service: WithGit & WithStore,
+  { store, git }: WithGit & WithStore,
   caseId: string,
 ): Promise<Preview> => {
-  const worktree = getWorktree(service.store, caseId);
-  if (rebaseUnderWay(service.store, caseId) === undefined) throw nothingToSee(caseId);
+  const worktree = getWorktree(store, caseId);
+  if (rebaseUnderWay(store, caseId) === undefined) throw nothingToSee(caseId);
   await checkState(worktree);
-  if ((await rebaseState(service.git, worktree)) === undefined) throw nothingToSee(caseId);
-  const files = await unmergedFiles(service.git, worktree);
-  const diff =
-    files.length === 0 ? '' : (await conflictDiff(service.git, worktree, files)).toString();
+  if ((await rebaseState(git, worktree)) === undefined) throw nothingToSee(caseId);
+  const files = await unmergedFiles(git, worktree);
+  const diff = files.length === 0 ? '' : (await conflictDiff(git, worktree, files)).toString();
   return { files: files.map(toFile), diff };
 };
 

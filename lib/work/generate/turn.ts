@@ -135,23 +135,23 @@ interface Start {
 }
 
 const run = async (
-  service: WithEngine & WithMcp & WithStore,
+  { engine, mcp, store }: WithEngine & WithMcp & WithStore,
   live: LiveRun,
   start: Start,
 ): Promise<RunResult> => {
-  if (live.stopping || service.engine.closing) return { outcome: 'cancelled' };
+  if (live.stopping || engine.closing) return { outcome: 'cancelled' };
   live.worktree = start.worktree.path;
   const provider = start.asked.provider.run;
-  const door = await openRunDoor(service.mcp, provider, live.token);
-  if (live.stopping || service.engine.closing) {
+  const door = await openRunDoor(mcp, provider, live.token);
+  if (live.stopping || engine.closing) {
     door.close();
     return { outcome: 'cancelled' };
   }
-  const spec = { ...specOf(service.store, live, start), mcp: door.mcp };
+  const spec = { ...specOf(store, live, start), mcp: door.mcp };
   live.run = provider.start(spec, () => undefined);
   return live.run.done.finally(() => {
     door.close();
-    return forgetState(service.store.layout.states, spec.session_id);
+    return forgetState(store.layout.states, spec.session_id);
   });
 };
 

@@ -12,12 +12,12 @@ import type { WithEngine } from './engine.ts';
  * machine runs.
  */
 export const activeSession = async (
-  service: WithEngine & WithStore,
+  { store, engine }: WithEngine & WithStore,
   caseId: string,
 ): Promise<KeptSession> => {
-  await getCase(service.store, caseId);
-  await decided(service.engine, caseId);
-  const open = (listSessions(service.store, caseId) ?? []).filter(
+  await getCase(store, caseId);
+  await decided(engine, caseId);
+  const open = (listSessions(store, caseId) ?? []).filter(
     ({ session }) => !isEnded(session.status),
   );
   const ours = open.filter(({ session }) => session.elsewhere !== true);

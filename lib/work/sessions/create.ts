@@ -107,9 +107,12 @@ const checkBase = async (
 };
 
 // Whose name waits is nobody's choice.
-const checkedName = (service: WithProviders & WithStore, wanted: string | undefined): string => {
-  needChosen(service.store, wanted);
-  return wanted ?? service.providers().chosen;
+const checkedName = (
+  { store, providers }: WithProviders & WithStore,
+  wanted: string | undefined,
+): string => {
+  needChosen(store, wanted);
+  return wanted ?? providers().chosen;
 };
 
 /**

@@ -8,14 +8,14 @@ import { toldBy } from './told.ts';
 
 /** What a Work run that was stopped has done so far, so that the next goes on where it stopped. */
 export const partialWork = async (
-  service: WithEngine & WithGit,
+  { git, engine }: WithEngine & WithGit,
   kept: KeptSession,
   worktree: WorktreeRecord,
 ): Promise<PartialWork> => {
-  const { files } = await status(service.git, worktree);
+  const { files } = await status(git, worktree);
   return {
     files: files.map(({ code, path }) => `${code} ${path}`),
-    done: (await toldBy(service.engine, kept)).calls
+    done: (await toldBy(engine, kept)).calls
       .filter(({ status }) => status === 'completed' || status === 'skipped')
       .map(({ id }) => id),
   };

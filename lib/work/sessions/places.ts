@@ -8,8 +8,8 @@ const MAX_SESSIONS = 4;
  * True while as many sessions run, or wait to run, as `max_sessions` in the settings says. One whose agent has waited long
  * for the operator's answer has no place; when it is answered it goes on at once, if need be as one more than that.
  */
-export const noPlaceLeft = (service: WithEngine & WithStore): boolean =>
-  [...service.engine.live.values()].filter(({ aside }) => !aside).length >= limitOf(service.store);
+export const noPlaceLeft = ({ engine, store }: WithEngine & WithStore): boolean =>
+  [...engine.live.values()].filter(({ aside }) => !aside).length >= limitOf(store);
 
 /**
  * Resolves when the run may begin: of those that the operator approved or resumed no more than `max_sessions` run at
@@ -32,10 +32,9 @@ export const takePlace = (
 };
 
 /** Lets in who waits, as far as there is room: called when a run has ended, and when the settings changed. */
-export const fillPlaces = (service: WithEngine & WithStore): void => {
-  const runs = [...service.engine.live.values()];
-  const room =
-    limitOf(service.store) - runs.filter(({ entered, aside }) => entered && !aside).length;
+export const fillPlaces = ({ engine, store }: WithEngine & WithStore): void => {
+  const runs = [...engine.live.values()];
+  const room = limitOf(store) - runs.filter(({ entered, aside }) => entered && !aside).length;
   for (const { enter } of runs.filter(({ entered }) => !entered).slice(0, Math.max(0, room)))
     enter();
 };

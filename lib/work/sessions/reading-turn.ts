@@ -16,7 +16,10 @@ export interface ReadingTurn {
   keepPatch(name: string, patch: Buffer): Promise<unknown>;
 }
 
-export const turnOfSession = (service: WithEngine & WithStore, kept: KeptSession): ReadingTurn => {
+export const turnOfSession = (
+  { engine, store }: WithEngine & WithStore,
+  kept: KeptSession,
+): ReadingTurn => {
   const { session, matter } = kept;
   const { id, case_id, provider } = session;
   return {
@@ -25,8 +28,7 @@ export const turnOfSession = (service: WithEngine & WithStore, kept: KeptSession
     of: 'session',
     provider,
     run_marker: matter.run_marker ?? id,
-    tell: (found) => service.engine.transcript(kept).append('error', found),
-    keepPatch: (name, patch) =>
-      keepSessionFile(service.store, whereIs(service.store, kept), name, patch),
+    tell: (found) => engine.transcript(kept).append('error', found),
+    keepPatch: (name, patch) => keepSessionFile(store, whereIs(store, kept), name, patch),
   };
 };

@@ -30,7 +30,7 @@ export const untoldTurn = async (
 
 // Whoever asked died with its daemon.
 const takeBack = async (
-  service: WithEngine & WithStore,
+  { engine, store }: WithEngine & WithStore,
   kept: KeptSession,
   questions: ToldQuestions,
 ): Promise<void> => {
@@ -38,8 +38,8 @@ const takeBack = async (
   const open = [...questions].filter(([, { outcome }]) => outcome === undefined);
   for (const [question_id, { message }] of open) {
     const data = { question_id, message, action: 'cancel', by: 'daemon', reason: DIED } as const;
-    service.engine.transcript(kept).append('question_resolved', data);
-    await tellAsked(service.store, { case_id, session_id }, { type: 'question_resolved', data });
+    engine.transcript(kept).append('question_resolved', data);
+    await tellAsked(store, { case_id, session_id }, { type: 'question_resolved', data });
   }
 };
 

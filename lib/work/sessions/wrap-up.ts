@@ -85,13 +85,13 @@ const keepDiff = async (
 
 /** What the worktree holds now against the base of the session. Throws where there is none any more. */
 export const diffOf = async (
-  service: WithGit & WithStore,
+  { store, git }: WithGit & WithStore,
   { session }: KeptSession,
 ): Promise<WorktreeDiff> => {
-  const worktree = getWorktree(service.store, session.case_id);
+  const worktree = getWorktree(store, session.case_id);
   await checkState(worktree);
   const base_commit = session.base_commit ?? worktree.base_commit;
-  return worktreeDiff(service.git, { ...worktree, base_commit });
+  return worktreeDiff(git, { ...worktree, base_commit });
 };
 
 /** The same when nobody is at work: files that were left so that nobody can read them are opened to their owner, and told. */

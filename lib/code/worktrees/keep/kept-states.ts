@@ -26,12 +26,12 @@ export interface FoundState {
  * what a rebase or a Plan turn that goes on still needs.
  */
 export const keptStates = async (
-  service: WithGit & WithStore,
+  { git, store }: WithGit & WithStore,
   { id }: Case,
   place: Checkout,
 ): Promise<FoundState[]> => {
-  const states = await listStates(service.git, place, beginOf(id));
-  const needed = neededRefs(service.store, id);
+  const states = await listStates(git, place, beginOf(id));
+  const needed = neededRefs(store, id);
   return states
     .filter(({ ref }) => !needed.has(ref))
     .map((state) => ({ recovery: recoveryOf(id, state), state, place }));

@@ -72,17 +72,20 @@ const ownDirectory = ({ case_id, path }: WorktreeRecord, main?: Repository): Che
 const ownIndex = ({ git_dir }: WorktreeRecord, main?: Repository): Check =>
   check('own_index', git_dir !== main?.git_dir, `Its HEAD and index are in ${git_dir}.`);
 
-const ownBranch = async (service: WithGit & WithStore, record: WorktreeRecord): Promise<Check> => {
+const ownBranch = async (
+  { git, store }: WithGit & WithStore,
+  record: WorktreeRecord,
+): Promise<Check> => {
   const name = 'own_branch';
   const { path, branch } = record;
-  const now = await currentBranch(service.git, record);
+  const now = await currentBranch(git, record);
   if (now === undefined)
     return check(name, true, `It is on no branch. To go back, run there: git switch ${branch}`);
-  const listed = await listWorktrees(service.git, record);
+  const listed = await listWorktrees(git, record);
   const other = listed.find((entry) => entry.branch === now && entry.path !== path);
   if (other !== undefined)
     return check(name, false, `${now} is checked out at ${other.path}, too.`);
-  if (!mainBranches(service.store, record).has(now))
+  if (!mainBranches(store, record).has(now))
     return check(
       name,
       true,

@@ -29,16 +29,16 @@ export interface CurrentStatus extends Worktree {
 
 /** The worktree's record with what is in it now. 404 without one. */
 export const worktreeStatus = async (
-  service: WithGit & WithStore,
+  { store, git }: WithGit & WithStore,
   caseId: string,
 ): Promise<CurrentStatus> => {
-  const record = getWorktree(service.store, caseId);
+  const record = getWorktree(store, caseId);
   const state = await stateOf(record);
   const known = { ...worktreeOf(record), status: state };
   if (state !== 'ok') return { ...known, detail: adviceFor(record, state) };
-  const now = await status(service.git, record);
+  const now = await status(git, record);
   const files = now.files.map(({ repository: _, ...file }) => file);
-  return { ...known, head: now.head, files, ...(await inSubmodules(service.git, record)) };
+  return { ...known, head: now.head, files, ...(await inSubmodules(git, record)) };
 };
 
 // Where there can be none, nothing more is asked.
@@ -67,14 +67,14 @@ export interface Health {
 
 /** How the worktree is, and who holds the session lock. Without a worktree only that there is none. */
 export const worktreeHealth = async (
-  service: WithGit & WithStore,
+  { store, git }: WithGit & WithStore,
   caseId: string,
 ): Promise<Health> => {
-  checkCase(service.store, caseId);
-  const record = findWorktree(service.store, caseId);
+  checkCase(store, caseId);
+  const record = findWorktree(store, caseId);
   if (record === undefined) return { exists: false };
-  const lock = readLock(service.store, caseId);
-  const known = { ...(await gitHealth(service.git, record)), ...(lock !== undefined && { lock }) };
+  const lock = readLock(store, caseId);
+  const known = { ...(await gitHealth(git, record)), ...(lock !== undefined && { lock }) };
   return { exists: known.status !== 'missing', ...known };
 };
 

@@ -21,17 +21,17 @@ export interface WorkThere {
  * Empty without a worktree. Never throws: it only goes with other records.
  */
 export const workOf = async (
-  service: WithGit & WithLog & WithStore,
+  { store, git, log }: WithGit & WithLog & WithStore,
   caseId: string,
   diff: boolean | 'uncommitted',
 ): Promise<WorkThere> => {
   try {
-    const record = findWorktree(service.store, caseId);
+    const record = findWorktree(store, caseId);
     if (record === undefined) return {};
-    const { head, dirty } = await status(service.git, record);
+    const { head, dirty } = await status(git, record);
     const commit = head === record.base_commit ? null : head;
     const isWanted = diff === 'uncommitted' ? dirty : diff;
-    const patch = isWanted ? (await worktreeDiff(service.git, record)).patch : undefined;
+    const patch = isWanted ? (await worktreeDiff(git, record)).patch : undefined;
     return {
       dirty,
       ...(head !== null && { head }),
@@ -40,7 +40,7 @@ export const workOf = async (
     };
   } catch (error) {
     // What is wrong with a worktree is told by its status; a proof can be attached all the same.
-    service.log.debug({ err: error, case_id: caseId }, 'what the worktree holds cannot be read');
+    log.debug({ err: error, case_id: caseId }, 'what the worktree holds cannot be read');
     return {};
   }
 };

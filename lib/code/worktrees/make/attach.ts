@@ -106,17 +106,17 @@ const workTreeAt = async (git: Git, path: string): Promise<Repository> => {
 
 // Two sessions in one directory would undo each other's work; in the workspace, records would be work.
 const refuseOthers = async (
-  service: WithGit & WithStore,
+  { store, git }: WithGit & WithStore,
   { root, ...place }: Repository,
 ): Promise<void> => {
-  const workspace = service.store.layout.root;
-  for (const { case_id, record } of worktreeRecords(service.store)) {
+  const workspace = store.layout.root;
+  for (const { case_id, record } of worktreeRecords(store)) {
     if (record !== undefined && overlap(root, record.path))
       throw refused(`${root} is, lies in or holds the worktree of the Work item ${case_id}`);
   }
   if (lies(root, workspace)) throw refused(`${root} is in the workspace`);
   if (lies(workspace, root)) throw refused(`The workspace is in ${root}`);
-  const listed = await listWorktrees(service.git, place);
+  const listed = await listWorktrees(git, place);
   const reason = listed.find((entry) => entry.path === root)?.locked ?? '';
   const owner = ownerOf(reason);
   if (owner !== undefined)

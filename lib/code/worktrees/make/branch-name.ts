@@ -40,15 +40,15 @@ export const branchNameFor = async (
 
 /** The name as the template makes it: 400 for one that was given, 422 for that of the settings, if git does not take it. */
 export const branchFor = async (
-  service: WithGit & WithStore,
+  { store, git }: WithGit & WithStore,
   item: Case,
   template?: string,
 ): Promise<string> => {
-  const { branch_prefix, branch_template } = worktreeConfig(service.store);
+  const { branch_prefix, branch_template } = worktreeConfig(store);
   const used = template ?? branch_template;
   const branch = filledIn(used, item, branch_prefix);
   const wrong = wrongTemplate(used);
-  if (wrong === undefined && (await checkBranchName(service.git, branch))) return branch;
+  if (wrong === undefined && (await checkBranchName(git, branch))) return branch;
   const why = wrong ?? `makes ${JSON.stringify(branch)}, which git does not take as a branch`;
   if (template === undefined) {
     const which = 'branch_template or branch_prefix, below worktrees in workspace.md';

@@ -128,17 +128,17 @@ const keepEnd = (store: Store, record: WorktreeRecord, setup: Setup): Promise<Wo
   });
 
 /** Ends what set-ups of a former life of the daemon left running, and says in the record that they were interrupted. */
-export const endInterruptedSetups = async (service: WithLog & WithStore): Promise<void> => {
-  for (const { case_id, record } of worktreeRecords(service.store)) {
+export const endInterruptedSetups = async ({ store, log }: WithLog & WithStore): Promise<void> => {
+  for (const { case_id, record } of worktreeRecords(store)) {
     if (record?.setup?.status !== 'running') continue;
     try {
       const { setup_marker, path: dir } = record;
       if (setup_marker !== undefined) await sweep(setup_marker, { dir });
-      const ended_at = service.store.clock().toISOString();
+      const ended_at = store.clock().toISOString();
       const setup = { ...record.setup, status: 'interrupted' as const, ended_at };
-      await keepEnd(service.store, record, { ...setup, error: INTERRUPTED });
+      await keepEnd(store, record, { ...setup, error: INTERRUPTED });
     } catch (error) {
-      service.log.error({ err: error, case_id }, 'An interrupted set-up could not be ended');
+      log.error({ err: error, case_id }, 'An interrupted set-up could not be ended');
     }
   }
 };

@@ -107,15 +107,15 @@ const comeBack = async (store: Store, turn: TurnRecord): Promise<WorktreeRecord 
 };
 
 const take = async (
-  service: WithGit & WithStore,
+  { store, git }: WithGit & WithStore,
   turn: TurnRecord,
   worktree: WorktreeRecord,
 ): Promise<{ item_dir: string; taken: AllTaken }> => {
-  const { layout } = service.store;
-  const item = await readCase(service.store, turn.case_id);
+  const { layout } = store;
+  const item = await readCase(store, turn.case_id);
   const item_dir = item?.path ?? join('cases', turn.case_id);
-  const at = service.store.clock().toISOString().slice(0, 19).replaceAll(':', '-');
-  const taken = await takeInAll(service.git, worktree, {
+  const at = store.clock().toISOString().slice(0, 19).replaceAll(':', '-');
+  const taken = await takeInAll(git, worktree, {
     ...turn,
     refs: readList(readTurnRefs(layout, turn.case_id)),
     dir: turnPlaces(layout, turn.case_id).dir,
@@ -126,13 +126,13 @@ const take = async (
 };
 
 const keepAside = async (
-  service: WithLog & WithStore,
+  { store, log }: WithLog & WithStore,
   turn: TurnRecord,
   { why, tell }: { why: string; tell: Tell },
 ): Promise<Came> => {
-  const place = await keepTurn(service.store.layout, turn.case_id, service.store.clock());
+  const place = await keepTurn(store.layout, turn.case_id, store.clock());
   const message = `${NOT_TAKEN} whole: ${why}. All of it is kept at ${place}; nothing else has it.`;
-  service.log.error({ case_id: turn.case_id, place }, message);
+  log.error({ case_id: turn.case_id, place }, message);
   tell([{ code: 'repository_kept', message }]);
   return { blocked: message };
 };
