@@ -19,7 +19,7 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 import type { Git } from './tools/git/run/git.ts';
 import type { Callers } from './tools/process/caller.ts';
 import type { Runs } from './tools/process/runs.ts';
-import type { Engine } from './work/sessions/engine.ts';
+import type { Engine } from './work/sessions/live/engine.ts';
 
 /** What every handler and every rule is given. */
 export interface Service {

@@ -3,10 +3,10 @@ import { SESSION_STREAM } from '../lib/daemon/events.ts';
 import { created, diff, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { answerQuestion } from '../lib/work/sessions/answer-question.ts';
-import { approvePlan } from '../lib/work/sessions/approve.ts';
-import { answerPermission, finishSession } from '../lib/work/sessions/control.ts';
-import { createSession } from '../lib/work/sessions/create.ts';
+import { answerQuestion } from '../lib/work/sessions/lifecycle/answer-question.ts';
+import { approvePlan } from '../lib/work/sessions/lifecycle/approve.ts';
+import { answerPermission, finishSession } from '../lib/work/sessions/lifecycle/control.ts';
+import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
 import {
   getDiff,
   getPlan,
@@ -14,9 +14,9 @@ import {
   getStream,
   listSessions,
   putPlan,
-} from '../lib/work/sessions/read.ts';
-import { revisePlan } from '../lib/work/sessions/revise.ts';
-import { usageOf } from '../lib/work/sessions/usage.ts';
+} from '../lib/work/sessions/lifecycle/read.ts';
+import { revisePlan } from '../lib/work/sessions/lifecycle/revise.ts';
+import { usageOf } from '../lib/work/sessions/lifecycle/usage.ts';
 import { Id, Sha256, Word } from '../store/records/id.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';

@@ -46,11 +46,11 @@ import { createRuns, type Runs } from '../tools/process/runs.ts';
 import { recoverConflicts } from '../work/conflicts/recover.ts';
 import { recoverPlanning } from '../work/generate/recover.ts';
 import { followUp } from '../work/proof/gate.ts';
-import { attendSessions } from '../work/sessions/attend.ts';
-import { createEngine } from '../work/sessions/engine.ts';
-import { wakeQueue } from '../work/sessions/launch.ts';
-import { takeInInterrupted } from '../work/sessions/own-repository.ts';
-import { recoverSessions } from '../work/sessions/recover.ts';
+import { attendSessions } from '../work/sessions/lifecycle/attend.ts';
+import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
+import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';
+import { createEngine } from '../work/sessions/live/engine.ts';
+import { takeInInterrupted } from '../work/sessions/turns/own-repository.ts';
 import { logProblems } from './system/problem-log.ts';
 import { tellAdvice } from './system/settings-advice.ts';
 

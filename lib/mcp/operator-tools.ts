@@ -8,7 +8,7 @@ import type { Service } from '../service.ts';
 import { listCases } from '../work/cases/read.ts';
 import { getMemory, listMemory } from '../work/memory/case-memory.ts';
 import { listProofs } from '../work/proof/attach.ts';
-import { getPlan, listSessions } from '../work/sessions/read.ts';
+import { getPlan, listSessions } from '../work/sessions/lifecycle/read.ts';
 import { asText, type Tool } from './tool.ts';
 
 const reading = <I extends TObject>(tool: {

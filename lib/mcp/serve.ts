@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
 import { validKey } from '../guard/api-keys/keys.ts';
 import type { AnswerMcp } from '../sandbox/egress/mcp-door.ts';
 import type { Service } from '../service.ts';
-import { type LiveRun, runOfToken } from '../work/sessions/engine.ts';
+import { type LiveRun, runOfToken } from '../work/sessions/live/engine.ts';
 import { Message } from './message.ts';
 
 export interface McpMessage {

@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import { jsonText } from '../../base/json.ts';
 import type { Service } from '../service.ts';
-import type { LiveRun } from '../work/sessions/engine.ts';
+import type { LiveRun } from '../work/sessions/live/engine.ts';
 
 /** Who calls: the agent of a run that goes on now, or the operator's own client. */
 export interface Caller {

@@ -13,7 +13,7 @@ import { createDispatcher } from '../../lib/out/webhooks/dispatcher.ts';
 import type { Service } from '../../lib/service.ts';
 import { createGit } from '../../lib/tools/git/run/git.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
-import { createEngine } from '../../lib/work/sessions/engine.ts';
+import { createEngine } from '../../lib/work/sessions/live/engine.ts';
 import { sections } from '../../routes/index.ts';
 import { createFirstAnswers } from '../../store/first-answers.ts';
 import type { Case } from '../../store/records/case.ts';

@@ -7,7 +7,7 @@ import type { WorktreeStatus } from '../../tools/git/read/status.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { type CommittedAll, commitAll, isCommittable } from '../../tools/git/write/commit-all.ts';
 import { asOneLine } from '../../work/cases/text.ts';
-import { diffOf } from '../../work/sessions/wrap-up.ts';
+import { diffOf } from '../../work/sessions/turns/wrap-up.ts';
 
 /** What becomes of changes that are not committed; without a word only those of a completed session are committed. */
 export type WithChanges = 'commit' | 'leave';

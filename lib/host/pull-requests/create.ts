@@ -9,7 +9,7 @@ import { status } from '../../tools/git/read/status.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
-import type { SessionNeeds } from '../../work/sessions/needs.ts';
+import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { basesOf } from './base-branch.ts';
 import { commitChanges, type WithChanges } from './commit-changes.ts';
 import { pullDraft } from './compose.ts';

@@ -7,7 +7,7 @@ import type { WithStore } from '../../../store/store.ts';
 import type { CodeHost, Pull, WithCodeHost } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
-import type { SessionNeeds } from '../../work/sessions/needs.ts';
+import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { getOpenPull, hostedFor, inPullTurn, servedPull } from './current.ts';
 import { postProof } from './proof-comment.ts';
 import { judged, lookAround } from './ready-check.ts';

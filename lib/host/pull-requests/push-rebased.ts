@@ -17,7 +17,7 @@ import { pushWithLease } from '../../tools/git/remote/push.ts';
 import { pushRemote } from '../../tools/git/remote/remote.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
-import type { SessionNeeds } from '../../work/sessions/needs.ts';
+import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { inPullTurn, isOpen } from './current.ts';
 import { notePushed } from './pushed.ts';
 

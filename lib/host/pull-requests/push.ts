@@ -2,7 +2,7 @@ import { ServiceError } from '../../errors.ts';
 import { status } from '../../tools/git/read/status.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
-import type { SessionNeeds } from '../../work/sessions/needs.ts';
+import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { basesOf } from './base-branch.ts';
 import { commitChanges, type WithChanges } from './commit-changes.ts';
 import { getOpenPull, inPullTurn } from './current.ts';

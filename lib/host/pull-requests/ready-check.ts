@@ -11,7 +11,7 @@ import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { getGate } from '../../work/proof/checklist.ts';
-import type { SessionNeeds } from '../../work/sessions/needs.ts';
+import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { getPull, hostedFor, isOpen } from './current.ts';
 import { type RemoteHead, remoteHead } from './remote-head.ts';
 import { type Unresolved, unresolvedOf } from './unresolved.ts';

@@ -5,7 +5,7 @@ import type { AttentionItem } from '../../../store/records/attention.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import type { WithEngine } from '../../work/sessions/engine.ts';
+import type { WithEngine } from '../../work/sessions/live/engine.ts';
 import { type About, type Entry, entryOf } from './entry.ts';
 import { ofFiles, ofWorkspace } from './files.ts';
 import { ofLink } from './links.ts';

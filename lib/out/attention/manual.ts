@@ -1,5 +1,5 @@
 import type { Session } from '../../../store/records/session.ts';
-import type { Engine } from '../../work/sessions/engine.ts';
+import type { Engine } from '../../work/sessions/live/engine.ts';
 import type { Entry } from './entry.ts';
 
 /** A session that the operator does by hand: its plan is to be written, or its work to be finished. */

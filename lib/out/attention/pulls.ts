@@ -7,7 +7,7 @@ import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { isOpen } from '../../host/pull-requests/current.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import { reviewsOf } from '../../host/reviews/read.ts';
-import type { WithEngine } from '../../work/sessions/engine.ts';
+import type { WithEngine } from '../../work/sessions/live/engine.ts';
 import type { About, Entry } from './entry.ts';
 
 /** A rebase that stopped, unless an agent is at it. */

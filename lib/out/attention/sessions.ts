@@ -4,8 +4,8 @@ import { type KeptSession, listSessions } from '../../../store/sessions/sessions
 import type { WithStore } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
-import type { LiveRun, WithEngine } from '../../work/sessions/engine.ts';
-import { type Asked, idOf, wordsOf } from '../../work/sessions/told-asked.ts';
+import type { LiveRun, WithEngine } from '../../work/sessions/live/engine.ts';
+import { type Asked, idOf, wordsOf } from '../../work/sessions/live/told-asked.ts';
 import type { About, Entry } from './entry.ts';
 import { ofManual } from './manual.ts';
 

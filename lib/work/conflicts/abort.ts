@@ -2,7 +2,7 @@ import { counted } from '../../../base/counted.ts';
 import { changeConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Restored } from '../../code/snapshots/restore.ts';
-import type { SessionNeeds } from '../sessions/needs.ts';
+import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { letGo } from './proceed.ts';

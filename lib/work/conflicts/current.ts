@@ -8,7 +8,7 @@ import { isAncestor } from '../../tools/git/read/ancestry.ts';
 import { currentBranch, headCommit } from '../../tools/git/read/repository.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { awaitRebase, type RebaseState, rebaseState } from '../../tools/git/write/rebase.ts';
-import type { WithEngine } from '../sessions/engine.ts';
+import type { WithEngine } from '../sessions/live/engine.ts';
 import { block, finish, letGo, stopAt } from './proceed.ts';
 
 /**

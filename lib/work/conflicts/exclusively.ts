@@ -8,9 +8,9 @@ import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
 import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
 import { settleWithin } from '../../code/worktrees/turn/settle.ts';
 import { ServiceError } from '../../errors.ts';
-import type { WithEngine } from '../sessions/engine.ts';
-import { wakeQueue } from '../sessions/launch.ts';
-import type { SessionNeeds } from '../sessions/needs.ts';
+import { wakeQueue } from '../sessions/lifecycle/launch.ts';
+import type { WithEngine } from '../sessions/live/engine.ts';
+import type { SessionNeeds } from '../sessions/live/needs.ts';
 
 /**
  * Runs one step of a rebase: alone in the worktree, and holding the session lock, so that no session starts meanwhile.

@@ -14,8 +14,8 @@ import { fetchInto, pushRemote, remoteCommit } from '../../tools/git/remote/remo
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { inTheMiddle } from '../../tools/git/write/commit.ts';
 import { filesInTheWay, rebaseState } from '../../tools/git/write/rebase.ts';
-import type { WithEngine } from '../sessions/engine.ts';
-import type { SessionNeeds } from '../sessions/needs.ts';
+import type { WithEngine } from '../sessions/live/engine.ts';
+import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { currentConflict } from './current.ts';
 
 export interface WantedRebase {

@@ -6,7 +6,7 @@ import { dropSnapshot, readSnapshot } from '../../code/snapshots/snapshot.ts';
 import type { WithLog } from '../../log.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { putGitFiles } from '../../tools/git/write/git-files.ts';
-import type { WithEngine } from '../sessions/engine.ts';
+import type { WithEngine } from '../sessions/live/engine.ts';
 import { messageOf } from './preflight.ts';
 import { block, letGo } from './proceed.ts';
 

@@ -5,7 +5,7 @@ import { stateOf } from '../../code/worktrees/look/state.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import type { WithEngine } from '../sessions/engine.ts';
+import type { WithEngine } from '../sessions/live/engine.ts';
 import { currentConflict } from './current.ts';
 import { freeOperation } from './exclusively.ts';
 

@@ -9,8 +9,8 @@ import { unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
 import { ServiceError } from '../../errors.ts';
-import { createSession, type NewSession } from '../sessions/create.ts';
-import type { SessionNeeds } from '../sessions/needs.ts';
+import { createSession, type NewSession } from '../sessions/lifecycle/create.ts';
+import type { SessionNeeds } from '../sessions/live/needs.ts';
 
 /**
  * Starts a session that proposes how to resolve the conflicts, in Plan mode like any other: nothing is changed before

@@ -3,8 +3,8 @@ import type { WithStore } from '../../../store/store.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { sweep } from '../../tools/process/process-tree.ts';
-import { undoInterrupted } from '../sessions/baseline.ts';
-import { tracesOf } from '../sessions/traces.ts';
+import { undoInterrupted } from '../sessions/turns/baseline.ts';
+import { tracesOf } from '../sessions/turns/traces.ts';
 import { turnOfPlanning } from './turn.ts';
 
 /**

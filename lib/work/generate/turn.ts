@@ -16,13 +16,13 @@ import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { WithMcp } from '../../sandbox/egress/mcp-door.ts';
 import { forgetState } from '../../sandbox/state/open.ts';
-import { keepBaseline, undoChanges, undoInterrupted } from '../sessions/baseline.ts';
-import type { WithEngine } from '../sessions/engine.ts';
-import { type LiveRun, newRun, START } from '../sessions/engine.ts';
-import { wakeQueue } from '../sessions/launch.ts';
-import type { SessionNeeds } from '../sessions/needs.ts';
-import { noPlaceLeft } from '../sessions/places.ts';
-import type { ReadingTurn } from '../sessions/reading-turn.ts';
+import { wakeQueue } from '../sessions/lifecycle/launch.ts';
+import type { WithEngine } from '../sessions/live/engine.ts';
+import { type LiveRun, newRun, START } from '../sessions/live/engine.ts';
+import type { SessionNeeds } from '../sessions/live/needs.ts';
+import { noPlaceLeft } from '../sessions/live/places.ts';
+import { keepBaseline, undoChanges, undoInterrupted } from '../sessions/turns/baseline.ts';
+import type { ReadingTurn } from '../sessions/turns/reading-turn.ts';
 
 /** Of the lock: the daemon frees it when that is done, or when it starts again. */
 export const PLANNING = 'planning';

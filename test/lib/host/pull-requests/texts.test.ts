@@ -5,7 +5,7 @@ import { composeBody, MAX_BODY } from '../../../../lib/host/pull-requests/compos
 import { harmless, quoted } from '../../../../lib/host/pull-requests/harmless.ts';
 import { proofText } from '../../../../lib/host/pull-requests/proof-text.ts';
 import { wordsOf } from '../../../../lib/host/pull-requests/session-words.ts';
-import { summaryOf } from '../../../../lib/work/sessions/summary.ts';
+import { summaryOf } from '../../../../lib/work/sessions/live/summary.ts';
 import type { Proof } from '../../../../store/records/proof.ts';
 import type { Session } from '../../../../store/records/session.ts';
 

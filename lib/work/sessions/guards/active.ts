@@ -1,0 +1,28 @@
+import { isEnded } from '../../../../store/records/session.ts';
+import { type KeptSession, listSessions } from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import { ServiceError } from '../../../errors.ts';
+import { getCase } from '../../cases/read.ts';
+import type { WithEngine } from '../live/engine.ts';
+import { refuseElsewhere } from '../rules/elsewhere.ts';
+import { decided } from './decide.ts';
+
+/**
+ * The session that holds the lock, or the oldest that has not ended. 422 when there is none, or only one that another
+ * machine runs.
+ */
+export const activeSession = async (
+  { store, engine }: WithEngine & WithStore,
+  caseId: string,
+): Promise<KeptSession> => {
+  await getCase(store, caseId);
+  await decided(engine, caseId);
+  const open = (listSessions(store, caseId) ?? []).filter(
+    ({ session }) => !isEnded(session.status),
+  );
+  const ours = open.filter(({ session }) => session.elsewhere !== true);
+  const active = ours.find(({ session }) => session.status !== 'queued') ?? ours[0];
+  if (active !== undefined) return active;
+  for (const { session } of open) refuseElsewhere(session);
+  throw new ServiceError('invalid_state', 'The Work item has no active session.');
+};

@@ -1,0 +1,58 @@
+import {
+  type KeptSession,
+  type SessionRule,
+  updateSession,
+} from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import type { Engine, WithEngine } from '../live/engine.ts';
+import { refuseElsewhere } from '../rules/elsewhere.ts';
+import { interrupt } from '../rules/rules.ts';
+import { settle } from './settle.ts';
+
+/**
+ * Changes a session and does all that follows, as one step for whoever reads: nobody sees a session that has ended
+ * beside a Work item that does not know it yet. Undefined when there is no such session.
+ */
+export const decide = (
+  service: WithEngine & WithStore,
+  caseId: string,
+  id: string,
+  rule: SessionRule,
+): Promise<KeptSession | undefined> => decideWith(service, caseId, id, async () => rule);
+
+/** The same for a rule that is made, with what it needs on disk, in the turn of the decision: nobody decides between. */
+export const decideWith = (
+  service: WithEngine & WithStore,
+  caseId: string,
+  id: string,
+  make: () => Promise<SessionRule>,
+): Promise<KeptSession | undefined> =>
+  service.engine.decisions.take(caseId, async () => {
+    const kept = await updateSession(service.store, caseId, id, ofOurs(await make()));
+    if (kept === undefined) return undefined;
+    await settle(service, kept).catch((error: unknown) => holdBack(service, kept, error));
+    return kept;
+  });
+
+const ofOurs =
+  (rule: SessionRule): SessionRule =>
+  (session, matter) => {
+    refuseElsewhere(session);
+    return rule(session, matter);
+  };
+
+// What does not run must not look as if it did: whoever wanted it to run is told the error, and resumes it later.
+const holdBack = async (
+  { store, engine }: WithEngine & WithStore,
+  { session }: KeptSession,
+  error: unknown,
+): Promise<never> => {
+  const { case_id, id } = session;
+  const why = error instanceof Error ? error.message : String(error);
+  if (!engine.live.has(id)) await updateSession(store, case_id, id, interrupt(why));
+  throw error;
+};
+
+/** Resolves when no decision about the Work item's sessions is half done. */
+export const decided = (engine: Engine, caseId: string): Promise<void> =>
+  engine.decisions.idle(caseId);

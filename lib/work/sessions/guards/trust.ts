@@ -1,0 +1,55 @@
+import { readCase } from '../../../../store/cases.ts';
+import type { Case } from '../../../../store/records/case.ts';
+import type { Session } from '../../../../store/records/session.ts';
+import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import { findWorktree } from '../../../code/worktrees/read.ts';
+import { wantsSetup } from '../../../code/worktrees/setup/setup.ts';
+import type { WithConfig } from '../../../config.ts';
+import { ServiceError } from '../../../errors.ts';
+import { needProject, needProvider, needWorktree } from '../../../guard/trust/need.ts';
+import type { WithLog } from '../../../log.ts';
+import type { WithEngine } from '../live/engine.ts';
+import { noteUntrusted } from '../live/stream.ts';
+
+/** Throws 422 `trust_needed` while a setting that a session of this Work item goes by waits for the operator's word. */
+export const needSessionTrust = (
+  service: WithConfig & WithStore,
+  { id, project }: Pick<Case, 'id' | 'project'>,
+  provider: string,
+): void => {
+  needProvider(service.store, provider);
+  needProject(service, project);
+  if (findWorktree(service.store, id) === undefined || wantsSetup(service.store, id))
+    needWorktree(service.store);
+};
+
+/** The same for a session that is there. */
+export const needTrustOf = async (
+  service: WithConfig & WithStore,
+  { case_id, provider }: Pick<Session, 'case_id' | 'provider'>,
+): Promise<void> => {
+  const item = await readCase(service.store, case_id);
+  if (item !== undefined) needSessionTrust(service, item, provider);
+};
+
+/** Whether a session that waits for its turn waits for the operator's word, too; that is told once in its stream. */
+export const isUntrusted = async (
+  service: WithConfig & WithEngine & WithLog & WithStore,
+  kept: KeptSession,
+): Promise<boolean> => {
+  const { id } = kept.session;
+  const { untrusted } = service.engine;
+  try {
+    await needTrustOf(service, kept.session);
+    untrusted.delete(id);
+    return false;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'trust_needed') throw error;
+    if (untrusted.get(id) === error.message) return true;
+    untrusted.set(id, error.message);
+    noteUntrusted(service.engine, kept, error.message);
+    service.log.warn({ session_id: id }, `A session that waits cannot start. ${error.message}`);
+    return true;
+  }
+};

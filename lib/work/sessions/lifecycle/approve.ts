@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { Session } from '../../../../store/records/session.ts';
+import { keepApproved } from '../../../../store/sessions/approved.ts';
+import { planWaits, readPlan } from '../../../../store/sessions/session-texts.ts';
+import {
+  type KeptSession,
+  readSession,
+  type SessionRule,
+} from '../../../../store/sessions/sessions.ts';
+import type { Store } from '../../../../store/store.ts';
+import { trustCommandFor } from '../../../../store/trust/told.ts';
+import { notFound, ServiceError } from '../../../errors.ts';
+import { saidBy } from '../../../guard/api-keys/said-by.ts';
+import { refuseClosedGate } from '../../planning/gate.ts';
+import { decideWith } from '../guards/decide.ts';
+import type { SessionNeeds } from '../live/needs.ts';
+import { type Approval, startWork } from '../rules/rules.ts';
+import { goToWork, holdingLock } from './launch.ts';
+import { keptSession } from './read.ts';
+
+/** What the operator read, and the API key that was shown, if one was. */
+export interface Yes {
+  seen?: string | undefined;
+  key?: { name: string } | undefined;
+}
+
+/**
+ * Approves the plan as it stands in plan.md, edited by hand or not, and starts Work mode with exactly this text: it is
+ * kept as approved.md before the record says so. The planning gate is looked at in the same moment.
+ */
+export const approvePlan = async (
+  service: SessionNeeds,
+  caseId: string,
+  id: string,
+  { seen, key }: Yes = {},
+): Promise<Session> => {
+  const kept = await keptSession(service, caseId, id);
+  const at = service.store.clock().toISOString();
+  const yes = { seen, run_marker: randomUUID(), at, by: saidBy(key) };
+  const approved = await holdingLock(service, kept, () =>
+    decideWith(service, caseId, id, () => ruleFor(service.store, kept, yes)),
+  );
+  if (approved === undefined) throw notFound('session', id);
+  goToWork(service, approved, { goesOn: false });
+  return approved.session;
+};
+
+// The same rule before anything is written and on what was written: in between somebody may have saved plan.md.
+const ruleFor = async (
+  store: Store,
+  kept: KeptSession,
+  yes: Omit<Approval, 'plan'>,
+): Promise<SessionRule> => {
+  const { case_id, id } = kept.session;
+  const rule =
+    (plan: Approval['plan']): SessionRule =>
+    (session, matter) => {
+      const change = startWork({ ...yes, plan })(session, matter);
+      refuseClosedGate(store, case_id);
+      return change;
+    };
+  const current = readSession(store, case_id, id);
+  if (yes.seen === undefined && current !== undefined) refuseWaiting(store, current);
+  if (current !== undefined) rule(readPlan(store, current.dir))(current.session, current.matter);
+  return rule(current && (await keepApproved(store, current.dir)));
+};
+
+// Who edited plan.md by hand means that text: the one before it runs only for who names it.
+const refuseWaiting = (store: Store, { dir, session }: KeptSession): void => {
+  if (session.status !== 'plan_ready' || !planWaits(store, dir)) return;
+  const plan_sha256 = readPlan(store, dir)?.sha256;
+  throw new ServiceError(
+    'plan_changed',
+    `plan.md was written by file while a program ran that no sandbox held, and that waits for you: ${trustCommandFor(store.layout)} takes it. To approve the plan before it, which GET …/plan shows, send its plan_sha256.`,
+    { members: { plan_sha256 } },
+  );
+};

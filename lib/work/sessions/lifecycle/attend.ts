@@ -1,0 +1,50 @@
+import { forgetRun, readSession } from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import { settle } from '../guards/settle.ts';
+import type { WithEngine } from '../live/engine.ts';
+import { stopLive } from '../live/engine.ts';
+import type { SessionNeeds } from '../live/needs.ts';
+import { wakeQueue } from './launch.ts';
+
+/**
+ * Keeps an eye on Work items for their sessions. One that is gone takes its run with it; one that was mended, unblocked
+ * or opened again lets its sessions go on with what could not be done before, and so does the operator's trust.
+ */
+export const attendSessions = (service: SessionNeeds): void => {
+  const { store, engine, log } = service;
+  service.trusted.add(() => {
+    wakeQueue(service).catch((error: unknown) =>
+      log.error({ err: error }, 'The queue was not looked at'),
+    );
+  });
+  store.listeners.add((caseId, item) => {
+    const ids = [...store.journal.runs].flatMap(([id, run]) =>
+      run.case_id === caseId ? [id] : [],
+    );
+    if (engine.closing || ids.length === 0) return;
+    const following = item === undefined ? leave(service, ids) : goOn(service, caseId, ids);
+    following.catch((error: unknown) =>
+      log.error({ err: error, case_id: caseId }, 'Sessions could not follow their Work item'),
+    );
+  });
+};
+
+const leave = async ({ store, engine }: WithEngine & WithStore, ids: string[]): Promise<void> => {
+  for (const id of ids) {
+    const live = engine.live.get(id);
+    if (live !== undefined) await stopLive(live);
+    engine.letGo(id);
+    await forgetRun(store, id);
+  }
+};
+
+const goOn = async (service: SessionNeeds, caseId: string, ids: string[]): Promise<void> => {
+  const { store, engine } = service;
+  await engine.decisions.take(caseId, async () => {
+    for (const id of ids) {
+      const kept = engine.live.has(id) ? undefined : readSession(store, caseId, id);
+      if (kept !== undefined && !engine.closing) await settle(service, kept);
+    }
+  });
+  if (ids.some((id) => store.journal.runs.get(id)?.status === 'queued')) await wakeQueue(service);
+};

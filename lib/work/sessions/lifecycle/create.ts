@@ -1,0 +1,140 @@
+import { readCase } from '../../../../store/cases.ts';
+import { newId } from '../../../../store/new-id.ts';
+import type { Case } from '../../../../store/records/case.ts';
+import type { Session } from '../../../../store/records/session.ts';
+import { createSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import type { Choice } from '../../../agents/choice.ts';
+import type { WithProviders } from '../../../agents/providers.ts';
+import { repositoryOf } from '../../../code/projects/project.ts';
+import { repositoryFor } from '../../../code/projects/repository.ts';
+import { refuseSession } from '../../../code/rebase/under-way.ts';
+import { worktreeConfig } from '../../../code/worktrees/config.ts';
+import { findWorktree } from '../../../code/worktrees/read.ts';
+import type { WithConfig } from '../../../config.ts';
+import { notFound, ServiceError } from '../../../errors.ts';
+import { needChosen, needProvider } from '../../../guard/trust/need.ts';
+import { defaultBase } from '../../../tools/git/read/repository.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
+import { update } from '../../cases/change.ts';
+import { isClosed, moveTo } from '../../cases/moves.ts';
+import { needSessionTrust } from '../guards/trust.ts';
+import type { SessionNeeds } from '../live/needs.ts';
+import { chosenFor } from '../rules/choice.ts';
+import { begin } from './launch.ts';
+
+export interface NewSession extends Choice {
+  type: string;
+  provider?: string;
+  /** The id that it is to have. */
+  id?: string;
+  /** What the operator says to it. */
+  comment?: string;
+  /** Opens a Work item that is RESOLVED again for it. */
+  reopen?: boolean;
+}
+
+/**
+ * Makes a session. It starts in Plan mode at once when the lock is free, else it waits its turn. 422 `invalid_state` on a
+ * Work item that is closed, unless it is to be reopened.
+ */
+export const createSession = async (
+  service: SessionNeeds,
+  caseId: string,
+  { type, provider, id = newId(), comment, reopen = false, ...choice }: NewSession,
+): Promise<Session> => {
+  const item = await readCase(service.store, caseId);
+  if (item === undefined) throw notFound('Work item', caseId);
+  const known = readSession(service.store, caseId, id);
+  if (known !== undefined) return known.session;
+  refuseClosed(item, reopen);
+  needSessionTrust(service, item, checkedName(service, provider));
+  checkRepository(service, item.project);
+  refuseSession(service.store, caseId, type);
+  const name = checkProvider(service, provider);
+  const matter = {
+    id,
+    type,
+    mode: 'plan' as const,
+    status: 'queued' as const,
+    provider: name,
+    ...chosenFor(name, service.providers().get(name), choice),
+    machine: service.store.machine,
+    created_at: service.store.clock().toISOString(),
+    ...(comment !== undefined && { comment }),
+  };
+  await checkBase(service, item);
+  await checkFollows(service.store, caseId, reopen);
+  const kept = await keepSession(service.store, caseId, matter);
+  if (kept === undefined) throw notFound('Work item', caseId);
+  await begin(service, caseId, matter.id);
+  return readSession(service.store, caseId, matter.id)?.session ?? kept.session;
+};
+
+const refuseClosed = ({ state }: Case, reopen: boolean): void => {
+  if (!isClosed(state) || (reopen && state === 'RESOLVED')) return;
+  throw new ServiceError(
+    'invalid_state',
+    `The Work item is ${state}. Set its state to OPEN first, then create a session.`,
+  );
+};
+
+// A session takes its Work item along: 409 `unreadable_record` while that cannot be written.
+const checkFollows = async (store: Store, caseId: string, reopen: boolean): Promise<void> => {
+  await update(store, caseId, (current) => {
+    refuseClosed(current, reopen);
+    return isClosed(current.state) ? moveTo(current, 'OPEN') : undefined;
+  });
+};
+
+const checkRepository = (service: WithConfig & WithStore, project: string): void => {
+  if (repositoryOf(service, project) !== undefined) return;
+  throw new ServiceError(
+    'no_repository',
+    `The project ${project} has no git repository. Start the daemon with --repo DIR, or name it under projects in workspace.md.`,
+  );
+};
+
+// A worktree is made when the session begins, which may be later: what can be known of it now is said now.
+const checkBase = async (
+  service: WithConfig & WithGit & WithStore,
+  { id, project }: Case,
+): Promise<void> => {
+  if (findWorktree(service.store, id) !== undefined) return;
+  const repository = await repositoryFor(service, project);
+  const { base_branch } = worktreeConfig(service.store);
+  await defaultBase(service.git, repository, base_branch ?? undefined);
+};
+
+// Whose name waits is nobody's choice.
+const checkedName = (
+  { store, providers }: WithProviders & WithStore,
+  wanted: string | undefined,
+): string => {
+  needChosen(store, wanted);
+  return wanted ?? providers().chosen;
+};
+
+/**
+ * The name of a provider that there is: the one wanted, or that of the settings. Throws `bad_request`, and `trust_needed`
+ * where it waits for the operator's word, `provider_missing` where its program is not installed.
+ */
+export const checkProvider = (
+  service: WithProviders & WithStore,
+  wanted: string | undefined,
+): string => {
+  const providers = service.providers();
+  const name = checkedName(service, wanted);
+  needProvider(service.store, name);
+  const provider = providers.get(name);
+  const reason = provider?.missing();
+  if (reason !== undefined) throw new ServiceError('provider_missing', reason);
+  if (provider !== undefined) return name;
+  throw new ServiceError(
+    'bad_request',
+    `There is no provider ${name}. The providers are runbook, manual and those in workspace.md.`,
+    {
+      errors: [{ path: '/provider', message: 'is not known' }],
+    },
+  );
+};

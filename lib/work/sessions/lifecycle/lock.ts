@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../../../store/names.ts';
+import type { Lock } from '../../../../store/records/lock.ts';
+import { isEnded } from '../../../../store/records/session.ts';
+import { acquireLock, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
+import { readSession } from '../../../../store/sessions/sessions.ts';
+import type { Store } from '../../../../store/store.ts';
+import { notFound, ServiceError } from '../../../errors.ts';
+import { decided } from '../guards/decide.ts';
+import type { SessionNeeds } from '../live/needs.ts';
+import { wakeQueue } from './launch.ts';
+
+/** Who holds the session lock of a Work item, as its lock.md says this moment. */
+export const lockOf = (store: Store, caseId: string): Lock => {
+  const lock = readLock(store, caseId);
+  if (lock === undefined) throw notFound('Work item', caseId);
+  return lock;
+};
+
+/**
+ * Takes the session lock for the operator: until it is released, across restarts, no session of the Work item starts.
+ * The token is told this once; who shows it may write what the lock guards.
+ */
+export const takeLock = async (
+  store: Store,
+  caseId: string,
+  name?: string,
+): Promise<Lock & { token: string }> => {
+  lockOf(store, caseId);
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const taken = await acquireLock(store, caseId, {
+    kind: 'operator',
+    ...(name !== undefined && { name }),
+    token_sha256: sha256(token),
+    acquired_at: store.clock().toISOString(),
+  });
+  if (!taken) throw lockHeld(lockOf(store, caseId));
+  return { ...lockOf(store, caseId), token };
+};
+
+const TOKEN_BYTES = 24;
+
+const lockHeld = ({ holder, acquired_at }: Lock): ServiceError => {
+  const who =
+    holder?.kind === 'session' ? `session ${holder.session_id}` : (holder?.name ?? 'an operator');
+  return new ServiceError(
+    'lock_held',
+    `The session lock is held by ${who} since ${acquired_at}. Wait until it is released, or release it.`,
+    { members: { holder } },
+  );
+};
+
+/** Releases the session lock, whoever holds it but a session that goes on; what waits in the queue may start then. */
+export const freeLock = async (service: SessionNeeds, caseId: string): Promise<void> => {
+  const { store } = service;
+  await decided(service.engine, caseId);
+  const { locked, holder } = lockOf(store, caseId);
+  if (!locked) throw notFound('session lock of Work item', caseId);
+  const released = await releaseLock(store, caseId, ({ kind, session_id, operation }) => {
+    if (operation !== undefined) throw atWork(operation);
+    if (kind === 'session' && isOpen(store, caseId, session_id)) throw abortInstead(session_id);
+    return kind === holder?.kind && session_id === holder.session_id;
+  });
+  if (!released) throw notFound('session lock of Work item', caseId);
+  await wakeQueue(service);
+};
+
+const isOpen = (store: Store, caseId: string, id = ''): boolean => {
+  const status = readSession(store, caseId, id)?.session.status;
+  return status !== undefined && !isEnded(status);
+};
+
+const atWork = (operation: string): ServiceError =>
+  new ServiceError(
+    'lock_held',
+    `The daemon holds the lock for the ${operation}, and frees it as soon as that is done. Try again then.`,
+  );
+
+const abortInstead = (id = ''): ServiceError =>
+  new ServiceError(
+    'session_active',
+    `The lock belongs to session ${id}, which goes on. Abort it with POST /api/cases/…/session/abort; that frees the lock.`,
+  );

@@ -1,0 +1,57 @@
+import type { Session } from '../../../../store/records/session.ts';
+import { type KeptSession, readSession } from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import { rebaseUnderWay } from '../../../code/rebase/under-way.ts';
+import { notFound } from '../../../errors.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
+import { update } from '../../cases/change.ts';
+import { unblock } from '../../cases/moves.ts';
+import { activeSession } from '../guards/active.ts';
+import { decide } from '../guards/decide.ts';
+import type { WithEngine } from '../live/engine.ts';
+import { cancelLive, type LiveRun } from '../live/engine.ts';
+import { noteStatus } from '../live/stream.ts';
+import { isRunning, notNow, pause } from '../rules/rules.ts';
+import { wrapUp } from '../turns/wrap-up.ts';
+
+/**
+ * Stops the Work item's active session so that it can go on later: the agent's turn is cancelled, its own session and
+ * the worktree stay as they are. No process of it is alive when this resolves; a stopped process would hold its
+ * memory, and its model's connection would time out.
+ */
+export const pauseSession = async (
+  service: WithEngine & WithGit & WithStore,
+  caseId: string,
+): Promise<Session> => {
+  const { session } = await activeSession(service, caseId);
+  if (!isRunning(session.status)) throw notNow(session, 'pause');
+  // What was approved or resumed at this moment runs again: it is ended, too.
+  for (;;) {
+    const live = service.engine.live.get(session.id);
+    if (live !== undefined) await cancelLive(live);
+    const kept = await keepPaused(service, session, live);
+    if (kept.session.status === 'paused') return kept.session;
+  }
+};
+
+const keepPaused = async (
+  service: WithEngine & WithGit & WithStore,
+  { case_id, id }: Session,
+  live: LiveRun | undefined,
+): Promise<KeptSession> => {
+  const stopped = readSession(service.store, case_id, id);
+  if (stopped === undefined) throw notFound('session', id);
+  const turn = live?.result;
+  const ending = await wrapUp(service, stopped, { status: 'paused', turn });
+  const kept = await decide(service, case_id, id, (current, matter) =>
+    service.engine.live.has(id) ? undefined : pause(ending)(current, matter),
+  );
+  if (kept === undefined) throw notFound('session', id);
+  if (kept.session.status !== 'paused') return kept;
+  noteStatus(service.engine, kept);
+  // What the agent asked leave for is asked no more.
+  const asked = live !== undefined && live.asking.size > 0;
+  if (asked && rebaseUnderWay(service.store, case_id) === undefined)
+    await update(service.store, case_id, unblock);
+  return kept;
+};

@@ -1,0 +1,128 @@
+import { visible } from '../../../../base/visible.ts';
+import { readCase } from '../../../../store/cases.ts';
+import { isEnded, type Session } from '../../../../store/records/session.ts';
+import { readApproved } from '../../../../store/sessions/approved.ts';
+import { readDiff, readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
+import {
+  type KeptSession,
+  listSessions as keptSessions,
+  readSession,
+} from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import type { TextFile } from '../../../../store/text/text-file.ts';
+import { notFound, ServiceError } from '../../../errors.ts';
+import { decided } from '../guards/decide.ts';
+import type { Engine, WithEngine } from '../live/engine.ts';
+import { wordsOf } from '../live/told-asked.ts';
+
+export const listSessions = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+): Promise<Session[]> => {
+  const { store } = service;
+  await decided(service.engine, caseId);
+  const sessions = keptSessions(store, caseId);
+  if (sessions === undefined) throw notFound('Work item', caseId);
+  return sessions.map(({ session }) => withWaiting(service.engine, session));
+};
+
+export const getSession = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+  id: string,
+): Promise<Session> =>
+  withWaiting(service.engine, (await keptSession(service, caseId, id)).session);
+
+/** With what its agent waits for, where it runs and has told, asks the operator, or is silent. */
+export const withWaiting = (engine: Engine, session: Session): Session => {
+  const { waiting, asking, stopping } = engine.live.get(session.id) ?? {};
+  const [asked] = stopping === true ? [] : (asking?.values() ?? []);
+  if (asked !== undefined) {
+    const { since } = asked;
+    return { ...session, waiting: { for: 'operator', since, message: wordsOf(asked) } };
+  }
+  if (waiting === undefined) return session;
+  const { stderr, message, ...rest } = waiting;
+  const words = stderr === undefined ? {} : { stderr: visible(stderr) };
+  return { ...session, waiting: { ...rest, message: visible(message), ...words } };
+};
+
+/** The session with its directory; 404 when it, or its Work item, is not there. */
+export const keptSession = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+  id: string,
+): Promise<KeptSession> => {
+  const { store } = service;
+  await decided(service.engine, caseId);
+  if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);
+  const kept = readSession(store, caseId, id);
+  if (kept === undefined) throw notFound('session', id);
+  return kept;
+};
+
+/** plan.md as it is now: proposed, edited, or approved; or the text that was approved, whatever became of plan.md. */
+export const getPlan = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+  id: string,
+  which: 'current' | 'approved' = 'current',
+): Promise<TextFile> => {
+  const { dir, session } = await keptSession(service, caseId, id);
+  if (which === 'approved' && session.approved_sha256 === null) throw notFound('approved plan', id);
+  const plan = (which === 'approved' ? readApproved : readPlan)(service.store, dir);
+  if (plan === undefined) throw notFound('plan of session', id);
+  return plan;
+};
+
+/** Replaces plan.md, as an edit by hand would. What was approved cannot be changed any more. */
+export const putPlan = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+  id: string,
+  plan: { content: string; ifMatch: string | undefined },
+): Promise<TextFile> => {
+  const { dir, session } = await keptSession(service, caseId, id);
+  const byHand = session.status === 'planning' && session.provider === 'manual';
+  if (!byHand && session.status !== 'plan_ready') throw noPlanNow(session);
+  await writePlan(service.store, dir, plan.content, plan.ifMatch);
+  return getPlan(service, caseId, id);
+};
+
+const noPlanNow = ({ status, provider }: Session): ServiceError =>
+  new ServiceError(
+    'invalid_state',
+    status === 'planning'
+      ? `${provider} is still planning, and its plan would replace this one. Wait for plan_ready, then write yours.`
+      : `The session is ${status}: its plan is no longer written. Create a new session for another plan.`,
+  );
+
+/** What the session changed, as a patch, once Work mode has ended or is paused. */
+export const getDiff = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+  id: string,
+): Promise<Buffer> => {
+  const { dir, session } = await keptSession(service, caseId, id);
+  // One that was paused before has left a patch, which is behind what is there now.
+  const patch = session.status === 'working' ? undefined : readDiff(service.store, dir);
+  if (patch === undefined) throw notFound('diff of session', id);
+  return patch;
+};
+
+/** The session's events: those so far, and as they come. */
+export const getStream = async (service: WithEngine & WithStore, caseId: string, id: string) => {
+  const kept = await keptSession(service, caseId, id);
+  const { engine } = service;
+  const transcript = engine.transcript(kept);
+  // Ended, whatever its events say: somebody may have cut the file, or ended the session by hand. Of one that another
+  // machine runs there is what came through git.
+  const { status, elsewhere } = kept.session;
+  const isOver = isEnded(status) && !engine.live.has(id);
+  if (isOver || (elsewhere === true && !engine.live.has(id))) engine.letGo(id);
+  return {
+    isOver: (after: number) => isOver && after === transcript.last,
+    open: (after: number, signal: AbortSignal) => transcript.follow(after, signal),
+    soFar: (after: number) => transcript.soFar(after),
+  };
+};

@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import { createTurns, type Turns } from '../../../../store/items/turns.ts';
+import { transcriptFile } from '../../../../store/layout.ts';
+import { sha256 } from '../../../../store/names.ts';
+import { createPieces } from '../../../../store/sessions/pieces.ts';
+import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { openTranscript, type Transcript } from '../../../../store/sessions/transcript.ts';
+import type { Store } from '../../../../store/store.ts';
+import type { Phase, Run, RunResult, Waiting } from '../../../agents/provider.ts';
+import { isTokenOf } from '../../../agents/token.ts';
+import type { ToldQuestions } from './questions.ts';
+import type { Asked } from './told-asked.ts';
+
+/** A session whose agent runs in this process. */
+export interface LiveRun {
+  case_id: string;
+  session_id: string;
+  /** In the environment of each of its processes. */
+  run_marker: string;
+  phase: Phase;
+  /** Where it works; undefined while that is prepared. */
+  worktree: string | undefined;
+  /** What its agent presents to the MCP server; good as long as it runs. */
+  token: string;
+  /** Undefined while its worktree is prepared. */
+  run: Run | undefined;
+  /** It has its place among the `max_sessions` that run at once; until then it waits. */
+  entered: boolean;
+  enter: () => void;
+  /** Somebody ends it: what has not started yet does not start. */
+  stopping: boolean;
+  /** What its agent asks the operator now, by its id: leave, and questions. */
+  asking: Map<string, Asked & { since: string }>;
+  /** What it has asked, and what was answered. */
+  questions: ToldQuestions;
+  /** They have waited so long that others may have its place until they are answered. */
+  aside: boolean;
+  wentAside: () => void;
+  /** What it waits for now, as far as it or its silence tells. */
+  waiting: Waiting | undefined;
+  /** How its newest turn ended: what a paused session is to remember of it. */
+  result: RunResult | undefined;
+  /** Settles when the Work item has followed what the agent asked so far. */
+  followed: Promise<unknown>;
+  /** Settles when everything that follows from its end is done. */
+  finished: Promise<void>;
+}
+
+/** A run that has not begun. */
+export const newRun = (
+  run: Pick<LiveRun, 'case_id' | 'session_id' | 'run_marker' | 'phase'>,
+): LiveRun => ({
+  ...run,
+  worktree: undefined,
+  token: randomBytes(24).toString('base64url'),
+  run: undefined,
+  entered: false,
+  enter: () => undefined,
+  stopping: false,
+  asking: new Map(),
+  questions: new Map(),
+  aside: false,
+  wentAside: () => undefined,
+  waiting: undefined,
+  result: undefined,
+  followed: Promise.resolve(),
+  finished: Promise.resolve(),
+});
+
+/** What the daemon knows of the sessions that are going on. All of it can be found again from their records. */
+export interface Engine {
+  readonly live: Map<string, LiveRun>;
+  /** Per Work item: one decision about its sessions at a time, with all that follows from it. */
+  readonly decisions: Turns;
+  /** The sessions whose turn it is and that wait for the operator's word, with what was told of each. */
+  readonly untrusted: Map<string, string>;
+  /** One start at a time, whatever Work item: so the limit holds. */
+  readonly starts: Turns;
+  /** What the operator allows agents to run, by its beginning, per session: until it ends, or the daemon does. */
+  readonly prefixes: Map<string, string[]>;
+  /** What the sessions of a type are told of what they are about, by whoever makes them. */
+  readonly words: Map<string, (kept: KeptSession) => string | undefined>;
+  /** For how long a request keeps its place in `max_sessions` without being answered. */
+  patience_ms: number;
+  /** The daemon is stopping: runs end, and their records are left as they are. */
+  closing: boolean;
+  /** The events of a session. One that goes on is shared by all who ask, until it is let go. */
+  transcript(kept: KeptSession): Transcript;
+  /** Nothing is added to the session's events any more: who reads them is let go, once they have all. */
+  letGo(id: string): void;
+  /** Ends what runs, and resolves when none of it is alive. */
+  close(): Promise<void>;
+}
+
+const PATIENCE_MS = 10 * 60_000;
+
+export const createEngine = (store: Store): Engine => {
+  const transcripts = new Map<string, Transcript>();
+  const live = new Map<string, LiveRun>();
+  const pieces = createPieces();
+  const starts = createTurns();
+  const engine: Engine = {
+    live,
+    starts,
+    prefixes: new Map(),
+    words: new Map(),
+    patience_ms: PATIENCE_MS,
+    decisions: createTurns(),
+    untrusted: new Map(),
+    closing: false,
+    transcript: (kept) => {
+      const { id } = kept.session;
+      const known = transcripts.get(id);
+      if (known !== undefined) return known;
+      const rest = () => transcriptFile(store.layout, id);
+      const opened = openTranscript(() => whereIs(store, kept), store.clock, { pieces, rest });
+      if (!opened.complete) transcripts.set(id, opened);
+      return opened;
+    },
+    letGo: (id) => {
+      engine.prefixes.delete(id);
+      transcripts.get(id)?.end();
+      transcripts.delete(id);
+    },
+    close: async () => {
+      engine.closing = true;
+      await starts.idle(START);
+      await Promise.all([...live.values()].map(stopLive));
+      for (const transcript of transcripts.values()) transcript.sync();
+    },
+  };
+  return engine;
+};
+
+/** The run whose agent was given this token; undefined when none that goes on, and is not being ended, was. */
+export const runOfToken = ({ live }: Engine, token: string): LiveRun | undefined =>
+  [...live.values()].find((run) => !run.stopping && isTokenOf(sha256(run.token), token));
+
+export const START = 'start';
+
+/** Lets the agent put its own session in order and ends its run; resolves as stopLive does. */
+export const cancelLive = async (live: LiveRun): Promise<void> => {
+  live.stopping = true;
+  live.enter();
+  await live.run?.cancel();
+  await live.finished;
+};
+
+/** Ends a run, whatever it is at, and resolves when none of its processes is alive and its end is dealt with. */
+export const stopLive = async (live: LiveRun): Promise<void> => {
+  live.stopping = true;
+  live.enter();
+  await live.run?.kill();
+  await live.finished;
+};
+
+/** The sessions that are going on. */
+export interface WithEngine {
+  readonly engine: Engine;
+}

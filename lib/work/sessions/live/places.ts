@@ -1,0 +1,52 @@
+import { settingsOf } from '../../../../store/globals.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import type { Engine, LiveRun, WithEngine } from './engine.ts';
+
+const MAX_SESSIONS = 4;
+
+/**
+ * True while as many sessions run, or wait to run, as `max_sessions` in the settings says. One whose agent has waited long
+ * for the operator's answer has no place; when it is answered it goes on at once, if need be as one more than that.
+ */
+export const noPlaceLeft = ({ engine, store }: WithEngine & WithStore): boolean =>
+  [...engine.live.values()].filter(({ aside }) => !aside).length >= limitOf(store);
+
+/**
+ * Resolves when the run may begin: of those that the operator approved or resumed no more than `max_sessions` run at
+ * once either, first come first served. A run that is being ended waits no longer. `waits` is called if it has to.
+ */
+export const takePlace = (
+  service: WithEngine & WithStore,
+  live: LiveRun,
+  waits: () => void,
+): Promise<void> => {
+  const entered = new Promise<void>((resolve) => {
+    live.enter = () => {
+      live.entered = true;
+      resolve();
+    };
+  });
+  fillPlaces(service);
+  if (!live.entered) waits();
+  return entered;
+};
+
+/** Lets in who waits, as far as there is room: called when a run has ended, and when the settings changed. */
+export const fillPlaces = ({ engine, store }: WithEngine & WithStore): void => {
+  const runs = [...engine.live.values()];
+  const room = limitOf(store) - runs.filter(({ entered, aside }) => entered && !aside).length;
+  for (const { enter } of runs.filter(({ entered }) => !entered).slice(0, Math.max(0, room)))
+    enter();
+};
+
+/** Once a request has waited long: nobody waits for ever behind a question that nobody answers. The run goes on waiting. */
+export const standAside = (engine: Engine, live: LiveRun, request_id: string): void => {
+  const timer = setTimeout(() => {
+    if (live.stopping || !live.asking.has(request_id)) return;
+    live.aside = true;
+    live.wentAside();
+  }, engine.patience_ms);
+  timer.unref();
+};
+
+const limitOf = (store: Store): number => settingsOf(store.globals).max_sessions ?? MAX_SESSIONS;

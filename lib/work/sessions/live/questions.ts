@@ -1,0 +1,80 @@
+import { fenceOff } from '../../../../base/fence-off.ts';
+import { list, record, text, type Wire } from '../../../../base/wire.ts';
+
+/** A question of the agent, and what became of it. */
+export interface ToldQuestion {
+  message: string;
+  fields: readonly string[];
+  asked_at: string;
+  /** Undefined while it waits. */
+  outcome: { action: string; by: string; reason: string; content: Wire } | undefined;
+}
+
+/** By its id, in the order in which they were asked. */
+export type ToldQuestions = Map<string, ToldQuestion>;
+
+/** Hears an event of a session's stream; from a file that anybody may have edited. */
+export const hearQuestion = (questions: ToldQuestions, event: string, data: Wire): void => {
+  const id = String(data.question_id);
+  const known = questions.get(id);
+  if (event === 'question_request' && questions.size < MOST_KEPT) questions.set(id, askedIn(data));
+  if (event !== 'question_resolved') return;
+  // What the daemon declined by itself was asked, too.
+  const question = known ?? (questions.size < MOST_KEPT ? askedIn(data) : undefined);
+  if (question === undefined) return;
+  const { action, by, reason } = data;
+  const outcome = { action: String(action), by: String(by), reason: text(reason) ?? '' };
+  questions.set(id, { ...question, outcome: { ...outcome, content: record(data.content) } });
+};
+
+const askedIn = ({ message, fields, at }: Wire): ToldQuestion => ({
+  message: shortened(text(message) ?? ''),
+  fields: list(fields).map((field) => fieldLine(record(field))),
+  asked_at: text(at) ?? '',
+  outcome: undefined,
+});
+
+const fieldLine = ({ name, title, description, required, ...field }: Wire): string => {
+  const options = list(field.options).map((option) => text(record(option).value) ?? '');
+  const words = [
+    ...[text(title), text(description)].filter((word) => word !== undefined),
+    ...(options.length === 0 ? [] : [`one of: ${options.join(', ')}`]),
+    ...(required === true ? ['required'] : []),
+  ];
+  return `- ${String(name)}${words.length === 0 ? '' : `: ${words.join('; ')}`}`;
+};
+
+/** What the agent asked and what was answered: a part of session.md. */
+export const questionsPart = (questions: Iterable<ToldQuestion>): string[] => {
+  const all = [...questions];
+  const more = all.length - MOST_SHOWN;
+  const rest = more > 0 ? [`And ${more} more, which are in events.ndjson.`] : [];
+  const parts = all.slice(0, MOST_SHOWN).flatMap(partOf);
+  return parts.length === 0 ? [] : ['## Questions', ...parts, ...rest];
+};
+
+const partOf = ({ message, fields, asked_at, outcome }: ToldQuestion): string[] => {
+  const at = asked_at === '' ? '' : ` at ${asked_at.slice(0, 16).replace('T', ' ')} UTC`;
+  const asked = [message, ...fields].join('\n');
+  return [`The agent asked${at}:`, fenceOff(shortened(asked), 'text'), ...outcomeOf(outcome)];
+};
+
+const outcomeOf = (outcome: ToldQuestion['outcome']): string[] => {
+  if (outcome === undefined) return ['It waits for the operator: `GET /attention` has the call.'];
+  const { action, by, reason, content } = outcome;
+  if (by !== 'operator') return ['Nobody answered:', fenceOff(shortened(reason), 'text')];
+  if (action !== 'accept')
+    return [action === 'decline' ? 'The operator declined.' : 'The operator cancelled it.'];
+  const answers = Object.entries(content).map(([name, value]) => `${name}: ${plain(value)}`);
+  if (answers.length === 0) return ['The operator accepted.'];
+  return ['The operator answered:', fenceOff(shortened(answers.join('\n')), 'text')];
+};
+
+const plain = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value));
+
+const MOST_KEPT = 1000;
+const MOST_SHOWN = 100;
+const LONGEST = 4000;
+
+const shortened = (words: string): string =>
+  words.length <= LONGEST ? words : `${words.slice(0, LONGEST)} […]`;

@@ -1,0 +1,58 @@
+import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { Untold } from '../../../../store/sessions/transcript-event.ts';
+import type { Left } from '../../../tools/process/runs.ts';
+import type { Engine } from './engine.ts';
+
+/** The last events of a session that has ended; written once, however often this is called. */
+export const endStream = (engine: Engine, kept: KeptSession): void => {
+  const { id, status, mode, error } = kept.session;
+  const transcript = engine.transcript(kept);
+  if (!transcript.complete) {
+    const why: Untold[] = error === null ? [] : [['error', { message: error }]];
+    transcript.appendAll([...why, ['status', { status, mode }], ['complete', { status, error }]]);
+    transcript.sync();
+  }
+  engine.letGo(id);
+};
+
+/** It may run, and waits for another one to end: `max_sessions` run already. */
+export const noteWaiting = (engine: Engine, kept: KeptSession): void => {
+  const { status, mode } = kept.session;
+  engine.transcript(kept).append('status', { status, mode, waits_for: 'max_sessions' });
+};
+
+/** It is its turn, and a setting that it needs waits for the operator's word. */
+export const noteUntrusted = (engine: Engine, kept: KeptSession, message: string): void => {
+  const { status, mode } = kept.session;
+  engine.transcript(kept).append('status', { status, mode, waits_for: 'trust', message });
+};
+
+export const noteStatus = (engine: Engine, kept: KeptSession): void => {
+  const { status, mode, pause_reason, resume_at } = kept.session;
+  const paused = { ...(pause_reason && { pause_reason }), ...(resume_at && { resume_at }) };
+  engine.transcript(kept).append('status', { status, mode, ...paused });
+};
+
+/** The approval, told once: also when the daemon died between the record and the event. */
+export const noteApproved = async (engine: Engine, kept: KeptSession): Promise<void> => {
+  const { approved_at, approved_by, approved_sha256 } = kept.session;
+  if (approved_sha256 === null) return;
+  const transcript = engine.transcript(kept);
+  for await (const events of transcript.soFar(0))
+    if (events.some(({ event }) => event === 'approved')) return;
+  transcript.append('approved', { approved_at, approved_by, approved_sha256 });
+  transcript.sync();
+};
+
+export const PROCESSES_LEFT = 'processes_left';
+
+/** What outlived a turn, which may go on writing: told to who reads along, and in session.md. */
+export const noteLeft = (engine: Engine, kept: KeptSession, { sure, processes }: Left): void => {
+  const names = processes.slice(0, MOST_NAMED).join(', ');
+  const message = sure
+    ? `Processes of this turn could not be ended, and go on: ${names}. End them by hand.`
+    : `Processes outlived this turn, and may be of it: ${names}. Look at them; until they have ended, what files say in your place waits.`;
+  engine.transcript(kept).append('error', { code: PROCESSES_LEFT, message });
+};
+
+const MOST_NAMED = 20;

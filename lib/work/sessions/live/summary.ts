@@ -1,0 +1,214 @@
+import { counted } from '../../../../base/counted.ts';
+import { fenceOff } from '../../../../base/fence-off.ts';
+import type { Session, Usage } from '../../../../store/records/session.ts';
+import type { ChangedFile } from '../../../tools/git/read/diff.ts';
+import { settingsTouched } from './agent-settings.ts';
+import { type LeftRef, putBackLine } from './left-refs.ts';
+import { questionsPart } from './questions.ts';
+import { isOpen, type Told, type ToldCall } from './told.ts';
+
+export interface Outcome {
+  status: 'completed' | 'failed' | 'aborted' | 'paused';
+  /** Why it failed, or was interrupted. */
+  error?: string;
+}
+
+/** What the worktree holds against the base, or why nobody can tell any more. */
+export type Changes =
+  | { files: readonly ChangedFile[]; left_out: readonly string[] }
+  | { unknown: string };
+
+/** What a session came to, as far as it is known when it ends or stops. */
+export interface WorkDone {
+  /** As it was before. */
+  session: Session;
+  outcome: Outcome;
+  at: string;
+  asked: { title: string; description: string; images?: readonly string[] };
+  /** There is a plan.md. */
+  planned: boolean;
+  /** Undefined where the plan was not approved: nothing was to be changed. */
+  changes: Changes | undefined;
+  told: Told;
+  usage: Usage | null;
+}
+
+/** The body of session.md: what a person wants to know of the session a year later, without any program. */
+export const summaryOf = (done: WorkDone): string =>
+  [
+    ...outcome(done),
+    ...asked(done.asked),
+    ...questionsPart(done.told.questions.values()),
+    ...plan(done),
+    ...changed(done.changes),
+    ...settingsTouched(done.changes),
+    ...commands(done.told.calls, done.outcome),
+    ...network(done.told.network),
+    ...leftAsTheyAre(done.told.refs),
+    ...keptBeside(done.told.git),
+    ...stillAlive(done.told.left),
+    ...lastWords(done.told.last_words),
+    ...cost(done),
+  ].join('\n\n');
+
+const outcome = ({ session, outcome: { status, error }, at }: WorkDone): string[] => {
+  const mode = session.mode === 'work' ? 'in Work mode' : 'in Plan mode';
+  const when = `at ${at.slice(0, 16).replace('T', ' ')} UTC${took(session.started_at, at)}.`;
+  const nothing = session.mode === 'work' ? '' : ' Nothing was executed.';
+  const line = {
+    completed: `Completed ${when}`,
+    failed: `Failed ${mode} ${when}${nothing}`,
+    aborted: `Aborted by the operator ${mode} ${when}${nothing}`,
+    paused: `Paused ${mode} ${when} What follows is how it stood then.`,
+  }[status];
+  return ['## How it ended', line, ...(error === undefined ? [] : [fenceOff(error, 'text')])];
+};
+
+const asked = ({ title, description, images = [] }: WorkDone['asked']): string[] => [
+  '## What was asked',
+  title,
+  ...(description.trim() === '' ? [] : [fenceOff(shortened(description.trim()), 'markdown')]),
+  ...(images.length === 0 ? [] : [`Images: ${images.map(imageLink).join(', ')}`]),
+];
+
+const imageLink = (name: string): string => `[${name}](../../images/${name})`;
+
+const plan = ({ session, planned }: WorkDone): string[] => {
+  const { mode, branch, base_commit } = session;
+  const who = workerOf(session);
+  if (mode === 'work')
+    return [
+      '## What was approved',
+      `${approval(session)} ${who} worked on \`${branch ?? 'HEAD'}\`, from \`${base_commit ?? 'an empty repository'}\`.`,
+      ...(session.plan_edited === true ? [EDITED] : []),
+    ];
+  return [
+    '## What was planned',
+    planned
+      ? `[plan.md](plan.md), by ${who}. It was not approved.`
+      : `There is no plan yet of ${who}.`,
+  ];
+};
+
+const workerOf = ({ provider, model, effort }: Session): string => {
+  const chosen = [
+    ...(model === undefined ? [] : [`model \`${model}\``]),
+    ...(effort === undefined ? [] : [`effort \`${effort}\``]),
+  ];
+  return chosen.length === 0 ? provider : `${provider} (${chosen.join(', ')})`;
+};
+
+const approval = ({ plan_sha256, ...session }: Session): string => {
+  const { approved_at, approved_by, approved_sha256 } = session;
+  if (approved_at === null || approved_sha256 === null)
+    return `[plan.md](plan.md), SHA-256 \`${plan_sha256 ?? 'unknown'}\`.`;
+  const at = approved_at.slice(0, 16).replace('T', ' ');
+  return `[approved.md](approved.md), SHA-256 \`${approved_sha256}\`, by ${approved_by ?? 'operator'} at ${at} UTC.`;
+};
+
+const EDITED =
+  '[plan.md](plan.md) was edited after that. Nothing of the edit was done: what ran is approved.md.';
+
+const changed = (changes: Changes | undefined): string[] => {
+  if (changes === undefined) return [];
+  if ('unknown' in changes)
+    return ['## What changed', 'Nobody can tell any more:', fenceOff(changes.unknown, 'text')];
+  return ['## What changed', ...files(changes.files), ...leftOut(changes.left_out)];
+};
+
+const files = (changedFiles: readonly ChangedFile[]): string[] => {
+  if (changedFiles.length === 0) return ['No file was changed.'];
+  const sum = (of: 'additions' | 'deletions'): number =>
+    changedFiles.reduce((total, file) => total + (file[of] ?? 0), 0);
+  const lines = firstOf(changedFiles.map(changedLine), 'files');
+  return [
+    `${counted(changedFiles.length, 'file')}, +${sum('additions')} −${sum('deletions')}: see [diff.patch](diff.patch).`,
+    fenceOff(lines.join('\n'), 'text'),
+  ];
+};
+
+const changedLine = ({ what, path, additions, deletions }: ChangedFile): string =>
+  `${what.padEnd(8)} ${path}  ${additions === null ? 'binary' : `+${additions} −${deletions}`}`;
+
+const leftOut = (paths: readonly string[]): string[] =>
+  paths.length === 0
+    ? []
+    : [
+        'Not in the patch, for each is a git repository of its own, or a file of more than 1 GiB:',
+        fenceOff(firstOf(paths, 'of them').join('\n'), 'text'),
+      ];
+
+// Nobody says how a call ended that was not over when its run was.
+const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): string[] => {
+  const cut = ended === 'completed' ? 'ended' : 'killed';
+  const lines = calls
+    .filter(({ kind }) => kind === 'execute')
+    .map((call) => `${oneLine(call.title)}  ${isOpen(call) ? cut : call.status}`);
+  if (lines.length === 0) return [];
+  return ['## Commands run', fenceOff(firstOf(lines, 'commands').join('\n'), 'text')];
+};
+
+const network = ({ reached, refused }: Told['network']): string[] => {
+  const lines = [
+    ...(reached.length === 0 ? [] : [`Reached: ${goals(reached)}`]),
+    ...(refused.length === 0 ? [] : [`refused: ${goals(refused)}`]),
+  ];
+  if (lines.length === 0) return [];
+  return ['## Network', fenceOff(`${lines.join('; ').replace(/^r/, 'R')}.`, 'text')];
+};
+
+const goals = (all: readonly string[]): string => firstOf(all, 'goals').map(oneLine).join(', ');
+
+const leftAsTheyAre = (refs: readonly LeftRef[]): string[] => {
+  if (refs.length === 0) return [];
+  const lines = firstOf(refs.map(putBackLine), 'changes');
+  return ['## What changed meanwhile', LEFT, fenceOff(lines.join('\n'), 'sh')];
+};
+
+const LEFT =
+  'Branches, tags or stashes changed while the agent planned, and nothing says that it was the agent, so they were left as they are. Where nobody is named, the command puts one back.';
+
+const keptBeside = (kept: readonly string[]): string[] =>
+  kept.length === 0 ? [] : ['## Git, besides the branch', fenceOff(kept.join('\n\n'), 'text')];
+
+const stillAlive = (left: readonly string[]): string[] =>
+  left.length === 0 ? [] : ['## Processes left', fenceOff(left.join('\n'), 'text')];
+
+const lastWords = (said: string): string[] =>
+  said.trim() === '' ? [] : ['## Last words', fenceOff(shortened(said.trim()), 'markdown')];
+
+const cost = ({ usage, session: { provider } }: WorkDone): string[] => {
+  const { input_tokens = null, output_tokens = null, cost_usd = null } = usage ?? {};
+  const figures = [
+    input_tokens === null ? undefined : `${grouped(input_tokens)} tokens in`,
+    output_tokens === null ? undefined : `${grouped(output_tokens)} tokens out`,
+    cost_usd === null ? undefined : `$${cost_usd.toFixed(4)} as the agent reckons`,
+  ].filter((figure) => figure !== undefined);
+  if (figures.length === 0) return ['## Cost', `${provider} did not tell what it used.`];
+  const least = usage?.at_least === true ? 'At least ' : '';
+  return ['## Cost', `${least}${figures.join(', ')}.`];
+};
+
+const took = (from: string | null, to: string): string => {
+  if (from === null) return '';
+  const seconds = Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
+  const minutes = Math.floor(seconds / 60);
+  const text = minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
+  return `, ${text} after planning began`;
+};
+
+const MOST_LINES = 100;
+const MOST_CHARACTERS = 1000;
+const LONGEST_LINE = 200;
+
+const firstOf = (lines: readonly string[], what: string): string[] => {
+  const more = lines.length - MOST_LINES;
+  return more <= 0 ? [...lines] : [...lines.slice(0, MOST_LINES), `and ${more} more ${what}`];
+};
+
+const shortened = (text: string): string =>
+  text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)} […]`;
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, LONGEST_LINE);
+
+const grouped = (count: number): string => count.toLocaleString('en-US');

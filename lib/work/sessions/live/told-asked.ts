@@ -1,0 +1,82 @@
+import { visible } from '../../../../base/visible.ts';
+import type { EventBody } from '../../../../store/records/event.ts';
+import type { Store } from '../../../../store/store.ts';
+import type { RunEvent } from '../../../agents/provider.ts';
+
+/** Whose session asks. */
+interface Of {
+  case_id: string;
+  session_id: string;
+}
+
+type Request = 'permission_request' | 'question_request';
+type Resolution = 'permission_resolved' | 'question_resolved';
+
+/** An agent asks the operator, or does not any more. */
+export type Asking = Extract<RunEvent, { type: Request | Resolution }>;
+
+/** What an agent asks the operator: leave, or a question. */
+export type Asked = Extract<RunEvent, { type: Request }>;
+
+export const isAsking = (event: RunEvent): event is Asking =>
+  isRequest(event) || event.type === 'permission_resolved' || event.type === 'question_resolved';
+
+export const isRequest = (event: RunEvent): event is Asked =>
+  event.type === 'permission_request' || event.type === 'question_request';
+
+export const idOf = ({ data }: Asking): string =>
+  'question_id' in data ? data.question_id : data.request_id;
+
+/** What is asked, in the agent's words, made visible. */
+export const wordsOf = (asked: Asked): string =>
+  visible(
+    asked.type === 'question_request'
+      ? asked.data.message
+      : (asked.data.command ?? asked.data.title),
+  );
+
+/** Tells everybody who listens that an agent asks the operator, or that it does not any more. */
+export const tellAsked = async (
+  store: Store,
+  { case_id, session_id }: Of,
+  asking: Asking,
+): Promise<void> => {
+  const told = {
+    timestamp: store.clock().toISOString(),
+    ...bodyOf({ case_id, session_id }, asking),
+  };
+  await store.journal.append({ events: [told as EventBody] });
+};
+
+type Told = Pick<EventBody, 'event_type' | 'payload'>;
+
+const bodyOf = (of: Of, { type, data }: Asking): Told => {
+  switch (type) {
+    case 'question_request': {
+      const { question_id, message } = data;
+      const payload = { ...of, question_id, message: shown(message) };
+      return { event_type: 'question_requested', payload };
+    }
+    case 'question_resolved': {
+      const { question_id, action, by } = data;
+      return { event_type: 'question_answered', payload: { ...of, question_id, action, by } };
+    }
+    case 'permission_request': {
+      const { request_id, title, kind, command } = data;
+      const payload = {
+        ...{ ...of, request_id, title: shown(title), kind: shown(kind) },
+        ...(command !== undefined && { command: shown(command) }),
+      };
+      return { event_type: 'permission_requested', payload };
+    }
+    default: {
+      const { request_id, option_id } = data;
+      return { event_type: 'permission_answered', payload: { ...of, request_id, option_id } };
+    }
+  }
+};
+
+const LONGEST = 2000;
+
+// An agent's words are as long as it likes, and anything may be in them.
+const shown = (text: string): string => visible(text.slice(0, LONGEST));

@@ -1,0 +1,138 @@
+import type { Session, Usage } from '../../../../store/records/session.ts';
+import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { TranscriptEvent } from '../../../../store/sessions/transcript-event.ts';
+import { isTurnTold } from '../../../code/worktrees/turn/told.ts';
+import { isRunning } from '../rules/rules.ts';
+import type { Engine } from './engine.ts';
+import { type LeftRef, leftRefs } from './left-refs.ts';
+import { hearQuestion, type ToldQuestions } from './questions.ts';
+import { PROCESSES_LEFT } from './stream.ts';
+
+/** A tool call, as it was told last. */
+export interface ToldCall {
+  id: string;
+  title: string;
+  kind: string;
+  status: string;
+  /** Nobody told its end: the daemon died while it went on. */
+  untold?: boolean;
+}
+
+/** What a session's events come to. */
+export interface Told {
+  /** Since the approval, without one all: each once, in the order in which they began. */
+  calls: readonly ToldCall[];
+  /** What was reached of the network, and what was refused, each once as `host:port`. */
+  network: { reached: readonly string[]; refused: readonly string[] };
+  /** What changed in Plan mode and was left as it is. */
+  refs: readonly LeftRef[];
+  /** What the repositories of its Work turns came to besides the work, as it was told. */
+  git: readonly string[];
+  /** What outlived its turns, as it was told. */
+  left: readonly string[];
+  /** What its agent asked the operator, in both modes. */
+  questions: ToldQuestions;
+  /** What was said after the last of them, or the beginning of it. */
+  last_words: string;
+  /** Of the newest turn, if nothing ended it. */
+  usage: Usage | undefined;
+}
+
+interface Reading {
+  working: boolean;
+  running: boolean;
+  calls: Map<string, ToldCall>;
+  reached: Set<string>;
+  refused: Set<string>;
+  refs: LeftRef[];
+  git: string[];
+  left: string[];
+  questions: ToldQuestions;
+  said: string;
+  usage: Usage | undefined;
+}
+
+/** Reads the events of a session piece by piece, however many there are. */
+export const toldBy = async (engine: Engine, kept: KeptSession): Promise<Told> => {
+  const reading: Reading = {
+    working: false,
+    running: false,
+    calls: new Map(),
+    reached: new Set(),
+    refused: new Set(),
+    refs: [],
+    git: [],
+    left: [],
+    questions: new Map(),
+    said: '',
+    usage: undefined,
+  };
+  for await (const events of engine.transcript(kept).soFar(0))
+    for (const { event, data } of events) HEAR.get(event)?.(reading, data);
+  const { calls, reached, refused, refs, git, left, questions, said, usage } = reading;
+  const network = { reached: [...reached], refused: [...refused] };
+  const told = { calls: [...calls.values()], network, refs, git, left, questions };
+  return { ...told, last_words: said, usage };
+};
+
+type Hear = (reading: Reading, data: TranscriptEvent['data']) => void;
+
+// A map, for the name of an event in a file edited by hand can be anything.
+const HEAR = new Map<string, Hear>(
+  Object.entries({
+    status: (reading, { status, mode }) => {
+      reading.usage = undefined;
+      reading.running = isRunning(status as Session['status']);
+      if (status === 'paused') endOpen(reading.calls);
+      if (mode !== 'work' || reading.working) return;
+      reading.working = true;
+      reading.calls.clear();
+      reading.said = '';
+    },
+    usage: (reading, { input_tokens, output_tokens, cost_usd }) => {
+      if (reading.running) reading.usage = { input_tokens, output_tokens, cost_usd } as Usage;
+    },
+    tool_call: (reading, { tool_call_id, title, kind, status }) => {
+      const id = String(tool_call_id);
+      // Only a new one ends what was said before it.
+      if (!reading.calls.has(id)) reading.said = '';
+      reading.calls.set(id, {
+        id,
+        title: String(title),
+        kind: String(kind),
+        status: String(status),
+      });
+    },
+    block_skipped: ({ calls }, { tool_call_id }) => {
+      const call = calls.get(String(tool_call_id));
+      if (call !== undefined) calls.set(call.id, { ...call, status: 'skipped' });
+    },
+    network: ({ reached, refused }, { host, port, allowed }) => {
+      (allowed === true ? reached : refused).add(`${String(host)}:${String(port)}`);
+    },
+    error: (reading, data) => {
+      reading.refs.push(...leftRefs(data));
+      if (data.code === PROCESSES_LEFT && reading.left.length < MOST_KEPT)
+        reading.left.push(String(data.message));
+      if (isTurnTold(data.code) && reading.git.length < MOST_KEPT)
+        reading.git.push(String(data.message));
+    },
+    question_request: ({ questions }, data) => hearQuestion(questions, 'question_request', data),
+    question_resolved: ({ questions }, data) => hearQuestion(questions, 'question_resolved', data),
+    message: (reading, { text }) => {
+      if (reading.said.length <= LONGEST) reading.said += String(text).slice(0, LONGEST);
+    },
+  } satisfies Record<string, Hear>),
+);
+
+/** A call that is not over when its run is: its agent, or who ended that, took it along. */
+const endOpen = (calls: Map<string, ToldCall>): void => {
+  for (const [id, call] of calls)
+    if (isOpen(call)) calls.set(id, { ...call, status: 'killed', untold: true });
+};
+
+export const isOpen = ({ status }: ToldCall): boolean =>
+  status === 'pending' || status === 'in_progress';
+
+const LONGEST = 4096;
+const MOST_KEPT = 100;

@@ -1,0 +1,254 @@
+import { visible } from '../../../../base/visible.ts';
+import type { State } from '../../../../store/records/case.ts';
+import {
+  isEnded,
+  type PauseReason,
+  type Session,
+  type SessionMatter,
+  type Usage,
+} from '../../../../store/records/session.ts';
+import type { SessionChange, SessionRule } from '../../../../store/sessions/sessions.ts';
+import type { Limit } from '../../../agents/limits.ts';
+import type { RunResult } from '../../../agents/provider.ts';
+import { hiddenBlock } from '../../../agents/runbook/hidden-blocks.ts';
+import { addUsage } from '../../../agents/usage.ts';
+import { ServiceError } from '../../../errors.ts';
+
+/** Plan mode begins: the session holds the lock and its agent reads. Undefined when it is no longer waiting. */
+export const startPlanning =
+  (start: { at: string; run_marker: string; case_state_before: State }): SessionRule =>
+  (session) =>
+    session.status !== 'queued'
+      ? undefined
+      : {
+          mode: 'plan',
+          status: 'planning',
+          started_at: start.at,
+          run_marker: start.run_marker,
+          case_state_before: start.case_state_before,
+        };
+
+/** How a session, or for a while its turn, ends. */
+export interface Ending {
+  at: string;
+  /** For people: the body of session.md. */
+  summary: string;
+  turn?: TurnEnd | undefined;
+}
+
+/** What is remembered of a turn that is over. */
+export type TurnEnd = Pick<RunResult, 'usage' | 'native_session_id' | 'native_cost_usd'>;
+
+export const planReady =
+  (turn: TurnEnd): SessionRule =>
+  (session, matter) =>
+    session.status !== 'planning'
+      ? undefined
+      : {
+          status: 'plan_ready',
+          ...(matter.feedback !== undefined && { feedback: null }),
+          ...turnTold(session, matter, turn),
+        };
+
+/** What the operator says yes to, and who said it when. */
+export interface Approval {
+  plan: { sha256: string; content: string } | undefined;
+  /** The hash of the plan that the operator read. */
+  seen: string | undefined;
+  run_marker: string;
+  at: string;
+  by: string;
+}
+
+/**
+ * The operator gate: nothing else in the service leaves Plan mode. The approval binds to the plan's hash: `seen` is the
+ * one the operator read, and what runs is the text of that hash.
+ */
+export const startWork =
+  ({ plan, seen, run_marker, at, by }: Approval): SessionRule =>
+  (session) => {
+    if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
+    if (session.status !== 'plan_ready' || plan === undefined) throw planNotReady(session);
+    checkPlan(plan, seen);
+    return {
+      mode: 'work',
+      status: 'working',
+      plan_sha256: plan.sha256,
+      approved_at: at,
+      approved_by: by,
+      approved_sha256: plan.sha256,
+      run_marker,
+    };
+  };
+
+const checkPlan = (plan: { sha256: string; content: string }, seen = plan.sha256): void => {
+  if (plan.content.trim() === '') throw planEmpty();
+  if (seen !== plan.sha256) throw planChanged(plan.sha256);
+  const hidden = hiddenBlock(plan.content);
+  if (hidden !== undefined) throw planHidesText(hidden);
+};
+
+const planHidesText = (hidden: string): ServiceError =>
+  new ServiceError(
+    'plan_hides_text',
+    `${hidden} What is seen has to be what runs: take it out of plan.md, then approve. Nothing was run.`,
+  );
+
+const planEmpty = (): ServiceError =>
+  new ServiceError(
+    'plan_empty',
+    'plan.md is empty. Write what is to be done into it, then approve.',
+  );
+
+const workModeActive = (): ServiceError =>
+  new ServiceError(
+    'work_mode_active',
+    'Work mode is already active in this session; follow it at …/stream.',
+  );
+
+const planNotReady = ({ status }: Session): ServiceError => {
+  const hint = isEnded(status) ? 'Create a new session.' : 'Wait for plan_ready in …/stream.';
+  return new ServiceError(
+    'plan_not_ready',
+    `The session is ${status}: there is no plan to approve. ${hint}`,
+  );
+};
+
+const planChanged = (sha256: string): ServiceError =>
+  new ServiceError(
+    'plan_changed',
+    'The plan changed since you read it. Read plan.md again, then approve what it says now.',
+    {
+      members: { plan_sha256: sha256 },
+    },
+  );
+
+/** The operator wants another plan: the comment stays with the session until its next plan is there. */
+export const sendBack =
+  (revision: { comment: string; run_marker: string }): SessionRule =>
+  (session) => {
+    if (session.mode === 'work' && !isEnded(session.status)) throw workModeActive();
+    if (session.status !== 'plan_ready') throw planNotReady(session);
+    return { status: 'planning', feedback: revision.comment, run_marker: revision.run_marker };
+  };
+
+export const complete =
+  ({ at, summary, turn }: Ending): SessionRule =>
+  (session, matter) =>
+    session.status !== 'working'
+      ? undefined
+      : { status: 'completed', ended_at: at, summary, ...turnTold(session, matter, turn) };
+
+/** Undefined when it has ended otherwise meanwhile. */
+export const fail =
+  ({ at, summary, turn, error }: Ending & { error: string }): SessionRule =>
+  (session, matter) =>
+    isEnded(session.status)
+      ? undefined
+      : {
+          status: 'failed',
+          ended_at: at,
+          error: visible(error),
+          summary,
+          ...turnTold(session, matter, turn),
+        };
+
+export const abort =
+  ({ at, summary, turn }: Ending): SessionRule =>
+  (session, matter) => {
+    if (isEnded(session.status))
+      throw new ServiceError(
+        'invalid_state',
+        `The session is ${session.status} already; there is nothing to abort.`,
+      );
+    return {
+      status: 'aborted',
+      ended_at: at,
+      ...pausedNoMore(matter),
+      summary,
+      ...turnTold(session, matter, turn),
+    };
+  };
+
+/** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
+export const pause =
+  ({ summary, turn }: Omit<Ending, 'at'>): SessionRule =>
+  (session, matter) => {
+    if (!isRunning(session.status)) throw notNow(session, 'pause');
+    return {
+      status: 'paused',
+      error: null,
+      ...becauseOf(matter, 'operator'),
+      summary,
+      ...turnTold(session, matter, turn),
+    };
+  };
+
+/** A session that should run does not. Nothing goes on by itself: the operator resumes or aborts. */
+export const interrupt =
+  (error: string, { summary, turn, limit }: Partial<Ending> & Limited = {}): SessionRule =>
+  (session, matter) =>
+    isRunning(session.status)
+      ? {
+          status: 'paused',
+          error: visible(error),
+          ...becauseOf(matter, limit === undefined ? 'interrupted' : 'usage_limit', limit),
+          ...(summary !== undefined && { summary }),
+          ...turnTold(session, matter, turn),
+        }
+      : undefined;
+
+interface Limited {
+  /** The agent's model has had enough requests for now. */
+  limit?: Limit | undefined;
+}
+
+// A key that was never there is not written as null.
+const becauseOf = (
+  matter: SessionMatter,
+  pause_reason: PauseReason,
+  { resume_at }: Limit = {},
+): SessionChange => ({
+  pause_reason,
+  ...((resume_at !== undefined || matter.resume_at !== undefined) && {
+    resume_at: resume_at ?? null,
+  }),
+});
+
+/** Why it was paused, and until when, is told no more. */
+export const pausedNoMore = ({ pause_reason, resume_at }: SessionMatter): SessionChange => ({
+  ...(pause_reason && { pause_reason: null }),
+  ...(resume_at && { resume_at: null }),
+});
+
+/** What is asked of a session means nothing in its status. */
+export const notNow = ({ status }: Pick<Session, 'status'>, what: string): ServiceError =>
+  new ServiceError('invalid_state', `The session is ${status}; there is nothing to ${what}.`);
+
+/** An ended daemon's sessions, as the next one finds them. */
+export const INTERRUPTED =
+  'The daemon stopped while the session ran. What was done so far is in the worktree.';
+
+/** What a session used in all its turns so far; null where no agent told. */
+export const usedSoFar = (before: Usage | null, more: Usage | undefined): Usage | null =>
+  more === undefined ? before : addUsage(before, more);
+
+/** Whether a turn of it goes on, or should. */
+export const isRunning = (status: Session['status']): boolean =>
+  status === 'planning' || status === 'working';
+
+// A turn is counted as its session leaves `planning` or `working`: once, whoever ends it.
+const turnTold = (
+  { status, usage }: Session,
+  matter: SessionMatter,
+  turn: TurnEnd | undefined,
+): SessionChange => {
+  if (!isRunning(status)) return {};
+  const { native_session_id, native_cost_usd = 0 } = turn ?? {};
+  const costs = native_cost_usd > 0 || matter.native_cost_usd !== undefined;
+  return {
+    usage: usedSoFar(usage, turn?.usage),
+    ...(native_session_id !== undefined && { native_session_id }),
+    ...(native_session_id !== undefined && costs && { native_cost_usd }),
+  };
+};

@@ -1,0 +1,113 @@
+import type { Baseline } from '../../../../store/records/baseline.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import {
+  readBaseline,
+  removeBaseline,
+  saveBaseline,
+} from '../../../../store/sessions/baselines.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import { inFileTurn } from '../../../../store/worktrees.ts';
+import type { WithProviders } from '../../../agents/providers.ts';
+import { type Found, restore } from '../../../code/snapshots/restore.ts';
+import { dropSnapshot, snapshot } from '../../../code/snapshots/snapshot.ts';
+import { findWorktree } from '../../../code/worktrees/read.ts';
+import type { WithLog } from '../../../log.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
+import { keepRefs, undoRefs } from './plan-refs.ts';
+import type { ReadingTurn } from './reading-turn.ts';
+
+/** Keeps on disk how the worktree, and where need be the repository's refs, are before the agent of a Plan turn starts: whoever dies, it is compared with this. */
+export const keepBaseline = async (
+  service: WithGit & WithProviders & WithStore,
+  turn: ReadingTurn,
+  worktree: WorktreeRecord,
+): Promise<Baseline> =>
+  inFileTurn(service.store, turn.case_id, () => takeBaseline(service, turn, worktree));
+
+const takeBaseline = async (
+  service: WithGit & WithProviders & WithStore,
+  turn: ReadingTurn,
+  worktree: WorktreeRecord,
+): Promise<Baseline> => {
+  const signed_as = await keepRefs(service, turn, worktree);
+  const baseline: Baseline = {
+    case_id: turn.case_id,
+    session_id: turn.id,
+    ...(turn.of === 'planning' && { planning: true }),
+    worktree_created_at: worktree.created_at,
+    violated: false,
+    ...(signed_as !== undefined && { signed_as }),
+    before: await snapshot(service.git, worktree),
+  };
+  await saveBaseline(service.store.layout, baseline);
+  return baseline;
+};
+
+/**
+ * Puts the worktree back as it was before the Plan turn; whatever changed is kept as a patch in the session's directory.
+ * So are refs that the agent changed. Answers what there was to undo, as a sentence; undefined when nothing changed.
+ */
+export const undoChanges = async (
+  service: WithGit & WithLog & WithStore,
+  turn: ReadingTurn,
+  worktree: WorktreeRecord,
+  baseline: Baseline,
+): Promise<string | undefined> => {
+  const { git, store, log } = service;
+  let violation: string | undefined;
+  await restore(git, worktree, baseline.before, async (found) => {
+    violation = sentence(found);
+    // Undone all the same: the ref has all of it.
+    await note(store, turn, { baseline, found }).catch((error: unknown) =>
+      log.error({ err: error, session_id: turn.id }, violation ?? ''),
+    );
+  });
+  const refs = await undoRefs(service, turn, worktree, baseline);
+  await removeBaseline(store.layout, baseline.case_id);
+  await dropSnapshot(git, worktree, baseline.before);
+  const found = [violation, refs].filter((each) => each !== undefined);
+  if (found.length === 0 && baseline.violated) found.push(INTERRUPTED_UNDO);
+  return found.length === 0 ? undefined : `plan_mode_violation: ${found.join(' Also, ')}`;
+};
+
+const sentence = ({ undone, kept_ref }: Found): string => {
+  const files = undone.files.map(({ path }) => path);
+  const what = files.length > 0 ? files.slice(0, 5).join(', ') : 'its git state';
+  return `the worktree was changed in Plan mode (${what}). It was undone: ${PATCH} has the files, ${kept_ref} has all.`;
+};
+
+const note = async (
+  store: Store,
+  turn: ReadingTurn,
+  { baseline, found }: { baseline: Baseline; found: Found },
+): Promise<void> => {
+  const { undone, patch, kept_ref } = found;
+  await turn.keepPatch(PATCH, patch);
+  const files = undone.files.map(({ path }) => path);
+  turn.tell({ code: 'plan_mode_violation', files, kept_ref });
+  await saveBaseline(store.layout, { ...baseline, violated: true });
+};
+
+const PATCH = 'plan-mode-violation.patch';
+const INTERRUPTED_UNDO = `the worktree, or branches, tags or stashes, were changed in Plan mode. It was undone: the session's events say what.`;
+
+/**
+ * The same for a Plan turn that ended with its daemon: nobody compared then. What was changed by hand since is undone,
+ * and kept, too. A worktree that was made after that turn is left alone.
+ */
+export const undoInterrupted = async (
+  service: WithGit & WithLog & WithStore,
+  turn: ReadingTurn,
+): Promise<string | undefined> => {
+  const { layout } = service.store;
+  const { case_id, id } = turn;
+  const baseline = readBaseline(layout, case_id);
+  if (baseline === undefined) return undefined;
+  const worktree = findWorktree(service.store, case_id);
+  if (worktree?.created_at !== baseline.worktree_created_at) {
+    await removeBaseline(layout, case_id);
+    return undefined;
+  }
+  const violation = await undoChanges(service, turn, worktree, baseline);
+  return baseline.session_id === id ? violation : undefined;
+};

@@ -1,0 +1,64 @@
+import { type KeptSession, readSession } from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import type { RunResult } from '../../../agents/provider.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
+import { decide } from '../guards/decide.ts';
+import type { Engine, WithEngine } from '../live/engine.ts';
+import { noteStatus } from '../live/stream.ts';
+import { fail, interrupt } from '../rules/rules.ts';
+import { wrapUp } from './wrap-up.ts';
+
+/** Nothing is written for a run that ended because the daemon stops, or because somebody else ends the session. */
+export const stopped = (engine: Engine, { outcome }: RunResult): boolean =>
+  engine.closing || outcome === 'cancelled';
+
+/**
+ * What a turn that failed comes to: a session that waits, with its lock, where the model has had enough requests for now;
+ * else one that has failed.
+ */
+export const endTurn = (
+  service: WithEngine & WithGit & WithStore,
+  kept: KeptSession,
+  error: string,
+  turn: RunResult,
+): Promise<void> =>
+  turn.limit === undefined
+    ? endFailed(service, kept, error, turn)
+    : pauseLimited(service, kept, error, turn);
+
+const pauseLimited = async (
+  service: WithEngine & WithGit & WithStore,
+  kept: KeptSession,
+  error: string,
+  turn?: RunResult,
+): Promise<void> => {
+  const { case_id, id } = kept.session;
+  const ending = await wrapUpNewest(service, kept, { status: 'paused', error, turn });
+  const limit = turn?.limit;
+  const paused = await decide(service, case_id, id, interrupt(error, { ...ending, limit }));
+  if (paused?.session.status !== 'paused') return;
+  service.engine.transcript(paused).append('error', { message: error });
+  noteStatus(service.engine, paused);
+};
+
+/** Ends a session that did not work out, with the reason, and lets the Work item wait for the operator. */
+export const endFailed = async (
+  service: WithEngine & WithGit & WithStore,
+  kept: KeptSession,
+  error: string,
+  turn?: RunResult,
+): Promise<void> => {
+  const { case_id, id } = kept.session;
+  const ending = await wrapUpNewest(service, kept, { status: 'failed', error, turn });
+  await decide(service, case_id, id, fail({ ...ending, error }));
+};
+
+// As the record is now; as it was last read where it is gone.
+const wrapUpNewest = (
+  service: WithEngine & WithGit & WithStore,
+  kept: KeptSession,
+  end: Parameters<typeof wrapUp>[2],
+): ReturnType<typeof wrapUp> => {
+  const { case_id, id } = kept.session;
+  return wrapUp(service, readSession(service.store, case_id, id) ?? kept, end);
+};

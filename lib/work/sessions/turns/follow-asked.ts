@@ -1,0 +1,55 @@
+import { visible } from '../../../../base/visible.ts';
+import { type KeptSession, updateSession } from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import { rebaseUnderWay } from '../../../code/rebase/under-way.ts';
+import { update } from '../../cases/change.ts';
+import { moveTo, unblock } from '../../cases/moves.ts';
+import type { LiveRun, WithEngine } from '../live/engine.ts';
+import { standAside } from '../live/places.ts';
+import { hearQuestion, questionsPart } from '../live/questions.ts';
+import { type Asking, idOf, isRequest, tellAsked } from '../live/told-asked.ts';
+
+/**
+ * An agent that asks the operator blocks the Work item; when nothing is open any more it goes back to where it was. A run
+ * that is being ended leaves it: where it goes then is for whoever ends the run.
+ */
+export const followAsked = async (
+  service: WithEngine & WithStore,
+  { live, kept }: { live: LiveRun; kept: KeptSession },
+  event: Asking,
+): Promise<void> => {
+  const { case_id, asking, stopping } = live;
+  const id = idOf(event);
+  const since = service.store.clock().toISOString();
+  const noted = noteQuestion(service, { live, kept }, { event, at: since });
+  if (isRequest(event)) {
+    asking.set(id, { ...event, since });
+    standAside(service.engine, live, id);
+    await tellAsked(service.store, live, event);
+    await update(service.store, case_id, (current) => moveTo(current, 'BLOCKED'));
+    return noted;
+  }
+  const wasAsked = asking.has(id);
+  if (!stopping) asking.delete(id);
+  if (wasAsked) await tellAsked(service.store, live, event);
+  await noted;
+  if (service.engine.closing || stopping || !wasAsked || asking.size > 0) return;
+  live.aside = false;
+  if (rebaseUnderWay(service.store, case_id) === undefined)
+    await update(service.store, case_id, unblock);
+};
+
+// Who reads files alone sees what waits. The summary at the end has all of it again.
+const noteQuestion = async (
+  { store, engine }: WithEngine & WithStore,
+  { live, kept }: { live: LiveRun; kept: KeptSession },
+  { event, at }: { event: Asking; at: string },
+): Promise<void> => {
+  if (!event.type.startsWith('question_')) return;
+  hearQuestion(live.questions, event.type, { ...event.data, at });
+  if (live.stopping || engine.closing) return;
+  const { case_id, id } = kept.session;
+  await updateSession(store, case_id, id, () => ({
+    summary: visible(questionsPart(live.questions.values()).join('\n\n')),
+  }));
+};

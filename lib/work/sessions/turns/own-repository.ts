@@ -1,0 +1,69 @@
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { type KeptSession, readSession } from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import type { Isolation, Phase, RunResult } from '../../../agents/provider.ts';
+import { CONFLICT } from '../../../code/rebase/under-way.ts';
+import { type OpenTurn, openTurn } from '../../../code/worktrees/turn/open.ts';
+import { recoverTurns } from '../../../code/worktrees/turn/recover.ts';
+import type { TurnTold } from '../../../code/worktrees/turn/told.ts';
+import type { WithLog } from '../../../log.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
+import type { Engine, LiveRun, WithEngine } from '../live/engine.ts';
+import type { SessionNeeds } from '../live/needs.ts';
+import { ownRefs } from './own-refs.ts';
+
+interface Turn {
+  kept: KeptSession;
+  phase: Phase;
+  worktree: WorktreeRecord;
+  live: LiveRun;
+  isolation: Isolation;
+}
+
+/**
+ * Runs a turn that may commit in a repository of its own, and takes in what it did there, however it ended. One that
+ * only reads has none, nor has one that resolves conflicts, or is worked by the operator.
+ */
+export const inOwnRepository = async (
+  service: SessionNeeds,
+  { kept, phase, worktree, live, isolation }: Turn,
+  run: (git: OpenTurn['view'] | undefined) => Promise<RunResult>,
+): Promise<RunResult> => {
+  const { id, type } = kept.session;
+  if (phase === 'plan' || type === CONFLICT || isolation === 'operator') return run(undefined);
+  const own = await ownRefs(service.engine, kept);
+  const turn = await openTurn(service, worktree, { session_id: id, marker: live.run_marker, own });
+  if (turn.unheld.length > 0) tellIn(service.engine, kept)(turn.unheld);
+  const work = isOver(service.engine, live) ? CANCELLED : run(turn.view);
+  const settled = await work.then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  );
+  const { blocked } = await turn.close(tellIn(service.engine, kept));
+  if ('error' in settled) throw settled.error;
+  const { result } = settled;
+  if (blocked === undefined || result.outcome !== 'completed') return result;
+  live.result = { ...result, outcome: 'failed', error: blocked };
+  return live.result;
+};
+
+const CANCELLED: Promise<RunResult> = Promise.resolve({ outcome: 'cancelled' });
+
+// It may have been ended while its repository was made.
+const isOver = (engine: Engine, live: LiveRun): boolean => live.stopping || engine.closing;
+
+const tellIn =
+  (engine: Engine, kept: KeptSession) =>
+  (told: readonly TurnTold[]): void => {
+    const transcript = engine.transcript(kept);
+    for (const each of told) transcript.append('error', { ...each });
+  };
+
+/** Takes in what turns of a former life of the daemon left, and tells it in their sessions' streams. */
+export const takeInInterrupted = (
+  service: WithEngine & WithGit & WithLog & WithStore,
+): Promise<void> =>
+  recoverTurns(service, (caseId, sessionId, told) => {
+    const kept = readSession(service.store, caseId, sessionId);
+    if (kept !== undefined) tellIn(service.engine, kept)(told);
+  });

@@ -1,0 +1,96 @@
+import { visible } from '../../../../base/visible.ts';
+import type { Baseline } from '../../../../store/records/baseline.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
+import { type KeptSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import type { PromptParts, RunResult } from '../../../agents/provider.ts';
+import { headCommit } from '../../../tools/git/read/repository.ts';
+import { decide } from '../guards/decide.ts';
+import type { WithEngine } from '../live/engine.ts';
+import type { SessionNeeds } from '../live/needs.ts';
+import { noteStatus } from '../live/stream.ts';
+import { planReady } from '../rules/rules.ts';
+import { aboutOf } from './about.ts';
+import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
+import { endFailed, endTurn, stopped } from './end.ts';
+import { prepareWorktree } from './prepare.ts';
+import { promptFor } from './prompt.ts';
+import { turnOfSession } from './reading-turn.ts';
+import { runTurn } from './run.ts';
+
+/**
+ * Plan mode: the agent reads and proposes. The worktree is compared with how it was, by this daemon or, should it die,
+ * by the next: whatever changed is undone, kept as a patch, and fails the session. The same holds for refs.
+ */
+export const planTurn = async (service: SessionNeeds, kept: KeptSession): Promise<void> => {
+  noteStatus(service.engine, kept);
+  const turn = turnOfSession(service, kept);
+  const former = await undoInterrupted(service, turn);
+  if (former !== undefined) return endFailed(service, kept, former);
+  const worktree = await prepareWorktree(service, kept);
+  if (worktree === undefined) return;
+  const baseline = await keepBaseline(service, turn, worktree);
+  let violation: string | undefined;
+  let result: RunResult;
+  try {
+    result = await propose(service, kept, worktree, baseline);
+  } finally {
+    violation = await undoChanges(service, turn, worktree, baseline);
+  }
+  if (stopped(service.engine, result)) return;
+  if (violation !== undefined) return endFailed(service, kept, violation, result);
+  if (result.outcome !== 'completed')
+    return endTurn(service, kept, result.error ?? NO_PLAN, result);
+  await keepPlan(service, kept, result);
+};
+
+const NO_PLAN = 'The agent stopped without a plan.';
+
+const propose = async (
+  service: SessionNeeds,
+  kept: KeptSession,
+  worktree: WorktreeRecord,
+  { signed_as }: Baseline,
+): Promise<RunResult> => {
+  const { case_id, id } = kept.session;
+  const base_commit = (await headCommit(service.git, worktree)) ?? null;
+  await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
+  const about = await aboutOf(service, kept, worktree);
+  const prompt = await promptFor(service.store, case_id, {
+    ...revisionOf(service.store, kept),
+    ...about,
+  });
+  return runTurn(service, { kept, phase: 'plan', worktree, prompt, signed_as });
+};
+
+// A plan that was sent back: what the operator said of it, and how it stood.
+const revisionOf = (
+  store: Store,
+  kept: KeptSession,
+): Pick<PromptParts, 'feedback' | 'proposed'> => {
+  const { feedback } = kept.matter;
+  if (feedback === undefined || feedback === null) return {};
+  return { feedback, proposed: readPlan(store, whereIs(store, kept))?.content ?? '' };
+};
+
+const keepPlan = async (
+  service: WithEngine & WithStore,
+  kept: KeptSession,
+  result: RunResult,
+): Promise<void> => {
+  const { store } = service;
+  const { case_id, id } = kept.session;
+  // The manual provider's plan is the operator's own file: it is not written again. What an agent says is written so that
+  // all of it is seen.
+  const dir = whereIs(store, kept);
+  const own = readPlan(store, dir)?.content === result.plan;
+  const plan = own ? (result.plan ?? '') : visible(result.plan ?? '');
+  if (!own) await writePlan(store, dir, plan);
+  const ready = await decide(service, case_id, id, planReady(result));
+  if (ready?.session.status !== 'plan_ready') return;
+  noteStatus(service.engine, ready);
+  const { plan_sha256, warnings } = ready.session;
+  const told = { plan, plan_sha256, ...(warnings && { warnings }) };
+  service.engine.transcript(ready).append('plan_ready', told);
+};

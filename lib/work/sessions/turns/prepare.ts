@@ -1,0 +1,67 @@
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { Run } from '../../../agents/provider.ts';
+import { ensureWorktree } from '../../../code/worktrees/make/create.ts';
+import { setUp, wantsSetup } from '../../../code/worktrees/setup/setup.ts';
+import type { LiveRun } from '../live/engine.ts';
+import type { SessionNeeds } from '../live/needs.ts';
+import { endFailed } from './end.ts';
+
+/**
+ * The session's worktree, made and set up when it is not yet, with what that wrote in the session's stream. Undefined
+ * when there is nothing to go on with: a set-up that failed has failed the session, or somebody ends the session.
+ */
+export const prepareWorktree = async (
+  service: SessionNeeds,
+  kept: KeptSession,
+): Promise<WorktreeRecord | undefined> => {
+  const { case_id, id } = kept.session;
+  const worktree = await ensureWorktree(service, case_id);
+  const live = service.engine.live.get(id);
+  if (live === undefined || live.stopping || !wantsSetup(service.store, case_id)) return worktree;
+  const ready = await setUpFor(service, kept, live);
+  if (ready === undefined || live.stopping || service.engine.closing) return undefined;
+  const { status, error } = ready.setup ?? {};
+  if (status === 'completed') return ready;
+  await endFailed(service, kept, `The worktree was not set up. ${error ?? ''}`);
+  return undefined;
+};
+
+// Who ends the session ends its set-up; one that the operator began goes on, and is waited for no longer.
+const setUpFor = async (
+  service: SessionNeeds,
+  kept: KeptSession,
+  live: LiveRun,
+): Promise<WorktreeRecord | undefined> => {
+  const { case_id, run_marker: marker } = live;
+  const { running } = service.setups;
+  const transcript = service.engine.transcript(kept);
+  const setting = setUp(service, case_id, {
+    marker,
+    tell: ({ type, data }) => transcript.append(type, { ...data }),
+  });
+  let leave: () => void = () => undefined;
+  const left = new Promise<undefined>((resolve) => {
+    leave = () => resolve(undefined);
+  });
+  const stop = async (): Promise<void> => {
+    leave();
+    const current = running.get(case_id);
+    if (current?.marker === marker) await current.stop();
+  };
+  live.run = runOf(stop);
+  try {
+    return await Promise.race([setting, left]);
+  } finally {
+    live.run = undefined;
+  }
+};
+
+// What the engine ends is a run.
+const runOf = (stop: () => Promise<void>): Run => ({
+  done: Promise.resolve({ outcome: 'cancelled' }),
+  cancel: stop,
+  kill: stop,
+  answer: () => false,
+  finish: () => false,
+});

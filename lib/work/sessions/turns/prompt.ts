@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { capText } from '../../../../base/cap-text.ts';
+import { counted } from '../../../../base/counted.ts';
+import { readCase } from '../../../../store/cases.ts';
+import { listGlobalMemory } from '../../../../store/global-memory.ts';
+import { listMemory, memoryRootOf } from '../../../../store/memory.ts';
+import type { Store } from '../../../../store/store.ts';
+import type { TextFile } from '../../../../store/text/text-file.ts';
+import type { PromptParts } from '../../../agents/provider.ts';
+
+/**
+ * What an agent is told of a Work item; `turn` is what belongs to this turn: in Work mode the approved plan, word for word.
+ * The rest is bounded, and says what was left out.
+ */
+export const promptFor = async (
+  store: Store,
+  caseId: string,
+  turn: Omit<PromptParts, 'title' | 'type' | 'description' | 'memory' | 'global_memory'>,
+): Promise<PromptParts> => {
+  const item = await readCase(store, caseId);
+  const { title = '', type = '', description = '' } = item ?? {};
+  const folder = memoryRootOf(store, caseId)?.path ?? '';
+  const memory = bounded(listMemory(store, caseId) ?? [], MEMORY_CHARACTERS, folder);
+  const global_memory = bounded(listGlobalMemory(store), GLOBAL_CHARACTERS, store.layout.memory);
+  const { output } = capText(description, DESCRIPTION_CHARACTERS);
+  return { title, type, description: output, memory, global_memory, ...turn };
+};
+
+// As long as the API takes one; by hand it can be longer.
+const DESCRIPTION_CHARACTERS = 262_144;
+const MEMORY_CHARACTERS = 262_144;
+// Every session of the workspace is told it: it must not crowd out the Work item.
+const GLOBAL_CHARACTERS = 65_536;
+const MOST_FILES = 100;
+
+/** Of long files the beginning and the end, so that all together have at most `total` characters; short ones stay whole. */
+export const bounded = (
+  files: readonly TextFile[],
+  total: number,
+  folder: string,
+): { filename: string; content: string }[] => {
+  const told = files.slice(0, MOST_FILES);
+  const most = shareOf(
+    told.map(({ content }) => content.length),
+    total,
+  );
+  const texts = told.map(({ filename, content }) => {
+    const { output, truncated } = capText(content, most);
+    const whole = `\n\n(The whole of it is in ${join(folder, filename)}.)\n`;
+    return { filename, content: truncated ? output + whole : output };
+  });
+  const more = files.length - told.length;
+  if (more === 0) return texts;
+  const content = `${counted(more, 'more file')} of ${folder} left out here, from ${files[MOST_FILES]?.filename} on.\n`;
+  return [...texts, { filename: 'the others', content }];
+};
+
+// What each may have of `total`, when those that need less leave the rest to the others.
+const shareOf = (lengths: readonly number[], total: number): number => {
+  let left = total;
+  let waiting = lengths.length;
+  for (const length of lengths.toSorted((a, b) => a - b)) {
+    if (length * waiting > left) return Math.floor(left / waiting);
+    left -= length;
+    waiting -= 1;
+  }
+  return total;
+};

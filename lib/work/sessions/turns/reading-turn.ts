@@ -1,0 +1,34 @@
+import { keepSessionFile } from '../../../../store/sessions/session-texts.ts';
+import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import type { WithEngine } from '../live/engine.ts';
+
+/** A turn of an agent that may only read, and is compared afterwards: of a session in Plan mode, or of planning. */
+export interface ReadingTurn {
+  case_id: string;
+  /** Of the session, or of the run where there is none. */
+  id: string;
+  of: 'session' | 'planning';
+  provider: string;
+  run_marker: string;
+  /** Tells the operator what was found. */
+  tell(found: Record<string, unknown>): void;
+  keepPatch(name: string, patch: Buffer): Promise<unknown>;
+}
+
+export const turnOfSession = (
+  { engine, store }: WithEngine & WithStore,
+  kept: KeptSession,
+): ReadingTurn => {
+  const { session, matter } = kept;
+  const { id, case_id, provider } = session;
+  return {
+    id,
+    case_id,
+    of: 'session',
+    provider,
+    run_marker: matter.run_marker ?? id,
+    tell: (found) => engine.transcript(kept).append('error', found),
+    keepPatch: (name, patch) => keepSessionFile(store, whereIs(store, kept), name, patch),
+  };
+};

@@ -1,0 +1,150 @@
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
+import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import type { WithStore } from '../../../../store/store.ts';
+import { notice } from '../../../../store/store.ts';
+import { LIMITS } from '../../../agents/launch.ts';
+import type {
+  Phase,
+  PromptParts,
+  Provider,
+  RunEvent,
+  RunResult,
+  RunSpec,
+} from '../../../agents/provider.ts';
+import type { Providers } from '../../../agents/providers.ts';
+import { openRunDoor, type RunDoor } from '../../../agents/run-door.ts';
+import { viewOf } from '../../../code/worktrees/look/view.ts';
+import type { OpenTurn } from '../../../code/worktrees/turn/open.ts';
+import { ServiceError } from '../../../errors.ts';
+import type { WithLog } from '../../../log.ts';
+import type { Engine, LiveRun, WithEngine } from '../live/engine.ts';
+import type { SessionNeeds } from '../live/needs.ts';
+import { noteLeft } from '../live/stream.ts';
+import { isAsking } from '../live/told-asked.ts';
+import { followAsked } from './follow-asked.ts';
+import { inOwnRepository } from './own-repository.ts';
+
+export interface Turn {
+  kept: KeptSession;
+  phase: Phase;
+  worktree: WorktreeRecord;
+  prompt: PromptParts;
+  /** In whose name it may not change refs; see RunSpec. */
+  signed_as?: string | undefined;
+}
+
+/**
+ * Runs the provider for one turn and writes what it tells into the transcript. Never rejects for what the agent does;
+ * rejects when what it tells cannot be kept: nobody works unseen.
+ */
+export const runTurn = async (service: SessionNeeds, turn: Turn): Promise<RunResult> => {
+  const { session } = turn.kept;
+  const provider = providerOf(service.providers, session.provider);
+  const live = service.engine.live.get(session.id);
+  if (live === undefined || hasToStop(service.engine, live)) return { outcome: 'cancelled' };
+  live.worktree = turn.worktree.path;
+  return inOwnRepository(service, { ...turn, live, isolation: provider.isolation }, (git) =>
+    drive(service, provider, { ...turn, live, git }),
+  );
+};
+
+type Driven = Turn & { live: LiveRun; git: OpenTurn['view'] | undefined };
+
+const drive = async (
+  service: SessionNeeds,
+  provider: Provider,
+  { live, ...turn }: Driven,
+): Promise<RunResult> => {
+  let lost: { error: unknown } | undefined;
+  const door = await openRunDoor(service.mcp, provider, live.token);
+  if (hasToStop(service.engine, live)) {
+    door.close();
+    return { outcome: 'cancelled' };
+  }
+  const spec = specOf(service, turn, door);
+  const hearNoMore = service.runs.onLeft((left) => {
+    if (left.run.marker === spec.run_marker) noteLeft(service.engine, turn.kept, left);
+  });
+  const run = provider.start(spec, (event) => {
+    try {
+      service.engine.transcript(turn.kept).append(event.type, { ...event.data });
+    } catch (error) {
+      lost ??= { error };
+      live.run?.kill().catch(() => undefined);
+    }
+    follow(service, { live, kept: turn.kept }, event);
+  });
+  live.run = run;
+  notice(service.store, live.case_id);
+  if (lost !== undefined) await run.kill();
+  const result = await run.done.finally(() => {
+    door.close();
+    hearNoMore();
+  });
+  live.result = result;
+  live.waiting = undefined;
+  await live.followed;
+  if (lost !== undefined) throw lost.error;
+  return result;
+};
+
+const hasToStop = (engine: Engine, { stopping }: LiveRun): boolean => stopping || engine.closing;
+
+const providerOf = (providers: () => Providers, name: string): Provider => {
+  const provider = providers().get(name);
+  if (provider !== undefined) return provider;
+  throw new ServiceError('provider_failed', `There is no provider ${name} in the settings.`);
+};
+
+const specOf = (
+  service: WithEngine & WithStore,
+  turn: Omit<Driven, 'live'>,
+  { mcp }: RunDoor,
+): RunSpec => {
+  const { kept, phase, worktree, prompt, signed_as, git } = turn;
+  const { store } = service;
+  const { session, matter } = kept;
+  const { model, effort } = session;
+  return {
+    session_id: session.id,
+    ...viewOf(store, worktree, { phase, git }),
+    session_dir: whereIs(store, kept),
+    prompt,
+    choice: { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) },
+    run_marker: matter.run_marker ?? session.id,
+    ...(signed_as !== undefined && { signed_as }),
+    mcp,
+    limits: LIMITS,
+    prefixes: prefixesOf(service.engine, session.id),
+    attended: true,
+    awaitPlan: (signal) => awaitPlan(store, () => whereIs(store, kept), signal),
+    ...(matter.native_session_id !== undefined && {
+      native_session_id: matter.native_session_id,
+      native_cost_usd: matter.native_cost_usd ?? 0,
+    }),
+  };
+};
+
+const prefixesOf = ({ prefixes }: Engine, id: string): string[] => {
+  const known = prefixes.get(id) ?? [];
+  prefixes.set(id, known);
+  return known;
+};
+
+const follow = (
+  service: WithEngine & WithLog & WithStore,
+  { live, kept }: Pick<Driven, 'live' | 'kept'>,
+  event: RunEvent,
+) => {
+  if (event.type === 'waiting') live.waiting = event.data;
+  if (event.type === 'waiting_over') live.waiting = undefined;
+  if (!isAsking(event)) return;
+  const followed = followAsked(service, { live, kept }, event).catch((error: unknown) => {
+    service.log.error(
+      { err: error, session_id: live.session_id },
+      'The Work item could not follow what its agent asks',
+    );
+  });
+  live.followed = live.followed.then(() => followed);
+};

@@ -1,0 +1,57 @@
+import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { RunResult } from '../../../agents/provider.ts';
+import { approvedPlan } from '../guards/approved.ts';
+import { decide } from '../guards/decide.ts';
+import type { SessionNeeds } from '../live/needs.ts';
+import { noteStatus } from '../live/stream.ts';
+import { complete } from '../rules/rules.ts';
+import { aboutOf } from './about.ts';
+import { runAndUnstage } from './conflict.ts';
+import { endTurn, stopped } from './end.ts';
+import { partialWork } from './partial.ts';
+import { prepareWorktree } from './prepare.ts';
+import { promptFor } from './prompt.ts';
+import { wholeDiffOf, wrapUpCompleted } from './wrap-up.ts';
+
+export interface Work {
+  /** A run before this one was stopped in the middle. */
+  goesOn: boolean;
+}
+
+/** Work mode: approved.md, this text and no other, is executed, and yields a diff. Throws when it is not what was approved. */
+export const workTurn = async (
+  service: SessionNeeds,
+  kept: KeptSession,
+  { goesOn }: Work,
+): Promise<void> => {
+  const { case_id } = kept.session;
+  noteStatus(service.engine, kept);
+  const plan = approvedPlan(service.store, kept);
+  const worktree = await prepareWorktree(service, kept);
+  if (worktree === undefined) return;
+  const partial = goesOn ? await partialWork(service, kept, worktree) : undefined;
+  const about = await aboutOf(service, kept, worktree);
+  const given = { plan, ...(partial !== undefined && { partial }), ...about };
+  const prompt = await promptFor(service.store, case_id, given);
+  const before = await wholeDiffOf(service, kept);
+  const ended = await runAndUnstage(service, { kept, worktree, prompt });
+  if (stopped(service.engine, ended)) return;
+  const idle = !goesOn && before.patch.equals((await wholeDiffOf(service, kept)).patch);
+  const result = idle ? refuseIdle(ended) : ended;
+  if (result.outcome !== 'completed')
+    return endTurn(service, kept, result.error ?? UNFINISHED, result);
+  const ending = await wrapUpCompleted(service, kept, result);
+  await decide(service, case_id, kept.session.id, complete(ending));
+};
+
+// Agents say that they are done, too, when they could not reach their model, and when they only spoke of doing it.
+const refuseIdle = (result: RunResult): RunResult => {
+  const { outcome, only_said } = result;
+  if (outcome !== 'completed' || only_said === undefined) return result;
+  return { ...result, outcome: 'failed', error: `${DID_NOTHING} Its last words:\n${only_said}` };
+};
+
+const DID_NOTHING =
+  'The agent ended its turn without doing anything: it called no tool, and nothing in the worktree has changed.';
+
+const UNFINISHED = 'The agent stopped before it had finished.';

@@ -1,0 +1,113 @@
+import { someOf } from '../../../../base/some-of.ts';
+import { visible } from '../../../../base/visible.ts';
+import { readCase } from '../../../../store/cases.ts';
+import { imageName } from '../../../../store/links/images.ts';
+import { readPlan, writeSessionFile } from '../../../../store/sessions/session-texts.ts';
+import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/look/diff.ts';
+import { checkState } from '../../../code/worktrees/look/state.ts';
+import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
+import { openUnreadable } from '../../../tools/git/read/unreadable.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
+import { imagesIn } from '../../issue-text/images.ts';
+import type { WithEngine } from '../live/engine.ts';
+import { type Changes, type Outcome, summaryOf } from '../live/summary.ts';
+import { toldBy } from '../live/told.ts';
+import { type Ending, isRunning, type TurnEnd, usedSoFar } from '../rules/rules.ts';
+
+interface Ended extends Outcome {
+  turn?: TurnEnd | undefined;
+}
+
+/**
+ * What is written of a session that ends, or stops for a while: the summary for session.md, and diff.patch of its work so
+ * far. What git cannot tell any more, the summary says.
+ */
+export const wrapUp = async (
+  service: WithEngine & WithGit & WithStore,
+  kept: KeptSession,
+  ended: Ended,
+): Promise<Ending> => {
+  const changes =
+    kept.session.mode === 'work'
+      ? await keepDiff(service, kept).catch((error: unknown) => ({
+          unknown: error instanceof Error ? error.message : String(error),
+        }))
+      : undefined;
+  return sumUp(service, kept, ended, changes);
+};
+
+/** The same for work that is completed, which without its diff it is not: rejects when that cannot be made. */
+export const wrapUpCompleted = async (
+  service: WithEngine & WithGit & WithStore,
+  kept: KeptSession,
+  turn: TurnEnd,
+): Promise<Ending> =>
+  sumUp(service, kept, { status: 'completed', turn }, await keepDiff(service, kept));
+
+const sumUp = async (
+  service: WithEngine & WithStore,
+  kept: KeptSession,
+  { turn, ...outcome }: Ended,
+  changes: Changes | undefined,
+): Promise<Ending> => {
+  const { store } = service;
+  const { session } = kept;
+  const at = store.clock().toISOString();
+  const { title = '', description = '' } = (await readCase(store, session.case_id)) ?? {};
+  const summary = summaryOf({
+    session,
+    outcome,
+    at,
+    asked: { title, description, images: imagesOf(store, session.case_id, description) },
+    planned: readPlan(store, whereIs(store, kept)) !== undefined,
+    changes,
+    told: await toldBy(service.engine, kept),
+    usage: isRunning(session.status) ? usedSoFar(session.usage, turn?.usage) : session.usage,
+  });
+  return { at, summary: visible(summary), turn };
+};
+
+const imagesOf = (store: Store, caseId: string, description: string): string[] =>
+  imagesIn(description).flatMap((url) => imageName(store, caseId, url) ?? []);
+
+// Also of work that was stopped: what was done so far is in the worktree, and nobody should have to look for it.
+const keepDiff = async (
+  service: WithEngine & WithGit & WithStore,
+  kept: KeptSession,
+): Promise<Changes> => {
+  const { patch, changed, left_out, ...counts } = await wholeDiffOf(service, kept);
+  await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
+  service.engine.transcript(kept).append('diff', { ...counts });
+  return { files: changed, left_out };
+};
+
+/** What the worktree holds now against the base of the session. Throws where there is none any more. */
+export const diffOf = async (
+  { store, git }: WithGit & WithStore,
+  { session }: KeptSession,
+): Promise<WorktreeDiff> => {
+  const worktree = getWorktree(store, session.case_id);
+  await checkState(worktree);
+  const base_commit = session.base_commit ?? worktree.base_commit;
+  return worktreeDiff(git, { ...worktree, base_commit });
+};
+
+/** The same when nobody is at work: files that were left so that nobody can read them are opened to their owner, and told. */
+export const wholeDiffOf = async (
+  service: WithEngine & WithGit & WithStore,
+  kept: KeptSession,
+): Promise<WorktreeDiff> => {
+  try {
+    return await diffOf(service, kept);
+  } catch (error) {
+    const worktree = findWorktree(service.store, kept.session.case_id);
+    if (worktree === undefined) throw error;
+    const opened = await openUnreadable(service.git, worktree).catch(() => []);
+    if (opened.length === 0) throw error;
+    const message = `Files were left that could not be read, and were opened to their owner: ${someOf(opened)}.`;
+    service.engine.transcript(kept).append('error', { code: 'git_noted', message });
+    return diffOf(service, kept);
+  }
+};

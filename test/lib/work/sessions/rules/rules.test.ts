@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ServiceError } from '../../../../../lib/errors.ts';
+import { caseStateFor } from '../../../../../lib/work/sessions/guards/settle.ts';
+import {
+  abort,
+  complete,
+  fail,
+  interrupt,
+  pause,
+  planReady,
+  startPlanning,
+  startWork,
+} from '../../../../../lib/work/sessions/rules/rules.ts';
+import { milestones, runStateOf } from '../../../../../store/journal/milestones.ts';
+import { STATES, type State } from '../../../../../store/records/case.ts';
+import {
+  isEnded,
+  type Session,
+  type SessionMatter,
+  STATUSES,
+  type Status,
+} from '../../../../../store/records/session.ts';
+import type { SessionRule } from '../../../../../store/sessions/sessions.ts';
+
+const ID = '3f2b8c1e-0000-4000-8000-000000000001';
+const AT = '2026-01-02T03:04:05.006Z';
+const PLAN = { sha256: 'a'.repeat(64), content: 'Do it.' };
+
+const ENDING = { at: AT, summary: 'What was done.' };
+
+const MATTER: SessionMatter = {
+  id: ID,
+  type: 'implementing',
+  mode: 'plan',
+  status: 'queued',
+  provider: 'runbook',
+  created_at: AT,
+};
+
+const sessionIn = (status: Status, mode: 'plan' | 'work' = 'plan'): Session => ({
+  id: ID,
+  case_id: ID,
+  type: 'implementing',
+  mode,
+  status,
+  provider: 'runbook',
+  branch: null,
+  base_commit: null,
+  plan_sha256: null,
+  approved_at: null,
+  approved_by: null,
+  approved_sha256: null,
+  created_at: AT,
+  started_at: null,
+  ended_at: null,
+  usage: null,
+  error: null,
+});
+
+/** Per status what the rule makes of it: a status, the code of a refusal, or nothing. */
+const tableOf = (rule: SessionRule, mode: 'plan' | 'work' = 'plan'): Record<string, string> =>
+  Object.fromEntries(
+    STATUSES.map((status) => [status, outcomeOf(rule, sessionIn(status, mode))] as const).filter(
+      (row): row is readonly [Status, string] => row[1] !== undefined,
+    ),
+  );
+
+const outcomeOf = (rule: SessionRule, session: Session): string | undefined => {
+  try {
+    return rule(session, MATTER)?.status;
+  } catch (error) {
+    assert.ok(error instanceof ServiceError);
+    return error.code;
+  }
+};
+
+const all = (statuses: readonly Status[], outcome: string): Record<string, string> =>
+  Object.fromEntries(statuses.map((status) => [status, outcome]));
+
+const OPEN = STATUSES.filter((status) => !isEnded(status));
+const ENDED = STATUSES.filter((status) => isEnded(status));
+
+describe('the rules of a session', () => {
+  it('begin Plan mode from the queue only, and always in plan mode', () => {
+    const rule = startPlanning({ at: AT, run_marker: ID, case_state_before: 'OPEN' });
+    assert.deepEqual(tableOf(rule), { queued: 'planning' });
+    assert.equal(rule(sessionIn('queued', 'work'), MATTER)?.mode, 'plan');
+  });
+
+  it('have a plan only from planning, and completed work only from working', () => {
+    assert.deepEqual(tableOf(planReady({})), { planning: 'plan_ready' });
+    assert.deepEqual(tableOf(complete(ENDING)), { working: 'completed' });
+  });
+
+  it('let nothing but a ready plan into Work mode', () => {
+    const rule = startWork({ plan: PLAN, seen: undefined, run_marker: ID, at: AT, by: 'operator' });
+    assert.deepEqual(tableOf(rule), {
+      ...all(STATUSES, 'plan_not_ready'),
+      plan_ready: 'working',
+    });
+    assert.deepEqual(tableOf(rule, 'work'), {
+      ...all(OPEN, 'work_mode_active'),
+      ...all(ENDED, 'plan_not_ready'),
+    });
+  });
+
+  it('bind the approval to the text that was read', () => {
+    const approve = (content: string, seen?: string): string | undefined => {
+      const rule = startWork({
+        plan: { ...PLAN, content },
+        seen,
+        run_marker: ID,
+        at: AT,
+        by: 'operator',
+      });
+      return outcomeOf(rule, sessionIn('plan_ready'));
+    };
+    assert.equal(approve('Do it.', PLAN.sha256), 'working');
+    assert.equal(approve('Do it.', 'b'.repeat(64)), 'plan_changed');
+    assert.equal(approve(' \n'), 'plan_empty');
+    const none = startWork({
+      plan: undefined,
+      seen: undefined,
+      run_marker: ID,
+      at: AT,
+      by: 'operator',
+    });
+    assert.equal(outcomeOf(none, sessionIn('plan_ready')), 'plan_not_ready');
+  });
+
+  it('fail and abort whatever has not ended; what has ended stays as it is', () => {
+    assert.deepEqual(tableOf(fail({ ...ENDING, error: 'no' })), all(OPEN, 'failed'));
+    assert.deepEqual(tableOf(abort(ENDING)), {
+      ...all(OPEN, 'aborted'),
+      ...all(ENDED, 'invalid_state'),
+    });
+  });
+
+  it('pause only what should be running', () => {
+    const expected = { planning: 'paused', working: 'paused' };
+    assert.deepEqual(tableOf(interrupt('The daemon stopped.')), expected);
+  });
+});
+
+describe('what a turn used', () => {
+  const USED = { input_tokens: 5, output_tokens: 1, cost_usd: 0.5 };
+  const turn = { usage: USED, native_session_id: 'one', native_cost_usd: 0.75 };
+  const told = (rule: SessionRule, status: Status, matter: Partial<SessionMatter> = {}) => {
+    const session = { ...sessionIn(status), usage: USED };
+    const { usage, native_session_id, native_cost_usd } =
+      rule(session, { ...MATTER, ...matter }) ?? {};
+    return [usage?.input_tokens, usage?.cost_usd, native_session_id, native_cost_usd];
+  };
+  const rules: [string, SessionRule, readonly Status[]][] = [
+    ['planReady', planReady(turn), ['planning']],
+    ['complete', complete({ ...ENDING, turn }), ['working']],
+    ['fail', fail({ ...ENDING, turn, error: 'no' }), OPEN],
+    ['abort', abort({ ...ENDING, turn }), OPEN],
+    ['pause', pause({ ...ENDING, turn }), ['planning', 'working']],
+    ['interrupt', interrupt('stopped', { turn }), ['planning', 'working']],
+  ];
+
+  it('is counted as its session leaves planning or working, and never again', () => {
+    for (const [name, rule, from] of rules) {
+      for (const status of from) {
+        const running = status === 'planning' || status === 'working';
+        const expected = running
+          ? [10, 1, 'one', 0.75]
+          : [undefined, undefined, undefined, undefined];
+        assert.deepEqual(told(rule, status), expected, `${name}, ${status}`);
+      }
+    }
+  });
+
+  it('leaves no cost of an earlier conversation with one that tells none', () => {
+    const free = planReady({ native_session_id: 'two', native_cost_usd: 0 });
+    assert.equal(told(free, 'planning')[3], undefined);
+    assert.equal(told(free, 'planning', { native_cost_usd: 0.75 })[3], 0);
+  });
+});
+
+describe('where a Work item goes with its session', () => {
+  const FOLLOWS: Partial<Record<Status, State>> = {
+    planning: 'INVESTIGATING',
+    working: 'IMPLEMENTING',
+    completed: 'VERIFYING',
+    failed: 'BLOCKED',
+    aborted: 'OPEN',
+  };
+  const CLOSED: readonly State[] = ['RESOLVED', 'NON_ISSUE'];
+
+  it('is told by the status alone, but a closed one, and one with a rebase, stays as it is', () => {
+    for (const status of STATUSES) {
+      for (const state of STATES) {
+        const expected = CLOSED.includes(state) ? undefined : FOLLOWS[status];
+        const session = { status, type: 'implementing' };
+        assert.equal(caseStateFor(session, { state }), expected, `${status}, ${state}`);
+        assert.equal(caseStateFor({ status, type: 'conflict' }, { state }), undefined);
+      }
+    }
+  });
+
+  it('is where it was before, after an abort', () => {
+    for (const before of STATES)
+      assert.equal(
+        caseStateFor(
+          { status: 'aborted', type: 'implementing' },
+          { state: 'IMPLEMENTING' },
+          before,
+        ),
+        before,
+      );
+  });
+});
+
+describe('the milestones of a session', () => {
+  const ways = (event: string): string[] =>
+    [undefined, ...STATUSES].flatMap((before) =>
+      STATUSES.filter((status) =>
+        milestones(before, sessionIn(status), new Date(AT)).some(
+          ({ event_type }) => event_type === event,
+        ),
+      ).map((status) => `${before} → ${status}`),
+    );
+
+  it('tell the start of Work mode at the approval only', () => {
+    assert.deepEqual(ways('session_started'), ['plan_ready → working']);
+  });
+
+  it('tell the completion of work only', () => {
+    assert.deepEqual(ways('session_completed'), ['working → completed']);
+  });
+
+  it('tell each end of an agent, and nothing of sessions without one', () => {
+    const running: readonly Status[] = ['planning', 'working'];
+    const still = STATUSES.filter((status) => !running.includes(status));
+    assert.deepEqual(
+      ways('agent_completed'),
+      running.flatMap((before) => still.map((status) => `${before} → ${status}`)),
+    );
+  });
+
+  it('tell where a session waits for the operator, and that it has failed', () => {
+    for (const [event, status] of [
+      ['session_plan_ready', 'plan_ready'],
+      ['session_paused', 'paused'],
+      ['session_failed', 'failed'],
+    ] as const)
+      assert.deepEqual(
+        ways(event),
+        [undefined, ...STATUSES].map((before) => `${before} → ${status}`),
+      );
+  });
+
+  it('are kept until the session has ended', () => {
+    for (const status of OPEN)
+      assert.deepEqual(runStateOf(sessionIn(status), new Date(AT)), {
+        ...{ case_id: ID, status, since: AT },
+      });
+    for (const status of ENDED) assert.equal(runStateOf(sessionIn(status), new Date(AT)), null);
+  });
+});
