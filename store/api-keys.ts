@@ -1,5 +1,4 @@
 import { basename, join } from 'node:path';
-import { Compile, type Validator } from 'typebox/compile';
 import { makeDirectories } from './disk/directories.ts';
 import { createFile, removeFile, replaceFile } from './disk/durable.ts';
 import { listDirectory } from './disk/folder.ts';
@@ -91,11 +90,8 @@ const keyFile = ({ apiKeys: dir }: Layout, hash: string): string => join(dir, `$
 
 const textOf = (key: ApiKey): string => `${JSON.stringify(key, undefined, 2)}\n`;
 
-let validator: Validator | undefined;
-
 const check = (value: unknown, hash: string): ApiKey => {
-  validator ??= Compile(ApiKey);
-  const key = checkedBy<ApiKey>(validator, value);
+  const key = checkedBy(ApiKey, value);
   if (key.sha256 === hash) return key;
   throw new Problem('not_a_record', '/sha256 is not the name of the file');
 };

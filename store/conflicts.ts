@@ -4,11 +4,11 @@ import { namesIn } from './disk/folder.ts';
 import { assertOwn, changing } from './items/changing.ts';
 import { conflictsDir } from './layout.ts';
 import { shortId, timeName } from './names.ts';
-import { checkConflict } from './read-conflicts.ts';
-import type { ConflictMatter } from './records/conflict.ts';
+import { ConflictMatter } from './records/conflict.ts';
 import { inSlices } from './slices.ts';
 import type { Store } from './store.ts';
 import { logLine, withLogLine } from './text/log-lines.ts';
+import { checkerOf } from './text/parse.ts';
 import { editRecord, readRecord } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 
@@ -96,7 +96,7 @@ export const changeConflict = (
 const now = ({ clock }: Store): string => clock().toISOString();
 
 const readIn = (store: Store, case_id: string, path: string): KeptConflict | undefined => {
-  const record = readRecord(store.layout.root, path, checkConflict);
+  const record = readRecord(store.layout.root, path, checkerOf(ConflictMatter));
   if (record === undefined) return undefined;
   const { matter, source } = record;
   return { case_id, path, matter, log: source.body.trim() };

@@ -1,9 +1,9 @@
 import { appendFileSync, lstatSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Compile, type Validator } from 'typebox/compile';
 import { newestLines } from './disk/lines.ts';
 import type { Layout } from './layout.ts';
 import { DeliveryLine } from './records/delivery.ts';
+import { validatorOf } from './text/parse.ts';
 
 const KEEP = 1000;
 const COMPACT_FROM = 1_048_576;
@@ -33,12 +33,9 @@ export const deliveryIds = ({ deliveries }: Layout): string[] =>
 const SUFFIX = '.ndjson';
 const fileOf = (layout: Layout, id: string): string => join(layout.deliveries, `${id}${SUFFIX}`);
 
-let validator: Validator | undefined;
-
 const parsed = (line: string): DeliveryLine | undefined => {
   const value = fromJson(line);
-  validator ??= Compile(DeliveryLine);
-  return validator.Check(value) ? (value as DeliveryLine) : undefined;
+  return validatorOf(DeliveryLine).Check(value) ? (value as DeliveryLine) : undefined;
 };
 
 const fromJson = (line: string): unknown => {

@@ -4,9 +4,9 @@ import { approvedOf, noteApproved } from './gate/planning-gate.ts';
 import { assertOwn, changing, untilDone } from './items/changing.ts';
 import type { Item } from './items/item.ts';
 import { memoryDir, planningFile } from './layout.ts';
-import { checkPlanning } from './read-planning.ts';
-import { PLANNING_FILES, type PlanningFile, type PlanningMatter } from './records/planning.ts';
+import { PLANNING_FILES, type PlanningFile, PlanningMatter } from './records/planning.ts';
 import { announce, type Store } from './store.ts';
+import { checkerOf } from './text/parse.ts';
 import { editRecord, readRecord } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { editText, readText, type TextFile } from './text/text-file.ts';
@@ -86,7 +86,8 @@ const planningOf = (store: Store, item: Item): Planning => ({
 
 const matterOf = (store: Store, { id, dir }: Item): PlanningMatter => {
   const { root } = store.layout;
-  const found = readRecord(root, planningFile(join(root, dir)), checkPlanning)?.matter ?? {};
+  const found =
+    readRecord(root, planningFile(join(root, dir)), checkerOf(PlanningMatter))?.matter ?? {};
   return { ...found, ...approvedOf(store, id, found.approved) };
 };
 

@@ -1,6 +1,5 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Compile, type Validator } from 'typebox/compile';
 import { createFile, syncDirectory } from './disk/durable.ts';
 import { listDirectory } from './disk/folder.ts';
 import { checkedBy, readJson } from './disk/json-file.ts';
@@ -31,7 +30,7 @@ export const turnPlaces = ({ repositories }: Layout, caseId: string): TurnPlaces
 
 /** The turn of a Work item that is not taken in yet; there is one at most. Throws `unreadable_record`. */
 export const readTurn = (layout: Layout, caseId: string): TurnRecord | undefined =>
-  readJson(layout, fileOf(layout, caseId), check);
+  readJson(layout, fileOf(layout, caseId), (value) => checkedBy(TurnRecord, value));
 
 /** The Work items with such a turn. */
 export const turnOwners = ({ repositories }: Layout): string[] =>
@@ -95,10 +94,3 @@ const fileOf = ({ repositories }: Layout, caseId: string): string =>
 
 const refsOf = ({ repositories }: Layout, caseId: string): string =>
   join(repositories, `${caseId}.refs`);
-
-let validator: Validator | undefined;
-
-const check = (value: unknown): TurnRecord => {
-  validator ??= Compile(TurnRecord);
-  return checkedBy<TurnRecord>(validator, value);
-};

@@ -1,6 +1,5 @@
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Compile, type Validator } from 'typebox/compile';
 import { createFile, hasCode, removeFile, replaceFile } from './disk/durable.ts';
 import { listDirectory } from './disk/folder.ts';
 import { checkedBy, readJson } from './disk/json-file.ts';
@@ -153,11 +152,8 @@ export const recoveredDir = ({ root }: Pick<Layout, 'root'>, dir: string): strin
 const recordFile = ({ worktrees }: Layout, caseId: string): string =>
   join(worktrees, `${caseId}.json`);
 
-let validator: Validator | undefined;
-
 const check = (value: unknown, caseId: string): WorktreeRecord => {
-  validator ??= Compile(WorktreeRecord);
-  const record = checkedBy<WorktreeRecord>(validator, value);
+  const record = checkedBy(WorktreeRecord, value);
   if (record.case_id === caseId) return record;
   throw new Problem('not_a_record', '/case_id names another Work item');
 };

@@ -6,11 +6,11 @@ import { statsAt } from '../disk/plain-path.ts';
 import { duplicateId, problemOf } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { sha256 } from '../names.ts';
-import type { LockMatter } from '../records/lock.ts';
-import { isEnded, type SessionMatter } from '../records/session.ts';
+import { LockMatter } from '../records/lock.ts';
+import { isEnded, SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/approved.ts';
-import { parseLock, parseSession } from '../sessions/read-sessions.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
+import { parserOf } from '../text/parse.ts';
 import { asProblem, fileProblem, LINKED_FOLDER } from '../text/problem.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 import { checkPlain, checkText } from './texts.ts';
@@ -41,7 +41,7 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
     return errorAt(dir, asProblem(thrown));
   }
   const file = `${dir}/session.md`;
-  const entry = readEntry(join(root, file), { before: undefined, parse: parseSession });
+  const entry = readEntry(join(root, file), { before: undefined, parse: parserOf(SessionMatter) });
   if (entry !== undefined) sessions.set(file, entry);
   return [
     ...problemOf(file, entry).map((problem) => error(problem)),
@@ -80,7 +80,7 @@ const twins = (sessions: Sessions): Finding[] => {
 
 const checkLock = (layout: Layout, file: string, sessions: Sessions): Finding[] => {
   const path = join(layout.root, file);
-  const entry = readEntry(path, { before: undefined, parse: parseLock });
+  const entry = readEntry(path, { before: undefined, parse: parserOf(LockMatter) });
   if (entry?.value === undefined) return problemOf(file, entry).map((problem) => error(problem));
   const why = whyStale(entry.value, sessions);
   if (why === undefined) return [];

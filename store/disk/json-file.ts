@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
-import type { Validator } from 'typebox/compile';
+import type { Static, TSchema } from 'typebox';
 import type { Layout } from '../layout.ts';
+import { validatorOf } from '../text/parse.ts';
 import { Problem } from '../text/problem.ts';
 import { readRegularFile, unreadable } from '../text/record-file.ts';
 
@@ -23,9 +24,10 @@ export const readJson = <T>(
   }
 };
 
-/** The value itself, when its schema's validator takes it; a Problem that names the place when not. */
-export const checkedBy = <T>(validator: Validator, value: unknown): T => {
-  if (validator.Check(value)) return value as T;
+/** The value itself, when it fits the schema; a Problem that names the place when not. */
+export const checkedBy = <S extends TSchema>(schema: S, value: unknown): Static<S> => {
+  const validator = validatorOf(schema);
+  if (validator.Check(value)) return value as Static<S>;
   const [error] = validator.Errors(value);
   throw new Problem('not_a_record', `${error?.instancePath || '/'} ${error?.message ?? ''}`);
 };

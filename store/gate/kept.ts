@@ -2,10 +2,10 @@ import { basename, join } from 'node:path';
 import { listDirectory } from '../disk/folder.ts';
 import { planFile, planningFile, sessionFile, sessionsDir } from '../layout.ts';
 import { shortId } from '../names.ts';
-import { checkPlanning } from '../read-planning.ts';
+import { PlanningMatter } from '../records/planning.ts';
 import { SessionMatter } from '../records/session.ts';
-import { checkSession } from '../sessions/read-sessions.ts';
 import type { Store } from '../store.ts';
+import { checkerOf } from '../text/parse.ts';
 import { readRecord, readRegularFile } from '../text/record-file.ts';
 import { type Approved, isClosed, settled } from './gate.ts';
 import { saveGate } from './gate-files.ts';
@@ -90,7 +90,7 @@ export const foundOf = (store: Store, caseId: string, key: string): FoundSession
 };
 
 const foundIn = ({ layout: { root } }: Store, dir: string): FoundSession | undefined => {
-  const matter = readRecord(root, sessionFile(dir), checkSession)?.matter;
+  const matter = readRecord(root, sessionFile(dir), checkerOf(SessionMatter))?.matter;
   const plan = readRegularFile(root, planFile(dir))?.toString('utf8') ?? null;
   return matter && { dir, matter: guardedOf(matter), plan };
 };
@@ -113,7 +113,7 @@ export const approvedIn = ({ layout: { root }, items }: Store, caseId: string): 
   const item = items.byId.get(caseId);
   if (item === undefined) return null;
   const path = planningFile(join(root, item.dir));
-  return read(() => readRecord(root, path, checkPlanning)?.matter.approved) ?? null;
+  return read(() => readRecord(root, path, checkerOf(PlanningMatter))?.matter.approved) ?? null;
 };
 
 // What cannot be read approves nothing, and is told elsewhere.

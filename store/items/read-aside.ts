@@ -1,17 +1,17 @@
 import { join } from 'node:path';
+import type { TSchema } from 'typebox';
 import { listFolder } from '../disk/folder.ts';
-import { parseIssueCopy, parseSync } from '../links/read-links.ts';
 import { isRecordName } from '../names.ts';
-import {
-  parseBodyUpdate,
-  parsePull,
-  parsePullDraft,
-  parseReview,
-  parseTimeline,
-} from '../pulls/read-pulls.ts';
-import { parseConflict } from '../read-conflicts.ts';
-import { parsePlanning } from '../read-planning.ts';
+import { parseTimeline } from '../pulls/read-timeline.ts';
+import { BodyUpdateMatter } from '../records/body-update.ts';
+import { ConflictMatter } from '../records/conflict.ts';
+import { IssueCopyMatter } from '../records/link.ts';
+import { PlanningMatter } from '../records/planning.ts';
+import { PullDraftMatter, PullMatter } from '../records/pull-request.ts';
+import { ReviewMatter } from '../records/review.ts';
+import { SyncMatter } from '../records/sync.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
+import { parserOf } from '../text/parse.ts';
 import type { Problem } from '../text/problem.ts';
 
 /** What a file has to be; undefined for one that is none of ours. */
@@ -22,28 +22,28 @@ const named =
   (name) =>
     Object.hasOwn(kinds, name) ? kinds[name] : undefined;
 
-const records =
-  (parse: (text: string) => unknown): Kind =>
-  (name) =>
-    isRecordName(name) ? parse : undefined;
+const records = (schema: TSchema): Kind => {
+  const parse = parserOf(schema);
+  return (name) => (isRecordName(name) ? parse : undefined);
+};
 
 /** The record files of a Work item that are read when somebody asks for them: no comparison needs them. */
 const FILES: Readonly<Record<string, (text: string) => unknown>> = {
-  'issue.md': parseIssueCopy,
-  'planning.md': parsePlanning,
+  'issue.md': parserOf(IssueCopyMatter),
+  'planning.md': parserOf(PlanningMatter),
 };
 
 /** The folders of such files. */
 const FOLDERS: Readonly<Record<string, Kind>> = {
-  conflicts: records(parseConflict),
+  conflicts: records(ConflictMatter),
   pr: named({
-    'pr.md': parsePull,
-    'draft.md': parsePullDraft,
+    'pr.md': parserOf(PullMatter),
+    'draft.md': parserOf(PullDraftMatter),
     'timeline.ndjson': parseTimeline,
   }),
-  'pr/reviews': records(parseReview),
-  'pr/updates': records(parseBodyUpdate),
-  syncs: records(parseSync),
+  'pr/reviews': records(ReviewMatter),
+  'pr/updates': records(BodyUpdateMatter),
+  syncs: records(SyncMatter),
 };
 
 /** These files as they were read, by path within the Work item: nothing but what is wrong, and what tells a change. */

@@ -3,12 +3,12 @@ import { createFile } from '../disk/durable.ts';
 import { assertOwn } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { issueFile } from '../layout.ts';
-import type { IssueCopyMatter } from '../records/link.ts';
+import { IssueCopyMatter } from '../records/link.ts';
 import type { Store } from '../store.ts';
 import { bodyOfText, textOfBody } from '../text/front-matter.ts';
+import { checkerOf } from '../text/parse.ts';
 import { editRecord, readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
-import { checkIssueCopy } from './read-links.ts';
 
 /** The issue as last synced. */
 export interface IssueCopy extends IssueCopyMatter {
@@ -23,7 +23,7 @@ export const readIssueCopy = (store: Store, caseId: string): IssueCopy | undefin
 
 /** The same, for whoever has the Work item. */
 export const issueCopyOf = ({ layout: { root } }: Store, { dir }: Item): IssueCopy | undefined => {
-  const record = readRecord(root, issueFile(join(root, dir)), checkIssueCopy);
+  const record = readRecord(root, issueFile(join(root, dir)), checkerOf(IssueCopyMatter));
   return record && { ...record.matter, body: textOfBody(record.source) };
 };
 

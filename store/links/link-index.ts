@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import type { Item } from '../items/item.ts';
 import { problemOf } from '../items/item-files.ts';
 import { linkFile } from '../layout.ts';
-import type { IssueLinkMatter, LinkMatter } from '../records/link.ts';
+import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';
 import { inSlices } from '../slices.ts';
 import type { Store } from '../store.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
+import { parserOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
 import { unreadable } from '../text/record-file.ts';
-import { parseLink } from './read-links.ts';
 
 /**
  * Which Work items are linked to which issue, as their link.md said when it was last looked at: after the start, at
@@ -40,12 +40,14 @@ export const noteNewLink = (store: Store, item: Item): void => {
   if (store.links.complete) noteLink(store, item);
 };
 
+const parse = parserOf(LinkMatter);
+
 /** Looks at link.md of a Work item. */
 export const noteLink = (store: Store, item: Item): void => {
   const { byItem } = store.links;
   const before = byItem.get(item.id);
   const path = linkFile(join(store.layout.root, item.dir));
-  const entry = readEntry(path, { before, parse: parseLink });
+  const entry = readEntry(path, { before, parse });
   if (entry === undefined) {
     dropLink(store, item.id);
     return;

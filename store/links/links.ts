@@ -3,15 +3,15 @@ import { createFile } from '../disk/durable.ts';
 import { assertOwn, changing } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { linkFile } from '../layout.ts';
-import type { IssueLinkMatter } from '../records/link.ts';
+import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';
 import type { Store } from '../store.ts';
 import { type FrontMatter, splitFrontMatter } from '../text/front-matter.ts';
 import { logLine, withLogLine } from '../text/log-lines.ts';
+import { checkerOf } from '../text/parse.ts';
 import { type Edit, editRecord, explained, readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { spliceWithin } from '../text/splice-within.ts';
 import { noteLink } from './link-index.ts';
-import { checkLink } from './read-links.ts';
 
 export interface KeptLink {
   issue: IssueLinkMatter | undefined;
@@ -30,7 +30,7 @@ export const readLink = (store: Store, caseId: string): KeptLink | undefined => 
 
 /** The same, for whoever has the Work item. */
 export const linkOf = ({ layout: { root } }: Store, { dir }: Item): KeptLink | undefined => {
-  const record = readRecord(root, linkFile(join(root, dir)), checkLink);
+  const record = readRecord(root, linkFile(join(root, dir)), checkerOf(LinkMatter));
   return record && { issue: record.matter.issue, sha: record.sha };
 };
 
@@ -64,7 +64,9 @@ export const changeLinkInTurn = async (
   const { layout, clock } = store;
   let isThere = false;
   await editRecord(layout, linkFile(join(layout.root, item.dir)), ({ sha, source }) => {
-    const { issue } = explained(`${item.dir}/link.md`, () => checkLink(source.data, source));
+    const { issue } = explained(`${item.dir}/link.md`, () =>
+      checkerOf(LinkMatter)(source.data, source),
+    );
     isThere = issue !== undefined;
     const change = issue && rule({ issue, sha });
     return change && edited(source, change, clock().toISOString());

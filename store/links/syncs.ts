@@ -6,11 +6,11 @@ import { assertOwn } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { syncsDir } from '../layout.ts';
 import { shortId, timeName } from '../names.ts';
-import type { FieldSync, Sync, SyncMatter } from '../records/sync.ts';
+import { type FieldSync, type Sync, SyncMatter } from '../records/sync.ts';
 import type { Store } from '../store.ts';
+import { checkerOf } from '../text/parse.ts';
 import { readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
-import { checkSync } from './read-links.ts';
 import { parseTexts, renderTexts, SIDES, type SyncTexts } from './sync-texts.ts';
 
 /** The syncs of a Work item that changed or found something, oldest first. Throws `unreadable_record`. */
@@ -80,7 +80,7 @@ const textsOf = ({ fields }: SyncMatter): SyncTexts => {
 
 const readIn = (store: Store, item: Item, name: string): Sync | undefined => {
   const { root } = store.layout;
-  const record = readRecord(root, join(folderOf(store, item), name), checkSync);
+  const record = readRecord(root, join(folderOf(store, item), name), checkerOf(SyncMatter));
   if (record === undefined) return undefined;
   const { matter, source } = record;
   const { id, at, trigger, outcome, prefer, moved_to } = matter;

@@ -5,13 +5,13 @@ import { assertOwn, changing, untilDone } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { pullDraftFile } from '../layout.ts';
 import { etagOf } from '../names.ts';
-import type { PullDraftMatter } from '../records/pull-request.ts';
+import { PullDraftMatter } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
 import { bodyOfText, textOfBody } from '../text/front-matter.ts';
+import { checkerOf } from '../text/parse.ts';
 import { editRecord, readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
-import { checkPullDraft } from './read-pulls.ts';
 
 /** What is to be proposed, as it was composed and perhaps edited by hand since. */
 export interface KeptPullDraft {
@@ -54,7 +54,7 @@ const edited = ({ dir }: Item): StoreError =>
   new StoreError('file_busy', `${dir}/pr/draft.md was edited this moment; try again`);
 
 const readIn = (store: Store, item: Item): KeptPullDraft | undefined => {
-  const record = readRecord(store.layout.root, pathOf(store, item), checkPullDraft);
+  const record = readRecord(store.layout.root, pathOf(store, item), checkerOf(PullDraftMatter));
   if (record === undefined) return undefined;
   const { matter, source, sha } = record;
   return { matter, body: textOfBody(source), etag: etagOf(sha) };

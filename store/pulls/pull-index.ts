@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Item } from '../items/item.ts';
 import { pullFile } from '../layout.ts';
-import type { PullMatter } from '../records/pull-request.ts';
+import { PullMatter } from '../records/pull-request.ts';
 import { inSlices } from '../slices.ts';
 import type { Store } from '../store.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
-import { parsePull } from './read-pulls.ts';
+import { parserOf } from '../text/parse.ts';
 
 /**
  * The records of all pull requests, as pr/pr.md said when it was last looked at: after the start, at every hint, at every
@@ -19,10 +19,12 @@ export interface PullIndex {
 
 export const createPullIndex = (): PullIndex => ({ complete: false, byItem: new Map() });
 
+const parse = parserOf(PullMatter);
+
 /** Looks at pr/pr.md of a Work item. */
 export const notePull = ({ pulls, layout }: Store, { id, dir }: Item): void => {
   const path = pullFile(join(layout.root, dir));
-  const entry = readEntry(path, { before: pulls.byItem.get(id), parse: parsePull });
+  const entry = readEntry(path, { before: pulls.byItem.get(id), parse });
   if (entry === undefined) pulls.byItem.delete(id);
   else pulls.byItem.set(id, entry);
 };

@@ -5,14 +5,14 @@ import { assertOwn, changing, untilDone } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { pullFile } from '../layout.ts';
 import { etagOf, timeName } from '../names.ts';
-import type { PullMatter } from '../records/pull-request.ts';
+import { PullMatter } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
 import { bodyOfText, textOfBody } from '../text/front-matter.ts';
+import { checkerOf } from '../text/parse.ts';
 import { editRecord, readRecord, readRegularFile } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
 import { notePull } from './pull-index.ts';
-import { checkPull } from './read-pulls.ts';
 
 /** The record of a Work item's pull request, as it is on disk. */
 export interface KeptPull {
@@ -118,7 +118,7 @@ const replaceFormer = async (
 };
 
 const readIn = (store: Store, item: Item): KeptPull | undefined => {
-  const record = readRecord(store.layout.root, pathOf(store, item), checkPull);
+  const record = readRecord(store.layout.root, pathOf(store, item), checkerOf(PullMatter));
   if (record === undefined) return undefined;
   const { matter, source, sha } = record;
   return { case_id: item.id, matter, body: textOfBody(source), etag: etagOf(sha) };

@@ -6,13 +6,13 @@ import { assertOwn, changing } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { reviewsDir } from '../layout.ts';
 import { sha256 } from '../names.ts';
-import type { ReviewMatter } from '../records/review.ts';
+import { ReviewMatter } from '../records/review.ts';
 import type { Store } from '../store.ts';
 import { parseSections, renderSections } from '../text/fenced.ts';
+import { checkerOf } from '../text/parse.ts';
 import { type Edit, editRecord, explained, readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
-import { checkReview } from './read-pulls.ts';
 
 /** A review or a thread, as it is on disk. */
 export interface KeptReview {
@@ -70,7 +70,9 @@ export const changeReview = (
     const kept = find();
     if (kept === undefined) return undefined;
     await editRecord(store.layout, kept.path, ({ source }) => {
-      const matter = explained(nameOf(store, kept.path), () => checkReview(source.data, source));
+      const matter = explained(nameOf(store, kept.path), () =>
+        checkerOf(ReviewMatter)(source.data, source),
+      );
       const changes = rule(matter);
       return changes && { changes };
     });
@@ -117,7 +119,7 @@ const reviewsIn = (store: Store, item: Item): KeptReview[] => {
 };
 
 const readIn = (store: Store, path: string): KeptReview | undefined => {
-  const record = readRecord(store.layout.root, path, checkReview);
+  const record = readRecord(store.layout.root, path, checkerOf(ReviewMatter));
   if (record === undefined) return undefined;
   const { matter, source } = record;
   return { path, matter, texts: parseSections(source.body).map(({ text }) => text) };

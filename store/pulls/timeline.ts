@@ -6,7 +6,7 @@ import type { PullTransition } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { editText } from '../text/text-file.ts';
-import { parseTransition } from './read-pulls.ts';
+import { parseTransition } from './read-timeline.ts';
 
 export type NewTransition = Omit<PullTransition, 'seq'>;
 

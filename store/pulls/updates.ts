@@ -4,13 +4,13 @@ import { namesIn } from '../disk/folder.ts';
 import { assertOwn, changing } from '../items/changing.ts';
 import { pullUpdatesDir } from '../layout.ts';
 import { etagOf, shortId, timeName } from '../names.ts';
-import type { BodyUpdateMatter } from '../records/body-update.ts';
+import { BodyUpdateMatter } from '../records/body-update.ts';
 import type { Store } from '../store.ts';
 import { bodyOfText, textOfBody } from '../text/front-matter.ts';
+import { checkerOf } from '../text/parse.ts';
 import { editRecord, readRecord, readRegularFile } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
-import { checkBodyUpdate } from './read-pulls.ts';
 
 /** A change of a published body, as it is on disk: edited by hand, it is what is published. */
 export interface KeptUpdate {
@@ -64,7 +64,7 @@ export const notePublished = (
 
 const readIn = (store: Store, case_id: string, path: string): KeptUpdate | undefined => {
   const { root } = store.layout;
-  const record = readRecord(root, path, checkBodyUpdate);
+  const record = readRecord(root, path, checkerOf(BodyUpdateMatter));
   if (record === undefined) return undefined;
   const { matter, source, sha } = record;
   const base = readRegularFile(root, baseFile(path))?.toString('utf8');

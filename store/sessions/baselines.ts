@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Compile, type Validator } from 'typebox/compile';
 import { createFile, replaceFile, syncDirectory } from '../disk/durable.ts';
 import { listDirectory } from '../disk/folder.ts';
 import { checkedBy, readJson } from '../disk/json-file.ts';
@@ -13,7 +12,7 @@ import { readRegularFile } from '../text/record-file.ts';
  * that first. Throws `unreadable_record`.
  */
 export const readBaseline = (layout: Layout, caseId: string): Baseline | undefined =>
-  readJson(layout, fileOf(layout, caseId), check);
+  readJson(layout, fileOf(layout, caseId), (value) => checkedBy(Baseline, value));
 
 /** The Work items with a turn that is not compared yet. */
 export const baselineOwners = ({ baselines }: Layout): string[] =>
@@ -53,10 +52,3 @@ const refsFileOf = ({ baselines }: Layout, caseId: string): string =>
   join(baselines, `${caseId}.refs`);
 
 const fileOf = ({ baselines }: Layout, caseId: string): string => join(baselines, `${caseId}.json`);
-
-let validator: Validator | undefined;
-
-const check = (value: unknown): Baseline => {
-  validator ??= Compile(Baseline);
-  return checkedBy(validator, value);
-};

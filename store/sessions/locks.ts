@@ -4,11 +4,11 @@ import { createFile, makeDirectory, syncDirectory } from '../disk/durable.ts';
 import { inFolderTurn } from '../disk/folder-guard.ts';
 import { assertNoLinks } from '../disk/plain-path.ts';
 import { sessionLockFile, sessionsDir } from '../layout.ts';
-import type { Lock, LockMatter } from '../records/lock.ts';
+import { type Lock, LockMatter } from '../records/lock.ts';
 import type { Store } from '../store.ts';
+import { checkerOf } from '../text/parse.ts';
 import { readable, readRegularFile } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
-import { checkLock } from './read-sessions.ts';
 
 /** Who holds the session lock of a Work item. Undefined when there is no such Work item. The file says it, whoever wrote it. */
 export const readLock = (store: Store, caseId: string): Lock | undefined => {
@@ -42,6 +42,8 @@ export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
   });
 };
 
+const check = checkerOf(LockMatter);
+
 // A lock that cannot be read is held all the same: by whom, nobody can tell.
 const readMatter = ({ layout }: Store, dir: string): LockMatter | undefined => {
   const path = sessionLockFile(dir);
@@ -49,7 +51,7 @@ const readMatter = ({ layout }: Store, dir: string): LockMatter | undefined => {
     const bytes = readRegularFile(layout.root, path);
     if (bytes === undefined) return undefined;
     const source = readable(layout.root, path, bytes);
-    return checkLock(source.data, source);
+    return check(source.data, source);
   } catch {
     return {
       kind: 'operator',

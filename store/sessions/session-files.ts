@@ -4,10 +4,12 @@ import { statsAt } from '../disk/plain-path.ts';
 import { problemOf } from '../items/item-files.ts';
 import { faulty, readAside } from '../items/read-aside.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
+import { LockMatter } from '../records/lock.ts';
+import { SessionMatter } from '../records/session.ts';
 import { type Entry, readEntry } from '../text/entry.ts';
+import { parserOf } from '../text/parse.ts';
 import { asProblem, type FileProblem, LINKED_FOLDER, type Problem } from '../text/problem.ts';
 import { approvalProblems } from './approved.ts';
-import { parseLock, parseSession } from './read-sessions.ts';
 
 /**
  * What of a Work item is not kept in memory, as it was last read: sessions, the lock, records of rebases and of its pull
@@ -59,6 +61,9 @@ const readOne = (
     return faulty(asProblem(error));
   }
 };
+
+const parseLock = parserOf(LockMatter);
+const parseSession = parserOf(SessionMatter);
 
 // Of what was approved, its hash.
 const parseApproval = (text: string): unknown => parseSession(text).approved_sha256;

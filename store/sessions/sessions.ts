@@ -8,14 +8,14 @@ import { intendMatter, matterOf, noteMatter } from '../gate/session-gate.ts';
 import { milestones, runStateOf } from '../journal/milestones.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { sessionDirName, shortId } from '../names.ts';
-import { byAge, isEnded, type Session, type SessionMatter } from '../records/session.ts';
+import { byAge, isEnded, type Session, SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { textOfBody } from '../text/front-matter.ts';
+import { checkerOf } from '../text/parse.ts';
 import { Problem } from '../text/problem.ts';
 import { editRecord, readable, readRegularFile, unreadable } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { planSeen } from './approved.ts';
-import { checkSession } from './read-sessions.ts';
 
 /** A session with what only the daemon needs, and its directory. */
 export interface KeptSession {
@@ -192,13 +192,15 @@ const readOrSkip = (store: Store, caseId: string, dir: string): KeptSession | un
   }
 };
 
+const check = checkerOf(SessionMatter);
+
 const readIn = (store: Store, case_id: string, dir: string): KeptSession | undefined => {
   const { root } = store.layout;
   const bytes = bytesOf(store, dir);
   if (bytes === undefined) return undefined;
   const source = readable(root, sessionFile(dir), bytes);
   try {
-    const matter = matterOf(store, dir, checkSession(source.data, source));
+    const matter = matterOf(store, dir, check(source.data, source));
     return { dir, matter, session: sessionOf(store, case_id, { dir, matter }) };
   } catch (error) {
     if (error instanceof Problem) throw unreadable(sessionFile(dir).slice(root.length + 1), error);

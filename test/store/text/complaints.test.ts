@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Settings } from '../../../store/records/settings.ts';
-import { checkerOf, parsing } from '../../../store/text/parse.ts';
+import { parserOf } from '../../../store/text/parse.ts';
 import { fileProblems, Problem } from '../../../store/text/problem.ts';
 
-const parse = parsing(checkerOf(Settings));
+const parse = parserOf(Settings);
 
 /** What is told of such settings: line, column and words of each. */
 const toldOf = (

@@ -1,32 +1,16 @@
-import { Compile, type Validator } from 'typebox/compile';
-import { BodyUpdateMatter } from '../records/body-update.ts';
-import { PullDraftMatter, PullMatter, PullTransition } from '../records/pull-request.ts';
-import { ReviewMatter } from '../records/review.ts';
-import { checkerOf, parsing } from '../text/parse.ts';
+import { PullTransition } from '../records/pull-request.ts';
+import { validatorOf } from '../text/parse.ts';
 import { Problem } from '../text/problem.ts';
-
-export const checkPull = checkerOf(PullMatter);
-export const checkPullDraft = checkerOf(PullDraftMatter);
-export const checkReview = checkerOf(ReviewMatter);
-export const checkBodyUpdate = checkerOf(BodyUpdateMatter);
-
-export const parsePull = parsing(checkPull);
-export const parsePullDraft = parsing(checkPullDraft);
-export const parseReview = parsing(checkReview);
-export const parseBodyUpdate = parsing(checkBodyUpdate);
 
 /** The transition of one line of timeline.ndjson. Undefined for what is none: it is never in the way of the others. */
 export const parseTransition = (line: string): PullTransition | undefined => {
-  validator ??= Compile(PullTransition);
   try {
     const value: unknown = JSON.parse(line);
-    return validator.Check(value) ? value : undefined;
+    return validatorOf(PullTransition).Check(value) ? (value as PullTransition) : undefined;
   } catch {
     return undefined;
   }
 };
-
-let validator: Validator<Record<never, never>, typeof PullTransition> | undefined;
 
 /** The whole of timeline.ndjson, where it can be read; else the Problem of its first bad line. */
 export const parseTimeline = (text: string): PullTransition[] => {
