@@ -4,7 +4,7 @@ import { created, diff, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { answerQuestion } from '../lib/work/sessions/lifecycle/answer-question.ts';
-import { approvePlan } from '../lib/work/sessions/lifecycle/approve.ts';
+import { approvePlan, revisePlan } from '../lib/work/sessions/lifecycle/approve.ts';
 import { answerPermission, finishSession } from '../lib/work/sessions/lifecycle/control.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
 import {
@@ -14,9 +14,8 @@ import {
   getStream,
   listSessions,
   putPlan,
+  usageOf,
 } from '../lib/work/sessions/lifecycle/read.ts';
-import { revisePlan } from '../lib/work/sessions/lifecycle/revise.ts';
-import { usageOf } from '../lib/work/sessions/lifecycle/usage.ts';
 import { Id, Sha256, Word } from '../store/records/id.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';

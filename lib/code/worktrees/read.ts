@@ -3,11 +3,23 @@ import { readLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readWorktree } from '../../../store/worktrees.ts';
 import { notFound, ServiceError } from '../../errors.ts';
+import type { Traces } from '../../tools/process/process-tree.ts';
 import type { Setups, WithSetups } from './setup/setups.ts';
 
 /** The record of a Work item's worktree; undefined when it has none. Throws 409 `unreadable_record`. */
 export const findWorktree = (store: Store, caseId: string): WorktreeRecord | undefined =>
   readWorktree(store, caseId);
+
+/** By what the processes of a Work item's run are known, besides its marker: they stand in its worktree. */
+export const tracesOf = (store: Store, caseId: string): Traces => {
+  try {
+    const dir = findWorktree(store, caseId)?.path;
+    return dir === undefined ? {} : { dir };
+  } catch {
+    // A record that cannot be read is told where it is needed; the marker finds most.
+    return {};
+  }
+};
 
 /** Where the other Work items are worked on: the settings may name any place for that. */
 export const otherWorktrees = (store: Store, caseId: string): string[] =>

@@ -16,7 +16,7 @@ import { putMessage } from '../../tools/git/write/git-files.ts';
 import { type RebaseAnswer, rebaseState, type Stop } from '../../tools/git/write/rebase.ts';
 import { update } from '../cases/change.ts';
 import { isClosed, moveTo, unblock } from '../cases/moves.ts';
-import { endQueued } from '../sessions/lifecycle/end-queued.ts';
+import { endQueued } from '../sessions/lifecycle/control.ts';
 import type { WithEngine } from '../sessions/live/engine.ts';
 
 export interface Clean {

@@ -1,10 +1,10 @@
 import { baselineOwners, readBaseline } from '../../../store/sessions/baselines.ts';
 import type { WithStore } from '../../../store/store.ts';
+import { tracesOf } from '../../code/worktrees/read.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { sweep } from '../../tools/process/process-tree.ts';
 import { undoInterrupted } from '../sessions/turns/baseline.ts';
-import { tracesOf } from '../sessions/turns/traces.ts';
 import { turnOfPlanning } from './turn.ts';
 
 /**

@@ -12,10 +12,10 @@ import { trustCommandFor } from '../../../../store/trust/told.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import { saidBy } from '../../../guard/api-keys/said-by.ts';
 import { refuseClosedGate } from '../../planning/gate.ts';
-import { decideWith } from '../guards/decide.ts';
+import { decide, decideWith } from '../guards/decide.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { type Approval, startWork } from '../rules/rules.ts';
-import { goToWork, holdingLock } from './launch.ts';
+import { type Approval, sendBack, startWork } from '../rules/rules.ts';
+import { goToPlan, goToWork, holdingLock } from './launch.ts';
 import { keptSession } from './read.ts';
 
 /** What the operator read, and the API key that was shown, if one was. */
@@ -74,4 +74,19 @@ const refuseWaiting = (store: Store, { dir, session }: KeptSession): void => {
     `plan.md was written by file while a program ran that no sandbox held, and that waits for you: ${trustCommandFor(store.layout)} takes it. To approve the plan before it, which GET …/plan shows, send its plan_sha256.`,
     { members: { plan_sha256 } },
   );
+};
+
+/** Sends the plan back with the operator's words: the agent plans again, from its plan as it stands and from these. */
+export const revisePlan = async (
+  service: SessionNeeds,
+  caseId: string,
+  id: string,
+  comment: string,
+): Promise<Session> => {
+  const kept = await keptSession(service, caseId, id);
+  const rule = sendBack({ comment, run_marker: randomUUID() });
+  const revised = await holdingLock(service, kept, () => decide(service, caseId, id, rule));
+  if (revised === undefined) throw notFound('session', id);
+  goToPlan(service, revised);
+  return revised.session;
 };

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../../../store/records/session.ts';
-import { readSession } from '../../../../store/sessions/sessions.ts';
+import { listSessions, readSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
 import { activeSession } from '../guards/active.ts';
 import { approvedPlan } from '../guards/approved.ts';
 import { decide } from '../guards/decide.ts';
 import { refuseLost } from '../guards/lost-work.ts';
-import type { WithEngine } from '../live/engine.ts';
-import { stopLive } from '../live/engine.ts';
+import { stopLive, type WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { abort, notNow, pausedNoMore } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
@@ -35,6 +35,23 @@ export const abortSession = async (service: SessionNeeds, caseId: string): Promi
     if (aborted.session.status !== 'aborted') continue;
     await wakeQueue(service);
     return aborted.session;
+  }
+};
+
+/** Ends the sessions of this type that only wait: what they were to be about is no more. */
+export const endQueued = async (
+  service: WithEngine & WithGit & WithStore,
+  caseId: string,
+  type: string,
+): Promise<void> => {
+  for (const kept of listSessions(service.store, caseId) ?? []) {
+    const { session } = kept;
+    if (session.type !== type || session.status !== 'queued' || session.elsewhere === true)
+      continue;
+    const ending = await wrapUp(service, kept, { status: 'aborted' });
+    await decide(service, caseId, session.id, (current, matter) =>
+      current.status === 'queued' ? abort(ending)(current, matter) : undefined,
+    );
   }
 };
 

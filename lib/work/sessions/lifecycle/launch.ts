@@ -11,6 +11,7 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { maySessionStart, rebaseUnderWay } from '../../../code/rebase/under-way.ts';
+import { tracesOf } from '../../../code/worktrees/read.ts';
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
@@ -20,8 +21,7 @@ import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
 import { decide } from '../guards/decide.ts';
 import { isUntrusted, needTrustOf } from '../guards/trust.ts';
-import type { WithEngine } from '../live/engine.ts';
-import { newRun, START } from '../live/engine.ts';
+import { newRun, START, type WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { fillPlaces, noPlaceLeft, takePlace } from '../live/places.ts';
 import { noteWaiting } from '../live/stream.ts';
@@ -29,7 +29,6 @@ import { refuseElsewhere } from '../rules/elsewhere.ts';
 import { startPlanning } from '../rules/rules.ts';
 import { endFailed } from '../turns/end.ts';
 import { planTurn } from '../turns/plan-turn.ts';
-import { tracesOf } from '../turns/traces.ts';
 import { type Work, workTurn } from '../turns/work-turn.ts';
 
 /** Starts what waits and may start: per Work item first come first served, over all at most `max_sessions` at once. */

@@ -1,6 +1,6 @@
 import { visible } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
-import { isEnded, type Session } from '../../../../store/records/session.ts';
+import { isEnded, type Session, type Usage } from '../../../../store/records/session.ts';
 import { readApproved } from '../../../../store/sessions/approved.ts';
 import { readDiff, readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import {
@@ -10,6 +10,7 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { TextFile } from '../../../../store/text/text-file.ts';
+import { addUsage } from '../../../agents/usage.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import { decided } from '../guards/decide.ts';
 import type { Engine, WithEngine } from '../live/engine.ts';
@@ -125,4 +126,14 @@ export const getStream = async (service: WithEngine & WithStore, caseId: string,
     open: (after: number, signal: AbortSignal) => transcript.follow(after, signal),
     soFar: (after: number) => transcript.soFar(after),
   };
+};
+
+/** What all sessions of a Work item used, as far as their agents told. Read from their records: nothing keeps a count. */
+export const usageOf = async (
+  service: WithEngine & WithStore,
+  caseId: string,
+): Promise<Usage & { sessions: number }> => {
+  const told = (await listSessions(service, caseId)).flatMap(({ usage }) => usage ?? []);
+  const none: Usage = { input_tokens: null, output_tokens: null, cost_usd: null };
+  return { sessions: told.length, ...told.reduce(addUsage, none) };
 };

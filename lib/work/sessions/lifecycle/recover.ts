@@ -8,7 +8,7 @@ import {
 import type { WithStore } from '../../../../store/store.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';
 import { unstage } from '../../../code/rebase/unstage.ts';
-import { findWorktree } from '../../../code/worktrees/read.ts';
+import { findWorktree, tracesOf } from '../../../code/worktrees/read.ts';
 import type { WithLog } from '../../../log.ts';
 import { sweepStates } from '../../../sandbox/state/open.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
@@ -23,7 +23,6 @@ import { untoldTurn } from '../live/untold-turn.ts';
 import { fail, INTERRUPTED, interrupt, isRunning, type TurnEnd } from '../rules/rules.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
-import { tracesOf } from '../turns/traces.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { wakeQueue } from './launch.ts';
 import { takeUpLocked } from './take-up.ts';

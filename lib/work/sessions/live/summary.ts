@@ -2,7 +2,6 @@ import { counted } from '../../../../base/counted.ts';
 import { fenceOff } from '../../../../base/fence-off.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
-import { settingsTouched } from './agent-settings.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
 import { questionsPart } from './questions.ts';
 import { isOpen, type Told, type ToldCall } from './told.ts';
@@ -137,6 +136,23 @@ const leftOut = (paths: readonly string[]): string[] =>
         'Not in the patch, for each is a git repository of its own, or a file of more than 1 GiB:',
         fenceOff(firstOf(paths, 'of them').join('\n'), 'text'),
       ];
+
+const SETTINGS = [
+  /(^|["/])\.(claude|codex|opencode|gemini|qwen|cursor|vscode)\//,
+  /(^|["/])(\.mcp\.json|opencode\.jsonc?|CLAUDE\.md|CLAUDE\.local\.md|AGENTS(\.override)?\.md|GEMINI\.md|QWEN\.md)"?$/,
+];
+
+/** Changed files that agents and editors take for their settings: what stands there may run later, outside of any sandbox. */
+export const settingsTouched = (changes: Changes | undefined): string[] => {
+  if (changes === undefined || 'unknown' in changes) return [];
+  const touched = changes.files
+    .map(({ path }) => path)
+    .filter((path) => SETTINGS.some((pattern) => pattern.test(path)));
+  if (touched.length === 0) return [];
+  return [
+    `**Settings of agents or editors were changed:** ${touched.map((path) => `\`${path}\``).join(', ')}. What they name runs when an agent or editor is started there, outside of the sandbox, too: read them first.`,
+  ];
+};
 
 // Nobody says how a call ended that was not over when its run was.
 const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): string[] => {

@@ -1,14 +1,18 @@
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { KeptSession } from '../../../../store/sessions/sessions.ts';
-import type { RunResult } from '../../../agents/provider.ts';
+import type { PartialWork, RunResult } from '../../../agents/provider.ts';
+import { status } from '../../../tools/git/read/status.ts';
+import type { WithGit } from '../../../tools/git/run/git.ts';
 import { approvedPlan } from '../guards/approved.ts';
 import { decide } from '../guards/decide.ts';
+import type { WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
+import { toldBy } from '../live/told.ts';
 import { complete } from '../rules/rules.ts';
 import { aboutOf } from './about.ts';
 import { runAndUnstage } from './conflict.ts';
 import { endTurn, stopped } from './end.ts';
-import { partialWork } from './partial.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { wholeDiffOf, wrapUpCompleted } from './wrap-up.ts';
@@ -42,6 +46,21 @@ export const workTurn = async (
     return endTurn(service, kept, result.error ?? UNFINISHED, result);
   const ending = await wrapUpCompleted(service, kept, result);
   await decide(service, case_id, kept.session.id, complete(ending));
+};
+
+// What a Work run that was stopped has done so far, so that the next goes on where it stopped.
+const partialWork = async (
+  { git, engine }: WithEngine & WithGit,
+  kept: KeptSession,
+  worktree: WorktreeRecord,
+): Promise<PartialWork> => {
+  const { files } = await status(git, worktree);
+  return {
+    files: files.map(({ code, path }) => `${code} ${path}`),
+    done: (await toldBy(engine, kept)).calls
+      .filter(({ status }) => status === 'completed' || status === 'skipped')
+      .map(({ id }) => id),
+  };
 };
 
 // Agents say that they are done, too, when they could not reach their model, and when they only spoke of doing it.
