@@ -1,5 +1,6 @@
 // The house: which room imports what. Everything that .ci/rooms.json does not allow is refused, types too, and so are a
-// folder that it does not list, a line of it that nobody needs, and a room that stands above one that it imports.
+// folder that it does not list, a line of it that nobody needs, a room that stands above one that it imports, and files
+// that import each other.
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -50,6 +51,26 @@ export const outOfLine = (rooms) => {
   );
 };
 
+/** Files that import each other, types included, however many are in between: each circle once. */
+export const circles = (files) => {
+  const done = new Set();
+  const walk = (path, above) => {
+    const at = above.indexOf(path);
+    if (at >= 0) return [`${[...above.slice(at), path].join(' -> ')}: a circle`];
+    if (done.has(path) || files[path] === undefined) return [];
+    const found = importsOf(files[path])
+      .filter((wanted) => wanted.startsWith('.'))
+      .flatMap((wanted) => walk(posix.join(posix.dirname(path), wanted), [...above, path]));
+    done.add(path);
+    return found;
+  };
+  return Object.keys(files).flatMap((path) => walk(path, []));
+};
+
+// Of the store's there is one still.
+const outsideStore = (files) =>
+  Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith('store/')));
+
 const needless = (rooms, used) =>
   Object.entries(rooms).flatMap(([room, lists]) =>
     Object.entries(lists).flatMap(([kind, names]) =>
@@ -64,7 +85,7 @@ export const check = (rooms, files) => {
   const used = new Set();
   const seen = (...what) => void used.add(what.join(' '));
   const found = Object.entries(files).flatMap(([path, text]) => refused(rooms, path, text, seen));
-  return [...found, ...outOfLine(rooms), ...needless(rooms, used)];
+  return [...found, ...outOfLine(rooms), ...needless(rooms, used), ...circles(outsideStore(files))];
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -1,6 +1,5 @@
 import type { Environment } from '../tools/process/environment.ts';
 import { isFilled } from '../tools/process/find-program.ts';
-import type { Preset } from './presets.ts';
 
 /** Whether there is a login, or a key: not whether it is good still, which only the network would say. */
 export type Login = 'yes' | 'no' | 'unknown';
@@ -17,7 +16,7 @@ export interface LoginSigns {
 
 /** Looks for a login by what is known of the agent; nothing is started. `places`: where its state is, in the preset's order. */
 export const loginOf = (
-  { logged_in_by: signs, state_dirs }: Pick<Preset, 'logged_in_by' | 'state_dirs'>,
+  { logged_in_by: signs, state_dirs }: { logged_in_by?: LoginSigns; state_dirs: readonly string[] },
   env: Environment,
   places: readonly string[],
 ): Login => {

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
-import { createGit, type Git } from '../tools/git/run/git.ts';
+import { createGit } from '../tools/git/run/create-git.ts';
+import type { Git } from '../tools/git/run/git.ts';
 import { homeOf } from '../tools/git/write/commit.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 

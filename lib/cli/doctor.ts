@@ -6,7 +6,7 @@ import type { Entry } from '../../store/text/entry.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
-import { createGit } from '../tools/git/run/git.ts';
+import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import { codeHost } from './doctor-code-host.ts';
 import { machine } from './doctor-machine.ts';

@@ -5,7 +5,7 @@ import { makeWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { isLoopbackAddress } from '../http/local-only.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
-import { createGit } from '../tools/git/run/git.ts';
+import { createGit } from '../tools/git/run/create-git.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import { Refusal } from './refusal.ts';
 

@@ -37,7 +37,7 @@ import { sweepSocketDirs } from '../sandbox/egress/socket-dir.ts';
 import { createWorld } from '../sandbox/egress/world.ts';
 import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 import type { Service, VersionInfo } from '../service.ts';
-import { createGit } from '../tools/git/run/git.ts';
+import { createGit } from '../tools/git/run/create-git.ts';
 import { createCallers } from '../tools/process/caller.ts';
 import { cleanEnvironment, loginEnvironment } from '../tools/process/environment.ts';
 import { announceRuns } from '../tools/process/keepers.ts';

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import type { Environment } from '../tools/process/environment.ts';
 import { homeView } from './home.ts';
 import { real } from './mounts.ts';
-import type { SandboxView } from './sandbox.ts';
 
 /** What a program may see and do, in absolute paths with links resolved. */
 export interface SeatbeltView {
@@ -116,10 +115,16 @@ export const quoted = (path: string): string => {
   return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 };
 
+/** What of the sandbox's own view counts here. */
+type Given = Pick<SeatbeltView, 'phase' | 'cwd' | 'hidden' | 'writable'> & {
+  state?: readonly string[];
+  readable?: readonly string[];
+};
+
 /** The arguments that run `argv` under Seatbelt, in a view of the sandbox's. Only macOS has it, and nobody has tried it there. */
 export const seatbeltArguments = (
   argv: readonly string[],
-  view: SandboxView,
+  view: Given,
   { env, readable }: { env: Environment; readable: readonly string[] },
 ): string[] => {
   const { cwd, phase, writable, state = [], readable: kept = [], hidden } = view;

@@ -17,9 +17,10 @@ interface Checks {
   refused(rooms: Rooms, path: string, text: string): string[];
   outOfLine(rooms: Rooms): string[];
   check(rooms: Rooms, files: Record<string, string>): string[];
+  circles(files: Record<string, string>): string[];
 }
 
-const { refused, outOfLine, check } = (await import(
+const { refused, outOfLine, check, circles } = (await import(
   pathToFileURL(resolve('.ci/rooms.mjs')).href
 )) as Checks;
 const rooms: Rooms = JSON.parse(readFileSync('.ci/rooms.json', 'utf8'));
@@ -64,6 +65,19 @@ describe('the rooms of the house', () => {
       assert.equal(refused(rooms, path, `import x from '@left/pad/sub';`).length, 1);
     });
   }
+
+  it('hold no circle of files, types included', () => {
+    const files = {
+      'a/one.ts': `import { two } from './two.ts';`,
+      'a/two.ts': `import type { Three } from '../b/three.ts';`,
+      'b/three.ts': `export type { One } from '../a/one.ts';`,
+      'b/four.ts': `import { one } from '../a/one.ts';`,
+    };
+    assert.deepEqual(circles(files), ['a/one.ts -> a/two.ts -> b/three.ts -> a/one.ts: a circle']);
+    assert.deepEqual(circles({ ...files, 'b/three.ts': '' }), []);
+    const told = check({ a: { may: ['b'] }, b: { may: ['a'] } }, files);
+    assert.ok(told.some((line) => line.endsWith('a circle')));
+  });
 
   it('refuse a folder that is not listed, and a line that nobody needs', () => {
     assert.match(refused(rooms, 'attic/box.ts', '')[0] ?? '', /no room/);

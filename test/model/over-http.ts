@@ -11,7 +11,7 @@ import { createExporter } from '../../lib/out/export/exporter.ts';
 import { createFeed } from '../../lib/out/feed/feed.ts';
 import { createDispatcher } from '../../lib/out/webhooks/dispatcher.ts';
 import type { Service } from '../../lib/service.ts';
-import { createGit } from '../../lib/tools/git/run/git.ts';
+import { createGit } from '../../lib/tools/git/run/create-git.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
 import { createEngine } from '../../lib/work/sessions/live/engine.ts';
 import { sections } from '../../routes/index.ts';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createGit } from '../../lib/tools/git/run/git.ts';
+import { createGit } from '../../lib/tools/git/run/create-git.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';

@@ -4,9 +4,8 @@ import { appendTimeline, type NewTransition } from '../../../store/pulls/timelin
 import type { PullMatter, PullTransition } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
 import { unknown } from '../pull-requests/timeline.ts';
-import type { Heard } from './apply.ts';
 import type { Change } from './change.ts';
-import { isIn, isOlder, meant, newest, type Told } from './told.ts';
+import { type Heard, isIn, isOlder, meant, newest, type Told } from './told.ts';
 
 type Pull = Told['pulls'][number];
 

@@ -4,12 +4,6 @@ import { tellLinks } from './apply-link.ts';
 import { tellPulls } from './apply-pull.ts';
 import type { Told } from './told.ts';
 
-/** The Work items that something was told, and those that knew of something newer already. */
-export interface Heard {
-  told: string[];
-  older: string[];
-}
-
 /** Tells the records of those Work items that a delivery is about, which memory knows. Done again it changes nothing. */
 export const tellItems = async (
   store: Store,

@@ -22,6 +22,12 @@ export interface Told extends Repository {
   formerly: string | undefined;
 }
 
+/** The Work items that something was told, and those that knew of something newer already. */
+export interface Heard {
+  told: string[];
+  older: string[];
+}
+
 /** Reads a payload, trusting no part of it. Undefined where it tells of no repository. */
 export const toldBy = (event: string, payload: Wire): Told | undefined => {
   const at = repositoryOf(payload);

@@ -1,7 +1,5 @@
 import type { Environment } from '../../process/environment.ts';
 import type { Input } from '../../process/execute.ts';
-import { findProgram } from '../../process/find-program.ts';
-import { attempt } from './command.ts';
 import type { Setting } from './settings.ts';
 
 /** A repository or worktree by its parts, as recorded when it was made or found. git looks for nothing by itself. */
@@ -67,43 +65,6 @@ export interface Git extends Runner {
   /** Several commands as one write of the repository: nobody else's write comes in between. */
   turn<T>(common_dir: string, work: (run: Run) => Promise<T>): Promise<T>;
 }
-
-/** The one door to git. The program is looked up once, so that no PATH can change later what runs. */
-export const createGit = ({ env, login = {} }: { env: Environment; login?: Environment }): Git => {
-  const program = findProgram('git', env);
-  const turns = createTurns();
-  const now: Run = (place, args, options = {}) =>
-    attempt({ program, env: options.remote ? { ...env, ...login } : env, place, args, options });
-  return {
-    program,
-    turn: (common_dir, work) => turns(common_dir, () => work(now)),
-    run: async (place, args, options = {}) => {
-      if (options.read === true || options.remote === true) return now(place, args, options);
-      return turns(await turnOf(now, place), () => now(place, args, options));
-    },
-  };
-};
-
-const turnOf = async (run: Run, place: Place): Promise<string> => {
-  if (typeof place !== 'string') return place.common_dir;
-  const args = ['rev-parse', '--path-format=absolute', '--git-common-dir'];
-  const { code, stdout } = await run(place, args, { read: true, ok: [0, 128] });
-  return code === 0 ? stdout.toString('utf8').trimEnd() : place;
-};
-
-const createTurns = () => {
-  const last = new Map<string, Promise<unknown>>();
-  return <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const turn = (last.get(key) ?? Promise.resolve()).then(work);
-    const settled = turn
-      .catch(() => undefined)
-      .then(() => {
-        if (last.get(key) === settled) last.delete(key);
-      });
-    last.set(key, settled);
-    return turn;
-  };
-};
 
 export interface WithGit {
   readonly git: Git;

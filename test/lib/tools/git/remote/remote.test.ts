@@ -12,8 +12,9 @@ import {
   addressOf,
 } from '../../../../../lib/tools/git/remote/remote-address.ts';
 import type { Remote } from '../../../../../lib/tools/git/remote/talk.ts';
+import { createGit } from '../../../../../lib/tools/git/run/create-git.ts';
 import { GitError } from '../../../../../lib/tools/git/run/error.ts';
-import { createGit, type Git } from '../../../../../lib/tools/git/run/git.ts';
+import type { Git } from '../../../../../lib/tools/git/run/git.ts';
 import { cleanEnvironment } from '../../../../../lib/tools/process/environment.ts';
 import { type Fault, hostedBare, openGitServer } from '../../../../helpers/git-server.ts';
 import { asyncGit } from '../../../../helpers/git-workspace.ts';
