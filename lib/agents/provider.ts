@@ -45,9 +45,9 @@ export interface PromptParts {
   /** The description is the whole prompt: no Work item, no task, no words of ours. */
   bare?: boolean;
   /** Memory and planning files of the Work item, by file name. */
-  memory: { filename: string; content: string }[];
+  memory: ToldFile[];
   /** The files of the workspace's global memory, by file name; of long ones the beginning and the end. */
-  global_memory: { filename: string; content: string }[];
+  global_memory: ToldFile[];
   /** The plan as approved, in Work mode only. This text is what runs. */
   plan?: string;
   /** What the operator or reviewers want changed. */
@@ -69,6 +69,13 @@ export interface IssueImage {
   type: string;
   bytes: Buffer;
   missing?: undefined;
+}
+
+export interface ToldFile {
+  filename: string;
+  content: string;
+  /** Where the whole is, which the content then names: a file, or the folder of those that are left out. */
+  path?: string;
 }
 
 /** What a run that was stopped left behind. */

@@ -18,6 +18,10 @@ export const isDirectory = (path: string): boolean => statsAt(path)?.isDirectory
 export const isPlainDirectory = (root: string, path: string): boolean =>
   isDirectory(path) && linkOnTheWay(root, dirname(path)) === undefined;
 
+/** Whether something stands there that is no link, with none on the way to it from `root`. */
+export const isPlain = (root: string, path: string): boolean =>
+  statsAt(path) !== undefined && linkOnTheWay(root, path) === undefined;
+
 /** Whether a directory stands there, is gone, or is behind one that this user may not look into. */
 export const standing = (root: string, path: string): 'there' | 'gone' | 'closed' => {
   try {

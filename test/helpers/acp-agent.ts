@@ -451,6 +451,20 @@ const BEHAVIOURS: Record<string, (turn: Turn) => Promise<Answer>> = {
     await say(turn, `${JSON.stringify(told)}\n${turn.prompt}`);
     return END;
   },
+  // Reads whatever the words name by an absolute path, and what lies around it.
+  reads: async (turn) => {
+    if (turn.prompt.includes('The approved plan'))
+      await call(turn, 'sh', { kind: 'execute', status: 'completed' });
+    const named = turn.prompt.match(/\/[\w./-]+(?=\.\)| \(image| left out here)/g) ?? [];
+    const script =
+      'test -d "$0" && ls "$0" || wc -c < "$0"; echo >> "$0" || ls -A "$(dirname "$0")"';
+    const told = named.map((path) => {
+      const { stdout } = spawnSync('sh', ['-c', script, path], { encoding: 'utf8' });
+      return [path, stdout.trim().split(/\s+/)];
+    });
+    await say(turn, JSON.stringify(Object.fromEntries(told)));
+    return END;
+  },
   'late-output': async (turn) => {
     const output = (text: string) => [{ type: 'content', content: { type: 'text', text } }];
     await call(turn, 'x', { kind: 'execute', status: 'in_progress' });

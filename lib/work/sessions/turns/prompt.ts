@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { capText } from '../../../../base/cap-text.ts';
 import { counted } from '../../../../base/counted.ts';
 import { readCase } from '../../../../store/cases.ts';
+import { isPlain } from '../../../../store/disk/plain-path.ts';
 import { listGlobalMemory } from '../../../../store/global-memory.ts';
 import { listMemory, memoryRootOf } from '../../../../store/memory.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { TextFile } from '../../../../store/text/text-file.ts';
-import type { PromptParts } from '../../../agents/provider.ts';
+import type { PromptParts, ToldFile } from '../../../agents/provider.ts';
 
 /**
  * What an agent is told of a Work item; `turn` is what belongs to this turn: in Work mode the approved plan, word for word.
@@ -34,11 +35,7 @@ const GLOBAL_CHARACTERS = 65_536;
 const MOST_FILES = 100;
 
 /** Of long files the beginning and the end, so that all together have at most `total` characters; short ones stay whole. */
-export const bounded = (
-  files: readonly TextFile[],
-  total: number,
-  folder: string,
-): { filename: string; content: string }[] => {
+export const bounded = (files: readonly TextFile[], total: number, folder: string): ToldFile[] => {
   const told = files.slice(0, MOST_FILES);
   const most = shareOf(
     told.map(({ content }) => content.length),
@@ -46,14 +43,24 @@ export const bounded = (
   );
   const texts = told.map(({ filename, content }) => {
     const { output, truncated } = capText(content, most);
-    const whole = `\n\n(The whole of it is in ${join(folder, filename)}.)\n`;
-    return { filename, content: truncated ? output + whole : output };
+    if (!truncated) return { filename, content: output };
+    const path = join(folder, filename);
+    return { filename, path, content: `${output}\n\n(The whole of it is in ${path}.)\n` };
   });
   const more = files.length - told.length;
   if (more === 0) return texts;
   const content = `${counted(more, 'more file')} of ${folder} left out here, from ${files[MOST_FILES]?.filename} on.\n`;
-  return [...texts, { filename: 'the others', content }];
+  return [...texts, { filename: 'the others', content, path: folder }];
 };
+
+/** What of the workspace the prompt names, to be read where the workspace is out of sight. Links are left out: they lead elsewhere. */
+export const placesNamed = (
+  { layout }: Pick<Store, 'layout'>,
+  { images = [], memory, global_memory }: PromptParts,
+): string[] =>
+  [...images, ...memory, ...global_memory]
+    .flatMap((told) => ('path' in told && told.path !== undefined ? [told.path] : []))
+    .filter((path) => isPlain(layout.root, path));
 
 // What each may have of `total`, when those that need less leave the rest to the others.
 const shareOf = (lengths: readonly number[], total: number): number => {

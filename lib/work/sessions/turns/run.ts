@@ -24,6 +24,7 @@ import { noteLeft } from '../live/stream.ts';
 import { isAsking } from '../live/told-asked.ts';
 import { followAsked } from './follow-asked.ts';
 import { inOwnRepository } from './own-repository.ts';
+import { placesNamed } from './prompt.ts';
 
 export interface Turn {
   kept: KeptSession;
@@ -106,9 +107,11 @@ const specOf = (
   const { store } = service;
   const { session, matter } = kept;
   const { model, effort } = session;
+  const view = viewOf(store, worktree, { phase, git });
   return {
     session_id: session.id,
-    ...viewOf(store, worktree, { phase, git }),
+    ...view,
+    kept: [...view.kept, ...placesNamed(store, prompt)],
     session_dir: whereIs(store, kept),
     prompt,
     choice: { ...(model !== undefined && { model }), ...(effort !== undefined && { effort }) },
