@@ -46,9 +46,10 @@ const once = async (command: Command): Promise<GitResult> => {
   const changes = touchesFiles(command.args) ? await harmless(command) : NONE;
   const result = await start(command, changes);
   const { ok = [0] } = command.options;
-  const whole = result.stopped === undefined;
-  if (whole && result.code !== null && ok.includes(result.code))
-    return { ...result, code: result.code };
+  const { code, stopped, stderr } = result;
+  // A lock is no answer, also where a failure is one.
+  const isAnswer = stopped === undefined && (code === 0 || lockIn(stderr) === undefined);
+  if (isAnswer && code !== null && ok.includes(code)) return { ...result, code };
   throw failure(command.args, result);
 };
 

@@ -357,6 +357,22 @@ describe('autocommit', () => {
     await newest(kept, 'case Fix login: created');
   });
 
+  it('brings the index to its commit though another git holds it at that moment', async (t) => {
+    const kept = await keep(t);
+    const { service, git, top, before } = kept;
+    await newest(kept, 'workspace: settings');
+    await clean(kept);
+    const lock = join(top, '.git/index.lock');
+    before('read-tree -m -i', () => writeFileSync(lock, ''));
+    const { path } = await bug(service);
+    await newest(kept, 'case Fix login: created');
+    // It takes no other's lock for something staged: it comes back, and says what it waits for.
+    await eventually(() => assert.match(kept.logged[0] ?? '', /index\.lock/));
+    rmSync(lock);
+    await clean(kept);
+    assert.equal(git('ls-files', path).trim(), `${path}/case.md`);
+  });
+
   it('commits what is uncommitted when it starts, each Work item by itself', async (t) => {
     const off = await keep(t, { settings: '---\nautocommit: false\n---\n' });
     await bug(off.service);
