@@ -84,7 +84,7 @@ const globalRoutes = [
     errors: ['not_found'],
     handler: async ({ params, query }, service) =>
       pageOf(
-        await listDeliveries(service, undefined, params.id),
+        await listDeliveries(service, undefined, params.id, query.after),
         query,
         `/webhooks/${params.id}/deliveries`,
       ),
@@ -159,7 +159,7 @@ const caseRoutes = [
     errors: ['not_found'],
     handler: async ({ params, query }, service) =>
       pageOf(
-        await listDeliveries(service, params.id, params.webhook_id),
+        await listDeliveries(service, params.id, params.webhook_id, query.after),
         query,
         `/cases/${params.id}/webhooks/${params.webhook_id}/deliveries`,
       ),

@@ -102,8 +102,8 @@ export const createBacklog = (
   };
 };
 
-/** The place of the first event after `seq`, in events ordered by it. */
-const firstAfter = (events: readonly EventRecord[], seq: number): number => {
+/** The place of the first one after `seq`, of what is ordered by it. */
+const firstAfter = (events: readonly { seq: number }[], seq: number): number => {
   let [from, to] = [0, events.length];
   while (from < to) {
     const middle = (from + to) >> 1;
@@ -135,11 +135,12 @@ const onDisk = async function* (
 ): AsyncGenerator<EventRecord> {
   let segment = segments.findLast(({ after }) => after <= seq) ?? segments[0];
   while (segment !== undefined) {
-    for (let at = 0; at < segment.end; ) {
-      const { events, lost, next } = await readEvents(segment, at, seq);
+    for (let at = startIn(segment, seq); at < segment.end; ) {
+      const { events, lost, next } = await readEvents(segment, at);
       if (lost > 0) note(segment);
-      yield* events;
       at = next;
+      learn(segment, { seq: events.at(-1)?.seq ?? 0, at });
+      yield* events.slice(firstAfter(events, seq));
     }
     segment = nextTo(segments, segment);
   }
@@ -149,15 +150,21 @@ const onDisk = async function* (
 const nextTo = (segments: readonly Segment[], { path }: Segment): Segment | undefined =>
   segments.find((segment) => segment.path > path);
 
+// Who reads page after page would read all that was before each of them otherwise.
+const startIn = ({ places }: Segment, seq: number): number =>
+  places[firstAfter(places, seq) - 1]?.at ?? 0;
+
+const learn = ({ places }: Segment, place: Segment['places'][number]): void => {
+  if (place.seq > (places.at(-1)?.seq ?? 0)) places.push(place);
+};
+
 const readEvents = async (
   segment: Segment,
   from: number,
-  seq: number,
 ): Promise<{ events: EventRecord[]; lost: number; next: number }> => {
   const { lines, lost, next } = await readPiece(segment, from);
   const events = lines
     .filter((line) => line.includes('"events":['))
-    .flatMap((line) => (JSON.parse(line) as { events?: EventRecord[] }).events ?? [])
-    .filter((event) => event.seq > seq);
+    .flatMap((line) => (JSON.parse(line) as { events?: EventRecord[] }).events ?? []);
   return { events, lost, next };
 };

@@ -56,7 +56,7 @@ export const openJournalFile = async (
   const { end, damaged } = readLines(path, tell);
   await handle.truncate(end);
   await syncDirectory(dir);
-  const file = journalFile(dir, segments, { path, handle, end, after: 0 });
+  const file = journalFile(dir, segments, { path, handle, end, after: 0, places: [] });
   return { file, damaged };
 };
 
@@ -64,7 +64,7 @@ const { O_RDONLY, O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
 const openOld = async (path: string): Promise<Segment> => {
   const handle = await open(path, O_RDONLY | O_NOFOLLOW);
-  return { path, handle, end: (await handle.stat()).size, after: 0 };
+  return { path, handle, end: (await handle.stat()).size, after: 0, places: [] };
 };
 
 const fileName = (number: number): string => `${String(number).padStart(8, '0')}.ndjson`;
@@ -127,7 +127,7 @@ const journalFile = (dir: string, old: readonly Segment[], newest: Segment): Jou
       const fresh = await writeFresh(path, (handle) => writeChunks(handle, lines));
       // What it was filled with is of no use any more; left there, it does no harm.
       await now.handle.truncate(now.end).catch(() => undefined);
-      now = { path, after, ...fresh };
+      now = { path, after, places: [], ...fresh };
       filled = now.end;
       segments.push(now);
     },

@@ -15,6 +15,8 @@ export interface Segment {
   after: number;
   /** Up to where an append that failed may have left lines. */
   spoiled?: number;
+  /** Where the events after some numbers begin, as far as it was read: ordered, one for each piece. */
+  readonly places: { seq: number; at: number }[];
   /** That a part of it is damaged was told. */
   told?: boolean;
 }

@@ -7,23 +7,28 @@ import { notFound, ServiceError } from '../../errors.ts';
 import type { WithDispatcher } from './dispatcher.ts';
 import { readWebhook } from './registrations.ts';
 
-/** What was and what is to be sent to a receiver, oldest first: the newest 1000 attempts, and all that waits, read as it is asked for. */
+/**
+ * What was and what is to be sent to a receiver, oldest first: the newest 1000 attempts, and all that waits, read as it is
+ * asked for. Of what waits, what comes before `from` may be left out.
+ */
 export const listDeliveries = async (
   service: WithDispatcher & WithStore,
   scope: Scope,
   webhookId: string,
+  from?: string,
 ): Promise<AsyncIterable<Delivery>> => {
   await readWebhook(service, scope, webhookId);
-  return deliveriesOf(service, webhookId);
+  return deliveriesOf(service, webhookId, from);
 };
 
 const deliveriesOf = async function* (
   { store, dispatcher }: WithDispatcher & WithStore,
   webhookId: string,
+  from?: string,
 ): AsyncGenerator<Delivery> {
   const tried = fromLines(readDeliveries(store.layout, webhookId));
   yield* tried.values();
-  for await (const { delivery_id, body } of dispatcher.waiting(webhookId))
+  for await (const { delivery_id, body } of dispatcher.waiting(webhookId, from))
     if (!tried.has(delivery_id)) yield untried(delivery_id, body);
 };
 
@@ -32,7 +37,7 @@ const findDelivery = async (
   webhookId: string,
   id: string,
 ): Promise<Delivery | undefined> => {
-  for await (const delivery of deliveriesOf(service, webhookId))
+  for await (const delivery of deliveriesOf(service, webhookId, id))
     if (delivery.id === id) return delivery;
   return undefined;
 };

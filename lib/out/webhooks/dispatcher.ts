@@ -21,8 +21,8 @@ export interface Dispatcher {
   start(): void;
   /** The global registrations may be others now. Those of Work items are noticed through the store. */
   changed(): void;
-  /** The events that a receiver has not got yet, oldest first, with their delivery ids. */
-  waiting(webhookId: string): AsyncIterable<EventRecord & { delivery_id: string }>;
+  /** The events that a receiver has not got yet, oldest first, with their delivery ids; where it is known, from one on. */
+  waiting(webhookId: string, from?: string): AsyncIterable<EventRecord & { delivery_id: string }>;
   /** Makes one attempt now and resolves after it; false when nothing is known of that delivery. */
   redeliver(webhookId: string, deliveryId: string): Promise<boolean>;
   /** Stops promptly; what was not delivered is delivered by the next life. */
@@ -78,7 +78,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     changed: () => {
       if (live) desk.changed();
     },
-    waiting: (webhookId) => waitingFor(lanes, webhookId),
+    waiting: (webhookId, from) => waitingFor(lanes, webhookId, from),
     redeliver: (webhookId, id) => redeliver(desk, lanes, webhookId, id),
     close: async () => {
       live = false;
@@ -129,9 +129,9 @@ const forgetOrphans = (desk: Desk): void => {
   for (const id of new Set(kept)) if (!known.has(id)) forget(desk, id);
 };
 
-const waitingFor = async function* ({ byId }: Lanes, webhookId: string) {
+const waitingFor = async function* ({ byId }: Lanes, webhookId: string, from?: string) {
   const lane = byId.get(webhookId);
-  if (lane !== undefined) yield* waiting(lane);
+  if (lane !== undefined) yield* waiting(lane, from);
 };
 
 const redeliver = async (

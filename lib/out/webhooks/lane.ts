@@ -23,6 +23,8 @@ export interface Lane {
   readonly alarm: Alarm;
   /** Who waits for the attempt that comes next. */
   readonly hurried: (() => void)[];
+  /** The numbers of events that were listed lately, by delivery id: a list goes on there. */
+  readonly listed: Map<string, number>;
   /** What a former life noted beyond its position. Read when first needed. */
   former: Map<string, DeliveryLine> | undefined;
 }
@@ -43,6 +45,7 @@ export const openLane = (desk: Desk, registration: Registration): Lane => {
     woken: false,
     alarm: createAlarm(),
     hurried: [],
+    listed: new Map(),
     former: cursor === undefined ? new Map() : undefined,
   };
   if (cursor !== position) savePosition(lane);
@@ -127,14 +130,32 @@ const untilDue = (lane: Lane, line: DeliveryLine | undefined): Promise<void> => 
   });
 };
 
-/** The events that wait, the one that is being tried among them; with their delivery ids. */
+/**
+ * The events that wait, the one that is being tried among them; with their delivery ids. From one that was listed lately, if
+ * it is known and waits.
+ */
 export const waiting = async function* (
   lane: Lane,
+  from = '',
 ): AsyncGenerator<EventRecord & { delivery_id: string }> {
   const { desk, registration, position } = lane;
-  for await (const event of desk.store.journal.after(position))
-    if (wants(registration, event.body))
-      yield { ...event, delivery_id: deliveryId(event.id, registration.matter.id) };
+  const start = Math.max(position, (lane.listed.get(from) ?? 0) - 1);
+  for await (const event of desk.store.journal.after(start)) {
+    if (!wants(registration, event.body)) continue;
+    const delivery_id = deliveryId(event.id, registration.matter.id);
+    noteListed(lane.listed, delivery_id, event.seq);
+    yield { ...event, delivery_id };
+  }
+};
+
+// The last of a page is among the newest two, and several may read.
+const MOST_LISTED = 1000;
+
+const noteListed = (listed: Lane['listed'], id: string, seq: number): void => {
+  listed.delete(id);
+  listed.set(id, seq);
+  const [oldest] = listed.keys();
+  if (listed.size > MOST_LISTED && oldest !== undefined) listed.delete(oldest);
 };
 
 /** Tries what is in turn now instead of when its time comes; resolves after that attempt. */

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { describe, it, type TestContext } from 'node:test';
+import { pageOf } from '../../../../lib/http/page.ts';
+import { listDeliveries } from '../../../../lib/out/webhooks/deliveries.ts';
+import type { Delivery } from '../../../../store/records/delivery.ts';
+import { until } from '../../../helpers/eventually.ts';
+import { type Life, live } from './life.ts';
+
+const DEAD = 'http://127.0.0.1:9/';
+
+/** Counts what is read of files that are open, the journal's among them. */
+const readsOf = async (t: TestContext): Promise<() => number> => {
+  const handle = await open('/dev/null');
+  const { mock } = t.mock.method(Object.getPrototypeOf(handle) as typeof handle, 'read');
+  await handle.close();
+  return () => mock.callCount();
+};
+
+const pageAfter = async (life: Life, id: string, after?: string): Promise<Delivery[]> => {
+  const all = await listDeliveries(life, undefined, id, after);
+  const { body } = await pageOf(all, { limit: 50, ...(after && { after }) }, '/x');
+  return JSON.parse(String(body)) as Delivery[];
+};
+
+describe('a long backlog', () => {
+  it('is paged through at the cost of each page, wherever the page is', async (t) => {
+    const life = await live(t, { schedule: [3_600_000] });
+    const id = await life.register(DEAD);
+    const items = Array.from({ length: 180 }, () => randomUUID());
+    const types = Array.from({ length: 40 }, () => 'case_updated' as const);
+    for (const item of items) await life.happen(types, item);
+    await until(async () => (await pageAfter(life, id))[0]?.status === 'retrying');
+    const reads = await readsOf(t);
+    const seen: string[] = [];
+    for (let after: string | undefined, before = 0; ; before = reads()) {
+      const page = await pageAfter(life, id, after);
+      seen.push(...page.map(({ body }) => String(body.payload.case_id)));
+      assert.ok(reads() - before <= 2, `${reads() - before} reads for ${seen.length}`);
+      if (page.length < 50) break;
+      after = page.at(-1)?.id;
+    }
+    assert.deepEqual(
+      seen,
+      items.flatMap((item) => types.map(() => item)),
+    );
+  });
+
+  it('goes on where it was also when the daemon was started again, or the page begins among the attempts', async (t) => {
+    const life = await live(t, { schedule: [3_600_000] });
+    const id = await life.register(DEAD);
+    for (let n = 0; n < 5; n += 1) await life.happen(Array(50).fill('case_updated'));
+    await until(async () => (await pageAfter(life, id))[0]?.status === 'retrying');
+    const [first, second] = await pageAfter(life, id);
+    assert.equal((await pageAfter(life, id, first?.id))[0]?.id, second?.id);
+    const next = await pageAfter(life, id, second?.id);
+    await life.end();
+    await life.begin();
+    assert.deepEqual(await pageAfter(life, id, second?.id), next);
+    await assert.rejects(pageAfter(life, id, randomUUID()), /There is no/);
+  });
+});
