@@ -5,13 +5,15 @@ import { temporaryDirectory } from './repository.ts';
 
 /**
  * A language server that does as it is told by the method it is asked for: `x/echo` answers its params, `x/crash` ends it,
- * `x/flood` writes notifications without end, `x/silence` is never answered, and so on. Answers its settings' line.
+ * `x/flood` writes notifications without end, `x/silence` is never answered, and so on. Answers its settings' line, which needs none where it
+ * has the name of one that is looked for.
  */
 export const scriptedServer = (
   t: TestContext,
   mode = 'good',
+  name = 'scripted-server',
 ): { path: string; setting: string } => {
-  const path = join(temporaryDirectory(t), 'scripted-server');
+  const path = join(temporaryDirectory(t), name);
   writeFileSync(path, `#!${process.execPath}\nconst MODE = ${JSON.stringify(mode)};\n${SCRIPT}`);
   chmodSync(path, 0o755);
   return { path, setting: `language_servers: { rust: { command: ${path} } }` };

@@ -78,6 +78,17 @@ describe('a delivery', () => {
     assert.deepEqual(verifier.verify(body, headers as Record<string, string>), event);
   });
 
+  it('is not looked for again by the next life among what was not wanted', async (t) => {
+    const life = await live(t);
+    const id = await life.register('http://127.0.0.1:9/', { events: ['proof_created'] });
+    await life.happen(['case_updated', 'agent_completed']);
+    await eventually(async () => assert.equal(await pending(life), 0));
+    const { last } = life.store.journal;
+    await life.end();
+    await life.begin();
+    assert.equal(life.store.journal.cursors.get(id), last);
+  });
+
   it('goes only to those who asked for its type', async (t) => {
     const [life, picky, open] = [await live(t), await openReceiver(t), await openReceiver(t)];
     await life.register(picky.url, { events: ['proof_created', 'session_completed'] });

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Client } from '../../../../lib/code/language-server/client.ts';
+import { readEnvelope } from '../../../../lib/code/language-server/envelope.ts';
+import { createErrands } from '../../../../lib/code/language-server/errands.ts';
+
+const editor = (isEditor = true): Client => ({
+  isEditor,
+  deliver: () => true,
+  resume: () => undefined,
+  end: () => undefined,
+});
+
+const bytes = (message: object): Buffer => Buffer.from(JSON.stringify(message));
+const QUESTION = bytes({ jsonrpc: '2.0', id: 7, method: 'workspace/configuration', params: {} });
+const ANSWER = bytes({ jsonrpc: '2.0', id: 7, result: [] });
+
+const start = () => {
+  const written: string[] = [];
+  const errands = createErrands(60_000, (answer) => written.push(answer.toString()));
+  return {
+    written,
+    give: (...clients: Client[]) => errands.give(QUESTION, readEnvelope(QUESTION), clients),
+    isDone: (client: Client, answer = ANSWER) =>
+      errands.isDone(client, answer, readEnvelope(answer)),
+    forget: errands.forget,
+  };
+};
+
+describe('an errand of a language server', () => {
+  it('is answered by the editor that was asked, and by no other', () => {
+    const { give, isDone } = start();
+    const [asked, other] = [editor(), editor()];
+    assert.deepEqual(give(asked, other), { to: asked });
+    assert.equal(isDone(other), false);
+    assert.equal(isDone(asked, bytes({ jsonrpc: '2.0', id: 8, result: [] })), false);
+    assert.equal(isDone(asked), true);
+  });
+
+  it('is answered once', () => {
+    const { give, isDone, forget } = start();
+    const asked = editor();
+    give(asked);
+    assert.equal(isDone(asked), true);
+    assert.equal(isDone(asked), false);
+    assert.deepEqual(forget(asked), []);
+  });
+
+  it('goes past who is no editor, and is answered here where nobody is', () => {
+    const { give } = start();
+    const [reader, asked] = [editor(false), editor()];
+    assert.deepEqual(give(reader, asked), { to: asked });
+    const given = give(reader);
+    assert.ok('answer' in given);
+    assert.deepEqual(JSON.parse(given.answer.toString()), { jsonrpc: '2.0', id: 7, result: [] });
+  });
+
+  it('is answered here when who was asked goes, whose late answer is taken no more', () => {
+    const { give, isDone, forget } = start();
+    const [asked, other] = [editor(), editor()];
+    give(asked);
+    assert.deepEqual(forget(other), []);
+    const [answer] = forget(asked).map((each) => JSON.parse(each.toString()));
+    assert.deepEqual(answer, { jsonrpc: '2.0', id: 7, result: [] });
+    assert.equal(isDone(asked), false);
+  });
+});
