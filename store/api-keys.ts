@@ -1,11 +1,11 @@
 import { basename, join } from 'node:path';
+import { sha256 } from '../base/sha256.ts';
 import { makeDirectories } from './disk/directories.ts';
 import { createFile, removeFile, replaceFile } from './disk/durable.ts';
 import { listDirectory } from './disk/folder.ts';
 import { checkedBy, readJson } from './disk/json-file.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
-import { sha256 } from './names.ts';
 import { ApiKey } from './records/api-key.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { Problem } from './text/problem.ts';

@@ -1,10 +1,10 @@
 import { closeSync, fdatasync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { sha256 } from '../base/sha256.ts';
 import { listDirectory } from './disk/folder.ts';
 import { addLines, openLines } from './disk/lines.ts';
 import type { Layout } from './layout.ts';
-import { sha256 } from './names.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { readRegularFile } from './text/record-file.ts';
 

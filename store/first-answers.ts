@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { sha256 } from '../base/sha256.ts';
 import { syncDirectory, writeSynced } from './disk/durable.ts';
 import { listDirectory } from './disk/folder.ts';
 import { statsAt } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
-import { sha256 } from './names.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { readRegularFile } from './text/record-file.ts';
 

@@ -1,5 +1,5 @@
+import { sha256 } from '../base/sha256.ts';
 import { GLOBAL_MEMORY } from './layout.ts';
-import { sha256 } from './names.ts';
 import { whileNoLockIsTaken } from './sessions/locks.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { editText, listTexts, readText, type TextFile, type TextRule } from './text/text-file.ts';

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '../base/sha256.ts';
 
 const MARKDOWN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,124}\.md$/;
 
@@ -41,9 +41,6 @@ const slug = (title: string): string => {
     .replace(/^-+|-+$/g, '');
   return words === '' ? 'item' : words;
 };
-
-export const sha256 = (bytes: string | Uint8Array): string =>
-  createHash('sha256').update(bytes).digest('hex');
 
 /** The same id for the same text every time, in the form of a UUID v4: for what needs an id that nobody wrote down. */
 export const idOfText = (text: string): string => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { sha256 } from '../base/sha256.ts';
 import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import { assertOwn, changing, untilDone } from './items/changing.ts';
@@ -9,7 +10,7 @@ import { touch } from './items/items.ts';
 import { mediasOf } from './items/read-proofs.ts';
 import { reconcileInTurn } from './items/reconcile.ts';
 import { proofDir } from './layout.ts';
-import { etagOf, sha256, shortId } from './names.ts';
+import { etagOf, shortId } from './names.ts';
 import { placeUpload, type Upload } from './proof-uploads.ts';
 import type { Proof, ProofMatter } from './records/proof.ts';
 import type { Store } from './store.ts';

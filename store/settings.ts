@@ -1,7 +1,8 @@
+import { sha256 } from '../base/sha256.ts';
 import { createFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import { refreshGlobals, settingsOf } from './globals.ts';
-import { etagOf, sha256 } from './names.ts';
+import { etagOf } from './names.ts';
 import type { Settings } from './records/settings.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { splitFrontMatter } from './text/front-matter.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { sha256 } from './names.ts';
+import { sha256 } from '../base/sha256.ts';
 
 export interface NamedBytes {
   filename: string;

@@ -1,10 +1,11 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { sha256 } from '../base/sha256.ts';
 import { createFile } from './disk/durable.ts';
 import { namesIn } from './disk/folder.ts';
 import { standing, statsAt } from './disk/plain-path.ts';
 import { StoreError } from './errors.ts';
-import { etagOf, sha256, shortId, timeName } from './names.ts';
+import { etagOf, shortId, timeName } from './names.ts';
 import { type Snapshot, type SnapshotEntry, SnapshotMatter } from './records/snapshot.ts';
 import { type NamedBytes, parseFiles, renderFiles } from './snapshot-text.ts';
 import { readyToWrite, type Store } from './store.ts';

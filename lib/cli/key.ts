@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { sha256 } from '../../base/sha256.ts';
 import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/api-keys.ts';
 import { layoutOf } from '../../store/layout.ts';
-import { sha256 } from '../../store/names.ts';
 import { whatIsAt } from '../../store/worktrees.ts';
 import type { Config } from '../config.ts';
 import { Refusal } from './refusal.ts';

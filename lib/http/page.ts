@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { jsonText } from '../../base/json.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { ServiceError } from '../errors.ts';
 import { Answer } from './route.ts';
 
@@ -101,5 +101,4 @@ export const linkTo = (
   return { link: `<${path}?${search}>; rel="next"` };
 };
 
-export const tagOf = (body: Buffer): string =>
-  createHash('sha256').update(body).digest('hex').slice(0, 32);
+export const tagOf = (body: Buffer): string => sha256(body).slice(0, 32);

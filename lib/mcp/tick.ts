@@ -1,4 +1,4 @@
-import { sha256 } from '../../store/names.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { changePlanning, type Planning, type PlanningChange } from '../../store/planning.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { sha256 } from '../../base/sha256.ts';
 import { entriesOfFile } from '../tools/git/run/config-file.ts';
 import { entriesOf, plainText } from '../tools/git/run/plain-file.ts';
 import { shownSettings } from '../tools/git/run/shown-settings.ts';
@@ -119,7 +119,7 @@ const copies = (): string => {
 
 /** A file with this text, read as latin1, that no other user can write. */
 export const copyOf = (text: string): string => {
-  const path = join(copies(), createHash('sha256').update(text).digest('hex'));
+  const path = join(copies(), sha256(text));
   if (existsSync(path)) return path;
   const made = `${path}.${process.pid}`;
   writeFileSync(made, text, { encoding: 'latin1', mode: 0o600 });

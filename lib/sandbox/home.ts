@@ -1,17 +1,9 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { isAtOrBelow } from '../../base/at-or-below.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { SECRET_AT_HOME, SHOWN_AT_HOME } from './home-places.ts';
-import {
-  bind,
-  empty,
-  hide,
-  isAtOrBelow,
-  isDirectory,
-  isLink,
-  linksTo,
-  type Mount,
-} from './mounts.ts';
+import { bind, empty, hide, isDirectory, isLink, linksTo, type Mount } from './mounts.ts';
 
 export interface Home {
   /** The directories that are seen empty, but for what is shown: homes, and where programs listen. */

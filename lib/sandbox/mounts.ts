@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isAtOrBelow } from '../../base/at-or-below.ts';
 
 /** One mount of bubblewrap's: where, and its arguments. */
 export interface Mount {
@@ -35,10 +36,6 @@ export const isLink = (path: string): boolean => {
     return false;
   }
 };
-
-/** Whether one real path is another, or lies below it. */
-export const isAtOrBelow = (path: string, parent: string): boolean =>
-  path === parent || path.startsWith(parent.endsWith(sep) ? parent : parent + sep);
 
 /** Whether a path that is there lies below another once links are resolved. */
 export const isInside = (path: string, parent: string): boolean => {

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, extname, isAbsolute } from 'node:path';
+import { isAtOrBelow } from '../../base/at-or-below.ts';
 import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { findProgram } from '../tools/process/find-program.ts';
 import { settingsMounts } from './git-settings.ts';
 import { type Home, homeView, unseenIn } from './home.ts';
-import { bind, hide, isAtOrBelow, isDirectory, isInside, type Mount, real } from './mounts.ts';
+import { bind, hide, isDirectory, isInside, type Mount, real } from './mounts.ts';
 import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './own-user.ts';
 import { seatbeltArguments } from './seatbelt.ts';
 import { socketPaths } from './sockets.ts';

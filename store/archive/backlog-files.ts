@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { sha256 } from '../../base/sha256.ts';
 import { hasCode } from '../disk/durable.ts';
 import { isDirectory, statsAt } from '../disk/plain-path.ts';
-import { sha256 } from '../names.ts';
 import { parseFrontMatter, splitFrontMatter, textOfBody } from '../text/front-matter.ts';
 import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sha256 } from '../../base/sha256.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { walk } from '../items/walk.ts';
 import { caseFile, type Layout } from '../layout.ts';
-import { sha256 } from '../names.ts';
 import { SETTINGS_TEXT } from '../settings-text.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { Problem } from '../text/problem.ts';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sha256 } from '../../base/sha256.ts';
 import { removeFile } from '../disk/durable.ts';
 import { listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { duplicateId, problemOf } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
-import { sha256 } from '../names.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/approved.ts';

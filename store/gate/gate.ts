@@ -1,4 +1,4 @@
-import { sha256 } from '../names.ts';
+import { sha256 } from '../../base/sha256.ts';
 import type { PlanningMatter } from '../records/planning.ts';
 import type { SessionMatter } from '../records/session.ts';
 

@@ -1,4 +1,5 @@
-import { sha256, shortId } from '../names.ts';
+import { sha256 } from '../../base/sha256.ts';
+import { shortId } from '../names.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import type { TextFile } from '../text/text-file.ts';

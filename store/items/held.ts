@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { sha256 } from '../../base/sha256.ts';
 import type { Mark, Seen } from '../journal/journal.ts';
-import { sha256 } from '../names.ts';
 import type { CaseMatter, State } from '../records/case.ts';
 import type { ChecklistEntry, ProofMatter } from '../records/proof.ts';
 import type { Entry } from '../text/entry.ts';

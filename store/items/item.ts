@@ -1,8 +1,9 @@
 import { jsonText } from '../../base/json.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { visible } from '../../base/visible.ts';
 import type { Seen } from '../journal/journal.ts';
 import { CASE_FILE } from '../layout.ts';
-import { etagOf, sha256 } from '../names.ts';
+import { etagOf } from '../names.ts';
 import type { Case, State } from '../records/case.ts';
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
 import type { Entry } from '../text/entry.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sha256 } from '../names.ts';
+import { sha256 } from '../../base/sha256.ts';
 import { ProofMatter } from '../records/proof.ts';
 import type { Entry } from '../text/entry.ts';
 import { parseFrontMatter, textOfBody } from '../text/front-matter.ts';

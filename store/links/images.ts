@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { sha256 } from '../../base/sha256.ts';
 import { createFile } from '../disk/durable.ts';
 import { listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { assertOwn, changing } from '../items/changing.ts';
 import { imagesDir } from '../layout.ts';
-import { sha256 } from '../names.ts';
 import { announce, type Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { sha256 } from '../../base/sha256.ts';
 import { createFile } from '../disk/durable.ts';
 import { namesIn } from '../disk/folder.ts';
 import { assertOwn, changing } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { reviewsDir } from '../layout.ts';
-import { sha256 } from '../names.ts';
 import { ReviewMatter } from '../records/review.ts';
 import type { Store } from '../store.ts';
 import { parseSections, renderSections } from '../text/fenced.ts';

@@ -1,7 +1,7 @@
+import { sha256 } from '../../base/sha256.ts';
 import { warningsIn } from '../../base/visible.ts';
 import { StoreError } from '../errors.ts';
 import { approvedFile, planFile } from '../layout.ts';
-import { sha256 } from '../names.ts';
 import type { Session, SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import { Problem } from '../text/problem.ts';

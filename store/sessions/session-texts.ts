@@ -1,11 +1,12 @@
 import { lstatSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sha256 } from '../../base/sha256.ts';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
 import { intendPlan, notePlan, planOf } from '../gate/session-gate.ts';
 import { diffFile } from '../layout.ts';
-import { etagOf, sha256 } from '../names.ts';
+import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { readText, type TextFile, writeText } from '../text/text-file.ts';

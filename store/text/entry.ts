@@ -1,6 +1,6 @@
 import { readFileSync, type Stats } from 'node:fs';
+import { sha256 } from '../../base/sha256.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { sha256 } from '../names.ts';
 import { asProblem, Problem } from './problem.ts';
 import { decodeRecord } from './text.ts';
 

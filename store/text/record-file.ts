@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
+import { sha256 } from '../../base/sha256.ts';
 import { hasCode, replaceFile } from '../disk/durable.ts';
 import { assertNoLinks, statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
-import { sha256 } from '../names.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
 import { placeOf } from './parse.ts';
 import { type Place, Problem } from './problem.ts';

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { sha256 } from '../../base/sha256.ts';
 import { hasCode } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
-import { sha256 } from '../names.ts';
 import { type Folder, inFolder, LINK, pathIn, type Tree } from './folder.ts';
 import { namesIn } from './path.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sep } from 'node:path';
+import { isAtOrBelow } from '../../../base/at-or-below.ts';
 import { forgetServer, noteServer, serverMarkers } from '../../../store/language-servers.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import type { WithStore } from '../../../store/store.ts';
@@ -83,8 +83,8 @@ export const endServersIn = async (
   languageServers: LanguageServers,
   directory: string,
 ): Promise<void> => {
-  const within = [...languageServers.running.values()].filter(
-    ({ root }) => root === directory || root.startsWith(directory + sep),
+  const within = [...languageServers.running.values()].filter(({ root }) =>
+    isAtOrBelow(root, directory),
   );
   await endAll(within, 'The directory is removed');
 };

@@ -1,4 +1,5 @@
-import { etagOf, sha256 } from '../../../store/names.ts';
+import { sha256 } from '../../../base/sha256.ts';
+import { etagOf } from '../../../store/names.ts';
 import type {
   CodeHostConfig,
   CodeHostConfigChange,

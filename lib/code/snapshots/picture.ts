@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sha256 } from '../../../base/sha256.ts';
 import { ServiceError } from '../../errors.ts';
 import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
@@ -132,5 +132,3 @@ const absent = (error: NodeJS.ErrnoException): null => {
     { cause: error },
   );
 };
-
-const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { sha256 } from '../../../base/sha256.ts';
 import type { Worktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
@@ -70,7 +70,7 @@ const plus = (path: Buffer, end: string): Buffer => Buffer.concat([path, Buffer.
 const nameOf = (path: string): string => {
   const name = pathText(path).replaceAll('/', '-');
   if (Buffer.byteLength(name) <= 200) return name;
-  return `${name.slice(0, 40)}-${createHash('sha256').update(path).digest('hex').slice(0, 8)}`;
+  return `${name.slice(0, 40)}-${sha256(path).slice(0, 8)}`;
 };
 
 const move = async (from: Buffer, to: string): Promise<Buffer> => {

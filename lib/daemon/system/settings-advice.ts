@@ -1,4 +1,5 @@
-import { join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { isAtOrBelow } from '../../../base/at-or-below.ts';
 import { realPlace } from '../../../base/path-contains.ts';
 import { isDirectory } from '../../../store/disk/plain-path.ts';
 import { findGitDir, type GitDir } from '../../../store/git/git-dir.ts';
@@ -67,7 +68,7 @@ const ofPlaces = async (advised: Advised): Promise<Problem[]> => {
   const around = new Map<string, [string, GitDir]>();
   for (const [name, path] of Object.entries(projects)) {
     const found = findGitDir(realPlace(resolve(layout.root, path)));
-    if (found !== undefined && `${layout.root}${sep}`.startsWith(`${found.top}${sep}`))
+    if (found !== undefined && isAtOrBelow(layout.root, found.top))
       around.set(found.top, [name, found]);
   }
   const told = await Promise.all([...around.values()].map((one) => ofPlace(advised, ...one)));

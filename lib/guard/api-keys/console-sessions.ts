@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../../base/sha256.ts';
 import { keyWithHash } from '../../../store/api-keys.ts';
-import { sha256 } from '../../../store/names.ts';
 import type { ApiKey } from '../../../store/records/api-key.ts';
 import type { Store } from '../../../store/store.ts';
 

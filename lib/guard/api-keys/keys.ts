@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { sha256 } from '../../../base/sha256.ts';
 import {
   apiKeys,
   inKeyTurn,
@@ -7,7 +8,6 @@ import {
   saveKey,
   touchKey,
 } from '../../../store/api-keys.ts';
-import { sha256 } from '../../../store/names.ts';
 import type { ApiKey } from '../../../store/records/api-key.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';

@@ -1,5 +1,5 @@
+import { sha256 } from '../../../base/sha256.ts';
 import { hasArrived, noteArrival } from '../../../store/arrivals.ts';
-import { sha256 } from '../../../store/names.ts';
 import { incomingSecrets } from '../../../store/secrets.ts';
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';

@@ -1,6 +1,7 @@
+import { sha256 } from '../../../base/sha256.ts';
 import { DEFAULT_HOST, lastLink } from '../../../store/links/link-index.ts';
 import { listSyncs } from '../../../store/links/syncs.ts';
-import { etagOf, sha256 } from '../../../store/names.ts';
+import { etagOf } from '../../../store/names.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { IssueLink, IssueLinkMatter } from '../../../store/records/link.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';

@@ -1,4 +1,4 @@
-import { sha256 } from '../../../store/names.ts';
+import { sha256 } from '../../../base/sha256.ts';
 import { type KeptPullDraft, readPullDraft, savePullDraft } from '../../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';

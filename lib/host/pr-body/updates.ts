@@ -1,5 +1,5 @@
+import { sha256 } from '../../../base/sha256.ts';
 import { withTexts } from '../../../store/disk/scratch.ts';
-import { sha256 } from '../../../store/names.ts';
 import { newId } from '../../../store/new-id.ts';
 import { createUpdate, type KeptUpdate, listUpdates } from '../../../store/pulls/updates.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';

@@ -1,3 +1,5 @@
+import { oneLine } from '../../../base/one-line.ts';
+import { shorten } from '../../../base/shorten.ts';
 import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { harmless, quoted } from './harmless.ts';
@@ -90,7 +92,9 @@ const provedBy = ({ proofs, checklist }: Told): string[] => {
 
 /** What has to be proven, in one line, ticked where it is. */
 export const checkedLine = ({ satisfied, description, type }: ChecklistItem): string =>
-  harmless(`- [${satisfied ? 'x' : ' '}] ${oneLine(description)} (\`${type}\`)`);
+  harmless(
+    `- [${satisfied ? 'x' : ' '}] ${shorten(oneLine(description), LONGEST_LINE)} (\`${type}\`)`,
+  );
 
 const proofLine = ({ type, verified_at, commit }: Told['proofs'][number]): string =>
   [
@@ -113,11 +117,6 @@ const shortened = (text: string, most: number): string => {
 };
 
 const LONGEST_LINE = 300;
-
-const oneLine = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length <= LONGEST_LINE ? line : `${[...line].slice(0, LONGEST_LINE).join('')} […]`;
-};
 
 /** `2026-01-31 12:30 UTC`. */
 export const minuteOf = (time: string): string => `${time.slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,5 +1,5 @@
+import { sha256 } from '../../../base/sha256.ts';
 import { readLink } from '../../../store/links/links.ts';
-import { sha256 } from '../../../store/names.ts';
 import { type KeptPullDraft, readPullDraft } from '../../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
 import { listSessions, sessionSummary } from '../../../store/sessions/sessions.ts';

@@ -1,4 +1,4 @@
-import { sha256 } from '../../../store/names.ts';
+import { sha256 } from '../../../base/sha256.ts';
 import { changePull, type KeptPull } from '../../../store/pulls/pulls.ts';
 import type { PostedProof } from '../../../store/records/pull-status.ts';
 import type { WithStore } from '../../../store/store.ts';

@@ -1,4 +1,4 @@
-import { sha256 } from '../../../store/names.ts';
+import { sha256 } from '../../../base/sha256.ts';
 import type { KeptPull } from '../../../store/pulls/pulls.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';

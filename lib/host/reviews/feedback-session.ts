@@ -1,5 +1,6 @@
 import { capText } from '../../../base/cap-text.ts';
 import { fenceOff } from '../../../base/fence-off.ts';
+import { oneLine } from '../../../base/one-line.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import { listReviews } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
@@ -85,5 +86,3 @@ const placeOf = ({ path, line, start_line }: Review): string => {
     ? `${file}:${line}`
     : `${file}:${start_line}-${line}`;
 };
-
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');

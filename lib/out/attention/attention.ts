@@ -1,6 +1,7 @@
 import { jsonText } from '../../../base/json.ts';
+import { sha256 } from '../../../base/sha256.ts';
 import { recordOf } from '../../../store/items/item.ts';
-import { etagOf, sha256 } from '../../../store/names.ts';
+import { etagOf } from '../../../store/names.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';

@@ -1,3 +1,4 @@
+import { shorten } from '../../../base/shorten.ts';
 import type { BacklogFile, BacklogProject } from '../../../store/archive/backlog-files.ts';
 import { idOfText } from '../../../store/names.ts';
 import type { CaseMatter } from '../../../store/records/case.ts';
@@ -43,7 +44,7 @@ export const caseOfTask = (
 ): BacklogCase => {
   const { data, file, mtime } = task;
   const whole = titleOf(task);
-  const title = shortened(whole);
+  const title = whole.length <= MAX_TITLE ? whole : shorten(whole, MAX_TITLE - 1, '…');
   const created = timeOf(data.created_date) ?? timeOf(data.updated_date) ?? mtime;
   const references = referencesOf(project.name, data, known);
   return {
@@ -76,11 +77,6 @@ const titleOf = ({ data, file }: BacklogFile): string => {
     .trim();
   return title === '' ? (file.split('/').at(-1) ?? file).replace(/\.md$/, '') : title;
 };
-
-const shortened = (title: string): string =>
-  title.length <= MAX_TITLE
-    ? title
-    : `${title.slice(0, MAX_TITLE - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 
 const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
 

@@ -1,9 +1,10 @@
 import { join, posix } from 'node:path';
+import { sha256 } from '../../../base/sha256.ts';
 import type { BacklogFile, BacklogProject } from '../../../store/archive/backlog-files.ts';
 import { dataIn, type Standing } from '../../../store/archive/standing.ts';
 import { parseCase } from '../../../store/items/read-case.ts';
 import { caseFile, type Layout, layoutOf, memoryDir } from '../../../store/layout.ts';
-import { caseDirName, monthOf, sha256 } from '../../../store/names.ts';
+import { caseDirName, monthOf } from '../../../store/names.ts';
 import type { State } from '../../../store/records/case.ts';
 import { bodyOfText } from '../../../store/text/front-matter.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/text/problem.ts';

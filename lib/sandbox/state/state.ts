@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import { isAtOrBelow } from '../mounts.ts';
+import { isAtOrBelow } from '../../../base/at-or-below.ts';
 import type { Bind } from '../sandbox.ts';
 import { copyIn, filesIn, type Refused, stampOf } from './copy.ts';
 import { mergeKeys } from './keys.ts';

@@ -1,5 +1,5 @@
+import { sha256 } from '../../../base/sha256.ts';
 import { readCase } from '../../../store/cases.ts';
-import { sha256 } from '../../../store/names.ts';
 import { changePlanning, type Planning, type PlanningChange } from '../../../store/planning.ts';
 import {
   PLANNING_FILES,

@@ -8,7 +8,7 @@ import {
   listWorktrees,
   removeWorktree as removeFromGit,
 } from '../../../tools/git/write/worktree.ts';
-import { inhabitantsOf } from '../../../tools/process/processes-in.ts';
+import { processesIn } from '../../../tools/process/processes-in.ts';
 import type { WithLeaving } from '../leaving.ts';
 import { adviceFor, stateOf } from '../look/state.ts';
 import { reasonFor } from '../make/name.ts';
@@ -107,7 +107,7 @@ export const checkRemovable = async (
 
 // A run of a former daemon that nobody has ended yet, or one that got away: a directory is not taken from under it.
 const refuseInhabited = async ({ path }: WorktreeRecord): Promise<void> => {
-  const found = await inhabitantsOf(path);
+  const found = await processesIn(path);
   if (found.length === 0) return;
   const who = found.map(({ pid, name }) => `${pid} (${name})`).join(', ');
   throw new ServiceError(

@@ -1,3 +1,4 @@
+import { isAtOrBelow, overlap } from '../../../../base/at-or-below.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { worktreeRecords } from '../../../../store/worktrees.ts';
@@ -10,7 +11,6 @@ import { findProjectRepository } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { reasonFor } from '../make/name.ts';
 import { getWorktree } from '../read.ts';
-import { lies, overlap } from './lies.ts';
 import { adviceFor, stateOf } from './state.ts';
 
 export interface Check {
@@ -64,7 +64,8 @@ const ownDirectory = ({ case_id, path }: WorktreeRecord, main?: Repository): Che
   const name = 'own_directory';
   if (main === undefined)
     return check(name, true, 'The project names no checkout to be apart from.');
-  if (!lies(main.root, path)) return check(name, true, `It is not ${main.root}, where you work.`);
+  if (!isAtOrBelow(main.root, path))
+    return check(name, true, `It is not ${main.root}, where you work.`);
   const advice = `Let go of it: DELETE /api/cases/${case_id}/worktree.`;
   return check(name, false, `${main.root}, where you work, is in it. ${advice}`);
 };

@@ -1,4 +1,4 @@
-import { sha256 } from '../../../../store/names.ts';
+import { sha256 } from '../../../../base/sha256.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { WithLog } from '../../../log.ts';
 import { status } from '../../../tools/git/read/status.ts';

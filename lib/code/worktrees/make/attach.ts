@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import { isAtOrBelow, overlap } from '../../../../base/at-or-below.ts';
 import { settingsOf } from '../../../../store/globals.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
@@ -23,7 +24,6 @@ import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { itemOf } from '../../projects/item.ts';
 import { findProjectRepository } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
-import { lies, overlap } from '../look/lies.ts';
 import { refuseHeld, refuseSecond } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
 import { startOf } from './create.ts';
@@ -114,8 +114,8 @@ const refuseOthers = async (
     if (record !== undefined && overlap(root, record.path))
       throw refused(`${root} is, lies in or holds the worktree of the Work item ${case_id}`);
   }
-  if (lies(root, workspace)) throw refused(`${root} is in the workspace`);
-  if (lies(workspace, root)) throw refused(`The workspace is in ${root}`);
+  if (isAtOrBelow(root, workspace)) throw refused(`${root} is in the workspace`);
+  if (isAtOrBelow(workspace, root)) throw refused(`The workspace is in ${root}`);
   const listed = await listWorktrees(git, place);
   const reason = listed.find((entry) => entry.path === root)?.locked ?? '';
   const owner = ownerOf(reason);
@@ -141,7 +141,7 @@ const refuseCheckouts = async (
         `${root} is the checkout of the project ${name}, which no session may change. Make a worktree of it: git worktree add`,
       );
     }
-    if (lies(main.root, root))
+    if (isAtOrBelow(main.root, root))
       throw refused(`${main.root}, of the project ${name}, lies in ${root}`);
   }
 };

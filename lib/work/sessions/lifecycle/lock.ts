@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { sha256 } from '../../../../store/names.ts';
+import { sha256 } from '../../../../base/sha256.ts';
 import type { Lock } from '../../../../store/records/lock.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { acquireLock, readLock, releaseLock } from '../../../../store/sessions/locks.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { sha256 } from '../../../../base/sha256.ts';
 import { createTurns, type Turns } from '../../../../store/items/turns.ts';
 import { transcriptFile } from '../../../../store/layout.ts';
-import { sha256 } from '../../../../store/names.ts';
 import { createPieces } from '../../../../store/sessions/pieces.ts';
 import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../../../store/sessions/transcript.ts';

@@ -1,3 +1,4 @@
+import { oneLine } from '../../../../base/one-line.ts';
 /** A branch, tag or stash that changed in Plan mode and was left as it is, as the stream tells it. */
 export interface LeftRef {
   ref: string;
@@ -47,5 +48,3 @@ const objectOf = (value: string | null): string[] =>
 // The name of a ref may be an agent's, and may hold anything but blanks.
 const quoted = (word: string): string =>
   /^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');

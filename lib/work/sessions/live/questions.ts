@@ -1,4 +1,5 @@
 import { fenceOff } from '../../../../base/fence-off.ts';
+import { shorten } from '../../../../base/shorten.ts';
 import { list, record, text, type Wire } from '../../../../base/wire.ts';
 
 /** A question of the agent, and what became of it. */
@@ -28,7 +29,7 @@ export const hearQuestion = (questions: ToldQuestions, event: string, data: Wire
 };
 
 const askedIn = ({ message, fields, at }: Wire): ToldQuestion => ({
-  message: shortened(text(message) ?? ''),
+  message: shorten(text(message) ?? '', LONGEST),
   fields: list(fields).map((field) => fieldLine(record(field))),
   asked_at: text(at) ?? '',
   outcome: undefined,
@@ -56,18 +57,22 @@ export const questionsPart = (questions: Iterable<ToldQuestion>): string[] => {
 const partOf = ({ message, fields, asked_at, outcome }: ToldQuestion): string[] => {
   const at = asked_at === '' ? '' : ` at ${asked_at.slice(0, 16).replace('T', ' ')} UTC`;
   const asked = [message, ...fields].join('\n');
-  return [`The agent asked${at}:`, fenceOff(shortened(asked), 'text'), ...outcomeOf(outcome)];
+  return [
+    `The agent asked${at}:`,
+    fenceOff(shorten(asked, LONGEST), 'text'),
+    ...outcomeOf(outcome),
+  ];
 };
 
 const outcomeOf = (outcome: ToldQuestion['outcome']): string[] => {
   if (outcome === undefined) return ['It waits for the operator: `GET /attention` has the call.'];
   const { action, by, reason, content } = outcome;
-  if (by !== 'operator') return ['Nobody answered:', fenceOff(shortened(reason), 'text')];
+  if (by !== 'operator') return ['Nobody answered:', fenceOff(shorten(reason, LONGEST), 'text')];
   if (action !== 'accept')
     return [action === 'decline' ? 'The operator declined.' : 'The operator cancelled it.'];
   const answers = Object.entries(content).map(([name, value]) => `${name}: ${plain(value)}`);
   if (answers.length === 0) return ['The operator accepted.'];
-  return ['The operator answered:', fenceOff(shortened(answers.join('\n')), 'text')];
+  return ['The operator answered:', fenceOff(shorten(answers.join('\n'), LONGEST), 'text')];
 };
 
 const plain = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value));
@@ -75,6 +80,3 @@ const plain = (value: unknown): string => (Array.isArray(value) ? value.join(', 
 const MOST_KEPT = 1000;
 const MOST_SHOWN = 100;
 const LONGEST = 4000;
-
-const shortened = (words: string): string =>
-  words.length <= LONGEST ? words : `${words.slice(0, LONGEST)} […]`;

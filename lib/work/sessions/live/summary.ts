@@ -1,5 +1,7 @@
 import { counted } from '../../../../base/counted.ts';
 import { fenceOff } from '../../../../base/fence-off.ts';
+import { oneLine } from '../../../../base/one-line.ts';
+import { shorten } from '../../../../base/shorten.ts';
 import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
@@ -66,7 +68,9 @@ const outcome = ({ session, outcome: { status, error }, at }: WorkDone): string[
 const asked = ({ title, description, images = [] }: WorkDone['asked']): string[] => [
   '## What was asked',
   title,
-  ...(description.trim() === '' ? [] : [fenceOff(shortened(description.trim()), 'markdown')]),
+  ...(description.trim() === ''
+    ? []
+    : [fenceOff(shorten(description.trim(), MOST_CHARACTERS), 'markdown')]),
   ...(images.length === 0 ? [] : [`Images: ${images.map(imageLink).join(', ')}`]),
 ];
 
@@ -159,7 +163,10 @@ const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): strin
   const cut = ended === 'completed' ? 'ended' : 'killed';
   const lines = calls
     .filter(({ kind }) => kind === 'execute')
-    .map((call) => `${oneLine(call.title)}  ${isOpen(call) ? cut : call.status}`);
+    .map(
+      (call) =>
+        `${oneLine(call.title).slice(0, LONGEST_LINE)}  ${isOpen(call) ? cut : call.status}`,
+    );
   if (lines.length === 0) return [];
   return ['## Commands run', fenceOff(firstOf(lines, 'commands').join('\n'), 'text')];
 };
@@ -191,7 +198,9 @@ const stillAlive = (left: readonly string[]): string[] =>
   left.length === 0 ? [] : ['## Processes left', fenceOff(left.join('\n'), 'text')];
 
 const lastWords = (said: string): string[] =>
-  said.trim() === '' ? [] : ['## Last words', fenceOff(shortened(said.trim()), 'markdown')];
+  said.trim() === ''
+    ? []
+    : ['## Last words', fenceOff(shorten(said.trim(), MOST_CHARACTERS), 'markdown')];
 
 const cost = ({ usage, session: { provider } }: WorkDone): string[] => {
   const { input_tokens = null, output_tokens = null, cost_usd = null } = usage ?? {};
@@ -221,10 +230,5 @@ const firstOf = (lines: readonly string[], what: string): string[] => {
   const more = lines.length - MOST_LINES;
   return more <= 0 ? [...lines] : [...lines.slice(0, MOST_LINES), `and ${more} more ${what}`];
 };
-
-const shortened = (text: string): string =>
-  text.length <= MOST_CHARACTERS ? text : `${text.slice(0, MOST_CHARACTERS)} […]`;
-
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, LONGEST_LINE);
 
 const grouped = (count: number): string => count.toLocaleString('en-US');
