@@ -14,11 +14,13 @@ export const load = async (
   { url, pid }: ServerProcess,
   path: string,
   count: number,
+  headers: Record<string, string> = {},
 ): Promise<Load> => {
   const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
-  await many(pool, path, Math.ceil(count / 4));
+  const many = (left: number) => ask(pool, { path, headers }, left);
+  await many(Math.ceil(count / 4));
   const [from, cpu] = [performance.now(), cpuOf(pid)];
-  await many(pool, path, count);
+  await many(count);
   const result = {
     per_s: (count * 1000) / (performance.now() - from),
     cpu_us: ((cpuOf(pid) - cpu) * 1000) / count,
@@ -27,13 +29,19 @@ export const load = async (
   return result;
 };
 
-const many = async (pool: Pool, path: string, count: number): Promise<void> => {
+interface Asked {
+  path: string;
+  headers: Record<string, string>;
+}
+
+const ask = async (pool: Pool, { path, headers }: Asked, count: number): Promise<void> => {
   let left = count;
   const one = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      const { statusCode, body } = await pool.request({ method: 'GET', path });
-      await body.dump();
+      const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
+      // Read to its end, however long: else the connection is closed, and the next is what is measured.
+      await body.dump({ limit: Number.MAX_SAFE_INTEGER });
       if (statusCode !== 200) throw new Error(`${path} answered ${statusCode}`);
     }
   };

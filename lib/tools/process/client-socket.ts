@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sharedRead } from '../../../base/shared-read.ts';
 
 /** The two ends of a connection on this machine, as its server sees them. */
 export type Connection = Pick<
@@ -30,13 +31,19 @@ const AGAIN_MS = 5;
 const lookUp = async (wanted: readonly Row[]): Promise<Client | undefined> => {
   let tables = 0;
   for (const { name, addresses } of wanted) {
-    const table = await readFile(`/proc/net/${name}`, 'latin1').catch(() => '');
+    const table = await TABLES[name]();
     if (table !== '') tables += 1;
     const client = findIn(table, addresses);
     if (client !== undefined) return client;
   }
   return tables === 0 && wanted.length > 0 ? 'unknown' : undefined;
 };
+
+// The kernel goes through all its buckets for one reading, a millisecond or two: many who connect at once share it.
+const tableOf = (name: string) =>
+  sharedRead(() => readFile(`/proc/net/${name}`, 'latin1').catch(() => ''));
+
+const TABLES = { tcp: tableOf('tcp'), tcp6: tableOf('tcp6') };
 
 const findIn = (table: string, addresses: string): Client | undefined => {
   const at = table.indexOf(addresses);
@@ -53,7 +60,7 @@ const NOBODY = '0';
 const OPEN = new Set(['01', '04', '05']);
 
 interface Row {
-  name: 'tcp' | 'tcp6';
+  name: keyof typeof TABLES;
   addresses: string;
 }
 

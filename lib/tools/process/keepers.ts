@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
+import { sharedRead } from '../../../base/shared-read.ts';
 import { holds, mayActAsUs } from './processes.ts';
 import type { Runs } from './runs.ts';
 
@@ -49,13 +50,15 @@ const NEVER = 2 ** 52;
  * to root the daemon of another user, whose runs are not root.
  */
 export const otherKeepers = async (): Promise<Keeper[]> => {
-  const table = await readFile('/proc/net/unix', 'latin1').catch(() => '');
+  const table = await names();
   return [...table.matchAll(NAME)].flatMap(([, inode, ...numbers]) => {
     const [pid = 0, reaper = 0, since = 0] = numbers.map(Number);
     const theirs = pid !== process.pid && mayActAsUs(pid) && holds(pid, `socket:[${inode}]`, false);
     return theirs ? { pid, reaper, since } : [];
   });
 };
+
+const names = sharedRead(() => readFile('/proc/net/unix', 'latin1').catch(() => ''));
 
 const NAME = / (\d+) @dossier-runs\/(\d+)\/(\d+)\/(\d+)/g;
 

@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
+import { sharedRead } from '../../../base/shared-read.ts';
+import { readProcFile } from './proc-file.ts';
 import { lockLimitOf } from './run-limit.ts';
 
 /** The variable that every process of a run inherits, whatever group or session it moves to. */
@@ -24,8 +26,8 @@ export interface ProcessRow {
   homeless_in?: string;
 }
 
-/** Every process of this machine, read one after the other; empty where there is no /proc. */
-export const readProcesses = async (): Promise<ProcessRow[]> => {
+/** Every process of this machine, read one after the other; empty where there is no /proc. Who asks at once shares them. */
+export const readProcesses = sharedRead(async (): Promise<readonly ProcessRow[]> => {
   const rows: ProcessRow[] = [];
   let since = performance.now();
   for (const pid of numbersIn('/proc')) {
@@ -35,31 +37,60 @@ export const readProcesses = async (): Promise<ProcessRow[]> => {
     await breathe();
     since = performance.now();
   }
+  const there = new Set(rows.map(({ pid }) => pid));
+  for (const pid of images.keys()) if (!there.has(pid)) images.delete(pid);
   return rows;
-};
+});
 
 const LONGEST_STEP_MS = 5;
 
 /** One process; undefined when it is gone. */
 export const readProcess = (pid: number): ProcessRow | undefined => {
-  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  const stat = attempt(() => readProcFile(`/proc/${pid}/stat`));
   // The name in brackets may itself hold brackets and spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, ...numbers] = fields;
   const [ppid, pgid, sid] = numbers.map(Number);
   if (state === undefined || ppid === undefined || pgid === undefined || sid === undefined) return;
   const zombie = state === 'Z';
-  const limit = lockLimitOf(pid) ?? Number.POSITIVE_INFINITY;
-  const row = { pid, ppid, pgid, sid, started: Number(fields[STARTED]), zombie, limit };
-  return { ...row, ...traitsOf(pid, zombie) };
+  const { homeless, ...traits } = traitsOf(pid, fields, zombie);
+  return {
+    ...{ pid, ppid, pgid, sid, started: Number(fields[STARTED]), zombie },
+    ...traits,
+    ...(homeless !== undefined && { homeless_in: attempt(() => readlinkSync(`${homeless}/cwd`)) }),
+  };
 };
 
 const STARTED = 19;
+/** Where its program, its arguments and its environment lie: other places as soon as it runs another program. */
+const [CODE, ARGUMENTS, ENVIRONMENT, ENVIRONMENT_END] = [23, 45, 47, 48] as const;
+
+interface Traits extends Pick<ProcessRow, 'limit' | 'mark'> {
+  /** Where it is read where it stands, of one that was left no HOME. */
+  homeless?: string;
+}
+
+// What a process is known by is read once for each program that it runs: its environment is the one that was begun with, and
+// a limit is lowered before the program is that it is for. Where it stands may change.
+const images = new Map<number, { image: string; traits: Traits }>();
+
+const traitsOf = (pid: number, fields: readonly string[], zombie: boolean): Traits => {
+  const places = [CODE, ARGUMENTS, ENVIRONMENT, ENVIRONMENT_END].map((at) => fields[at]);
+  const image = [fields[STARTED], ...places].join(' ');
+  const known = zombie ? undefined : images.get(pid);
+  if (known?.image === image) return known.traits;
+  const limit = lockLimitOf(pid) ?? Number.POSITIVE_INFINITY;
+  const traits = { limit, ...environmentOf(pid, zombie) };
+  // 0 and 1 are what is told of a program that is not ours to see; a thread of the kernel has none.
+  const isSeen = places.every((place) => Number(place) > 1) || places[0] === '0';
+  if (isSeen && !zombie) images.set(pid, { image, traits });
+  return traits;
+};
 
 // The environment of a process whose first thread has ended is read by another of its threads.
-const traitsOf = (pid: number, zombie: boolean): Pick<ProcessRow, 'mark' | 'homeless_in'> => {
+const environmentOf = (pid: number, zombie: boolean): Pick<Traits, 'mark' | 'homeless'> => {
   const place = zombie ? `/proc/${pid}/task/${threadsOf(pid).at(-1) ?? pid}` : `/proc/${pid}`;
-  const environ = tryTo(() => readFileSync(`${place}/environ`, 'latin1'));
+  const environ = tryTo(() => readProcFile(`${place}/environ`));
   // Not ours to read, or a thread of the kernel, which stands nowhere.
   if (environ === undefined) return {};
   const entries = environ.split('\0');
@@ -67,7 +98,7 @@ const traitsOf = (pid: number, zombie: boolean): Pick<ProcessRow, 'mark' | 'home
   const homeless = !entries.some((entry) => entry.startsWith('HOME='));
   return {
     ...(mark !== undefined && { mark }),
-    ...(homeless && { homeless_in: attempt(() => readlinkSync(`${place}/cwd`)) }),
+    ...(homeless && { homeless: place }),
   };
 };
 
@@ -115,7 +146,7 @@ export const hasEnded = ({ pid, zombie }: Pick<ProcessRow, 'pid' | 'zombie'>): b
   zombie && threadsOf(pid).every((tid) => tid === pid || threadHasEnded(pid, tid));
 
 const threadHasEnded = (pid: number, tid: number): boolean => {
-  const stat = attempt(() => readFileSync(`/proc/${pid}/task/${tid}/stat`, 'latin1'));
+  const stat = attempt(() => readProcFile(`/proc/${pid}/task/${tid}/stat`));
   return !/^ [^ZX]/.test(stat.slice(stat.lastIndexOf(')') + 1));
 };
 
@@ -124,7 +155,7 @@ const threadHasEnded = (pid: number, tid: number): boolean => {
  * True where nobody can say.
  */
 export const mayActAsUs = (pid: number): boolean => {
-  const status = attempt(() => readFileSync(`/proc/${pid}/status`, 'latin1'));
+  const status = attempt(() => readProcFile(`/proc/${pid}/status`));
   const users = /^Uid:\s+(.*)$/m.exec(status)?.[1]?.split(/\s+/).map(Number);
   if (users === undefined || !/^CapPrm:\s+0+$/m.test(status)) return true;
   return users.some((uid) => uid === 0 || uid === process.getuid?.());
@@ -144,6 +175,6 @@ export const descendants = (
 
 /** This moment in clock ticks since the machine started, as processes are stamped; undefined where there is no /proc. */
 export const ticksNow = (): number | undefined => {
-  const [uptime] = attempt(() => readFileSync('/proc/uptime', 'latin1')).split(' ');
+  const [uptime] = attempt(() => readProcFile('/proc/uptime')).split(' ');
   return uptime === undefined || uptime === '' ? undefined : Math.floor(Number(uptime) * 100);
 };

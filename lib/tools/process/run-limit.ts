@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Environment } from './environment.ts';
 import { findProgram, isProgram } from './find-program.ts';
+import { readProcFile } from './proc-file.ts';
 
 /** The hard limit of a process on file locks, `Infinity` for none; undefined when it is gone or there is no /proc. */
 export const lockLimitOf = (process: number | 'self'): number | undefined => {
   try {
-    const limits = readFileSync(`/proc/${process}/limits`, 'latin1');
+    const limits = readProcFile(`/proc/${process}/limits`);
     const hard = /^Max file locks +\S+ +(\S+)/m.exec(limits)?.[1];
     return hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard);
   } catch {
