@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import type { Answered } from '../../helpers/service.ts';
+import { call, describeRows, type Row } from './surface.ts';
+
+const SYSTEM: Row[] = [
+  {
+    method: 'GET',
+    path: '/health',
+    does: 'returns status ok',
+    call: () => call('GET', '/health'),
+    status: 200,
+    check: ({ body }: Answered<object>) => assert.deepEqual(body, { status: 'ok' }),
+  },
+  {
+    method: 'GET',
+    path: '/version',
+    does: 'returns version and build info',
+    call: () => call('GET', '/version'),
+    status: 200,
+    check: ({ body }: Answered<{ version: string }>) =>
+      assert.match(body.version, /^\d+\.\d+\.\d+/),
+  },
+];
+
+describeRows('system', SYSTEM);
