@@ -21,3 +21,10 @@ export class StoreError extends Error {
     this.details = details;
   }
 }
+
+/** What is told of something that is another than the one that was read. */
+export const changedSince = (what: string): StoreError =>
+  new StoreError(
+    'precondition_failed',
+    `${what} changed since you read it. Read it again and decide anew; nothing was written.`,
+  );

@@ -25,6 +25,10 @@ export const monthOf = (date: Date): string => date.toISOString().slice(0, 7);
 export const timeName = (date: Date): string =>
   `${date.toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
 
+/** The file of a record that was made at that time. */
+export const timedName = (at: string, id: string): string =>
+  `${timeName(new Date(at))}-${shortId(id)}.md`;
+
 /** The directory of a session: with milliseconds, so that it sorts as sessions were made. Older releases wrote none. */
 export const sessionDirName = (created_at: string, id: string): string =>
   `${new Date(created_at).toISOString().replaceAll(':', '-')}-${shortId(id)}`;

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { createFile } from './disk/durable.ts';
 import { approvedOf, noteApproved } from './gate/planning-gate.ts';
-import { assertOwn, changing, untilDone } from './items/changing.ts';
+import { assertOwn, changing } from './items/changing.ts';
 import type { Item } from './items/item.ts';
+import { recordKind } from './items/record-kind.ts';
 import { memoryDir, planningFile } from './layout.ts';
 import { PLANNING_FILES, type PlanningFile, PlanningMatter } from './records/planning.ts';
 import { announce, type Store } from './store.ts';
-import { checkerOf } from './text/parse.ts';
-import { editRecord, readRecord } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { editText, readText, type TextFile } from './text/text-file.ts';
+
+const plannings = recordKind({ schema: PlanningMatter, path: planningFile, parts: () => ({}) });
 
 /** The planning of a Work item as it is on disk this moment. */
 export interface Planning {
@@ -63,15 +63,8 @@ const placeOf = (store: Store, item: Item, filename: string) => ({
 
 const keepMatter = async (store: Store, item: Item, changes: PlanningMatter): Promise<void> => {
   if (Object.keys(changes).length === 0) return;
-  const { layout } = store;
-  const path = planningFile(join(layout.root, item.dir));
-  const assertMeant = (): void => assertOwn(store, item);
-  await untilDone(
-    'planning.md',
-    async () =>
-      (await editRecord(layout, path, () => ({ changes }))) ||
-      (await createFile(layout, path, renderFrontMatter({ ...changes }, NOTE), { assertMeant })),
-  );
+  const text = renderFrontMatter({ ...changes }, NOTE);
+  await plannings.saveIn(store, item, () => ({ changes }), text);
   if (changes.approved !== undefined) noteApproved(store, item.id, changes.approved);
 };
 
@@ -84,11 +77,9 @@ const planningOf = (store: Store, item: Item): Planning => ({
   ),
 });
 
-const matterOf = (store: Store, { id, dir }: Item): PlanningMatter => {
-  const { root } = store.layout;
-  const found =
-    readRecord(root, planningFile(join(root, dir)), checkerOf(PlanningMatter))?.matter ?? {};
-  return { ...found, ...approvedOf(store, id, found.approved) };
+const matterOf = (store: Store, item: Item): PlanningMatter => {
+  const found = plannings.readIn(store, item)?.matter ?? {};
+  return { ...found, ...approvedOf(store, item.id, found.approved) };
 };
 
 const folderOf = ({ layout }: Store, { dir }: Item): string => memoryDir(join(layout.root, dir));

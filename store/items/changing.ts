@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { hasCode } from '../disk/durable.ts';
+import { createFile, hasCode } from '../disk/durable.ts';
 import { standing } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import { CASE_FILE } from '../layout.ts';
@@ -47,6 +47,15 @@ const refuseAway = ({ layout: { root } }: Store, item: Item): void => {
     throw unreadable(`${dir}/${CASE_FILE}`, problem);
   if (at !== 'there') throw movedAway(item);
 };
+
+/** Makes a file of the Work item; false where there is one. */
+export const createOwn = (
+  store: Store,
+  item: Item,
+  path: string,
+  content: string | Buffer,
+): Promise<boolean> =>
+  createFile(store.layout, path, content, { assertMeant: () => assertOwn(store, item) });
 
 /** Throws `file_busy` where another Work item's directory stands in the place of this one's, as of this moment. */
 export const assertOwn = ({ layout: { root } }: Store, item: Item): void => {

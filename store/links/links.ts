@@ -1,38 +1,33 @@
-import { join } from 'node:path';
-import { createFile } from '../disk/durable.ts';
-import { assertOwn, changing } from '../items/changing.ts';
+import { changing } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
+import { type Kept, recordKind } from '../items/record-kind.ts';
 import { linkFile } from '../layout.ts';
 import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';
 import type { Store } from '../store.ts';
 import { type FrontMatter, splitFrontMatter } from '../text/front-matter.ts';
 import { logLine, withLogLine } from '../text/log-lines.ts';
-import { checkerOf } from '../text/parse.ts';
-import { type Edit, editRecord, explained, readRecord } from '../text/record-file.ts';
+import type { Edit } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { spliceWithin } from '../text/splice-within.ts';
 import { noteLink } from './link-index.ts';
 
-export interface KeptLink {
-  issue: IssueLinkMatter | undefined;
-  /** Of the file. */
-  sha: string;
-}
+/** `issue` is undefined where link.md names none. */
+export type KeptLink = Kept<LinkMatter, { issue: IssueLinkMatter | undefined }>;
+
+const links = recordKind({
+  schema: LinkMatter,
+  path: linkFile,
+  parts: (_, { issue }) => ({ issue }),
+});
 
 /**
  * The link of a Work item as it is on disk this moment; undefined when there is no link.md, or no such Work item. Throws
  * `unreadable_record`.
  */
-export const readLink = (store: Store, caseId: string): KeptLink | undefined => {
-  const item = store.items.byId.get(caseId);
-  return item && linkOf(store, item);
-};
+export const readLink = links.read;
 
 /** The same, for whoever has the Work item. */
-export const linkOf = ({ layout: { root } }: Store, { dir }: Item): KeptLink | undefined => {
-  const record = readRecord(root, linkFile(join(root, dir)), checkerOf(LinkMatter));
-  return record && { issue: record.matter.issue, sha: record.sha };
-};
+export const linkOf = links.readIn;
 
 export interface LinkChange {
   /** Of the issue; undefined takes a key away. */
@@ -61,15 +56,12 @@ export const changeLinkInTurn = async (
   item: Item,
   rule: LinkRule,
 ): Promise<boolean> => {
-  const { layout, clock } = store;
   let isThere = false;
-  await editRecord(layout, linkFile(join(layout.root, item.dir)), ({ sha, source }) => {
-    const { issue } = explained(`${item.dir}/link.md`, () =>
-      checkerOf(LinkMatter)(source.data, source),
-    );
-    isThere = issue !== undefined;
-    const change = issue && rule({ issue, sha });
-    return change && edited(source, change, clock().toISOString());
+  await links.editAt(store, links.at(store, item), ({ source, read }) => {
+    const current = read();
+    isThere = current.issue !== undefined;
+    const change = isThere ? rule(current) : undefined;
+    return change && edited(source, change, store.clock().toISOString());
   });
   noteLink(store, item);
   return isThere;
@@ -87,9 +79,7 @@ export const createLink = (
   link: NewLink,
 ): Promise<boolean | undefined> =>
   changing(store, caseId, async (item) => {
-    const path = linkFile(join(store.layout.root, item.dir));
-    const assertMeant = (): void => assertOwn(store, item);
-    const isNew = await createFile(store.layout, path, linkText(link), { assertMeant });
+    const isNew = await links.createIn(store, item, linkText(link));
     noteLink(store, item);
     return isNew;
   });

@@ -1,26 +1,23 @@
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createFile } from '../disk/durable.ts';
 import { namesIn } from '../disk/folder.ts';
-import { assertOwn } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
+import { type Kept, recordKind } from '../items/record-kind.ts';
 import { syncsDir } from '../layout.ts';
-import { shortId, timeName } from '../names.ts';
+import { timedName, timeName } from '../names.ts';
 import { type FieldSync, type Sync, SyncMatter } from '../records/sync.ts';
 import type { Store } from '../store.ts';
-import { checkerOf } from '../text/parse.ts';
-import { readRecord } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { parseTexts, renderTexts, SIDES, type SyncTexts } from './sync-texts.ts';
 
+const syncs = recordKind({
+  schema: SyncMatter,
+  path: syncsDir,
+  parts: ({ body }) => ({ texts: parseTexts(body) }),
+});
+
 /** The syncs of a Work item that changed or found something, oldest first. Throws `unreadable_record`. */
-export const listSyncs = (store: Store, caseId: string): Sync[] | undefined => {
-  const item = store.items.byId.get(caseId);
-  if (item === undefined) return undefined;
-  return namesOf(store, item)
-    .flatMap((name) => readIn(store, item, name) ?? [])
-    .sort(byAge);
-};
+export const listSyncs = (store: Store, caseId: string): Sync[] | undefined =>
+  syncs.list(store, caseId)?.map(served).sort(byAge);
 
 const byAge = (a: Sync, b: Sync): number =>
   a.at === b.at ? a.id.localeCompare(b.id) : a.at.localeCompare(b.at);
@@ -32,10 +29,8 @@ const byAge = (a: Sync, b: Sync): number =>
 export const keepSync = async (store: Store, item: Item, sync: SyncMatter): Promise<string> => {
   const last = lastOf(store, item);
   if (last !== undefined && isRepeated(last, sync)) return last.id;
-  const name = `${timeName(new Date(sync.at))}-${shortId(sync.id)}.md`;
-  const path = join(folderOf(store, item), name);
   const text = renderFrontMatter(matterOf(sync), renderTexts(textsOf(sync)));
-  await createFile(store.layout, path, text, { assertMeant: () => assertOwn(store, item) });
+  await syncs.createIn(store, item, text, timedName(sync.at, sync.id));
   return sync.id;
 };
 
@@ -49,11 +44,12 @@ const LASTING: ReadonlySet<string> = new Set(['conflict', 'moved', 'missing']);
 
 // Names know no part of a second: of those of the last one each is read.
 const lastOf = (store: Store, item: Item): Sync | undefined => {
-  const names = namesOf(store, item);
+  const names = namesIn(syncs.at(store, item).path);
   const second = names.at(-1)?.slice(0, timeName(new Date(0)).length) ?? '';
   return names
     .filter((name) => name.startsWith(second))
-    .flatMap((name) => readIn(store, item, name) ?? [])
+    .flatMap((name) => syncs.readIn(store, item, name) ?? [])
+    .map(served)
     .sort(byAge)
     .at(-1);
 };
@@ -78,21 +74,12 @@ const textsOf = ({ fields }: SyncMatter): SyncTexts => {
   );
 };
 
-const readIn = (store: Store, item: Item, name: string): Sync | undefined => {
-  const { root } = store.layout;
-  const record = readRecord(root, join(folderOf(store, item), name), checkerOf(SyncMatter));
-  if (record === undefined) return undefined;
-  const { matter, source } = record;
+const served = ({ case_id, matter, texts }: Kept<SyncMatter, { texts: SyncTexts }>): Sync => {
   const { id, at, trigger, outcome, prefer, moved_to } = matter;
-  const texts = parseTexts(source.body);
   return {
-    ...{ id, case_id: item.id, at, trigger, outcome },
+    ...{ id, case_id, at, trigger, outcome },
     ...(prefer !== undefined && { prefer }),
     ...(moved_to !== undefined && { moved_to }),
     fields: matter.fields.map((one) => (isText(one) ? { ...one, ...texts } : one)),
   };
 };
-
-const namesOf = (store: Store, item: Item): string[] => namesIn(folderOf(store, item));
-
-const folderOf = ({ layout: { root } }: Store, { dir }: Item): string => syncsDir(join(root, dir));

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { changedSince, changePull, type KeptPull } from '../../../store/pulls/pulls.ts';
+import { changePull, type KeptPull, pullChanged } from '../../../store/pulls/pulls.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { checkTexts } from '../../work/cases/text.ts';
@@ -27,7 +27,7 @@ export const patchPull = (
     const { title, labels, notes } = patch;
     checkTexts({ title, notes });
     const before = getPull(service.store, caseId);
-    if (ifMatch !== undefined && ifMatch !== before.etag) throw changedSince();
+    if (ifMatch !== undefined && ifMatch !== before.etag) throw pullChanged();
     if (notes !== undefined) await note(service.store, before, { notes, ifMatch });
     // Each is recorded when it is done: the next one may fail.
     if (labels !== undefined) await relabel(service, before, labels);
