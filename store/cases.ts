@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createDirectory, removeDirectory } from './disk/durable.ts';
-import { StoreError } from './errors.ts';
+import { changedSince, StoreError } from './errors.ts';
 import { changing, movedAway, untilDone } from './items/changing.ts';
 import { glance } from './items/glance.ts';
 import { grant, standingAfter } from './items/granting.ts';
@@ -123,7 +123,7 @@ const edit = async (
 ): Promise<boolean> => {
   const { problem, sha: known } = item.files.case;
   if (problem !== undefined) throw unreadable(`${item.dir}/${CASE_FILE}`, problem);
-  if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince();
+  if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince('The record');
   let isKnown = false;
   let granted: Granted | undefined;
   const path = caseFile(join(store.layout.root, item.dir));
@@ -149,12 +149,6 @@ const editOf = (change: CaseChange | undefined, eol: '\n' | '\r\n'): Edit | unde
   return description === undefined ? { changes } : { changes, body: bodyOfText(description, eol) };
 };
 
-const changedSince = (): StoreError =>
-  new StoreError(
-    'precondition_failed',
-    'The record changed since you read it. Read it again and decide anew; nothing was written.',
-  );
-
 /** Removes a Work item and all that belongs to it: by one rename, so that a crash leaves all or nothing. */
 export const removeCase = async (store: Store, id: string, ifMatch?: string): Promise<boolean> => {
   const removed = await changing(store, id, async (item) => {
@@ -173,12 +167,12 @@ export const removeCase = async (store: Store, id: string, ifMatch?: string): Pr
 
 // What was edited, or changed places with another, while nobody looked is not what the caller meant: it goes back.
 const takeOut = async ({ layout }: Store, item: Item, ifMatch?: string): Promise<string> => {
-  if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince();
+  if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince('The record');
   const { sha } = item.files.case;
   const trash = await removeDirectory(layout, join(layout.root, item.dir), (taken) => {
     const found = readItem(dirname(taken), basename(taken), { id: item.id })?.case;
     return found?.problem?.code !== 'wrong_id' && (ifMatch === undefined || found?.sha === sha);
   });
   if (trash !== undefined) return trash;
-  throw ifMatch === undefined ? movedAway(item) : changedSince();
+  throw ifMatch === undefined ? movedAway(item) : changedSince('The record');
 };

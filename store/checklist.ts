@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createFile, replaceFile } from './disk/durable.ts';
-import { assertOwn, changing, untilDone } from './items/changing.ts';
+import { replaceFile } from './disk/durable.ts';
+import { changing, createOwn, untilDone } from './items/changing.ts';
 import { grant } from './items/granting.ts';
 import { checklistOf, type Item } from './items/item.ts';
 import { checklistIn, parseChecklist, tasksIn } from './items/read-checklist.ts';
@@ -21,12 +21,9 @@ export const addToChecklist = (
 ): Promise<Item | undefined> =>
   changing(store, caseId, async (item) => {
     if (checklistOf(item).some(({ id }) => id === entry.id)) return item;
-    const made = await createFile(
-      store.layout,
-      checklistFile(join(store.layout.root, item.dir)),
-      renderFrontMatter({ items: [entry] }, CHECKLIST_NOTE),
-      { assertMeant: () => assertOwn(store, item) },
-    );
+    const text = renderFrontMatter({ items: [entry] }, CHECKLIST_NOTE);
+    const path = checklistFile(join(store.layout.root, item.dir));
+    const made = await createOwn(store, item, path, text);
     if (!made) await edit(store, item, (text) => withItem(text, entry));
     grant(store, item, { checklist: [...checklistOf(item), entry] });
     await reconcileInTurn(store, item);

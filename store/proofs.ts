@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
-import { createFile, removeFile } from './disk/durable.ts';
-import { StoreError } from './errors.ts';
-import { assertOwn, changing, untilDone } from './items/changing.ts';
+import { removeFile } from './disk/durable.ts';
+import { changedSince, StoreError } from './errors.ts';
+import { changing, createOwn, untilDone } from './items/changing.ts';
 import { glance } from './items/glance.ts';
 import { grant } from './items/granting.ts';
 import { type Item, proofsOf } from './items/item.ts';
@@ -94,9 +94,7 @@ export const createProof = (
       `${matter.type}-${shortId(matter.id)}.md`,
     );
     const text = renderFrontMatter({ ...matter }, bodyOfText(content, '\n'));
-    const made = await createFile(store.layout, path, text, {
-      assertMeant: () => assertOwn(store, item),
-    });
+    const made = await createOwn(store, item, path, text);
     await reconcileInTurn(store, item);
     const kept = readProof(store, item, matter.id);
     if (kept !== undefined) return kept;
@@ -138,7 +136,7 @@ export const updateProof = (
     await untilDone(`${item.dir}/proof`, async () => {
       const kept = keptProof(item, id);
       if (kept === undefined) return true;
-      if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince();
+      if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
       const done = await edit(store, item, kept, rule);
       await reconcileInTurn(store, item);
       return done;
@@ -196,7 +194,7 @@ export const removeProof = async (
     const { dir } = item;
     const kept = keptProof(item, id);
     if (kept === undefined) return false;
-    if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince();
+    if (ifMatch !== undefined && ifMatch !== etagOf(kept.sha)) throw changedSince('The proof');
     const problem = item.files.proofs.get(kept.name)?.problem;
     if (problem !== undefined) throw unreadable(`${dir}/proof/${kept.name}`, problem);
     await takeAway(store, item, kept.name);
@@ -221,9 +219,3 @@ const takeAway = async (store: Store, item: Item, name: string): Promise<void> =
   touch(store.items, item);
   await reconcileInTurn(store, item);
 };
-
-const changedSince = (): StoreError =>
-  new StoreError(
-    'precondition_failed',
-    'The proof changed since you read it. Read it again and decide anew; nothing was written.',
-  );

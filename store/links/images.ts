@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
-import { createFile } from '../disk/durable.ts';
 import { listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { assertOwn, changing } from '../items/changing.ts';
+import { changing, createOwn } from '../items/changing.ts';
 import { imagesDir } from '../layout.ts';
 import { announce, type Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
@@ -46,7 +45,7 @@ export const keepImage = async (
   await changing(store, caseId, async (item) => {
     const dir = imagesDir(join(store.layout.root, item.dir));
     const path = join(dir, `${keyOf(url)}.${type.replace('image/', '')}`);
-    await createFile(store.layout, path, bytes, { assertMeant: () => assertOwn(store, item) });
+    await createOwn(store, item, path, bytes);
     announce(store, caseId);
   });
   return true;

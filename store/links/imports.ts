@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { createFile } from '../disk/durable.ts';
 import { listFolder, namesIn } from '../disk/folder.ts';
-import { StoreError } from '../errors.ts';
+import { changedSince, StoreError } from '../errors.ts';
 import { problemOf } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { etagOf, isRecordName } from '../names.ts';
@@ -79,7 +79,7 @@ export const changeImport = (
     await readyToWrite(store);
     const path = pathOf(layout, id);
     await editRecord(layout, path, ({ sha, source }) => {
-      if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince();
+      if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince('The import job');
       const matter = explained(`imports/${id}.md`, () => checkNamed(path)(source.data, source));
       const change = rule(keptOf({ matter, source, sha }));
       return change && edited(source, change);
@@ -91,12 +91,6 @@ const edited = (source: FrontMatter, { changes = {}, result }: ImportChange): Ed
   changes,
   ...(result && { body: withLogLine(source, resultLine(result)) }),
 });
-
-const changedSince = (): StoreError =>
-  new StoreError(
-    'precondition_failed',
-    'The import job changed since you read it. Read it again and decide anew; nothing was written.',
-  );
 
 const pathOf = ({ imports }: Layout, id: string): string => join(imports, `${id}.md`);
 

@@ -3,7 +3,7 @@ import { sha256 } from '../../base/sha256.ts';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { listDirectory } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { StoreError } from '../errors.ts';
+import { changedSince, StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { etagOf, isMarkdownName } from '../names.ts';
 import { readRegularFile } from './record-file.ts';
@@ -93,8 +93,5 @@ export const editText = async (
 const checkMatch = (before: Buffer | undefined, ifMatch: string | undefined): void => {
   if (ifMatch === undefined) return;
   if (before !== undefined && etagOf(sha256(before)) === ifMatch) return;
-  throw new StoreError(
-    'precondition_failed',
-    'The file changed since you read it. Read it again and decide anew; nothing was written.',
-  );
+  throw changedSince('The file');
 };
