@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { countIssues, hostedRepositoryOf } from '../lib/code/projects/hosted.ts';
 import { route } from '../lib/http/route.ts';
-import { OfProject } from './codehost.ts';
 import {
   Issue,
   IssueComment,
@@ -9,7 +8,8 @@ import {
   IssueFilter,
   IssuePage,
   LinkedPull,
-} from './codehost-answers.ts';
+} from '../store/records/code-host.ts';
+import { OfProject } from './codehost.ts';
 import { HOSTED } from './codehost-errors.ts';
 
 const Numbered = Type.Object({

@@ -8,7 +8,6 @@ import {
 } from '../lib/code/projects/settings.ts';
 import { tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
-import { CodeHostConfig, CodeHostConfigChange } from '../store/records/codehost-settings.ts';
 import {
   AuthRefresh,
   AuthStatus,
@@ -20,7 +19,8 @@ import {
   Permissions,
   RepositoryMeta,
   Validation,
-} from './codehost-answers.ts';
+} from '../store/records/code-host.ts';
+import { CodeHostConfig, CodeHostConfigChange } from '../store/records/codehost-settings.ts';
 import { HOST, HOSTED } from './codehost-errors.ts';
 import { GIT } from './git-errors.ts';
 

@@ -1,3 +1,19 @@
+import type {
+  AuthRefresh,
+  AuthStatus,
+  Availability,
+  HostUser,
+  Issue,
+  IssueComment,
+  IssueFilter,
+  IssuePage,
+  Label,
+  LinkedPull,
+  Milestone,
+  Permissions,
+  RepositoryMeta,
+  Validation,
+} from '../../store/records/code-host.ts';
 import type { FailingChecks, JobLog } from './failing-check.ts';
 
 /**
@@ -72,166 +88,12 @@ export interface HostedRepository {
   ): Promise<{ id: number; url: string; updated: boolean }>;
 }
 
-export type TokenSource =
-  | 'GH_TOKEN'
-  | 'GITHUB_TOKEN'
-  | 'GH_ENTERPRISE_TOKEN'
-  | 'GITHUB_ENTERPRISE_TOKEN'
-  | 'gh';
-
-export interface Availability {
-  host: string;
-  cli: { installed: boolean; version: string | null };
-  authenticated: 'yes' | 'no' | 'unknown';
-  token_source: TokenSource | null;
-  reason?: string;
-}
-
-export interface AuthStatus {
-  /** Null: nobody could be asked. */
-  authenticated: boolean | null;
-  login: string | null;
-  token_source: TokenSource | null;
-  token_kind: string | null;
-  /** Null for a fine-grained token, which does not tell. */
-  scopes: string[] | null;
-  expires_at: string | null;
-  rate_limit: RateLimit | null;
-  reason?: string;
-  hint?: string;
-}
-
-export interface RateLimit {
-  limit: number;
-  remaining: number;
-  reset_at: string;
-}
-
-export interface AuthRefresh {
-  changed: boolean;
-  token_source: TokenSource;
-  login: string | null;
-  /** Null: nobody could be asked. */
-  verified: boolean | null;
-}
-
-export interface HostUser {
-  login: string;
-  name: string | null;
-  url: string;
-}
-
-export interface Validation {
-  accessible: boolean;
-  /** Asked without a token. */
-  anonymous: boolean;
-  reason?: string;
-  /** `owner/name` where it lives now. */
-  renamed_to: string | null;
-  archived: boolean | null;
-  fork: boolean | null;
-  parent: string | null;
-}
-
-export interface Permissions {
-  /** Of the user; a token may be allowed less. */
-  role: string | null;
-  capabilities: Record<
-    'read' | 'open_pull_requests' | 'push' | 'triage_issues' | 'resolve_threads',
-    'yes' | 'no' | 'unknown'
-  >;
-  sso_url?: string;
-}
-
-export interface RepositoryMeta {
-  name: string;
-  full_name: string;
-  default_branch: string;
-  visibility: string;
-  description: string | null;
-  url: string;
-  archived: boolean;
-  fork: boolean;
-  parent: string | null;
-}
-
-export interface Label {
-  name: string;
-  color: string;
-  description: string | null;
-}
-
-export interface Milestone {
-  number: number;
-  title: string;
-  state: 'open' | 'closed';
-  due_on: string | null;
-  description: string | null;
-}
-
-export interface IssueFilter {
-  state?: 'open' | 'closed' | 'all';
-  labels?: readonly string[];
-  assignee?: string;
-  creator?: string;
-  milestone?: string;
-  since?: string;
-  sort?: 'created' | 'updated' | 'comments';
-  direction?: 'asc' | 'desc';
-  /** How many at most, 1 to 100; 30 unless given. */
-  limit?: number;
-  /** Where the page before ended. */
-  cursor?: string;
-}
-
-export interface IssuePage {
-  issues: Issue[];
-  /** Null at the end. */
-  next_cursor: string | null;
-}
-
-export interface Issue {
-  number: number;
-  node_id: string;
-  url: string;
-  title: string;
-  /** Markdown; empty where there is none. */
-  body: string;
-  state: 'open' | 'closed';
-  state_reason: string | null;
-  labels: string[];
-  assignees: string[];
-  milestone: string | null;
-  author: string | null;
-  comments: number;
-  created_at: string;
-  updated_at: string;
-  closed_at: string | null;
-}
+export type TokenSource = NonNullable<Availability['token_source']>;
 
 export interface MissingIssue {
   missing: 'deleted' | 'moved';
   /** Where it is now. */
   url?: string;
-}
-
-export interface IssueComment {
-  id: number;
-  author: string | null;
-  body: string;
-  url: string;
-  created_at: string;
-  updated_at: string;
-}
-
-export interface LinkedPull {
-  number: number;
-  repository: string;
-  title: string;
-  url: string;
-  state: 'draft' | 'open' | 'closed' | 'merged';
-  /** `closes`: merging it closes the issue. `mentions`: it only names it. */
-  relation: 'closes' | 'mentions';
 }
 
 export interface NewPull {

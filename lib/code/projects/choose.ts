@@ -1,10 +1,10 @@
+import type { Detection, RemoteRepository } from '../../../store/records/code-host.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import type { Address } from '../../codehost/remote-url.ts';
 import { repositoryNamed } from '../../codehost/repository-name.ts';
 import { ServiceError } from '../../errors.ts';
 import type { RemoteSettings } from '../../tools/git/read/remotes.ts';
-import type { Detection, RemoteRepository } from './detection.ts';
 
 /** A remote, and the repository that it fetches from and pushes to. */
 export interface Known {

@@ -1,4 +1,5 @@
 import { settingsOf } from '../../../store/globals.ts';
+import type { Detection } from '../../../store/records/code-host.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { type Address, addressIn } from '../../codehost/remote-url.ts';
@@ -15,10 +16,7 @@ import { cleanEnvironment, loginEnvironment } from '../../tools/process/environm
 import { createGh } from '../../tools/process/gh.ts';
 import { sshHost } from '../../tools/process/ssh.ts';
 import { choose, type Known } from './choose.ts';
-import type { Detection } from './detection.ts';
 import { findProjectRepository, repositoryFor } from './repository.ts';
-
-export type { Detection, RemoteRepository } from './detection.ts';
 
 /** A project, and what is known of it without asking anybody. */
 export interface Ground {

@@ -1,4 +1,5 @@
 import { settingsOf } from '../../../store/globals.ts';
+import type { Detection } from '../../../store/records/code-host.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type {
   CodeHost,
@@ -12,7 +13,7 @@ import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { needCodeHost } from '../../guard/trust/need.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { type Detection, detect } from './detect.ts';
+import { detect } from './detect.ts';
 
 /**
  * What can be asked of the repository on the code host that a project's pull requests go to. Asks nobody itself. Throws

@@ -1,6 +1,12 @@
 import { text } from '../../../base/wire.ts';
+import type {
+  AuthRefresh,
+  AuthStatus,
+  Availability,
+  HostUser,
+  RateLimit,
+} from '../../../store/records/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import type { AuthRefresh, AuthStatus, Availability, HostUser, RateLimit } from '../code-host.ts';
 import type { Desk } from './client.ts';
 import type { Headers } from './failure.ts';
 import { howToLogIn, tokenMissing } from './refusals.ts';

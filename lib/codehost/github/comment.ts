@@ -1,4 +1,4 @@
-import type { IssueComment } from '../code-host.ts';
+import type { IssueComment } from '../../../store/records/code-host.ts';
 import { me } from './account.ts';
 import { issueComments } from './issues.ts';
 import { clientOf, fullNameOf, type Place, pathOf } from './place.ts';

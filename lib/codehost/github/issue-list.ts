@@ -1,5 +1,5 @@
+import type { IssueFilter, IssuePage } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import type { IssueFilter, IssuePage } from '../code-host.ts';
 import { clientOf, type Place, pathOf } from './place.ts';
 import { milestones } from './repository.ts';
 import { issueFromRest, type RestIssue } from './wire-issue.ts';

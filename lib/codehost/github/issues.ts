@@ -1,5 +1,6 @@
+import type { Issue, IssueComment } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Issue, IssueComment, MissingIssue } from '../code-host.ts';
+import type { MissingIssue } from '../code-host.ts';
 import { BATCH, COUNT_ISSUES, ISSUE_BATCHES } from './documents.ts';
 import {
   clientOf,

@@ -1,4 +1,4 @@
-import type { LinkedPull } from '../code-host.ts';
+import type { LinkedPull } from '../../../store/records/code-host.ts';
 import { CLOSING_PULLS, MENTIONING_PULLS } from './documents.ts';
 import { clientOf, type Place, variablesOf } from './place.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';

@@ -5,7 +5,7 @@ import type {
   Permissions,
   RepositoryMeta,
   Validation,
-} from '../code-host.ts';
+} from '../../../store/records/code-host.ts';
 import { scopesIn } from './account.ts';
 import type { Headers } from './failure.ts';
 import { clientOf, fullNameOf, isSameName, PER_PAGE, type Place, pathOf } from './place.ts';

@@ -1,4 +1,4 @@
-import type { Issue } from '../code-host.ts';
+import type { Issue } from '../../../store/records/code-host.ts';
 
 /** An issue as REST answers it, as far as it is read. */
 export interface RestIssue {

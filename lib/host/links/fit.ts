@@ -1,7 +1,7 @@
 import { visible } from '../../../base/visible.ts';
 import type { IssueCopy } from '../../../store/links/issue-copy.ts';
+import type { Issue } from '../../../store/records/code-host.ts';
 import { storable } from '../../../store/text/storable.ts';
-import type { Issue } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 

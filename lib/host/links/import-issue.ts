@@ -3,16 +3,12 @@ import { issueFile, linkFile } from '../../../store/layout.ts';
 import { issueText } from '../../../store/links/issue-copy.ts';
 import { type IssueName, issueKey, linkedTo } from '../../../store/links/link-index.ts';
 import { createLink, linkText, readLink } from '../../../store/links/links.ts';
+import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import { checkProject } from '../../code/projects/project.ts';
-import type {
-  HostedRepository,
-  Issue,
-  RepositoryName,
-  WithCodeHost,
-} from '../../codehost/code-host.ts';
+import type { HostedRepository, RepositoryName, WithCodeHost } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';

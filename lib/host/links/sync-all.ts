@@ -1,10 +1,11 @@
 import { StoreError } from '../../../store/errors.ts';
 import { allLinks, DEFAULT_HOST } from '../../../store/links/link-index.ts';
+import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { SyncMatter } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
-import type { Issue, MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
+import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { type Halt, haltOf } from './halt.ts';
 import { applySync, repositoryOf } from './sync.ts';

@@ -1,16 +1,12 @@
 import { DEFAULT_HOST, issueKey } from '../../../store/links/link-index.ts';
 import { readLink } from '../../../store/links/links.ts';
 import { type Synced, syncLink } from '../../../store/links/syncing.ts';
+import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { FieldSync, SyncMatter } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
-import type {
-  Issue,
-  MissingIssue,
-  RepositoryName,
-  WithCodeHost,
-} from '../../codehost/code-host.ts';
+import type { MissingIssue, RepositoryName, WithCodeHost } from '../../codehost/code-host.ts';
 import { repositoryNamed } from '../../codehost/repository-name.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Preference } from './merge.ts';

@@ -1,6 +1,6 @@
+import type { RemoteRepository } from '../../../store/records/code-host.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
-import type { RemoteRepository } from '../../code/projects/detect.ts';
 import { detected } from '../../code/projects/hosted.ts';
 import { itemOf } from '../../code/projects/item.ts';
 import type { WithConfig } from '../../config.ts';

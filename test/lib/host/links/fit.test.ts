@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
-import type { Issue } from '../../../../lib/codehost/code-host.ts';
 import { typeByLabels } from '../../../../lib/host/links/case-type.ts';
 import { copyOf, fieldsOf, notesOf } from '../../../../lib/host/links/fit.ts';
 import { CaseMatter } from '../../../../store/records/case.ts';
+import type { Issue } from '../../../../store/records/code-host.ts';
 
 export const ISSUE: Issue = {
   number: 7,

@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
-import { FILTERS } from '../store/records/import-job.ts';
-import { orNull } from '../store/records/or-null.ts';
+import { type Static, Type } from 'typebox';
+import { FILTERS } from './import-job.ts';
+import { orNull } from './or-null.ts';
 
 const Text = Type.String();
 const TextOrNull = orNull(Text);
@@ -27,6 +27,14 @@ export const Availability = Type.Object(
   },
   { $id: 'CodeHostAvailability' },
 );
+export type Availability = Static<typeof Availability>;
+
+const RateLimit = Type.Object({
+  limit: Type.Integer(),
+  remaining: Type.Integer(),
+  reset_at: Text,
+});
+export type RateLimit = Static<typeof RateLimit>;
 
 export const AuthStatus = Type.Object(
   {
@@ -38,14 +46,13 @@ export const AuthStatus = Type.Object(
       Type.Array(Text, { description: 'Null for a fine-grained token, which does not tell' }),
     ),
     expires_at: TextOrNull,
-    rate_limit: orNull(
-      Type.Object({ limit: Type.Integer(), remaining: Type.Integer(), reset_at: Text }),
-    ),
+    rate_limit: orNull(RateLimit),
     reason: Reason,
     hint: Type.Optional(Type.String({ description: 'What to run' })),
   },
   { $id: 'CodeHostAuthStatus' },
 );
+export type AuthStatus = Static<typeof AuthStatus>;
 
 export const AuthRefresh = Type.Object({
   changed: Type.Boolean({ description: 'It is another token than before' }),
@@ -53,23 +60,28 @@ export const AuthRefresh = Type.Object({
   login: TextOrNull,
   verified: orNull(Type.Boolean({ description: 'Null: nobody could be asked' })),
 });
+export type AuthRefresh = Static<typeof AuthRefresh>;
 
 const Named = { host: Text, owner: Text, name: Text };
-const Remote = Type.Object({ ...Named, remote: TextOrNull, url: TextOrNull });
+/** A repository on the code host, and how git's configuration leads to it: without credentials, null where the settings name it. */
+export const RemoteRepository = Type.Object({ ...Named, remote: TextOrNull, url: TextOrNull });
+export type RemoteRepository = Static<typeof RemoteRepository>;
 
+/** Where pull requests go (`base`) and where branches are pushed (`push`): two repositories, where one is a fork. */
 export const Detection = Type.Object(
   {
     ...Named,
     remote: orNull(Type.String({ description: 'Null: the settings name the repository' })),
-    base: Remote,
-    push: Remote,
-    candidates: Type.Array(Remote),
+    base: RemoteRepository,
+    push: RemoteRepository,
+    candidates: Type.Array(RemoteRepository),
     ambiguous: Type.Boolean({
       description: 'Several could be meant and nobody said which: `base` is the likeliest',
     }),
   },
   { $id: 'DetectedRepository' },
 );
+export type Detection = Static<typeof Detection>;
 
 export const Validation = Type.Object({
   accessible: Type.Boolean(),
@@ -80,6 +92,7 @@ export const Validation = Type.Object({
   fork: orNull(Type.Boolean()),
   parent: TextOrNull,
 });
+export type Validation = Static<typeof Validation>;
 
 const Can = Type.Enum(['yes', 'no', 'unknown']);
 
@@ -90,6 +103,7 @@ export const Permissions = Type.Object({
   }),
   sso_url: Type.Optional(Text),
 });
+export type Permissions = Static<typeof Permissions>;
 
 export const RepositoryMeta = Type.Object({
   ...{ name: Text, full_name: Text, default_branch: Text, visibility: Text },
@@ -97,8 +111,10 @@ export const RepositoryMeta = Type.Object({
   url: Text,
   ...{ archived: Type.Boolean(), fork: Type.Boolean(), parent: TextOrNull },
 });
+export type RepositoryMeta = Static<typeof RepositoryMeta>;
 
 export const Label = Type.Object({ name: Text, color: Text, description: TextOrNull });
+export type Label = Static<typeof Label>;
 
 const OpenOrClosed = Type.Enum(['open', 'closed']);
 
@@ -106,8 +122,10 @@ export const Milestone = Type.Object({
   ...{ number: Type.Integer(), title: Text, state: OpenOrClosed },
   ...{ due_on: TextOrNull, description: TextOrNull },
 });
+export type Milestone = Static<typeof Milestone>;
 
 export const HostUser = Type.Object({ login: Text, name: TextOrNull, url: Text });
+export type HostUser = Static<typeof HostUser>;
 
 export const IssueCount = Type.Object({
   repository: Text,
@@ -119,6 +137,7 @@ export const IssueFilter = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: '30 by default' })),
   cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'The `next_cursor` before' })),
 });
+export type IssueFilter = Static<typeof IssueFilter>;
 
 export const Issue = Type.Object(
   {
@@ -131,16 +150,19 @@ export const Issue = Type.Object(
   },
   { $id: 'HostedIssue' },
 );
+export type Issue = Static<typeof Issue>;
 
 export const IssuePage = Type.Object({
   issues: Type.Array(Issue),
   next_cursor: orNull(Type.String({ description: 'Null at the end' })),
 });
+export type IssuePage = Static<typeof IssuePage>;
 
 export const IssueComment = Type.Object({
   ...{ id: Type.Integer(), author: TextOrNull, body: Text, url: Text },
   ...{ created_at: Text, updated_at: Text },
 });
+export type IssueComment = Static<typeof IssueComment>;
 
 export const LinkedPull = Type.Object({
   ...{ number: Type.Integer(), repository: Text, title: Text, url: Text },
@@ -149,3 +171,4 @@ export const LinkedPull = Type.Object({
     description: '`closes`: merging it closes the issue, as the host itself links them',
   }),
 });
+export type LinkedPull = Static<typeof LinkedPull>;
