@@ -14,10 +14,9 @@ import { route } from '../lib/http/route.ts';
 import { getCase } from '../lib/work/cases/read.ts';
 import { Case } from '../store/records/case.ts';
 import { ExtractedIssue } from '../store/records/extracted.ts';
-import { Id, Time, Word } from '../store/records/id.ts';
+import { Id, Word } from '../store/records/id.ts';
 import { ImportFilter, ImportJob, IssueNumber, IssueNumbers } from '../store/records/import-job.ts';
-import { orNull } from '../store/records/or-null.ts';
-import { SYNC_OUTCOMES } from '../store/records/sync.ts';
+import { SyncedAll } from '../store/records/sync.ts';
 import { HOST, HOSTED } from './codehost-errors.ts';
 
 const Project = Type.String({
@@ -36,26 +35,6 @@ const ImportedCase = Type.Object(
   },
   { $id: 'ImportedCase' },
 );
-
-const SyncedAll = Type.Object({
-  outcomes: Type.Array(
-    Type.Object({
-      case_id: Id,
-      repository: Type.String(),
-      number: IssueNumber,
-      outcome: Type.Enum([...SYNC_OUTCOMES, 'failed', 'not_reached']),
-      sync_id: orNull(Id),
-      detail: orNull(Type.String()),
-    }),
-  ),
-  stopped: Type.Union(
-    [
-      Type.Null(),
-      Type.Object({ code: Type.String(), detail: Type.String(), resume_at: orNull(Time) }),
-    ],
-    { description: 'Why it stopped before the end, such as at a rate limit' },
-  ),
-});
 
 export const codehostIssueRoutes = [
   route({

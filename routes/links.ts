@@ -4,11 +4,11 @@ import { syncCase } from '../lib/host/links/sync.ts';
 import { tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { Id, Time } from '../store/records/id.ts';
+import { Id } from '../store/records/id.ts';
 import { IssueLink } from '../store/records/link.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
 import { PULL_STATES } from '../store/records/pull-request.ts';
-import { FieldSync, SYNC_OUTCOMES, Sync } from '../store/records/sync.ts';
+import { Sync, SyncResult } from '../store/records/sync.ts';
 import { CasePath } from './cases.ts';
 import { HOST } from './codehost-errors.ts';
 
@@ -37,16 +37,6 @@ const Link = Type.Object(
   { $id: 'Link' },
 );
 
-const Synced = Type.Object({
-  case_id: Id,
-  outcome: Type.Enum([...SYNC_OUTCOMES], {
-    description: '`unchanged`: there was nothing to take from the issue',
-  }),
-  synced_at: Time,
-  sync_id: Type.Union([Type.Null(), Id], { description: 'Of its entry in the sync log' }),
-  fields: Type.Array(FieldSync, { description: 'What differed' }),
-});
-
 export const linkRoutes = [
   route({
     method: 'GET',
@@ -69,7 +59,7 @@ export const linkRoutes = [
       'A three-way merge against the issue as last synced: what changed on the host only is taken, what changed here only is kept. What changed on both is kept and answered with 409 `sync_conflict`, until `prefer` settles it. Nothing is written to the issue, and the state of the Work item stays.',
     params: CasePath,
     body: Type.Optional(Type.Object({ prefer: Type.Optional(Type.Enum(['local', 'remote'])) })),
-    response: Synced,
+    response: SyncResult,
     errors: [
       'not_found',
       'not_linked',

@@ -10,47 +10,18 @@ import { worktreeOf } from '../lib/code/worktrees/read.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
 import { noContent, tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
-import { Id, Time } from '../store/records/id.ts';
+import { Id } from '../store/records/id.ts';
 import { Recovery } from '../store/records/recovery.ts';
 import { Worktree } from '../store/records/worktree.ts';
 import { WorktreeConfig, WorktreeConfigChange } from '../store/records/worktree-config.ts';
+import {
+  BranchName,
+  Cleanup,
+  CleanupWish,
+  StaleWorktree,
+} from '../store/records/worktree-upkeep.ts';
 import { GIT, TAKING } from './git-errors.ts';
 import { made } from './worktrees.ts';
-
-const { path, branch, attached, created_at } = Worktree.properties;
-
-const Why = {
-  code: Type.String({ description: 'As in the problem that DELETE would answer' }),
-  reason: Type.String({ description: 'What to do' }),
-};
-
-const StaleWorktree = Type.Object(
-  {
-    ...{ case_id: Id, path, branch, attached, created_at },
-    status: Type.Enum(['ok', 'missing', 'tampered']),
-    last_used_at: Time,
-    idle_hours: Type.Number({ minimum: 0 }),
-    removable: Type.Boolean({ description: 'A clean-up would remove it now' }),
-    code: Type.Optional(Why.code),
-    reason: Type.Optional(Why.reason),
-  },
-  { $id: 'StaleWorktree' },
-);
-
-const CleanupWish = Type.Object({
-  dry_run: Type.Optional(Type.Boolean({ description: 'Says what would be done; does nothing' })),
-  case_ids: Type.Optional(
-    Type.Array(Id, { maxItems: 10_000, description: 'Only these: what a dry run listed, say' }),
-  ),
-});
-
-const Cleanup = Type.Object({
-  dry_run: Type.Boolean(),
-  removed: Type.Array(Type.Object({ case_id: Id, path, branch }), {
-    description: 'Their branches stay. In a dry run: what would be removed',
-  }),
-  skipped: Type.Array(Type.Object({ case_id: Id, ...Why })),
-});
 
 const BranchWish = Type.Object({
   case_id: Id,
@@ -61,17 +32,6 @@ const BranchWish = Type.Object({
       description: 'To try another one than that of the settings',
     }),
   ),
-});
-
-const BranchName = Type.Object({
-  case_id: Id,
-  branch: Type.String(),
-  exists: Type.Boolean({
-    description: 'It is in the repository: a worktree on it goes on where it stands',
-  }),
-  checked_out_at: Type.Union([Type.String(), Type.Null()], {
-    description: 'Where it is checked out now: no other worktree can be on it',
-  }),
 });
 
 const OfCase = Type.Object({ case_id: Id });

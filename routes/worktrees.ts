@@ -9,8 +9,12 @@ import { created, noContent } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { memoryRoot } from '../lib/work/memory/memory-root.ts';
 import { Id } from '../store/records/id.ts';
-import { Lock } from '../store/records/lock.ts';
 import { Worktree, type WorktreeRecord } from '../store/records/worktree.ts';
+import {
+  CurrentStatus,
+  WorktreeHealth,
+  WorktreeIsolation,
+} from '../store/records/worktree-status.ts';
 import { GIT, TAKING } from './git-errors.ts';
 
 const OfCase = Type.Object({ case_id: Id });
@@ -40,74 +44,6 @@ const Attachment = Type.Object({
       minLength: 1,
       maxLength: 200,
       description: 'What its diff is against: a branch, tag or commit; default: as for a new one',
-    }),
-  ),
-});
-
-const State = Type.Enum(['ok', 'missing', 'tampered'], {
-  description: 'Whether the worktree is there as it was made; it is never put right silently',
-});
-const Detail = Type.Optional(
-  Type.String({ description: 'What to do, where the status is not ok' }),
-);
-const Text = Type.Union([Type.String(), Type.Null()]);
-const Count = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-  description: 'Commits, compared with the upstream branch, or with the base where there is none',
-});
-
-const Submodules = Type.Optional(
-  Type.Array(
-    Type.Object({
-      path: Type.String(),
-      files: Type.Integer({ description: 'Not committed in it' }),
-      commits: Type.Integer({ description: 'In it, and neither pushed nor named by the base' }),
-      readable: Type.Boolean({ description: 'false: git cannot look into it' }),
-    }),
-    { description: 'Submodules that hold work; the worktree is not removed while they do' },
-  ),
-);
-
-const WorktreeStatus = Type.Object({
-  ...Worktree.properties,
-  status: State,
-  detail: Detail,
-  head: Type.Optional(Text),
-  files: Type.Optional(
-    Type.Array(
-      Type.Object({
-        path: Type.String(),
-        code: Type.String({ description: 'As in git status --short, a dot for unchanged' }),
-        from: Type.Optional(Type.String()),
-      }),
-      { description: 'What is not committed, untracked files one by one' },
-    ),
-  ),
-  submodules: Submodules,
-});
-
-const WorktreeHealth = Type.Object({
-  exists: Type.Boolean({ description: 'Without a worktree the only member, and false' }),
-  status: Type.Optional(State),
-  detail: Detail,
-  branch: Type.Optional(Text),
-  head: Type.Optional(Text),
-  dirty: Type.Optional(Type.Boolean()),
-  ahead: Type.Optional(Count),
-  behind: Type.Optional(Count),
-  submodules: Submodules,
-  rebase_in_progress: Type.Optional(Type.Boolean()),
-  lock: Type.Optional(Lock),
-});
-
-const Isolation = Type.Object({
-  isolated: Type.Boolean({ description: 'Every check is ok' }),
-  checks: Type.Array(
-    Type.Object({
-      name: Type.String({
-        examples: ['as_made', 'own_directory', 'own_index', 'own_branch', 'own_work_tree'],
-      }),
-      ok: Type.Boolean(),
-      detail: Type.String({ description: 'What was found; where it is not ok, what to do' }),
     }),
   ),
 });
@@ -193,7 +129,7 @@ export const worktreeRoutes = [
     path: '/api/worktrees/{case_id}/status',
     summary: 'Read the worktree of a Work item and what is not committed in it',
     params: OfCase,
-    response: WorktreeStatus,
+    response: CurrentStatus,
     errors: ['unreadable_record', 'worktree_tampered', ...GIT],
     handler: ({ params }, service) => worktreeStatus(service, params.case_id),
   }),
@@ -203,7 +139,7 @@ export const worktreeRoutes = [
     summary: 'Check that what is done in the worktree stays out of the main branch and checkout',
     description: 'Changes nothing.',
     params: OfCase,
-    response: Isolation,
+    response: WorktreeIsolation,
     errors: ['unreadable_record', 'worktree_tampered', ...GIT],
     handler: ({ params }, service) => verifyIsolation(service, params.case_id),
   }),

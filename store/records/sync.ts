@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
+import { IssueNumber } from './import-job.ts';
+import { orNull } from './or-null.ts';
 
 export const FIELDS = [
   'title',
@@ -56,3 +58,37 @@ export type SyncMatter = Static<typeof SyncMatter>;
 /** One sync as the log serves it. */
 export const Sync = Type.Object({ case_id: Id, ...common }, { $id: 'Sync' });
 export type Sync = Static<typeof Sync>;
+
+/** What the sync of one Work item came to. */
+export const SyncResult = Type.Object({
+  case_id: Id,
+  outcome: Type.Enum([...SYNC_OUTCOMES], {
+    description: '`unchanged`: there was nothing to take from the issue',
+  }),
+  synced_at: Time,
+  sync_id: Type.Union([Type.Null(), Id], { description: 'Of its entry in the sync log' }),
+  fields: Type.Array(FieldSync, { description: 'What differed' }),
+});
+export type SyncResult = Static<typeof SyncResult>;
+
+/** What those of all came to, and why they ended early. */
+export const SyncedAll = Type.Object({
+  outcomes: Type.Array(
+    Type.Object({
+      case_id: Id,
+      repository: Type.String(),
+      number: IssueNumber,
+      outcome: Type.Enum([...SYNC_OUTCOMES, 'failed', 'not_reached']),
+      sync_id: orNull(Id),
+      detail: orNull(Type.String()),
+    }),
+  ),
+  stopped: Type.Union(
+    [
+      Type.Null(),
+      Type.Object({ code: Type.String(), detail: Type.String(), resume_at: orNull(Time) }),
+    ],
+    { description: 'Why it stopped before the end, such as at a rate limit' },
+  ),
+});
+export type SyncedAll = Static<typeof SyncedAll>;

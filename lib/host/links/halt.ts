@@ -1,11 +1,8 @@
+import type { SyncedAll } from '../../../store/records/sync.ts';
 import { ServiceError } from '../../errors.ts';
 
 /** Why a long job cannot go on, and when there is a point in trying again. */
-export interface Halt {
-  code: string;
-  detail: string;
-  resume_at: string | null;
-}
+type Halt = NonNullable<SyncedAll['stopped']>;
 
 /** An error of the code host as the reason to stop; undefined for what is no answer of this service's. */
 export const haltOf = (error: unknown, now: Date): Halt | undefined => {

@@ -2,29 +2,16 @@ import { StoreError } from '../../../store/errors.ts';
 import { allLinks, DEFAULT_HOST } from '../../../store/links/link-index.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
-import type { SyncMatter } from '../../../store/records/sync.ts';
+import type { SyncedAll } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import { type Halt, haltOf } from './halt.ts';
+import { haltOf } from './halt.ts';
 import { applySync, repositoryOf } from './sync.ts';
 import type { WithLinks } from './work.ts';
 
-export interface SyncOutcome {
-  case_id: string;
-  repository: string;
-  number: number;
-  outcome: SyncMatter['outcome'] | 'failed' | 'not_reached';
-  sync_id: string | null;
-  detail: string | null;
-}
-
-export interface SyncedAll {
-  outcomes: SyncOutcome[];
-  /** Why it stopped before the end. */
-  stopped: Halt | null;
-}
+type SyncOutcome = SyncedAll['outcomes'][number];
 
 /**
  * Syncs every Work item that is linked to an issue, the one that waited longest first, so that a second call goes on

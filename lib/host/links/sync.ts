@@ -3,7 +3,7 @@ import { readLink } from '../../../store/links/links.ts';
 import { type Synced, syncLink } from '../../../store/links/syncing.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
-import type { FieldSync, SyncMatter } from '../../../store/records/sync.ts';
+import type { SyncResult } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { MissingIssue, RepositoryName, WithCodeHost } from '../../codehost/code-host.ts';
@@ -11,15 +11,6 @@ import { repositoryNamed } from '../../codehost/repository-name.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Preference } from './merge.ts';
 import { planWith, planWithout, type SyncWish } from './sync-plan.ts';
-
-export interface SyncResult {
-  case_id: string;
-  outcome: SyncMatter['outcome'];
-  synced_at: string;
-  /** Of the record in the sync log; null where there was nothing to record. */
-  sync_id: string | null;
-  fields: FieldSync[];
-}
 
 /**
  * Syncs a Work item with its issue. Nothing is written to the host. What changed on both sides is 409 `sync_conflict`,

@@ -1,20 +1,12 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { isStale, type StaleWorktree, staleWorktrees, whyNot } from '../look/stale.ts';
+import type {
+  Cleanup,
+  CleanupWish,
+  StaleWorktree,
+} from '../../../../store/records/worktree-upkeep.ts';
+import { isStale, staleWorktrees, whyNot } from '../look/stale.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { removeWorktree } from './remove.ts';
-
-export interface CleanupWish {
-  /** Says what would be done, and does nothing. */
-  dry_run?: boolean;
-  /** Only these: what a dry run listed, say. */
-  case_ids?: string[];
-}
-
-export interface Cleanup {
-  dry_run: boolean;
-  removed: { case_id: string; path: string; branch: string }[];
-  skipped: { case_id: string; code: string; reason: string }[];
-}
 
 /**
  * Removes the stale worktrees in which nothing would be lost; their branches stay. The list is that of `staleWorktrees`,

@@ -1,5 +1,6 @@
 import { isAtOrBelow, overlap } from '../../../../base/at-or-below.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WorktreeIsolation } from '../../../../store/records/worktree-status.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { worktreeRecords } from '../../../../store/worktrees.ts';
 import type { WithConfig } from '../../../config.ts';
@@ -13,23 +14,13 @@ import { reasonFor } from '../make/name.ts';
 import { getWorktree } from '../read.ts';
 import { adviceFor, stateOf } from './state.ts';
 
-export interface Check {
-  name: string;
-  ok: boolean;
-  /** What was found; where it is not ok, what to do. */
-  detail: string;
-}
-
-export interface Isolation {
-  isolated: boolean;
-  checks: Check[];
-}
+type Check = WorktreeIsolation['checks'][number];
 
 /** Whether what is done in the worktree stays in it: out of the main branch, the main checkout and other Work items. */
 export const verifyIsolation = async (
   service: WithConfig & WithGit & WithStore,
   caseId: string,
-): Promise<Isolation> => {
+): Promise<WorktreeIsolation> => {
   const record = getWorktree(service.store, caseId);
   const state = await stateOf(record);
   const asMade = {

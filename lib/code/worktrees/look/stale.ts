@@ -1,5 +1,6 @@
 import { isEnded } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { Cleanup, StaleWorktree } from '../../../../store/records/worktree-upkeep.ts';
 import { heldLocks } from '../../../../store/sessions/locks.ts';
 import { listSessions } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
@@ -10,29 +11,12 @@ import { worktreeConfig } from '../config.ts';
 import { checkRemovable } from '../keep/remove.ts';
 import type { WithLeaving } from '../leaving.ts';
 import type { WithSetups } from '../setup/setups.ts';
-import { stateOf, type WorktreeState } from './state.ts';
-
-export interface StaleWorktree {
-  case_id: string;
-  path: string;
-  branch: string;
-  attached: boolean;
-  created_at: string;
-  status: WorktreeState;
-  /** When a session of it ended, or somebody staged or committed in it, or it was made: what was last. */
-  last_used_at: string;
-  idle_hours: number;
-  /** A clean-up would remove it now. */
-  removable: boolean;
-  /** Why not. */
-  code?: string;
-  reason?: string;
-}
+import { stateOf } from './state.ts';
 
 export interface StaleList {
   stale: StaleWorktree[];
   /** The Work items whose worktree's record cannot be read. */
-  unreadable: { case_id: string; code: string; reason: string }[];
+  unreadable: Cleanup['skipped'];
 }
 
 /**

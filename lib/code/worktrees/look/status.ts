@@ -1,5 +1,5 @@
-import type { Lock } from '../../../../store/records/lock.ts';
-import type { Worktree, WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import type { CurrentStatus, WorktreeHealth } from '../../../../store/records/worktree-status.ts';
 import { readLock } from '../../../../store/sessions/locks.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { status, type WorktreeStatus } from '../../../tools/git/read/status.ts';
@@ -10,22 +10,7 @@ import {
 } from '../../../tools/git/read/submodules.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { checkCase, findWorktree, getWorktree, worktreeOf } from '../read.ts';
-import { adviceFor, stateOf, type WorktreeState } from './state.ts';
-
-export interface ChangedPath {
-  path: string;
-  code: string;
-  from?: string;
-}
-
-export interface CurrentStatus extends Worktree {
-  status: WorktreeState;
-  /** What to do, where the status is not `ok`. */
-  detail?: string;
-  head?: string | null;
-  files?: ChangedPath[];
-  submodules?: SubmoduleWork[];
-}
+import { adviceFor, stateOf } from './state.ts';
 
 /** The worktree's record with what is in it now. 404 without one. */
 export const worktreeStatus = async (
@@ -51,25 +36,11 @@ const inSubmodules = async (
   return submodules.length === 0 ? {} : { submodules };
 };
 
-export interface Health {
-  exists: boolean;
-  status?: WorktreeState;
-  detail?: string;
-  branch?: string | null;
-  head?: string | null;
-  dirty?: boolean;
-  ahead?: number | null;
-  behind?: number | null;
-  submodules?: SubmoduleWork[];
-  rebase_in_progress?: boolean;
-  lock?: Lock;
-}
-
 /** How the worktree is, and who holds the session lock. Without a worktree only that there is none. */
 export const worktreeHealth = async (
   { store, git }: WithGit & WithStore,
   caseId: string,
-): Promise<Health> => {
+): Promise<WorktreeHealth> => {
   checkCase(store, caseId);
   const record = findWorktree(store, caseId);
   if (record === undefined) return { exists: false };
@@ -78,7 +49,10 @@ export const worktreeHealth = async (
   return { exists: known.status !== 'missing', ...known };
 };
 
-const gitHealth = async (git: Git, record: WorktreeRecord): Promise<Omit<Health, 'exists'>> => {
+const gitHealth = async (
+  git: Git,
+  record: WorktreeRecord,
+): Promise<Omit<WorktreeHealth, 'exists'>> => {
   const state = await stateOf(record);
   if (state !== 'ok') {
     return { status: state, detail: adviceFor(record, state), branch: record.branch };

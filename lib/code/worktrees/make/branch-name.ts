@@ -1,4 +1,5 @@
 import type { Case } from '../../../../store/records/case.ts';
+import type { BranchName } from '../../../../store/records/worktree-upkeep.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
@@ -9,15 +10,6 @@ import { itemOf } from '../../projects/item.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { filledIn, wrongTemplate } from './branch-template.ts';
-
-export interface BranchName {
-  case_id: string;
-  branch: string;
-  /** It is in the repository already: a worktree on it goes on where it stands. */
-  exists: boolean;
-  /** Where it is checked out now: no other worktree can be on it. */
-  checked_out_at: string | null;
-}
 
 /** The branch that a new worktree of the Work item is on, by the template of the settings or the one given. Makes nothing. */
 export const branchNameFor = async (

@@ -1,0 +1,53 @@
+import { type Static, Type } from 'typebox';
+import { Id, Time } from './id.ts';
+import { Worktree } from './worktree.ts';
+
+const { path, branch, attached, created_at } = Worktree.properties;
+
+const Why = {
+  code: Type.String({ description: 'As in the problem that DELETE would answer' }),
+  reason: Type.String({ description: 'What to do' }),
+};
+
+export const StaleWorktree = Type.Object(
+  {
+    ...{ case_id: Id, path, branch, attached, created_at },
+    status: Type.Enum(['ok', 'missing', 'tampered']),
+    last_used_at: Time,
+    idle_hours: Type.Number({ minimum: 0 }),
+    removable: Type.Boolean({ description: 'A clean-up would remove it now' }),
+    code: Type.Optional(Why.code),
+    reason: Type.Optional(Why.reason),
+  },
+  { $id: 'StaleWorktree' },
+);
+export type StaleWorktree = Static<typeof StaleWorktree>;
+
+export const CleanupWish = Type.Object({
+  dry_run: Type.Optional(Type.Boolean({ description: 'Says what would be done; does nothing' })),
+  case_ids: Type.Optional(
+    Type.Array(Id, { maxItems: 10_000, description: 'Only these: what a dry run listed, say' }),
+  ),
+});
+export type CleanupWish = Static<typeof CleanupWish>;
+
+export const Cleanup = Type.Object({
+  dry_run: Type.Boolean(),
+  removed: Type.Array(Type.Object({ case_id: Id, path, branch }), {
+    description: 'Their branches stay. In a dry run: what would be removed',
+  }),
+  skipped: Type.Array(Type.Object({ case_id: Id, ...Why })),
+});
+export type Cleanup = Static<typeof Cleanup>;
+
+export const BranchName = Type.Object({
+  case_id: Id,
+  branch: Type.String(),
+  exists: Type.Boolean({
+    description: 'It is in the repository: a worktree on it goes on where it stands',
+  }),
+  checked_out_at: Type.Union([Type.String(), Type.Null()], {
+    description: 'Where it is checked out now: no other worktree can be on it',
+  }),
+});
+export type BranchName = Static<typeof BranchName>;
