@@ -16,7 +16,7 @@ const COMMANDS: Record<Command, (config: Config, version: VersionInfo) => Promis
   doctor: async (config) => (await import('./cli/doctor.ts')).doctor(config),
   check: async (config) => (await import('./cli/check.ts')).check(config),
   import: async (config) => (await import('./cli/import.ts')).importCommand(config),
-  help: async ({ help_of }) => say((await import('./cli/help.ts')).helpFor(help_of)),
+  help: async ({ help_of, env }) => (await import('./cli/help.ts')).help(help_of, env),
   version: async (_config, { version, commit }) =>
     say(`dossier ${version}${commit === null ? '' : ` (${commit.slice(0, 12)})`}\n`),
 };

@@ -1,3 +1,7 @@
+import { UsageError } from '../config.ts';
+import { type Guide, guideFor, readGuides } from '../daemon/guides.ts';
+import { showByPager } from '../tools/process/pager.ts';
+
 export const HELP = `dossier: a local daemon that turns AI coding work into cases with evidence
 
 Usage: dossier [command] [options]
@@ -10,7 +14,8 @@ Commands:
   doctor    Say what is there, what is missing, and what to install
   check     Read every file of the workspace and say what is wrong, and where
   import    Bring in an export, FILE.zip or where it was unpacked, or the tasks of a Backlog.md project
-  help      Show this
+  help      Show this; help COMMAND or help TOPIC: that
+  version   Show the version
 
 Options:
   --workspace DIR     Where the Work items are kept (DOSSIER_WORKSPACE; default: ~/dossier)
@@ -35,15 +40,42 @@ DOSSIER_KEY in the environment is the API key that trust shows a daemon which as
 The daemon says where it listens on standard output, in one line, when it is ready; its log goes to standard error.
 `;
 
-/** The same for one command: what it does, and the options that it takes. All of it where there is no such command. */
-export const helpFor = (command: string | undefined): string => {
+/** `dossier help [COMMAND or TOPIC]`. Throws UsageError where there is neither. */
+export const help = async (word: string | undefined, env: NodeJS.ProcessEnv): Promise<number> => {
+  const guides = readGuides();
+  const text = word === undefined ? `${HELP}${topicsOf(guides)}` : helpFor(word, guides);
+  if (text !== undefined) return say(text);
+  const guide = guideFor(guides, word ?? '');
+  if (guide === undefined) {
+    const topics = guides.map(({ topic }) => topic).join(', ');
+    throw new UsageError(`There is no command and no topic ${word}; topics are ${topics}`);
+  }
+  if (process.stdout.isTTY !== true) return say(guide.text);
+  const shown = isPlain(env) ? guide.text : withBoldHeadings(guide.text);
+  return (await showByPager(shown, env)) ? 0 : say(shown);
+};
+
+const say = (text: string): number => {
+  process.stdout.write(text);
+  return 0;
+};
+
+const topicsOf = (guides: readonly Guide[]): string => {
+  const width = Math.max(...guides.map(({ topic }) => topic.length)) + 2;
+  const lines = guides.map(({ topic, summary }) => `  ${topic.padEnd(width)}${summary}\n`);
+  return lines.length === 0 ? '' : `\nTopics:\n${lines.join('')}`;
+};
+
+/** What one command does, and the options that it takes. */
+const helpFor = (command: string, guides: readonly Guide[]): string | undefined => {
   const lines = HELP.split('\n');
   const own = lines.find((line) => line.startsWith(`  ${command} `));
-  if (command === undefined || own === undefined) return HELP;
+  if (own === undefined) return undefined;
   const options = lines.filter((line) => /^ {2}-/.test(line) && takes(command, line));
+  const topic = guideFor(guides, command)?.topic;
   return [
     ...[`Usage: dossier ${command}${WORDS[command] ?? ''} [options]`, '', own, '', 'Options:'],
-    ...[...options, ''],
+    ...[...options, ...(topic === undefined ? [] : ['', `More: dossier help ${topic}`]), ''],
   ].join('\n');
 };
 
@@ -55,3 +87,16 @@ const takes = (command: string, line: string): boolean => {
   if (owners.length > 0) return owners.includes(command);
   return command === 'serve' || /--(?:workspace|help)/.test(line);
 };
+
+// What https://no-color.org asks for, and a terminal that knows no escapes.
+const isPlain = ({ TERM, NO_COLOR }: NodeJS.ProcessEnv): boolean =>
+  TERM === 'dumb' || (NO_COLOR ?? '') !== '';
+
+// Not the comments of a shell script in a block.
+const withBoldHeadings = (text: string): string =>
+  text
+    .split(/^(```.*\n[\s\S]*?^```$)/m)
+    .map((part) =>
+      part.startsWith('```') ? part : part.replace(/^#+ .*$/gm, '\u001b[1m$&\u001b[0m'),
+    )
+    .join('');

@@ -11,6 +11,7 @@ import { type Daemon, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { makeRepository, type TestRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { filesOf } from '../helpers/workspace.ts';
+import { block } from './guides.ts';
 import { PROJECT, runExample } from './run.ts';
 
 interface Place {
@@ -42,6 +43,20 @@ const withoutIdentity = (t: TestContext): Record<string, string> => ({
   GIT_CONFIG_NOSYSTEM: '1',
 });
 
+/** What README.md shows of the demo is what it prints, in this order; ids and what is left out aside. */
+const assertPicture = (printed: string): void => {
+  const plain = (line: string): string => line.trim().replace(/-[0-9a-f]{8}\b/g, '-ID');
+  const lines = printed.split('\n').map(plain);
+  const shown = block('text', '$ npm run demo').split('\n').slice(1, -1);
+  assert.ok(shown.length > 15);
+  let from = 0;
+  for (const line of shown.filter((one) => one.trim() !== '...')) {
+    const at = lines.indexOf(plain(line), from);
+    assert.notEqual(at, -1, `the demo prints, in this place: ${line}`);
+    from = at + 1;
+  }
+};
+
 describe('demo', () => {
   it('goes all seven steps on a bare machine, verifies each webhook, and cleans up', async (t) => {
     const dir = join(temporaryDirectory(t), 'demo');
@@ -51,6 +66,7 @@ describe('demo', () => {
     assert.equal(told.match(/\* webhook .*\(signature verified\)/g)?.length, 10);
     assert.match(told, /\+echo "Hello, \$\{1:-world\}!"/);
     assert.match(told, /state: RESOLVED/);
+    assertPicture(told);
     assert.equal(told.includes('\u001b'), false);
     assert.equal(existsSync(dir), false);
     const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(told) ?? [];

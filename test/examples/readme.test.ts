@@ -1,35 +1,24 @@
-/** What README.md shows is run here, or compared with what it speaks of. */
+/** What README.md and the guides show is run here. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { HELP } from '../../lib/cli/help.ts';
+import { PRESETS, type Preset } from '../../lib/agents/presets.ts';
 import { findProgram } from '../../lib/tools/process/find-program.ts';
-import { Settings } from '../../store/records/settings.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { startCodeHost } from '../helpers/codehost/code-host.ts';
 import { DOSSIER, startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { gitIn, makeRepository, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { clientOf } from '../helpers/stream.ts';
+import { block } from './guides.ts';
 import { PROJECT } from './run.ts';
-
-const README = readFileSync(join(PROJECT, 'README.md'), 'utf8');
-
-/** The one fenced block of this language that begins so. */
-const block = (language: string, beginning: string): string => {
-  const blocks = [...README.matchAll(/^(`{3,})(\w*)\n([\s\S]*?)^\1$/gm)];
-  const found = blocks.filter(
-    ([, , lang, text]) => lang === language && text?.startsWith(beginning),
-  );
-  assert.equal(found.length, 1, `one ${language} block that begins with ${beginning}`);
-  return found[0]?.[3] ?? '';
-};
 
 /** A user with a home directory, at a shell in which the command is installed. */
 const machineIn = (t: TestContext, place: string, name: string) => {
@@ -74,6 +63,8 @@ const machineIn = (t: TestContext, place: string, name: string) => {
 const makeCode = (root: string): void => {
   mkdirSync(root, { recursive: true });
   execFileSync('git', ['init', '--quiet'], { cwd: root });
+  const me = ['-c', 'user.name=me', '-c', 'user.email=me@example.com'];
+  gitIn(root)(...me, 'commit', '--quiet', '--allow-empty', '--message', 'begin');
 };
 
 const urlIn = async (output: Readable): Promise<string> => {
@@ -89,8 +80,41 @@ const noCurl =
     ? 'curl is not installed: install the package curl'
     : false;
 
-describe('README.md', () => {
-  it('has a flow in curl that ends with a resolved Work item', { skip: noCurl }, async (t) => {
+/** A program that stands for Claude's, of one who has logged in with it. */
+const installAgent = (home: string, name: string): void => {
+  const agent = fileURLToPath(new URL('../helpers/acp-agent.js', import.meta.url));
+  const path = join(home, 'bin', name);
+  writeFileSync(
+    path,
+    `#!/bin/sh\nCODEX_HOME=~/.claude/kept exec "${process.execPath}" "${agent}" plan\n`,
+  );
+  chmodSync(path, 0o755);
+  mkdirSync(join(home, '.claude'));
+};
+
+describe('README.md and the guides', () => {
+  it('have five lines with which Claude plans, and goes the flow to its end', {
+    skip: noCurl,
+  }, async (t) => {
+    const lines = block('sh', 'npm install -g').trimEnd().split('\n');
+    const [install = '', ...setup] = lines.slice(0, -1);
+    assert.equal(lines.length, 5);
+    const { name } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+    const { argv, hint } = PRESETS.claude as Preset;
+    const [, ours, agent = ''] = /^npm install -g (\S+) (\S+) #/.exec(install) ?? [];
+    assert.equal(ours, name);
+    assert.ok(hint.includes(`npm package ${agent} `));
+    const machine = machineIn(t, temporaryDirectory(t), 'me');
+    installAgent(machine.home, argv[0] ?? '');
+    assert.match(await machine.type(setup.join('\n')), /claude/);
+    const url = await machine.serve(lines[4] ?? '');
+    const flow = block('sh', 'api=').replace('http://127.0.0.1:4870', url);
+    const { stdout } = await promisify(execFile)('sh', ['-eu', '-c', flow], { timeout: 60_000 });
+    assert.match(stdout, /the plan/i);
+    assert.match(stdout, /RESOLVED\n$/);
+  });
+
+  it('have a flow in curl that ends with a resolved Work item', { skip: noCurl }, async (t) => {
     const repository = await makeRepository(t);
     const args = ['--workspace', temporaryDirectory(t), '--repo', repository.root];
     const { url } = await startDaemon(t, args);
@@ -105,7 +129,7 @@ describe('README.md', () => {
     assert.match(stdout, /RESOLVED\n$/);
   });
 
-  it('has a flow in curl from an issue to its pull request', { skip: noCurl }, async (t) => {
+  it('have a flow in curl from an issue to its pull request', { skip: noCurl }, async (t) => {
     const host = await startCodeHost(t);
     await host.issues.add({ title: 'Say it' });
     const args = ['--workspace', temporaryDirectory(t), '--repo', host.repositories.clone().root];
@@ -133,7 +157,7 @@ describe('README.md', () => {
     assert.deepEqual([ready.code, synced.state], ['proof_gate_blocked', 'draft']);
   });
 
-  it('shares a workspace between two machines, and ends a conflict', async (t) => {
+  it('share a workspace between two machines, and end a conflict', async (t) => {
     const place = temporaryDirectory(t);
     const remote = join(place, 'remote.git');
     await promisify(execFile)('git', ['init', '--quiet', '--bare', remote]);
@@ -164,31 +188,5 @@ describe('README.md', () => {
     await eventually(async () =>
       assert.equal((await client.get(`/cases/${item.id}`)).title, 'Told by two'),
     );
-  });
-
-  it('shows the receiver as the example has it', () => {
-    const path = join(PROJECT, 'examples/receive-webhook.ts');
-    assert.equal(block('ts', 'import { createHmac'), readFileSync(path, 'utf8'));
-  });
-
-  it('names every flag, every variable and every setting that does something', () => {
-    const { worktrees, permissions, ...plain } = Settings.properties;
-    const settings = [
-      ...Object.keys(plain),
-      ...Object.keys(worktrees.properties).map((name) => `worktrees.${name}`),
-      ...Object.keys(permissions.properties).map((name) => `permissions.${name}`),
-    ];
-    for (const name of settings) assert.ok(README.includes(`\`${name}\``), name);
-    const told = HELP.match(/(--(?!help|version)[a-z-]+(?= [A-Z]|\s)|DOSSIER_[A-Z_]+)/g) ?? [];
-    assert.ok(told.length > 10);
-    for (const name of told) assert.ok(README.includes(name), name);
-  });
-
-  it('links to files that are there', () => {
-    for (const name of ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'examples/README.md']) {
-      const text = readFileSync(join(PROJECT, name), 'utf8');
-      for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g))
-        assert.ok(existsSync(join(PROJECT, name, '..', target)), `${name}: ${target}`);
-    }
   });
 });
