@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { lockOn } from '../base/locks.ts';
 import { sha256 } from '../base/sha256.ts';
 import { makeDirectories } from './disk/directories.ts';
 import { createFile, removeFile, replaceFile } from './disk/durable.ts';
@@ -55,7 +56,7 @@ export const checkKeyFile = (layout: Layout, path: string): void => {
 
 /** Makes changes to the keys one at a time. */
 export const inKeyTurn = <T>({ turns }: Store, work: () => Promise<T>): Promise<T> =>
-  turns.take('api-keys', work);
+  turns.take(lockOn.apiKeys(), work);
 
 export const saveKey = async (store: Store, key: ApiKey): Promise<void> => {
   await readyToWrite(store);

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { lockOn } from '../base/locks.ts';
 import { createDirectory, removeDirectory } from './disk/durable.ts';
 import { changedSince, StoreError } from './errors.ts';
 import { changing, movedAway, untilDone } from './items/changing.ts';
@@ -56,7 +57,7 @@ export const createCase = (
   store: Store,
   { matter, description, files = {} }: NewCase,
 ): Promise<Case> =>
-  store.turns.take(matter.id, async () => {
+  store.turns.take(lockOn.item(matter.id), async () => {
     await readyToWrite(store);
     const dir = join(
       'cases',

@@ -1,3 +1,5 @@
+import { lockOn } from '../base/locks.ts';
+import { createTurns } from '../base/turns.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { clearLeftovers, makeDirectories } from './disk/directories.ts';
 import { pruneUndo } from './disk/undo.ts';
@@ -13,7 +15,6 @@ import { createProblems } from './items/problems.ts';
 import { reviveAbsent } from './items/revive.ts';
 import { sweep } from './items/sweep.ts';
 import { tellProblems } from './items/tell-problems.ts';
-import { createTurns } from './items/turns.ts';
 import { problemsOfJournal } from './journal/damage.ts';
 import { openJournal } from './journal/journal.ts';
 import { type Layout, layoutOf } from './layout.ts';
@@ -84,7 +85,7 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     },
     close: async () => {
       await attention?.close();
-      await store.turns.take('problems', async () => undefined);
+      await store.turns.take(lockOn.problems(), async () => undefined);
       const isHeld = !store.readOnly;
       // What is noticed from here on is told at the next start.
       store.readOnly ??= 'The daemon ends';
@@ -150,7 +151,7 @@ const emptyStore = (
     ...given,
     problems,
     items: createItems(problems),
-    turns: createTurns((key) => notice(store, key)),
+    turns: createTurns(({ kind, of }) => kind === 'item' && notice(store, of)),
     noticed: new Set(),
     unknown: !given.journal.told.has(KNOWN),
     missing: new Set(),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { lockOn } from '../base/locks.ts';
 import { createFile, hasCode, removeFile, replaceFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
@@ -20,7 +21,7 @@ export const secretOf = async (
 ): Promise<{ secret: string; made: boolean }> => {
   const known = readSecret(store.layout, id);
   if (known !== undefined) return { secret: known, made: false };
-  return store.turns.take(`secrets/${id}`, async () => {
+  return store.turns.take(lockOn.secret(id), async () => {
     const kept = readSecret(store.layout, id) ?? revived(store.layout, id);
     if (kept !== undefined) return { secret: kept, made: false };
     const secret = newSecret();
@@ -64,7 +65,7 @@ const linesOf = (bytes: Buffer | undefined): string[] =>
 
 /** Sets it, and keeps the one that held so far, for what is signed with that while it is changed; null forgets both. */
 export const setIncomingSecret = ({ layout, turns }: Store, secret: string | null): Promise<void> =>
-  turns.take(`secrets/${INCOMING}`, async () => {
+  turns.take(lockOn.secret(INCOMING), async () => {
     const path = join(layout.secrets, INCOMING);
     const before = readIncoming(layout);
     const [held] = linesOf(before);

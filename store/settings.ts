@@ -1,3 +1,4 @@
+import { lockOn } from '../base/locks.ts';
 import { sha256 } from '../base/sha256.ts';
 import { createFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
@@ -45,7 +46,7 @@ export const changeSettings = (
   store: Store,
   { key, changes, ifMatch }: Change,
 ): Promise<KeptSettings> =>
-  store.turns.take('settings', async () => {
+  store.turns.take(lockOn.settings(), async () => {
     await readyToWrite(store);
     const { layout, globals } = store;
     await refreshGlobals(layout, globals);

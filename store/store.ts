@@ -1,3 +1,4 @@
+import { apart, type Turns } from '../base/turns.ts';
 import type { Arrivals } from './arrivals.ts';
 import { remakeDirectories } from './disk/directories.ts';
 import { StoreError } from './errors.ts';
@@ -7,7 +8,6 @@ import type { Item } from './items/item.ts';
 import type { ItemFiles } from './items/item-files.ts';
 import type { Items } from './items/items.ts';
 import type { Problems } from './items/problems.ts';
-import type { Turns } from './items/turns.ts';
 import type { Journal, Seen } from './journal/journal.ts';
 import type { Layout } from './layout.ts';
 import type { LinkIndex } from './links/link-index.ts';
@@ -67,7 +67,7 @@ export interface Store {
 
 export const announce = (store: Store, id: string): void => {
   const item = store.items.byId.get(id);
-  for (const listener of store.listeners) listener(id, item);
+  for (const listener of store.listeners) apart(() => listener(id, item));
 };
 
 /** Throws unless the store may write: this process holds the workspace, and the journal has room for the event. */
@@ -79,7 +79,8 @@ export const readyToWrite = async (store: Store): Promise<void> => {
 };
 
 export const notice = ({ items, noticed }: Store, id?: string): void => {
-  if (id === undefined || items.byId.has(id)) for (const listener of noticed) listener(id);
+  if (id === undefined || items.byId.has(id))
+    for (const listener of noticed) apart(() => listener(id));
 };
 
 const LOST =

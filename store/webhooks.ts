@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type Lock, lockOn } from '../base/locks.ts';
 import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import { refreshWebhooks } from './globals.ts';
@@ -216,11 +217,14 @@ const changing = <T>(
   scope: Scope,
   work: (dir: string) => Promise<T | undefined>,
 ): Promise<T | undefined> =>
-  store.turns.take(scope ?? 'webhooks', async () => {
+  store.turns.take(lockOf(scope), async () => {
     await lookAgain(store, scope);
     const dir = dirOf(store, scope);
     return dir === undefined ? undefined : work(dir);
   });
+
+const lockOf = (scope: Scope): Lock =>
+  scope === undefined ? lockOn.webhooks() : lockOn.item(scope);
 
 const lookAgain = async (store: Store, scope: Scope): Promise<void> => {
   const item = scope === undefined ? undefined : store.items.byId.get(scope);

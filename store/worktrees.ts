@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { lockOn } from '../base/locks.ts';
 import { createFile, hasCode, removeFile, replaceFile } from './disk/durable.ts';
 import { listDirectory } from './disk/folder.ts';
 import { checkedBy, readJson } from './disk/json-file.ts';
@@ -83,7 +84,7 @@ export const inWorktreeTurn = <T>(
   { turns }: Store,
   caseId: string,
   work: () => Promise<T>,
-): Promise<T> => turns.take(`worktree:${caseId}`, work);
+): Promise<T> => turns.take(lockOn.worktree(caseId), work);
 
 /**
  * One at a time that writes files of a worktree for the operator, or notes how they are before a Plan turn: no change
@@ -93,7 +94,7 @@ export const inFileTurn = <T>(
   { turns }: Store,
   caseId: string,
   work: () => Promise<T>,
-): Promise<T> => turns.take(`files:${caseId}`, work);
+): Promise<T> => turns.take(lockOn.files(caseId), work);
 
 /** The directory that worktrees are made in, without links, made when it is not there. */
 export const worktreesHome = (layout: Layout, root = layout.worktrees): string => {

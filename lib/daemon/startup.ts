@@ -1,4 +1,5 @@
 import { isInside } from '../../base/path-contains.ts';
+import { followLocks } from '../../base/turns.ts';
 import { createFirstAnswers } from '../../store/first-answers.ts';
 import { settingsOf } from '../../store/globals.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
@@ -72,9 +73,9 @@ export const startService = async (
   log: Log,
   version: VersionInfo,
 ): Promise<Running> => {
-  const clock = (): Date => new Date();
+  if (config.env.DOSSIER_FOLLOW_LOCKS === '1') followLocks();
   const open = await openStore(config.workspace, {
-    clock,
+    clock: () => new Date(),
     follow: followUp,
     report: reportTo(log),
     trust: config.trust,
@@ -145,10 +146,7 @@ const compose = (given: Pick<Service, 'config' | 'version' | 'log' | 'store'>): 
   const network = networkOf(config, settings, { sandbox, address, mcp: () => serveRun(service) });
   const service: Service = {
     ...given,
-    git: createGit({
-      env: cleanEnvironment(config.env),
-      login: loginEnvironment(config.env),
-    }),
+    git: createGit({ env: cleanEnvironment(config.env), login: loginEnvironment(config.env) }),
     sandbox,
     codeHost: codeHostOf(given, settings),
     network,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { lockOn } from '../../base/locks.ts';
 import { listDirectory } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { sweep } from '../items/sweep.ts';
@@ -9,9 +10,6 @@ import { isClosed } from './gate.ts';
 import { noteRun, removeRunNote } from './gate-files.ts';
 import { foundOf, keepAll, keyOf, settleKept } from './kept.ts';
 import { lookAtWaiting } from './waiting.ts';
-
-/** Whose turn it is to look at what one that ended has left. */
-export const UNSANDBOXED = 'unsandboxed';
 
 /**
  * A program is about to start that no sandbox holds. From when this returns until it is known to be gone, over restarts
@@ -33,7 +31,7 @@ export const unsandboxedStarts = (store: Store, marker: string, dir?: string): v
 
 /** Nothing of it is alive. What it wrote last is looked at before anything by file holds again. */
 export const unsandboxedEnded = (store: Store, marker: string): Promise<void> =>
-  store.turns.take(UNSANDBOXED, async () => {
+  store.turns.take(lockOn.unsandboxed(), async () => {
     const { gate, layout } = store;
     if (!gate.runs.has(marker)) return;
     if (gate.runs.size === 1) await lookAtAll(store);

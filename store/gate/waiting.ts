@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { lockOn } from '../../base/locks.ts';
 import { grant } from '../items/granting.ts';
 import { type Granted, type Held, waitsMessage } from '../items/held.ts';
 import type { Item } from '../items/item.ts';
@@ -126,7 +127,7 @@ export const acceptWaiting = async (
       taken.add(id);
   saveGate(store.layout, store.gate);
   for (const id of new Set(wanted.map(({ case_id }) => case_id)))
-    await store.turns.take(id, () => acceptItem(store, id, { ids, taken }));
+    await store.turns.take(lockOn.item(id), () => acceptItem(store, id, { ids, taken }));
   lookAtWaiting(store);
   return wanted.filter(({ id }) => taken.has(id));
 };

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { lockOn } from '../../base/locks.ts';
 import { createFile, hasCode } from '../disk/durable.ts';
 import { standing } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
@@ -19,7 +20,7 @@ export const changing = <T>(
   id: string,
   work: (item: Item) => Promise<T>,
 ): Promise<T | undefined> =>
-  store.turns.take(id, async () => {
+  store.turns.take(lockOn.item(id), async () => {
     const item = store.items.byId.get(id);
     if (item === undefined) return undefined;
     await readyToWrite(store);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { lockOn } from '../../base/locks.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';
 import { noteNewLink } from '../links/link-index.ts';
 import type { Store } from '../store.ts';
@@ -38,7 +39,8 @@ export const meet = async (store: Store, dir: string): Promise<void> => {
   const id = files?.case.value?.matter.id;
   if (files === undefined || id === undefined) return strange(store, dir, files?.case.problem);
   const now = store.items.byDir.get(dir);
-  if (now === undefined) await store.turns.take(id, () => settleDown(store, dir, id, files));
+  if (now === undefined)
+    await store.turns.take(lockOn.item(id), () => settleDown(store, dir, id, files));
   else if (now.id !== id && store.items.byId.has(id)) await changePlaces(store, now, dir, id);
 };
 

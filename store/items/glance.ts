@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { lockOn } from '../../base/locks.ts';
 import { standing } from '../disk/plain-path.ts';
 import { isClosed } from '../gate/gate.ts';
 import type { Store } from '../store.ts';
@@ -16,7 +17,7 @@ export const glance = async (
   whole = false,
 ): Promise<Item | undefined> => {
   const item = store.items.byId.get(id);
-  if (item !== undefined && store.turns.isBusy(id)) return beside(store, item);
+  if (item !== undefined && store.turns.isBusy(lockOn.item(id))) return beside(store, item);
   if (item === undefined || (!whole && isUnchanged(store, item))) return item;
   await look(store, id);
   return store.items.byId.get(id);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { lockOn } from '../../base/locks.ts';
 import { standing } from '../disk/plain-path.ts';
 import type { Entry, Seen } from '../journal/journal.ts';
 import { announce, type Store } from '../store.ts';
@@ -19,7 +20,7 @@ export const decideMissing = async (store: Store): Promise<void> => {
   if (isAway(store) || store.readOnly !== undefined) return store.missing.clear();
   // It may be where another one was.
   await (ids.some((id) => isGone(store, id)) ? sweep(store) : discover(store));
-  await Promise.all(ids.map((id) => store.turns.take(id, () => decide(store, id))));
+  await Promise.all(ids.map((id) => store.turns.take(lockOn.item(id), () => decide(store, id))));
 };
 
 const isGone = ({ layout: { root }, items }: Store, id: string): boolean => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { lockOn } from '../../base/locks.ts';
 import { hasCode } from '../disk/durable.ts';
 import { isDirectory, standing, statsAt } from '../disk/plain-path.ts';
 import { isClosed } from '../gate/gate.ts';
@@ -24,7 +25,7 @@ import { touch } from './items.ts';
  * sweeps and the start call the same: so a change makes its events once, whoever made it.
  */
 export const reconcile = (store: Store, id: string, patient = false): Promise<void> =>
-  store.turns.take(id, async () => {
+  store.turns.take(lockOn.item(id), async () => {
     const item = store.items.byId.get(id);
     if (item !== undefined) await reconcileInTurn(store, item, patient);
   });
@@ -36,7 +37,7 @@ export const reconcile = (store: Store, id: string, patient = false): Promise<vo
 export const look = (store: Store, id: string): Promise<void> =>
   new Promise((resolve, reject) => {
     let isShown = false;
-    const turn = store.turns.take(id, async () => {
+    const turn = store.turns.take(lockOn.item(id), async () => {
       const item = store.items.byId.get(id);
       if (item === undefined) return;
       const telling = reconcileInTurn(store, item);

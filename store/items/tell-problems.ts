@@ -1,3 +1,5 @@
+import { lockOn } from '../../base/locks.ts';
+import { apart } from '../../base/turns.ts';
 import type { EventBody } from '../records/event.ts';
 import type { Store } from '../store.ts';
 import type { FileProblem } from '../text/problem.ts';
@@ -39,9 +41,9 @@ export const tellProblems = (store: Store): (() => void) => {
   };
   const look = (owner: string): void => {
     owners.add(owner);
-    store.turns
-      .take('problems', tell)
-      .catch((error) => store.report(error, 'telling what is wrong with files'));
+    apart(() => store.turns.take(lockOn.problems(), tell)).catch((error) =>
+      store.report(error, 'telling what is wrong with files'),
+    );
   };
   store.problems.follow(look);
   return () => {

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { lockOn } from '../../base/locks.ts';
 import { createFile } from '../disk/durable.ts';
 import { listFolder, namesIn } from '../disk/folder.ts';
 import { changedSince, StoreError } from '../errors.ts';
@@ -74,7 +75,7 @@ export const changeImport = (
   rule: (job: KeptImport) => ImportChange | undefined,
   ifMatch?: string,
 ): Promise<KeptImport | undefined> =>
-  store.turns.take(`import ${id}`, async () => {
+  store.turns.take(lockOn.importJob(id), async () => {
     const { layout } = store;
     await readyToWrite(store);
     const path = pathOf(layout, id);

@@ -1,5 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { lockOn } from '../../base/locks.ts';
+import { holding, refuseAgainstOrder } from '../../base/turns.ts';
 import { createFile, makeDirectory, syncDirectory } from '../disk/durable.ts';
 import { inFolderTurn } from '../disk/folder-guard.ts';
 import { assertNoLinks } from '../disk/plain-path.ts';
@@ -64,18 +66,18 @@ const readMatter = ({ layout }: Store, dir: string): LockMatter | undefined => {
 /** Takes the lock: one winner. False when it is held. It lasts until it is released, across restarts, by no clock. */
 export const acquireLock = (store: Store, caseId: string, matter: LockMatter): Promise<boolean> =>
   inFolder(store, caseId, false, (dir) =>
-    whileNoLockIsTaken(store, () =>
-      createFile(
-        store.layout,
-        sessionLockFile(dir),
-        renderFrontMatter({ ...matter }, NOTE),
-      ).finally(() => store.held.add(caseId)),
-    ),
+    whileNoLockIsTaken(store, () => {
+      refuseAgainstOrder(lockOn.sessionLock(caseId));
+      const text = renderFrontMatter({ ...matter }, NOTE);
+      return createFile(store.layout, sessionLockFile(dir), text).finally(() =>
+        store.held.add(caseId),
+      );
+    }),
   );
 
 /** Runs work during which no session, and nobody else by way of this daemon, takes a session lock. */
 export const whileNoLockIsTaken = <T>(store: Store, work: () => Promise<T>): Promise<T> =>
-  store.turns.take('locks', work);
+  store.turns.take(lockOn.sessionLocks(), work);
 
 const NOTE =
   '\nWhile this file is here, no other session of this Work item runs. Deleting it frees the lock.\n';
@@ -107,7 +109,10 @@ const inFolder = async <T>(
   const folder = sessionsDir(dir);
   assertNoLinks(store.layout.root, folder);
   makeDirectory(folder);
-  return inFolderTurn(store.layout.root, folder, () => work(dir));
+  const enter = holding(lockOn.sessions(caseId), () =>
+    inFolderTurn(store.layout.root, folder, () => work(dir)),
+  );
+  return enter();
 };
 
 const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {

@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { lockOn } from '../../base/locks.ts';
 import { createDirectory, removeDirectory } from '../disk/durable.ts';
 import { listDirectory } from '../disk/folder.ts';
 import { StoreError } from '../errors.ts';
@@ -63,7 +64,7 @@ export const createSession = (
   caseId: string,
   matter: SessionMatter,
 ): Promise<KeptSession | undefined> =>
-  store.turns.take(caseId, async () => {
+  store.turns.take(lockOn.item(caseId), async () => {
     const folder = folderOf(store, caseId);
     if (folder === undefined) return undefined;
     await readyToWrite(store);
@@ -115,7 +116,7 @@ export const updateSession = (
   id: string,
   rule: SessionRule,
 ): Promise<KeptSession | undefined> =>
-  store.turns.take(caseId, async () => {
+  store.turns.take(lockOn.item(caseId), async () => {
     const dir = dirOf(store, caseId, id);
     if (dir === undefined) return undefined;
     await readyToWrite(store);
@@ -138,7 +139,7 @@ export const updateSession = (
  * from the record is done: a session the journal is behind on has something left to do after a crash.
  */
 export const tellSession = (store: Store, session: Session): Promise<void> =>
-  store.turns.take(session.case_id, async () => {
+  store.turns.take(lockOn.item(session.case_id), async () => {
     const before = store.journal.runs.get(session.id)?.status;
     if (before === session.status) return;
     const at = store.clock();

@@ -29,7 +29,7 @@ export const startDaemon = async (
   uid?: number,
 ): Promise<Daemon> => {
   const child = spawn(process.execPath, [DOSSIER, '--port', '0', ...args], {
-    env: { ...process.env, DOSSIER_TRUST: '1', ...env },
+    env: { ...process.env, DOSSIER_TRUST: '1', DOSSIER_FOLLOW_LOCKS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });

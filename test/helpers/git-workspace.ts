@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { lockOn } from '../../base/locks.ts';
 import { reconcile } from '../../store/items/reconcile.ts';
 import { sweep } from '../../store/items/sweep.ts';
 import { layoutOf } from '../../store/layout.ts';
@@ -120,7 +121,7 @@ export const settled = async ({ service: { store } }: Running): Promise<void> =>
   await sweep(store);
   await Promise.all([...store.items.byId.keys()].map((id) => reconcile(store, id)));
   await eventually(() => assert.equal(store.missing.size, 0));
-  await Promise.all([...store.items.byId.keys()].map((id) => store.turns.idle(id)));
+  await Promise.all([...store.items.byId.keys()].map((id) => store.turns.idle(lockOn.item(id))));
 };
 
 /**

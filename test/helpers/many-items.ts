@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { lockOn } from '../../base/locks.ts';
 import { reconcile } from '../../store/items/reconcile.ts';
 import { sweep } from '../../store/items/sweep.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
@@ -48,7 +49,7 @@ export const settled = async ({ service: { store } }: Running): Promise<void> =>
   await sweep(store);
   await Promise.all([...store.items.byId.keys()].map((id) => reconcile(store, id)));
   await eventually(() => assert.equal(store.missing.size, 0));
-  await Promise.all([...store.items.byId.keys()].map((id) => store.turns.idle(id)));
+  await Promise.all([...store.items.byId.keys()].map((id) => store.turns.idle(lockOn.item(id))));
 };
 
 /** The workspace as a git repository of the operator, with what is there committed on `main`. */

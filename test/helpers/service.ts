@@ -104,7 +104,7 @@ const configOf = (
   dev,
   trust,
   log_level: 'silent',
-  env: { ...process.env, ...env },
+  env: { ...process.env, DOSSIER_FOLLOW_LOCKS: '1', ...env },
 });
 
 const start = async (config: Config, options: Options): Promise<Running> => {

@@ -1,3 +1,4 @@
+import { lockOn } from '../../../base/locks.ts';
 import { sha256 } from '../../../base/sha256.ts';
 import { etagOf } from '../../../store/names.ts';
 import type {
@@ -49,7 +50,7 @@ export const changeCodeHostSettings = (
   ifMatch: string | undefined,
 ): Promise<ServedSettings> => {
   refuseWrong(change);
-  return store.turns.take('codehost-settings', async () => {
+  return store.turns.take(lockOn.codehostSettings(), async () => {
     const { served, file } = await current(store);
     if (ifMatch !== undefined && ifMatch !== served.etag) throw changedSince();
     const changes = Object.fromEntries(

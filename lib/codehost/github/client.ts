@@ -1,7 +1,7 @@
 import type { Octokit } from '@octokit/core';
 import type { paginateGraphQLInterface } from '@octokit/plugin-paginate-graphql';
 import type { PaginateInterface } from '@octokit/plugin-paginate-rest';
-import { createTurns, type Turns } from '../../../store/items/turns.ts';
+import { createTurns, type Turns } from '../../../base/turns.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
 import { createGh, type Gh } from '../../tools/process/gh.ts';

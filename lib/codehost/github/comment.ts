@@ -1,3 +1,4 @@
+import { lockOn } from '../../../base/locks.ts';
 import type { IssueComment } from '../../../store/records/code-host.ts';
 import { me } from './account.ts';
 import { issueComments } from './issues.ts';
@@ -20,13 +21,16 @@ export const comment = (
   number: number,
   { marker, body }: { marker: string; body: string },
 ): Promise<Written> =>
-  place.desk.turns.take(`${place.name.host}/${fullNameOf(place.name)}#${number}`, async () => {
-    // Two dashes would end it.
-    const hidden = `<!-- ${marker.replaceAll('--', '- -')} -->`;
-    const text = `${body.trimEnd()}\n\n${hidden}\n`;
-    const known = await find(place, number, hidden);
-    return known === undefined ? create(place, number, text) : update(place, known, text);
-  });
+  place.desk.turns.take(
+    lockOn.comment(`${place.name.host}/${fullNameOf(place.name)}#${number}`),
+    async () => {
+      // Two dashes would end it.
+      const hidden = `<!-- ${marker.replaceAll('--', '- -')} -->`;
+      const text = `${body.trimEnd()}\n\n${hidden}\n`;
+      const known = await find(place, number, hidden);
+      return known === undefined ? create(place, number, text) : update(place, known, text);
+    },
+  );
 
 // Somebody else's that quotes ours is not ours to change.
 const find = async (

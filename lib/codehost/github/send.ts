@@ -1,6 +1,7 @@
 import type { Octokit } from '@octokit/core';
+import { lockOn } from '../../../base/locks.ts';
+import type { Turns } from '../../../base/turns.ts';
 import { record } from '../../../base/wire.ts';
-import type { Turns } from '../../../store/items/turns.ts';
 import type { ServiceError } from '../../errors.ts';
 import { type Asked, type Effect, effectOf, graphqlUrl } from './allowed.ts';
 import type { Failure, Headers, Question } from './failure.ts';
@@ -35,7 +36,7 @@ export const guarded =
     const attempt = (token: Token | undefined): Promise<Answer> =>
       once({ door, asked, effect, token }, async () => send(options));
     const work = (): Promise<Answer> => withToken(door, { asked, effect }, attempt);
-    return effect === 'write' ? door.turns.take(door.host, work) : work();
+    return effect === 'write' ? door.turns.take(lockOn.host(door.host), work) : work();
   };
 
 interface Request {

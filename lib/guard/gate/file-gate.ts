@@ -1,9 +1,7 @@
+import { lockOn } from '../../../base/locks.ts';
+import { apart } from '../../../base/turns.ts';
 import type { UnsandboxedRun } from '../../../store/gate/gate.ts';
-import {
-  UNSANDBOXED,
-  unsandboxedEnded,
-  unsandboxedStarts,
-} from '../../../store/gate/unsandboxed.ts';
+import { unsandboxedEnded, unsandboxedStarts } from '../../../store/gate/unsandboxed.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithLog } from '../../log.ts';
 import { sweep } from '../../tools/process/process-tree.ts';
@@ -26,7 +24,7 @@ export const followRuns = ({ store, log }: WithLog & WithStore, runs: Runs): voi
     for (const marker of noted) {
       if (open.has(marker)) continue;
       noted.delete(marker);
-      unsandboxedEnded(store, marker).catch((error: unknown) =>
+      apart(() => unsandboxedEnded(store, marker)).catch((error: unknown) =>
         log.error({ err: error }, 'What files say goes on waiting for the operator'),
       );
     }
@@ -49,4 +47,4 @@ export const endFormerRuns = async (
 };
 
 /** Resolves when what ended was looked at. */
-export const gateAtRest = (store: Store): Promise<void> => store.turns.idle(UNSANDBOXED);
+export const gateAtRest = (store: Store): Promise<void> => store.turns.idle(lockOn.unsandboxed());

@@ -1,3 +1,5 @@
+import { lockOn } from '../../../base/locks.ts';
+import { apart } from '../../../base/turns.ts';
 import type { Trusted, TrustWish, WaitingValue } from '../../../store/records/trust.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
@@ -24,7 +26,7 @@ export const trust = (
   service: WithReceivers & WithStore & WithTrusted,
   wish: TrustWish,
 ): Promise<Trusted> =>
-  service.store.turns.take('trust', async () => {
+  service.store.turns.take(lockOn.trust(), async () => {
     await readyToWrite(service.store);
     const waiting = await listWaiting(service);
     const chosen = 'all' in wish ? waiting : chosenOf(service.store, waiting, wish.values);
@@ -53,5 +55,5 @@ const chosenOf = (store: Store, waiting: readonly WaitingValue[], seen: Seen): W
   });
 
 const tellTrusted = (trusted: Set<() => void>): void => {
-  for (const hear of trusted) hear();
+  for (const hear of trusted) apart(hear);
 };

@@ -1,3 +1,4 @@
+import { lockOn } from '../../../base/locks.ts';
 import { sha256 } from '../../../base/sha256.ts';
 import { hasArrived, noteArrival } from '../../../store/arrivals.ts';
 import { incomingSecrets } from '../../../store/secrets.ts';
@@ -38,7 +39,7 @@ export const takeDelivery = (store: Store, { headers, bytes }: Delivery): Promis
   const payload = payloadOf(bytes);
   const arrival = { id, event, sha256: sha256(bytes) };
   // One after the other: of the same one sent twice at once, the second finds the first noted.
-  return store.turns.take('arrivals', async () => {
+  return store.turns.take(lockOn.arrivals(), async () => {
     if (hasArrived(store, arrival)) return { ...done(event, [], AGAIN), duplicate: true };
     const told = toldBy(event, payload);
     const { case_ids, note } = await tellItems(store, told);

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { lockOn } from '../../../base/locks.ts';
 import { issueFile, linkFile } from '../../../store/layout.ts';
 import { issueText } from '../../../store/links/issue-copy.ts';
 import { type IssueName, issueKey, linkedTo } from '../../../store/links/link-index.ts';
@@ -142,7 +143,7 @@ const linkFrom = (place: IssueName, { node_id, url }: Issue, at: string) => ({
 });
 
 const atOnce = <T>(store: Store, place: IssueName, work: () => Promise<T>): Promise<T> =>
-  store.turns.take(`issue ${issueKey(place)}`, async () => {
+  store.turns.take(lockOn.issue(issueKey(place)), async () => {
     await refuseImported(store, place);
     return work();
   });

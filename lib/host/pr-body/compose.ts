@@ -1,3 +1,4 @@
+import { lockOn } from '../../../base/locks.ts';
 import { sha256 } from '../../../base/sha256.ts';
 import { type KeptPullDraft, readPullDraft, savePullDraft } from '../../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
@@ -30,7 +31,7 @@ export const composePullBody = (
   { title, labels, overwrite = false }: Wanted,
 ): Promise<ServedDraft> => {
   checkTexts({ title });
-  return store.turns.take(`draft:${caseId}`, async () => {
+  return store.turns.take(lockOn.draft(caseId), async () => {
     checkCase(store, caseId);
     const before = readPullDraft(store, caseId);
     if (before !== undefined && isEdited(before) && !overwrite) throw edited();

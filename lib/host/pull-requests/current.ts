@@ -1,3 +1,4 @@
+import { lockOn } from '../../../base/locks.ts';
 import { type KeptPull, readPull } from '../../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
@@ -61,4 +62,4 @@ export const inPullTurn = <T>(
   { turns }: Store,
   caseId: string,
   work: () => Promise<T>,
-): Promise<T> => turns.take(`pull:${caseId}`, work);
+): Promise<T> => turns.take(lockOn.pull(caseId), work);

@@ -1,3 +1,4 @@
+import { lockOn } from '../../../base/locks.ts';
 import { newId } from '../../../store/new-id.ts';
 import { changeReview } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
@@ -30,7 +31,7 @@ export const addressFeedback = (
 ): Promise<Session> => {
   checkTexts({ comment: wanted.comment });
   const id = newId();
-  return service.store.turns.take(`feedback:${caseId}`, async () => {
+  return service.store.turns.take(lockOn.feedback(caseId), async () => {
     const known = readSession(service.store, caseId, id);
     if (known !== undefined) return known.session;
     refuseSecond(service.store, caseId);

@@ -1,5 +1,5 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { acquireLock, releaseLock } from '../../../store/sessions/locks.ts';
+import { releaseLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees.ts';
@@ -9,6 +9,7 @@ import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
 import { settleWithin } from '../../code/worktrees/turn/settle.ts';
 import { ServiceError } from '../../errors.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
+import { acquireUnlessLive } from '../sessions/live/acquire.ts';
 import type { WithEngine } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 
@@ -40,13 +41,8 @@ const takeLock = async (
   caseId: string,
   operation: string,
 ): Promise<void> => {
-  const { store, engine } = service;
   refuseHeld(service, caseId);
-  const acquired_at = store.clock().toISOString();
-  const matter = { kind: 'operator' as const, name: 'the daemon', operation, acquired_at };
-  // A lock that was deleted by hand frees the lock, not the worktree.
-  const isBusy = [...engine.live.values()].some(({ case_id }) => case_id === caseId);
-  if (!isBusy && (await acquireLock(store, caseId, matter))) return;
+  if (await acquireUnlessLive(service, caseId, operation)) return;
   refuseHeld(service, caseId);
   throw new ServiceError(
     'session_active',

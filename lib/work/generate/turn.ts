@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { lockOn } from '../../../base/locks.ts';
 import { visible } from '../../../base/visible.ts';
 import type { LockMatter } from '../../../store/records/lock.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import { acquireLock, releaseLock } from '../../../store/sessions/locks.ts';
+import { releaseLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { ANSWER_LIMITS } from '../../agents/launch.ts';
 import type { Provider, RunResult, RunSpec } from '../../agents/provider.ts';
@@ -17,8 +18,9 @@ import type { Log } from '../../log.ts';
 import type { WithMcp } from '../../sandbox/egress/mcp-door.ts';
 import { forgetState } from '../../sandbox/state/open.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
+import { acquireUnlessLive } from '../sessions/live/acquire.ts';
 import type { WithEngine } from '../sessions/live/engine.ts';
-import { type LiveRun, newRun, START } from '../sessions/live/engine.ts';
+import { type LiveRun, newRun } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { noPlaceLeft } from '../sessions/live/places.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from '../sessions/turns/baseline.ts';
@@ -66,16 +68,13 @@ interface Begun {
 }
 
 const begin = (service: WithEngine & WithSetups & WithStore, caseId: string): Promise<Begun> =>
-  service.engine.starts.take(START, async () => {
+  service.store.turns.take(lockOn.start(), async () => {
     const { store, engine } = service;
     if (engine.closing) throw new ServiceError('unavailable', STOPPED);
     refuseSession(store, caseId, PLANNING);
     refuseHeld(service, caseId);
     if (noPlaceLeft(service)) throw busy('As many sessions run as max_sessions allows.');
-    const acquired_at = store.clock().toISOString();
-    const matter = { kind: 'operator' as const, name: 'the daemon', operation: PLANNING };
-    const isBusy = [...engine.live.values()].some(({ case_id }) => case_id === caseId);
-    if (isBusy || !(await acquireLock(store, caseId, { ...matter, acquired_at })))
+    if (!(await acquireUnlessLive(service, caseId, PLANNING)))
       throw busy('Somebody is at work in the worktree.');
     const begun = liveRun(caseId);
     engine.live.set(begun.live.session_id, begun.live);

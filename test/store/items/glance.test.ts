@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
+import { lockOn } from '../../../base/locks.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import { atEnd } from '../../helpers/at-end.ts';
@@ -13,7 +14,7 @@ const occupied = async (t: TestContext): Promise<WithCase> => {
   const work = await withCase(t);
   const { turns } = work.running.service.store;
   const held = new Promise<void>((leave) => atEnd(t, leave));
-  turns.take(work.item.id, () => held).catch(assert.fail);
+  turns.take(lockOn.item(work.item.id), () => held).catch(assert.fail);
   return work;
 };
 

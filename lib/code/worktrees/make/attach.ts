@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { isAtOrBelow, overlap } from '../../../../base/at-or-below.ts';
+import { lockOn } from '../../../../base/locks.ts';
 import { settingsOf } from '../../../../store/globals.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
@@ -46,7 +47,7 @@ export const attachWorktree = async (
   const item = await itemOf(service.store, caseId);
   if (!isAbsolute(wanted.path)) throw badPath('has to be absolute');
   // One attachment at a time: of two Work items that want the same directory one has it.
-  return service.store.turns.take('attach', () =>
+  return service.store.turns.take(lockOn.attach(), () =>
     inWorktreeTurn(service.store, caseId, () => attach(service, item, wanted)),
   );
 };

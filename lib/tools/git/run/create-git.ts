@@ -1,3 +1,5 @@
+import { lockOn } from '../../../../base/locks.ts';
+import { createTurns } from '../../../../base/turns.ts';
 import type { Environment } from '../../process/environment.ts';
 import { findProgram } from '../../process/find-program.ts';
 import { attempt } from './command.ts';
@@ -11,31 +13,17 @@ export const createGit = ({ env, login = {} }: { env: Environment; login?: Envir
     attempt({ program, env: options.remote ? { ...env, ...login } : env, place, args, options });
   return {
     program,
-    turn: (common_dir, work) => turns(common_dir, () => work(now)),
+    turn: (common_dir, work) => turns.take(lockOn.git(common_dir), () => work(now)),
     run: async (place, args, options = {}) => {
       if (options.read === true || options.remote === true) return now(place, args, options);
-      return turns(await turnOf(now, place), () => now(place, args, options));
+      return turns.take(lockOn.git(await commonDirOf(now, place)), () => now(place, args, options));
     },
   };
 };
 
-const turnOf = async (run: Run, place: Place): Promise<string> => {
+const commonDirOf = async (run: Run, place: Place): Promise<string> => {
   if (typeof place !== 'string') return place.common_dir;
   const args = ['rev-parse', '--path-format=absolute', '--git-common-dir'];
   const { code, stdout } = await run(place, args, { read: true, ok: [0, 128] });
   return code === 0 ? stdout.toString('utf8').trimEnd() : place;
-};
-
-const createTurns = () => {
-  const last = new Map<string, Promise<unknown>>();
-  return <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const turn = (last.get(key) ?? Promise.resolve()).then(work);
-    const settled = turn
-      .catch(() => undefined)
-      .then(() => {
-        if (last.get(key) === settled) last.delete(key);
-      });
-    last.set(key, settled);
-    return turn;
-  };
 };

@@ -3,7 +3,6 @@ import { type KeptSession, listSessions } from '../../../../store/sessions/sessi
 import type { WithStore } from '../../../../store/store.ts';
 import { ServiceError } from '../../../errors.ts';
 import { getCase } from '../../cases/read.ts';
-import type { WithEngine } from '../live/engine.ts';
 import { refuseElsewhere } from '../rules/elsewhere.ts';
 import { decided } from './decide.ts';
 
@@ -11,12 +10,9 @@ import { decided } from './decide.ts';
  * The session that holds the lock, or the oldest that has not ended. 422 when there is none, or only one that another
  * machine runs.
  */
-export const activeSession = async (
-  { store, engine }: WithEngine & WithStore,
-  caseId: string,
-): Promise<KeptSession> => {
+export const activeSession = async ({ store }: WithStore, caseId: string): Promise<KeptSession> => {
   await getCase(store, caseId);
-  await decided(engine, caseId);
+  await decided(store, caseId);
   const open = (listSessions(store, caseId) ?? []).filter(
     ({ session }) => !isEnded(session.status),
   );

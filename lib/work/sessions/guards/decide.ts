@@ -1,10 +1,11 @@
+import { lockOn } from '../../../../base/locks.ts';
 import {
   type KeptSession,
   type SessionRule,
   updateSession,
 } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
-import type { Engine, WithEngine } from '../live/engine.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
+import type { WithEngine } from '../live/engine.ts';
 import { refuseElsewhere } from '../rules/elsewhere.ts';
 import { interrupt } from '../rules/rules.ts';
 import { settle } from './settle.ts';
@@ -27,7 +28,7 @@ export const decideWith = (
   id: string,
   make: () => Promise<SessionRule>,
 ): Promise<KeptSession | undefined> =>
-  service.engine.decisions.take(caseId, async () => {
+  service.store.turns.take(lockOn.decision(caseId), async () => {
     const kept = await updateSession(service.store, caseId, id, ofOurs(await make()));
     if (kept === undefined) return undefined;
     await settle(service, kept).catch((error: unknown) => holdBack(service, kept, error));
@@ -54,5 +55,5 @@ const holdBack = async (
 };
 
 /** Resolves when no decision about the Work item's sessions is half done. */
-export const decided = (engine: Engine, caseId: string): Promise<void> =>
-  engine.decisions.idle(caseId);
+export const decided = ({ turns }: Store, caseId: string): Promise<void> =>
+  turns.idle(lockOn.decision(caseId));

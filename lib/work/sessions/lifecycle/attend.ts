@@ -1,3 +1,4 @@
+import { lockOn } from '../../../../base/locks.ts';
 import { forgetRun, readSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { settle } from '../guards/settle.ts';
@@ -40,7 +41,7 @@ const leave = async ({ store, engine }: WithEngine & WithStore, ids: string[]): 
 
 const goOn = async (service: SessionNeeds, caseId: string, ids: string[]): Promise<void> => {
   const { store, engine } = service;
-  await engine.decisions.take(caseId, async () => {
+  await store.turns.take(lockOn.decision(caseId), async () => {
     for (const id of ids) {
       const kept = engine.live.has(id) ? undefined : readSession(store, caseId, id);
       if (kept !== undefined && !engine.closing) await settle(service, kept);

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { lockOn } from '../../../../base/locks.ts';
+import { apart } from '../../../../base/turns.ts';
 import { readCase } from '../../../../store/cases.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { LockMatter } from '../../../../store/records/lock.ts';
@@ -21,7 +23,8 @@ import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
 import { decide } from '../guards/decide.ts';
 import { isUntrusted, needTrustOf } from '../guards/trust.ts';
-import { newRun, START, type WithEngine } from '../live/engine.ts';
+import { isLive } from '../live/acquire.ts';
+import { newRun, type WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { fillPlaces, noPlaceLeft, takePlace } from '../live/places.ts';
 import { noteWaiting } from '../live/stream.ts';
@@ -54,7 +57,7 @@ const wake = async (service: SessionNeeds, caseId: string, id: string): Promise<
 
 /** Takes the lock and starts Plan mode, if the lock is free and it is this session's turn. True when it has started. */
 export const begin = (service: SessionNeeds, caseId: string, id: string): Promise<boolean> =>
-  service.engine.starts.take(START, async () => {
+  service.store.turns.take(lockOn.start(), async () => {
     const { engine } = service;
     if (engine.closing || noPlaceLeft(service) || !isNext(service, caseId, id)) return false;
     const kept = readSession(service.store, caseId, id);
@@ -112,9 +115,7 @@ export const holdingLock = async <T>(
 
 const isNext = (service: WithEngine & WithStore, caseId: string, id: string): boolean => {
   const { store, engine } = service;
-  if (readLock(store, caseId)?.locked !== false) return false;
-  // A lock that was deleted by hand frees the lock, not the worktree.
-  if ([...engine.live.values()].some(({ case_id }) => case_id === caseId)) return false;
+  if (readLock(store, caseId)?.locked !== false || isLive(engine, caseId)) return false;
   const first = (listSessions(store, caseId) ?? []).find(
     ({ session }) =>
       session.status === 'queued' &&
@@ -126,10 +127,10 @@ const isNext = (service: WithEngine & WithStore, caseId: string, id: string): bo
 
 /** Executes the approved plan. Only approve and resume come here, with a session that is in Work mode already. */
 export const goToWork = (service: SessionNeeds, kept: KeptSession, work: Work): void =>
-  go(service, kept, (current) => workTurn(service, current, work));
+  apart(() => go(service, kept, (current) => workTurn(service, current, work)));
 
 export const goToPlan = (service: SessionNeeds, kept: KeptSession): void =>
-  go(service, kept, (current) => planTurn(service, current));
+  apart(() => go(service, kept, (current) => planTurn(service, current)));
 
 const go = (
   service: SessionNeeds,

@@ -53,7 +53,7 @@ const lockHeld = ({ holder, acquired_at }: Lock): ServiceError => {
 /** Releases the session lock, whoever holds it but a session that goes on; what waits in the queue may start then. */
 export const freeLock = async (service: SessionNeeds, caseId: string): Promise<void> => {
   const { store } = service;
-  await decided(service.engine, caseId);
+  await decided(service.store, caseId);
   const { locked, holder } = lockOf(store, caseId);
   if (!locked) throw notFound('session lock of Work item', caseId);
   const released = await releaseLock(store, caseId, ({ kind, session_id, operation }) => {

@@ -16,10 +16,10 @@ export const activeSessions = async (service: WithEngine & WithStore): Promise<S
     .map((session) => withWaiting(service.engine, session));
 
 // The journal knows the open ones by id: what has ended costs nothing here, however much of it there is.
-const openSessions = async ({ store, engine }: WithEngine & WithStore): Promise<Session[]> => {
+const openSessions = async ({ store }: WithStore): Promise<Session[]> => {
   const { journal } = store;
   const cases = new Set([...journal.runs.values()].map(({ case_id }) => case_id));
-  await Promise.all([...cases].map((caseId) => decided(engine, caseId)));
+  await Promise.all([...cases].map((caseId) => decided(store, caseId)));
   return [...journal.runs]
     .flatMap(([id, { case_id }]) => readable(store, case_id, id) ?? [])
     .filter(({ status }) => !isEnded(status))

@@ -21,7 +21,7 @@ export const listSessions = async (
   caseId: string,
 ): Promise<Session[]> => {
   const { store } = service;
-  await decided(service.engine, caseId);
+  await decided(service.store, caseId);
   const sessions = keptSessions(store, caseId);
   if (sessions === undefined) throw notFound('Work item', caseId);
   return sessions.map(({ session }) => withWaiting(service.engine, session));
@@ -55,7 +55,7 @@ export const keptSession = async (
   id: string,
 ): Promise<KeptSession> => {
   const { store } = service;
-  await decided(service.engine, caseId);
+  await decided(service.store, caseId);
   if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);
   const kept = readSession(store, caseId, id);
   if (kept === undefined) throw notFound('session', id);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { lockOn } from '../../../../base/locks.ts';
 import { sha256 } from '../../../../base/sha256.ts';
-import { createTurns, type Turns } from '../../../../store/items/turns.ts';
 import { transcriptFile } from '../../../../store/layout.ts';
 import { createPieces } from '../../../../store/sessions/pieces.ts';
 import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
@@ -70,12 +70,8 @@ export const newRun = (
 /** What the daemon knows of the sessions that are going on. All of it can be found again from their records. */
 export interface Engine {
   readonly live: Map<string, LiveRun>;
-  /** Per Work item: one decision about its sessions at a time, with all that follows from it. */
-  readonly decisions: Turns;
   /** The sessions whose turn it is and that wait for the operator's word, with what was told of each. */
   readonly untrusted: Map<string, string>;
-  /** One start at a time, whatever Work item: so the limit holds. */
-  readonly starts: Turns;
   /** What the operator allows agents to run, by its beginning, per session: until it ends, or the daemon does. */
   readonly prefixes: Map<string, string[]>;
   /** What the sessions of a type are told of what they are about, by whoever makes them. */
@@ -98,14 +94,11 @@ export const createEngine = (store: Store): Engine => {
   const transcripts = new Map<string, Transcript>();
   const live = new Map<string, LiveRun>();
   const pieces = createPieces();
-  const starts = createTurns();
   const engine: Engine = {
     live,
-    starts,
     prefixes: new Map(),
     words: new Map(),
     patience_ms: PATIENCE_MS,
-    decisions: createTurns(),
     untrusted: new Map(),
     closing: false,
     transcript: (kept) => {
@@ -124,7 +117,7 @@ export const createEngine = (store: Store): Engine => {
     },
     close: async () => {
       engine.closing = true;
-      await starts.idle(START);
+      await store.turns.idle(lockOn.start());
       await Promise.all([...live.values()].map(stopLive));
       for (const transcript of transcripts.values()) transcript.sync();
     },
@@ -135,8 +128,6 @@ export const createEngine = (store: Store): Engine => {
 /** The run whose agent was given this token; undefined when none that goes on, and is not being ended, was. */
 export const runOfToken = ({ live }: Engine, token: string): LiveRun | undefined =>
   [...live.values()].find((run) => !run.stopping && isTokenOf(sha256(run.token), token));
-
-export const START = 'start';
 
 /** Lets the agent put its own session in order and ends its run; resolves as stopLive does. */
 export const cancelLive = async (live: LiveRun): Promise<void> => {
