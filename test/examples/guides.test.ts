@@ -18,6 +18,11 @@ import { PROJECT } from './run.ts';
 const dossier = (...args: string[]) =>
   spawnSync(process.execPath, [DOSSIER, ...args], { encoding: 'utf8' });
 
+const noPython =
+  process.env.CI !== 'true' && spawnSync('python3', ['--version']).status !== 0
+    ? 'python3 is not installed: install the package python3'
+    : false;
+
 const OPENAPI = { method: 'GET', path: '/openapi.json' };
 
 const titleOf = (text: string): string => /^# (.*)$/m.exec(text)?.[1] ?? '';
@@ -138,6 +143,21 @@ describe('dossier help TOPIC', () => {
     const script = `"${process.execPath}" "${DOSSIER}" help webhooks | head -1`;
     const { stdout, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
     assert.deepEqual([stdout, stderr], ['# Webhooks\n', '']);
+  });
+
+  it('goes by the pager, with bold headings, at a terminal alone', { skip: noPython }, () => {
+    const shown = (env: Record<string, string>): string => {
+      const script = 'import pty, sys; pty.spawn(sys.argv[1:])';
+      const args = ['-c', script, process.execPath, DOSSIER, 'help', 'rebase'];
+      const all = { ...process.env, TERM: 'xterm', NO_COLOR: '', ...env };
+      return execFileSync('python3', args, { env: all, encoding: 'utf8', input: '' }).replaceAll(
+        '\u001b',
+        '^',
+      );
+    };
+    assert.match(shown({ PAGER: 'sed s/^/paged:/' }), /^paged:\^\[1m# Rebase\^\[0m\r\n/);
+    assert.match(shown({ PAGER: '' }), /^\^\[1m# Rebase/);
+    assert.match(shown({ PAGER: 'no-such-pager', NO_COLOR: '1' }), /\n# Rebase\r\n/);
   });
 
   it('is in the package, and works there', (t) => {
