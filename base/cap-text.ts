@@ -11,7 +11,7 @@ export const capText = (text: string, limit: number): Capped => {
   return { output: join(text.slice(0, half), text.length - 2 * half, tail), truncated: true };
 };
 
-export interface CappedOutput {
+interface CappedOutput {
   add(chunk: string): void;
   read(): Capped;
 }

@@ -74,7 +74,7 @@ export const visibleWithin = <T>(value: T, show = visible): T => {
 };
 
 /** What a reader would not see of a text, with its place from 1, made visible. */
-export interface HiddenText {
+interface HiddenText {
   line: number;
   /** In characters. */
   column: number;

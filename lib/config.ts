@@ -31,21 +31,21 @@ export interface Config {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface ImportWish {
+interface ImportWish {
   /** A zip file or a directory, absolute. */
   source: string;
   dry_run: boolean;
   keep_existing: boolean;
 }
 
-export interface TrustingWish {
+interface TrustingWish {
   /** Show what waits, and ask nothing. */
   list: boolean;
   /** Say yes without being asked. */
   all: boolean;
 }
 
-export interface KeyWish {
+interface KeyWish {
   /** Of a new key. */
   name?: string;
   list: boolean;
@@ -53,7 +53,7 @@ export interface KeyWish {
   revoke?: string;
 }
 
-export interface CheckWish {
+interface CheckWish {
   /** Mend what can be mended without a loss. */
   fix: boolean;
   json: boolean;

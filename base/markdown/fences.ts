@@ -1,7 +1,7 @@
 import { type Leaf, readLeaves } from './leaves.ts';
 
 /** A fenced code block as a Markdown reader shows it. */
-export interface Fence {
+interface Fence {
   /** The info string after the opening fence, trimmed. */
   info: string;
   /** Its lines, indentation of the fence and of the list or quote around it removed, each ended by `\n`. */

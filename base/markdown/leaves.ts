@@ -19,7 +19,7 @@ export interface Leaf {
   info: string;
 }
 
-export interface Leaves {
+interface Leaves {
   leaves: Leaf[];
   /** The number of the line that is nested deeper than `DEEPEST`: all from there on is one paragraph. */
   too_deep: number | undefined;

@@ -7,7 +7,7 @@ export interface Cursor {
   in_tab: boolean;
 }
 
-export interface Ahead {
+interface Ahead {
   /** Columns of white space between the cursor and what follows. */
   indent: number;
   /** What follows it; empty on a blank line. */

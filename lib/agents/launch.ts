@@ -137,7 +137,7 @@ const signing = (address: string, { GIT_CONFIG_PARAMETERS: given }: Environment 
 });
 
 // Nobody sits at a terminal: no colours, no pagers, no questions.
-export const UNATTENDED: Environment = {
+const UNATTENDED: Environment = {
   CI: '1',
   NO_COLOR: '1',
   TERM: 'dumb',

@@ -26,7 +26,7 @@ export interface PermissionScope {
   prefixes?: readonly string[];
 }
 
-export type PermissionDecision =
+type PermissionDecision =
   | { answer: 'ask' }
   /** `option_id` null: the agent offered no fitting option, so the request is answered `cancelled`. */
   | { answer: 'allow' | 'refuse'; option_id: string | null; prefix?: string };

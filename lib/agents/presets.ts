@@ -5,7 +5,7 @@ import type { Login, LoginSigns } from './login.ts';
 import type { Phase } from './provider.ts';
 
 /** What an agent is to ask leave for in Work mode, each time. */
-export interface ToAsk {
+interface ToAsk {
   execute: boolean;
   fetch: boolean;
 }

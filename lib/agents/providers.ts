@@ -19,7 +19,7 @@ import { createRunbookProvider } from './runbook/runbook.ts';
 import { STATE_RULES } from './state-rules.ts';
 
 /** An entry of `providers` in the settings. Each field given overrides the preset's. */
-export interface AcpSettings extends Choice {
+interface AcpSettings extends Choice {
   kind: 'acp';
   /** Which preset to start from; without it the preset of the entry's own name, if there is one. */
   preset?: string;
@@ -51,7 +51,7 @@ export interface CommandSettings extends Choice {
 }
 
 /** What this version does not know how to run; reported, never started. */
-export interface UnsupportedSettings {
+interface UnsupportedSettings {
   kind: string;
 }
 

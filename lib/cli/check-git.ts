@@ -5,7 +5,7 @@ import { homeOf } from '../tools/git/write/commit.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 
 /** What git knows of the files of a workspace. Paths are relative to it. */
-export interface Committed {
+interface Committed {
   git: Git;
   /** The file in the index and in the last commit; none where git does not know it. */
   versions(file: string): Promise<Buffer[]>;

@@ -11,7 +11,7 @@ export interface Mended {
   done: string;
 }
 
-export interface Told extends Checked {
+interface Told extends Checked {
   mended: readonly Mended[];
   /** The files that git knows. */
   committed: ReadonlySet<string>;

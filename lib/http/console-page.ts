@@ -8,7 +8,7 @@ import type { Html } from './html.ts';
 import { sessionCookie } from './session-cookie.ts';
 
 /** What a page of the console is asked for. */
-export interface Asked {
+interface Asked {
   params: Record<string, unknown>;
   /** Of a POST; it came from a form of ours. */
   form: URLSearchParams;
@@ -16,14 +16,14 @@ export interface Asked {
   form_key: string;
 }
 
-export interface Shown {
+interface Shown {
   html: Html;
   /** Default: 200. */
   status?: number;
 }
 
 /** Where the browser goes on, known by this from now on. */
-export interface LoggedIn {
+interface LoggedIn {
   session: string;
   location: string;
 }

@@ -15,7 +15,7 @@ export const isCreating = ({ method, status }: Pick<Route, 'method' | 'status'>)
   method === 'POST' && (status === 201 || status === 202);
 
 /** What tells a call from others with the same key. */
-export interface Said {
+interface Said {
   headers: Record<string, string | string[] | undefined>;
   /** With the query. */
   url: string;

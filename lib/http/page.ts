@@ -23,7 +23,7 @@ export interface Page {
   after?: string;
 }
 
-export interface Cut<T> {
+interface Cut<T> {
   items: T[];
   /** The id to go on after; undefined on the last page. */
   next: string | undefined;

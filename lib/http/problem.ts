@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 
 export type ErrorLog = Pick<Log, 'error'>;
 
-export interface Problem {
+interface Problem {
   status: number;
   headers: Record<string, string>;
   body: Buffer;

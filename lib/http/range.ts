@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 
 /** Some of a file's bytes, the first and the last of them counted from 0. */
-export interface Part {
+interface Part {
   from: number;
   to: number;
 }

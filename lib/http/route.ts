@@ -5,7 +5,7 @@ import type { Service } from '../service.ts';
 import type { ShownKey } from './local-only.ts';
 import type { StreamDoc } from './openapi-events.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** An answer that is more than a JSON value with the route's status. Made by the helpers in answer.ts. */
 export class Answer<T> {

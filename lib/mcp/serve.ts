@@ -8,7 +8,7 @@ import type { Service } from '../service.ts';
 import { type LiveRun, runOfToken } from '../work/sessions/live/engine.ts';
 import { Message } from './message.ts';
 
-export interface McpMessage {
+interface McpMessage {
   /** As it was presented; undefined for the operator's own client without a key. */
   token: string | undefined;
   body: unknown;

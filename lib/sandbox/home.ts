@@ -13,7 +13,7 @@ export interface Home {
   mounts: readonly Mount[];
 }
 
-export interface Needs {
+interface Needs {
   /** Programs and files that are named: what lies with them is shown. */
   programs: readonly string[];
   /** Of the machine's own network, names are looked up with what lies in /run. */

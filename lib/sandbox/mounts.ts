@@ -9,7 +9,7 @@ export interface Mount {
   arguments: string[];
 }
 
-export type How = '--bind' | '--ro-bind';
+type How = '--bind' | '--ro-bind';
 
 /** Seen where they are, links resolved: bubblewrap would mount over the link's target elsewhere. What is not there is left out. */
 export const bind = (how: How, paths: readonly string[]): Mount[] =>

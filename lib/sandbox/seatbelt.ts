@@ -139,4 +139,4 @@ export const seatbeltArguments = (
 };
 
 /** The system's own: never one that PATH leads to. */
-export const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
+const SANDBOX_EXEC = '/usr/bin/sandbox-exec';

@@ -68,7 +68,7 @@ const byArgument = (number: number, argument: number, error: number): Step[] => 
 ];
 
 /** The filter as the kernel takes it; undefined for a machine whose numbers are not known here. */
-export const filterFor = (machine: string): Buffer | undefined => {
+const filterFor = (machine: string): Buffer | undefined => {
   const known = KNOWN[machine];
   if (known === undefined) return undefined;
   const steps = [...known.flatMap(stepsOf), refuse(NO_SUCH_CALL)];

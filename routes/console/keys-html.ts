@@ -5,7 +5,7 @@ import { framed } from './framed-html.ts';
 /** Where the page is. */
 export const KEYS = '/dashboard/keys';
 
-export interface KeysPage {
+interface KeysPage {
   keys: readonly ListedKey[];
   form_key: string;
   /** The one that was made just now: its text is shown this once. */

@@ -2,7 +2,7 @@ import { list, record, text, type Wire } from '../../../base/wire.ts';
 import { optionsOf } from './offers.ts';
 
 /** How the mode of an agent's session is set: agents know one of two ways, and some both. */
-export type ModeChange =
+type ModeChange =
   | { method: 'session/set_config_option'; params: { configId: string; value: string } }
   | { method: 'session/set_mode'; params: { modeId: string } };
 

@@ -4,7 +4,7 @@ import type { Trouble } from '../waiting.ts';
 import { LOG_IN } from './failure.ts';
 
 /** What agents tell of their model besides the protocol. */
-export interface Notice {
+interface Notice {
   trouble?: Trouble;
   /** Why no waiting helps, in a sentence. */
   hopeless?: string;

@@ -3,7 +3,7 @@ import { list, record, text, type Wire } from '../../../base/wire.ts';
 import type { RunEvent } from '../provider.ts';
 
 type ToolCallData = Extract<RunEvent, { type: 'tool_call' }>['data'];
-export type ToolCallStatus = ToolCallData['status'];
+type ToolCallStatus = ToolCallData['status'];
 type Diff = NonNullable<ToolCallData['diffs']>[number];
 
 /** What is known of a tool call; an agent tells it in pieces, each overriding the one before. */

@@ -13,7 +13,7 @@ import type { Flags } from './presets.ts';
 import { startCommandRun } from './run.ts';
 
 /** Any program that takes a prompt, does one turn, and ends. */
-export interface CommandProgram {
+interface CommandProgram {
   id: string;
   /** Without one for Plan mode, the operator writes the plan. */
   argv: Readonly<Partial<Record<Phase, readonly string[]>>>;

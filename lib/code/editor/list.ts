@@ -7,7 +7,7 @@ import { ignoredPaths } from '../../tools/git/read/ignored.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { openWorktree, treeOf } from './place.ts';
 
-export interface ListQuery {
+interface ListQuery {
   path: string;
   limit: number;
   after?: string | undefined;

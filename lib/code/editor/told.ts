@@ -4,7 +4,7 @@ import type { WithStore } from '../../../store/store.ts';
 import type { WithLive } from '../worktrees/live.ts';
 
 /** What the operator did to a file of the worktree. */
-export interface Edit {
+interface Edit {
   action: 'created' | 'written' | 'deleted' | 'renamed' | 'directory_created';
   path: string;
   /** The former path, of what was renamed. */

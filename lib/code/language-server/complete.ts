@@ -12,7 +12,7 @@ import type { LanguageServerNeeds } from './needs.ts';
 import { type Scope, treeIn } from './root.ts';
 import { serverFor } from './servers.ts';
 
-export interface Cursor extends Scope {
+interface Cursor extends Scope {
   language: Language;
   path: string;
   /** From 0; the character in UTF-16 units. */

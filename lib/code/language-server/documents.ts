@@ -4,7 +4,7 @@ import { list, number, record, text, type Wire } from '../../../base/wire.ts';
 type Params = unknown;
 
 /** The open files of one server, each client's own version of them. */
-export interface Documents<Client> {
+interface Documents<Client> {
   /** What the server has to be told instead, in this order, when a client opens, changes or closes a file. */
   hear(client: Client, method: string, params: Params): Telling[];
   /** The same for all that a client has open, when it goes. */

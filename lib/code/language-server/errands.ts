@@ -3,7 +3,7 @@ import { type Client, jsonOf } from './client.ts';
 import { type Envelope, idOf } from './envelope.ts';
 
 /** What a server has asked of an editor. */
-export interface Errands {
+interface Errands {
   /** Goes to the editor that answers and has been there longest; with none there, the answer is given here. */
   give(message: Buffer, envelope: Envelope, clients: Iterable<Client>): Given;
   /** Whether the client was asked this; its answer is taken once. */

@@ -9,7 +9,7 @@ import { initializeParams } from './initialize.ts';
 import { createRequests } from './requests.ts';
 
 /** The messages between one server and its clients. */
-export interface Exchange {
+interface Exchange {
   readonly clients: ReadonlySet<Client>;
   /** Initialises the server, once for all clients. Rejects with what the server said against it. */
   greet(root: string): Promise<void>;

@@ -12,7 +12,7 @@ import { findProgram, programStamp } from '../../tools/process/find-program.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
 
 /** A server that answered when it was asked for its version. */
-export interface FoundServer {
+interface FoundServer {
   argv: string[];
 }
 

@@ -1,5 +1,5 @@
 /** The largest message that a server or a client may send, in bytes. */
-export const LARGEST_MESSAGE = 32 * 1_048_576;
+const LARGEST_MESSAGE = 32 * 1_048_576;
 
 const LONGEST_HEADER = 4096;
 const END_OF_HEADER = Buffer.from('\r\n\r\n');

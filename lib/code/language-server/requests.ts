@@ -4,7 +4,7 @@ import { type Envelope, idOf, withId } from './envelope.ts';
 const MOST_PENDING = 4096;
 
 /** What clients have asked a server and await an answer to. */
-export interface Requests {
+interface Requests {
   /** The request with a number of the daemon's own for its id; undefined when too many are unanswered. */
   pass(client: Client, message: Buffer, envelope: Envelope): Buffer | undefined;
   /** Whose answer it is, with the id as that client wrote it; undefined when nobody waits for it any more. */

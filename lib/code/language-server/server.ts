@@ -8,7 +8,7 @@ import { createDelivery } from './delivery.ts';
 import { createExchange } from './exchange.ts';
 import { createFrameReader, headerOf } from './frames.ts';
 
-export interface ServerSpec {
+interface ServerSpec {
   argv: readonly string[];
   /** What it serves; it starts there. */
   root: string;

@@ -16,7 +16,7 @@ export interface Known {
   push: Address;
 }
 
-export interface Given {
+interface Given {
   project: string;
   settings: CodeHostSettings;
   configured: RemoteSettings;

@@ -19,7 +19,7 @@ import { choose, type Known } from './choose.ts';
 import { findProjectRepository, repositoryFor } from './repository.ts';
 
 /** A project, and what is known of it without asking anybody. */
-export interface Ground {
+interface Ground {
   git: Runner;
   env: Config['env'];
   settings: CodeHostSettings;

@@ -9,7 +9,7 @@ import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
 import { itemOf } from './item.ts';
 
-export interface Login {
+interface Login {
   place: Checkout;
   /** The remote's name in the repository's configuration. */
   remote: string;

@@ -5,7 +5,7 @@ import { nulls, onDisk } from '../../tools/git/run/index-file.ts';
 import type { Unmerged } from './unmerged.ts';
 
 /** Lines of a file that still begin a conflict, end one, or divide it. */
-export interface Leftover {
+interface Leftover {
   path: string;
   /** From 1. */
   lines: number[];

@@ -5,7 +5,7 @@ import { nulls, onDisk, onIndexFile } from '../../tools/git/run/index-file.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
 
 /** One version of a file in conflict. */
-export interface Stage {
+interface Stage {
   mode: string;
   oid: string;
 }

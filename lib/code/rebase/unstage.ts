@@ -9,7 +9,7 @@ import { indexDiffers, readSnapshot } from '../snapshots/snapshot.ts';
 import { isOurs, rebaseUnderWay } from './under-way.ts';
 
 /** What a session about conflicts did beyond its task: it was put right (`undone`), or cannot be (`broken`), as a sentence. */
-export interface Overstepped {
+interface Overstepped {
   undone?: string;
   broken?: string;
 }

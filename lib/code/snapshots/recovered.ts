@@ -7,7 +7,7 @@ import type { Snapshot } from './snapshot.ts';
 const ROOM = 'refs/dossier/recovered/';
 const NOTE = 'dossier.json';
 
-export interface Keeping {
+interface Keeping {
   /** The end of the ref's name, `<whose>-<when>`; with a number where one is there already. */
   name: string;
   /** What is kept, with the commits below it; without one the commits alone. */

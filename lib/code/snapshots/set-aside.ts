@@ -4,7 +4,7 @@ import { onIndexCopy } from '../../tools/git/run/index-file.ts';
 import { ownerOf } from './owner.ts';
 
 /** Uncommitted changes as a commit: git's own `cherry-pick --no-commit` brings it back, and so does `bringBack`. */
-export interface SetAside {
+interface SetAside {
   ref: string;
   commit: string;
 }

@@ -18,7 +18,7 @@ export interface Snapshot extends Picture {
   git_files?: GitFiles;
 }
 
-export interface FileChange {
+interface FileChange {
   path: string;
   change: 'added' | 'modified' | 'deleted';
 }

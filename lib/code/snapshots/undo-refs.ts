@@ -6,7 +6,7 @@ import { readRefLog, writeRefLog } from '../../tools/git/write/ref-log.ts';
 import { ownerOf } from './owner.ts';
 import type { OwnChange } from './ref-traces.ts';
 
-export interface RefValue {
+interface RefValue {
   ref: string;
   value: string | null;
 }

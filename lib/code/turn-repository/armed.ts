@@ -30,7 +30,7 @@ const hooksIn = (dir: string): string | null => {
   return hash.digest('hex');
 };
 
-export interface Suspect {
+interface Suspect {
   dir: string;
   name: string;
   before: Arms | undefined;

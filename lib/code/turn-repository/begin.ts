@@ -16,7 +16,7 @@ import { hashOf } from './index-in.ts';
 import { operationOf } from './operation.ts';
 import { type RefList, visibleRefs } from './ref-list.ts';
 
-export interface Wanted {
+interface Wanted {
   /** Where the repository of the turn is made: a directory that is not there yet. */
   dir: string;
   /** Where the operator's git directory is seen by whoever works in it. */

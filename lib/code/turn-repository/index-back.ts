@@ -46,7 +46,7 @@ export const copyIndexTo = (path: string, to: string): boolean => {
   return true;
 };
 
-export interface IndexChange {
+interface IndexChange {
   /** All lines of paths that are not what they were. */
   added: string[];
   paths: string[];

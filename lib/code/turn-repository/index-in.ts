@@ -19,7 +19,7 @@ import { headsLeft } from './operation.ts';
 export const hashOf = (lines: IndexLines): string =>
   createHash('sha256').update(lines.join('\0'), 'latin1').digest('hex');
 
-export interface IndexLeft {
+interface IndexLeft {
   before: IndexLines;
   /** What is staged in the turn's repository; undefined where that cannot be read. */
   after: IndexLines | undefined;

@@ -6,7 +6,7 @@ import { onDisk } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
 /** The repositories inside a worktree, by the paths of their directories: read as latin1, byte for byte. */
-export interface Inner {
+interface Inner {
   paths: string[];
   /** Those that are a git directory themselves, without a `.git`. */
   bare: string[];

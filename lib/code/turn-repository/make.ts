@@ -8,7 +8,7 @@ import { copyTags } from './pins.ts';
 import { pointerTo } from './pointer.ts';
 import type { Places } from './view.ts';
 
-export interface Making {
+interface Making {
   /** Where it is made, whole, before it is put where it belongs. */
   made: string;
   places: Places;

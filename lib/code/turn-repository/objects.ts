@@ -3,13 +3,13 @@ import type { Checkout, Runner } from '../../tools/git/run/git.ts';
 import { gatherObjects, migrate, movePack, withObjects } from './quarantine.ts';
 
 /** What of the wanted objects the repository has now; `broken` says why others could not be taken in. */
-export interface Brought {
+interface Brought {
   /** The kind of each by its id. */
   there: Map<string, string>;
   broken: string | undefined;
 }
 
-export interface Wish {
+interface Wish {
   /** The objects of the turn's repository. */
   from: string;
   /** A directory of our own, that is not there yet and is removed by whoever asks. */

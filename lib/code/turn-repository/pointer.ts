@@ -33,7 +33,7 @@ const isPointer = (path: string): boolean =>
   /^(?:gitdir: [^\n]*\n?)?$/.test(plainText(path, 65_536) ?? '\n');
 
 /** The directory that a `.git` file names; undefined where it is none. */
-export const targetOf = (link: string): string | undefined => {
+const targetOf = (link: string): string | undefined => {
   const text = plainText(link, 65_536);
   const target = text === undefined ? undefined : /^gitdir: (.*?)\n*$/s.exec(text)?.[1];
   return target === undefined ? undefined : Buffer.from(target, 'latin1').toString('utf8');

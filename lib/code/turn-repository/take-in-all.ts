@@ -13,7 +13,7 @@ export interface AllTaken extends TakenIn {
   set_ids: string[];
 }
 
-export interface AllOver extends Over {
+interface AllOver extends Over {
   guarded?: Guarded | undefined;
   aside: string;
 }

@@ -10,7 +10,7 @@ export interface Places {
   operator: string;
 }
 
-export interface TurnView {
+interface TurnView {
   writable: string[];
   kept: string[];
   binds: Bind[];

@@ -2,7 +2,7 @@ import type { KeptSession } from '../../../store/sessions/sessions.ts';
 import type { Transcript } from '../../../store/sessions/transcript.ts';
 
 /** The sessions whose agents run, as far as it concerns whoever is about to touch a worktree. */
-export interface LiveSessions {
+interface LiveSessions {
   readonly live: ReadonlyMap<string, { readonly run_marker: string }>;
   transcript(kept: KeptSession): Transcript;
 }

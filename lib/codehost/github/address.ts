@@ -5,7 +5,7 @@ import { isGitHubCom } from './tokens.ts';
 
 export const GITHUB = 'github.com';
 
-export interface Wanted {
+interface Wanted {
   env: Config['env'];
   settings: CodeHostSettings;
 }

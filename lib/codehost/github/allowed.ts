@@ -63,7 +63,7 @@ const leadsTo = (asked: Asked, base: string): boolean => {
 };
 
 /** Whether an address is of the API that is asked. */
-export const isBelow = ({ origin, pathname, username }: URL, base: string): boolean =>
+const isBelow = ({ origin, pathname, username }: URL, base: string): boolean =>
   username === '' && `${origin}${pathname}`.startsWith(`${base}/`);
 
 const carriesOnly = (asked: Asked, fields: readonly string[]): boolean =>

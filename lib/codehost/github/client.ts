@@ -44,7 +44,7 @@ interface Wish {
   about?: string;
 }
 
-export type Variables = Record<string, string | number>;
+type Variables = Record<string, string | number>;
 
 /** What all calls share. */
 export interface Desk {

@@ -5,7 +5,7 @@ import { issueComments } from './issues.ts';
 import { clientOf, fullNameOf, type Place, pathOf } from './place.ts';
 import { hasProblem } from './problem.ts';
 
-export interface Written {
+interface Written {
   id: number;
   url: string;
   /** It was there already. */

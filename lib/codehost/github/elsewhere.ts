@@ -5,7 +5,7 @@ import type { Question } from './failure.ts';
 import { follow, redirectOf, TimedOut, within } from './fetch.ts';
 import { silence, timedOut } from './silence.ts';
 
-export interface Elsewhere {
+interface Elsewhere {
   /** As the host told it: it may hold a signature, and is repeated to nobody. */
   address: string;
   /** Of the host's API. */

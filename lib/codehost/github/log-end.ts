@@ -7,7 +7,7 @@ export interface StepTimes {
 }
 
 /** Takes a log in pieces of any size, and keeps of one step what it said last. */
-export interface LogEnd {
+interface LogEnd {
   /** Enough: the step is over, and nothing of what follows is its own. */
   take(text: string): 'more' | 'enough';
   /** Without times and colours, everything else in it to be seen. Where no line is of that time, the end of all. */

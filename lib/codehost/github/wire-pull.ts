@@ -73,7 +73,7 @@ const checksOf = ({ commits }: GraphqlPull): Pull['checks'] => {
 };
 
 /** As REST answers it, as far as it is read. */
-export interface RestPull {
+interface RestPull {
   number: number;
   node_id: string;
   html_url: string;

@@ -13,7 +13,7 @@ export interface Ground {
 }
 
 /** What cannot be had here, and what follows from it. */
-export interface Unheld {
+interface Unheld {
   about: string;
   sentence: string;
 }

@@ -1,5 +1,5 @@
 /** Who sends to receivers of events, and looks at them again when it is told that they changed. */
-export interface Receivers {
+interface Receivers {
   changed(): void;
 }
 

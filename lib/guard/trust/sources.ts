@@ -9,7 +9,7 @@ import { heldSource } from '../gate/held-source.ts';
 import type { WithReceivers } from './receivers.ts';
 
 /** A kind of things that wait for the operator's word. */
-export interface TrustSource {
+interface TrustSource {
   /** What of it waits now. */
   list(service: WithReceivers & WithStore): Promise<WaitingValue[]>;
   /** Makes these hold, of those that `list` answered a moment ago; on disk when it resolves. */

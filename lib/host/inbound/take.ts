@@ -9,14 +9,14 @@ import { payloadOf } from './payload.ts';
 import { checkSignature } from './signature.ts';
 import { toldBy } from './told.ts';
 
-export interface Delivery {
+interface Delivery {
   headers: Record<string, string | string[] | undefined>;
   /** Exactly as they were sent. */
   bytes: Buffer;
 }
 
 /** What became of a delivery. */
-export interface Taken {
+interface Taken {
   event: string;
   /** It had been taken before, and nothing was done. */
   duplicate: boolean;

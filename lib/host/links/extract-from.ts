@@ -8,7 +8,7 @@ import { ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { extractIssue } from '../../work/issue-text/extract.ts';
 
-export interface Extraction {
+interface Extraction {
   body?: string;
   number?: number;
   project?: string;

@@ -19,13 +19,13 @@ import { copyOf, fieldsOf, notesOf } from './fit.ts';
 import { placeOfIssue } from './issue-place.ts';
 import { applySync } from './sync.ts';
 
-export interface Imported {
+interface Imported {
   case_id: string;
   /** What of the issue the Work item does not hold as it is. */
   notes: string[];
 }
 
-export interface ImportWish {
+interface ImportWish {
   number: number;
   project?: string;
   /** Of the Work item; by the issue's labels when not given. */
@@ -96,7 +96,7 @@ const refuseImported = async (store: Store, issue: IssueName): Promise<void> => 
   );
 };
 
-export interface Arrival extends Pick<ImportWish, 'project' | 'type'> {
+interface Arrival extends Pick<ImportWish, 'project' | 'type'> {
   issue: Issue;
   import_job?: string;
 }

@@ -19,7 +19,7 @@ import { notFound, ServiceError } from '../../errors.ts';
 import { startImport } from './import-run.ts';
 import type { LinkNeeds } from './needs.ts';
 
-export interface TaggedImport {
+interface TaggedImport {
   job: ImportJob;
   etag: string;
 }
@@ -35,7 +35,7 @@ export const importJob = (store: Store, id: string): TaggedImport => {
   return served(kept);
 };
 
-export interface NewImport {
+interface NewImport {
   numbers?: number[];
   filter?: ImportFilter;
   project?: string;

@@ -10,7 +10,7 @@ import type { Store } from '../../../store/store.ts';
 import type { FileProblem } from '../../../store/text/problem.ts';
 import { notFound } from '../../errors.ts';
 
-export interface LinkRecord {
+interface LinkRecord {
   case_id: string;
   issue: IssueLink | null;
   pr: PullLink | null;
@@ -18,7 +18,7 @@ export interface LinkRecord {
   problems?: FileProblem[];
 }
 
-export type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'title' | 'state'> & {
+type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'title' | 'state'> & {
   url: string | null;
   stale: boolean;
 };

@@ -32,7 +32,7 @@ export const syncCase = async (
 };
 
 /** The issue that a Work item is linked to. 404 without the Work item, 422 `not_linked` without the link. */
-export const linkedIssue = (store: Store, caseId: string): IssueLinkMatter => {
+const linkedIssue = (store: Store, caseId: string): IssueLinkMatter => {
   if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
   const issue = readLink(store, caseId)?.issue;
   if (issue !== undefined) return issue;
@@ -48,7 +48,7 @@ export const repositoryOf = ({
   repository,
 }: IssueLinkMatter): RepositoryName => repositoryNamed(host, repository);
 
-export interface FoundIssue extends Omit<SyncWish, 'at'> {
+interface FoundIssue extends Omit<SyncWish, 'at'> {
   /** As it was when the host was asked. */
   link: IssueLinkMatter;
   issue: Issue | MissingIssue;

@@ -1,5 +1,5 @@
 /** A run of an import job, while it goes on. */
-export interface ImportRun {
+interface ImportRun {
   /** Has it make no further Work item; resolves when it has ended. */
   stop(): Promise<void>;
 }

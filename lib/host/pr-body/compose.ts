@@ -10,7 +10,7 @@ import { composeDraft, draftFrom } from '../pull-requests/compose.ts';
 import { MAX_BODY } from '../pull-requests/compose-body.ts';
 import { draftOf, partsOf } from '../pull-requests/own-words.ts';
 
-export interface ServedDraft {
+interface ServedDraft {
   draft: PullDraft;
   etag: string;
 }

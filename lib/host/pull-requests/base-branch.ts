@@ -6,7 +6,7 @@ import { remoteRefs } from '../../tools/git/remote/remote.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import type { Where } from './where.ts';
 
-export interface Bases {
+interface Bases {
   /** What a worktree's work is proposed for, unless somebody says otherwise. */
   base: string;
   /** The default branch of the repository on the host. */

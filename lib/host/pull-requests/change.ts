@@ -7,7 +7,7 @@ import { getPull, hostedFor, inPullTurn } from './current.ts';
 import { recordPull } from './record.ts';
 import { writeOnce } from './unsure.ts';
 
-export interface PullPatch {
+interface PullPatch {
   title?: string;
   labels?: string[];
   notes?: string;

@@ -19,7 +19,7 @@ import { propose } from './propose.ts';
 import { pushBranch } from './push-branch.ts';
 import { whereTo } from './where.ts';
 
-export interface WantedPull {
+interface WantedPull {
   title?: string;
   body?: string;
   /** Default: the base of the worktree, else the default branch of the repository. */
@@ -32,7 +32,7 @@ export interface WantedPull {
   changes?: WithChanges;
 }
 
-export interface CreatedPull extends PullRequest {
+interface CreatedPull extends PullRequest {
   /** It was there already: open, and of the same branch. */
   adopted: boolean;
   /** What was committed for it. */

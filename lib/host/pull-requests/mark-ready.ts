@@ -15,7 +15,7 @@ import { recordPull } from './record.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
 import { warningOf, writeOnce } from './unsure.ts';
 
-export interface MarkedReady extends PullRequest {
+interface MarkedReady extends PullRequest {
   /** False: it was ready before. */
   changed: boolean;
   comment: PostedProof | null;

@@ -4,7 +4,7 @@
  */
 export const MARK = '<!-- Below this line is yours: it stays when the body is composed anew. -->';
 
-export interface DraftParts {
+interface DraftParts {
   composed: string;
   /** Empty without a line, or with nothing below it. */
   own: string;

@@ -4,7 +4,7 @@ import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import { checkedLine, listed, MAX_BODY, minuteOf } from './compose-body.ts';
 
 /** What the comment on the proof shows. */
-export interface Shown {
+interface Shown {
   /** Those that are verified, oldest first. */
   proofs: readonly Proof[];
   checklist: readonly ChecklistItem[];

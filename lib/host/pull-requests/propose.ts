@@ -9,7 +9,7 @@ import { addTransitions, opened, transitionsOf } from './timeline.ts';
 import { warningOf, writeOnce } from './unsure.ts';
 import type { Where } from './where.ts';
 
-export interface Proposal {
+interface Proposal {
   title: string;
   body: string;
   base: string;
@@ -19,7 +19,7 @@ export interface Proposal {
   where: Where;
 }
 
-export interface Proposed {
+interface Proposed {
   kept: KeptPull;
   adopted: boolean;
   warnings: string[];

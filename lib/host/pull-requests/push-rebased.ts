@@ -21,7 +21,7 @@ import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { inPullTurn, isOpen } from './current.ts';
 import { notePushed } from './pushed.ts';
 
-export interface Pushed {
+interface Pushed {
   status: 'pushed';
   remote: string;
   ref: string;

@@ -10,7 +10,7 @@ import { type PushedBranch, pushBranch } from './push-branch.ts';
 import { notePushed } from './pushed.ts';
 import { whereTo } from './where.ts';
 
-export interface Pushed extends PushedBranch {
+interface Pushed extends PushedBranch {
   status: 'pushed' | 'up_to_date';
   remote: string;
   ref: string;

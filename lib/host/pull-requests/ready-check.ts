@@ -50,7 +50,7 @@ export const lookAround = async (service: SessionNeeds, kept: KeptPull): Promise
 };
 
 /** The reviews that the operator has marked as resolved: on the host they stand as they were. */
-export const resolvedHere = (store: Store, caseId: string): ReadonlySet<string> =>
+const resolvedHere = (store: Store, caseId: string): ReadonlySet<string> =>
   new Set(
     (listReviews(store, caseId) ?? []).flatMap(({ matter: { id, resolved_at } }) =>
       resolved_at == null ? [] : [id],

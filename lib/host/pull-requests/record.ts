@@ -5,7 +5,7 @@ import type { Pull, RepositoryName } from '../../codehost/code-host.ts';
 import { notFound } from '../../errors.ts';
 
 /** What the host tells of a pull request, in the form of its record. */
-export const matterOf = (
+const matterOf = (
   { host, owner, name }: RepositoryName,
   pull: Pull,
 ): Omit<PullMatter, 'synced_at'> => ({

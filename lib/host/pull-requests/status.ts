@@ -21,7 +21,7 @@ export const pullStatus = (
     return statusOf(kept, head);
   });
 
-export interface ReadHost {
+interface ReadHost {
   kept: KeptPull;
   pull: Pull;
   head: RemoteHead;

@@ -7,7 +7,7 @@ import { getPull, hostedFor, inPullTurn, servedPull } from './current.ts';
 import { readHost } from './status.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
 
-export interface SyncedPull extends PullRequest {
+interface SyncedPull extends PullRequest {
   /** What was not known before, oldest first. */
   added: PullTransition[];
   warnings: string[];

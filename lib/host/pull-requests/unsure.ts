@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 
 /** Whether a write may have taken effect all the same: the host was asked, and nobody knows what became of it. */
-export const isUnsure = (error: unknown): error is ServiceError =>
+const isUnsure = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.members.outcome === 'unknown';
 
 /**

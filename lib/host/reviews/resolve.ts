@@ -7,7 +7,7 @@ import { writeOnce } from '../pull-requests/unsure.ts';
 import { getReview } from './read.ts';
 import { feedbackOf } from './served.ts';
 
-export interface ResolvedReview extends Review {
+interface ResolvedReview extends Review {
   /** Whether the host was told. */
   resolved_on_host: boolean;
   note: string;

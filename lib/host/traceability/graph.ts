@@ -24,7 +24,7 @@ export interface Traced {
 }
 
 /** The links among the issues, sessions, pull requests and proofs of all Work items; nodes that two share are one. */
-export interface Graph {
+interface Graph {
   add(traced: Traced): void;
   /** With what leads nowhere, which is known when all are there. */
   end(): Pick<Traceability, 'counts' | 'nodes' | 'edges' | 'dangling'>;

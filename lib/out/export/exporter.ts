@@ -4,7 +4,7 @@ import type { Store } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 
 /** The workspace, or a Work item, as a zip archive that is made while it is read. */
-export interface Export {
+interface Export {
   filename: string;
   type: 'application/zip';
   /** Starts it; throws `too_many_exports`. Ends it wherever it is once `signal` aborts. */

@@ -15,7 +15,7 @@ export interface Feed {
   follow(wish: Wish): FeedSource;
 }
 
-export interface FeedSource {
+interface FeedSource {
   readonly json_first: true;
   newest(): number;
   open(after: number, signal: AbortSignal): Batches;

@@ -11,7 +11,7 @@ export interface Laps {
   after(at: number): Lap | undefined;
 }
 
-export interface Lap {
+interface Lap {
   readonly from: number;
   readonly to: number;
   /** What of it fits a wish; `key` tells wishes apart. */

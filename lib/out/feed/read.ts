@@ -9,7 +9,7 @@ export interface FeedEvent {
 }
 
 /** Stands where events are missing. */
-export interface Gap {
+interface Gap {
   event_type: 'gap';
   timestamp: string;
   payload: { reason: Reason; from: number; to: number; message: string };

@@ -6,7 +6,7 @@ import type { WithGit } from '../../tools/git/run/git.ts';
 import { commitChanges, type Due, type Told, tellAll } from './commit-changes.ts';
 import { forgetUncommitted } from './uncommitted.ts';
 
-export interface Autocommit {
+interface Autocommit {
   /** From now on each change is committed while the setting `autocommit` is true; first what is uncommitted already. */
   start(): void;
   /** Settings, webhooks, or anything else that is no Work item's may have changed. */
@@ -15,7 +15,7 @@ export interface Autocommit {
   close(): Promise<void>;
 }
 
-export interface AutocommitPace {
+interface AutocommitPace {
   /** From the last change of several to their commit, in milliseconds. */
   settle_ms: number;
   /** A change waits no longer than this, however many follow. */
@@ -25,7 +25,7 @@ export interface AutocommitPace {
   longest_retry_ms: number;
 }
 
-export const PACE: AutocommitPace = {
+const PACE: AutocommitPace = {
   settle_ms: 200,
   longest_ms: 2000,
   retry_ms: 2000,

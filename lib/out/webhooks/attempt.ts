@@ -28,14 +28,14 @@ export interface Desk {
 }
 
 /** What is to be delivered, and how often that was tried. */
-export type Task = Pick<DeliveryLine, 'id' | 'seq' | 'body' | 'attempt'>;
+type Task = Pick<DeliveryLine, 'id' | 'seq' | 'body' | 'attempt'>;
 
 /** The same for an event and a receiver every time, also after a restart. */
 export const deliveryId = (eventId: string, webhookId: string): string =>
   idOfText(`${eventId} ${webhookId}`);
 
 /** Who it goes to, as it is now: the registration may change, or be gone, while a delivery waits. */
-export interface Receiver {
+interface Receiver {
   readonly registration: Registration;
   readonly stopped: boolean;
   readonly removed: boolean;

@@ -1,7 +1,7 @@
 import type { Agent, buildConnector } from 'undici';
 import { isOwnAddress, OWN_ADDRESS, type OwnUrl } from './own-address.ts';
 
-export interface Parcel {
+interface Parcel {
   url: string;
   headers: Record<string, string>;
   body: string;

@@ -52,7 +52,7 @@ const untried = (id: string, body: Delivery['body']): Delivery => ({
 });
 
 /** The lines of a log, folded into one record a delivery. What was delivered once stays delivered. */
-export const fromLines = (lines: readonly DeliveryLine[]): Map<string, Delivery> => {
+const fromLines = (lines: readonly DeliveryLine[]): Map<string, Delivery> => {
   const deliveries = new Map<string, Delivery>();
   for (const { id, body, at, status, error, duration_ms, outcome, next_at } of lines) {
     const before = deliveries.get(id) ?? untried(id, body);

@@ -29,7 +29,7 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   store: Store;
   log: Log;
   version: string;

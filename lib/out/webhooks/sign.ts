@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-export interface Signed {
+interface Signed {
   /** The delivery's id: the same on every retry. */
   id: string;
   /** Exactly what is sent. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 
 /** What listens on a port of this machine, as far as it matters. */
-export type Listener = 'other' | 'daemon' | 'silent';
+type Listener = 'other' | 'daemon' | 'silent';
 
 export interface DaemonProbe {
   /** Asks it once; the answer holds as long as the same socket listens. `silent`: it said nothing, and is asked again. */

@@ -16,7 +16,7 @@ export interface OpenNetwork {
   close(): void;
 }
 
-export interface NetworkRun {
+interface NetworkRun {
   /** What its programs are given by name: what of it leads to loopback is let through. */
   given: Source;
   /** The token by which it reaches the daemon's MCP server; undefined: it does not. */

@@ -17,7 +17,7 @@ export interface Told {
   reason?: string;
 }
 
-export interface ProxyOptions {
+interface ProxyOptions {
   rules: WayRules;
   world: World;
   /** The port inside that leads here: what asks for it by name means the daemon's MCP server. */

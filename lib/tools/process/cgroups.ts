@@ -17,7 +17,7 @@ const EMPTY_MS = 2000;
 const ROUND_MS = 20;
 
 /** What a run can be given here: a cgroup to be ended by, and limits where the system hands on their controllers. */
-export interface CgroupGround {
+interface CgroupGround {
   cgroup: boolean;
   limits: boolean;
 }

@@ -9,7 +9,7 @@ const DRAIN_MS = 1000;
 
 export type Input = string | Buffer | AsyncIterable<Buffer>;
 
-export interface ExecuteOptions {
+interface ExecuteOptions {
   cwd: string;
   env: Environment;
   input?: Input;

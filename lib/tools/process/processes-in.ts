@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { isAtOrBelow } from '../../../base/at-or-below.ts';
 import { RUN_VARIABLE } from './processes.ts';
 
-export interface ProcessIn {
+interface ProcessIn {
   pid: number;
   /** The name of its program. */
   name: string;

@@ -2,7 +2,7 @@ import { ticksNow } from './processes.ts';
 import { createReaper, type Reaper } from './reaper.ts';
 
 /** A program of the daemon's, by what its processes are known. */
-export interface NewRun {
+interface NewRun {
   /** In the environment of each of its processes. */
   marker: string;
   /** A directory that is this run's alone. */

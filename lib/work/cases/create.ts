@@ -6,7 +6,7 @@ import { checkProject } from '../../code/projects/project.ts';
 import type { WithConfig } from '../../config.ts';
 import { checkTexts } from './text.ts';
 
-export interface NewCase {
+interface NewCase {
   title: string;
   type: string;
   description?: string;

@@ -6,7 +6,7 @@ import { Case, type StateName } from '../../../store/records/case.ts';
 import type { Store } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 
-export interface Ready {
+interface Ready {
   body: Buffer;
   etag: string;
 }
@@ -18,7 +18,7 @@ export const getCase = async (store: Store, id: string): Promise<Ready> => {
   return served;
 };
 
-export interface CaseQuery {
+interface CaseQuery {
   state?: StateName;
   outcome?: string;
   type?: string;
@@ -31,7 +31,7 @@ export interface CaseQuery {
   fields?: string;
 }
 
-export interface Listed {
+interface Listed {
   id: string;
   json: () => Buffer;
 }

@@ -8,7 +8,7 @@ import { exclusively } from './exclusively.ts';
 import { letGo } from './proceed.ts';
 import { dropKept, putBack } from './put-back.ts';
 
-export interface Aborted {
+interface Aborted {
   status: 'aborted';
   branch: string;
   head: string;

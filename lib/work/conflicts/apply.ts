@@ -20,7 +20,7 @@ import { refuseOpen } from './open-files.ts';
 import { messageOf } from './preflight.ts';
 import { type Clean, type Conflicted, finish, proceed } from './proceed.ts';
 
-export interface WantedApply {
+interface WantedApply {
   /** Files that are right as git left them. */
   resolved?: readonly string[];
 }

@@ -35,7 +35,7 @@ export const currentConflict = async (
   return openConflict(service.store, worktree.case_id);
 };
 
-export interface OurRebase {
+interface OurRebase {
   conflict: KeptConflict;
   /** What git is in the middle of; undefined when it was ended by hand. */
   state: RebaseState | undefined;

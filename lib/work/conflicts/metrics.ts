@@ -6,7 +6,7 @@ import { secondsOf } from './history.ts';
 
 type Outcome = (typeof OUTCOMES)[number] | 'open';
 
-export interface ConflictMetrics {
+interface ConflictMetrics {
   rebases: number;
   /** Rebases that met a conflict, and their share of all; null where there was none. */
   conflicts: number;
@@ -27,7 +27,7 @@ export const conflictMetrics = async (
   return { ...metricsOf(own), workspace: metricsOf(await allConflicts(store)) };
 };
 
-export const metricsOf = (all: readonly Pick<KeptConflict, 'matter'>[]): ConflictMetrics => {
+const metricsOf = (all: readonly Pick<KeptConflict, 'matter'>[]): ConflictMetrics => {
   const met = all.filter(({ matter }) => matter.conflicted_at !== null);
   const resolved = met.filter(({ matter }) => matter.outcome === 'resolved');
   const seconds = resolved.map(({ matter }) => secondsOf(matter) ?? 0).toSorted((a, b) => a - b);

@@ -8,7 +8,7 @@ import { isCheckedOut, type Unmerged } from '../../code/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 
-export interface Resolution {
+interface Resolution {
   /** In conflict now. */
   files: readonly Unmerged[];
   /** Those too that were staged by hand since git stopped. */

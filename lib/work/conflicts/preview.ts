@@ -9,7 +9,7 @@ import { ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { rebaseState } from '../../tools/git/write/rebase.ts';
 
-export interface Preview {
+interface Preview {
   files: ConflictFile[];
   diff: string;
 }

@@ -16,7 +16,7 @@ import { type Preflight, preflight, type WantedRebase } from './preflight.ts';
 import { type Clean, type Conflicted, proceed } from './proceed.ts';
 import { undo } from './put-back.ts';
 
-export type Rebased = (Clean | Conflicted) & { notes?: string[] };
+type Rebased = (Clean | Conflicted) & { notes?: string[] };
 
 /**
  * Rebases the Work item's branch in its worktree. The exact state before is kept under a ref first; when git fails it is

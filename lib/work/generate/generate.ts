@@ -17,7 +17,7 @@ import { type Material, STAGES } from './material.ts';
 import { planningPrompt } from './prompts.ts';
 import { readOnlyTurn } from './turn.ts';
 
-export interface Wanted {
+interface Wanted {
   /** Default: the provider of the settings. */
   provider?: string;
   /** Also where the file was edited by hand. */

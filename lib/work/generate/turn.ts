@@ -27,9 +27,9 @@ import { keepBaseline, undoChanges, undoInterrupted } from '../sessions/turns/ba
 import type { ReadingTurn } from '../sessions/turns/reading-turn.ts';
 
 /** Of the lock: the daemon frees it when that is done, or when it starts again. */
-export const PLANNING = 'planning';
+const PLANNING = 'planning';
 
-export interface Asked {
+interface Asked {
   provider: { name: string; run: Provider };
   /** The whole prompt. */
   prompt: string;

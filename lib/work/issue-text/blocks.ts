@@ -2,7 +2,7 @@ import { fenceOff } from '../../../base/fence-off.ts';
 import type { Container } from '../../../base/markdown/containers.ts';
 import { type Leaf, readLeaves } from '../../../base/markdown/leaves.ts';
 
-export interface Item {
+interface Item {
   text: string;
   /** Null: no check box. */
   checked: boolean | null;

@@ -13,7 +13,7 @@ export const kindOfLabel = (label: string): SectionKind | undefined => {
 };
 
 /** The words alone: no emphasis, no emoji, no number before and no colon after them. */
-export const plainWords = (heading: string): string =>
+const plainWords = (heading: string): string =>
   heading
     .slice(0, 200)
     .replace(/[*_`~#]+|\p{Extended_Pictographic}|\uFE0F/gu, '')

@@ -24,7 +24,7 @@ export const getGlobal = (store: Store, filename: string): TextFile => {
   return file;
 };
 
-export interface GlobalWrite {
+interface GlobalWrite {
   content: string;
   mode: 'replace' | 'append';
   /** Whose session lock guards the write; without it, that of every Work item. */
@@ -84,7 +84,7 @@ const refuseHeldByOthers = (locks: readonly HeldLock[], token: string | undefine
 };
 
 /** The text with another behind it, which begins on a line of its own. */
-export const appended = (before: Buffer = Buffer.alloc(0), content: string): Buffer => {
+const appended = (before: Buffer = Buffer.alloc(0), content: string): Buffer => {
   const isWhole = before.length === 0 || before.at(-1) === NEWLINE || content === '';
   const lineEnd = before.includes('\r\n') ? '\r\n' : '\n';
   return Buffer.concat([before, Buffer.from(isWhole ? content : lineEnd + content)]);

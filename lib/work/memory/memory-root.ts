@@ -2,7 +2,7 @@ import { memoryRootOf } from '../../../store/memory.ts';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
 
-export interface MemoryRoot {
+interface MemoryRoot {
   case_id: string;
   path: string;
   exists: boolean;

@@ -25,7 +25,7 @@ export const planningFor = (store: Store, caseId: string): Planning => {
 };
 
 /** An approval holds for the very files that were there then: one that was edited, came or went makes it stale. */
-export const gateOf = (planning: Planning): PlanningGate => {
+const gateOf = (planning: Planning): PlanningGate => {
   const { approved } = planning.matter;
   const artifacts = artifactsOf(planning);
   return { status: statusOf(planning), artifacts, approved_at: approved?.at ?? null };

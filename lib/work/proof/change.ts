@@ -12,7 +12,7 @@ import { saidBy } from '../../guard/api-keys/said-by.ts';
 import { checkContent } from './attach.ts';
 
 /** Which proof, and how it was when the caller read it. */
-export interface Which {
+interface Which {
   caseId: string;
   id: string;
   ifMatch?: string | undefined;

@@ -33,7 +33,7 @@ const OTHER: Readonly<Record<string, string>> = {
 };
 
 /** The ending of the file that is kept: of its name, else of its type. Markdown beside a record would be a record. */
-export const endingOf = (name: string | undefined, media: string): string => {
+const endingOf = (name: string | undefined, media: string): string => {
   const own = /\.([A-Za-z0-9]{1,10})$/.exec(name ?? '')?.[1]?.toLowerCase();
   const [type = ''] = media.toLowerCase().split(';');
   const usual = Object.keys(SHOWN).find((ending) => SHOWN[ending]?.split(';')[0] === type.trim());
@@ -41,7 +41,7 @@ export const endingOf = (name: string | undefined, media: string): string => {
   return ending === 'md' ? 'markdown' : ending;
 };
 
-export interface NewFile extends Omit<NewProof, 'content'> {
+interface NewFile extends Omit<NewProof, 'content'> {
   /** As its owner calls it: its ending is kept. */
   name: string | undefined;
   /** The Content-Type that it was sent with. */
@@ -67,7 +67,7 @@ export const attachFile = async (
   );
 };
 
-export interface Media {
+interface Media {
   name: string;
   bytes: Buffer;
   sha256: string;

@@ -15,7 +15,7 @@ import { worktreeConfig } from '../config.ts';
 import { branchFor } from '../make/branch-name.ts';
 import { beginOf } from './recover.ts';
 
-export interface FoundState {
+interface FoundState {
   recovery: Recovery;
   state: KeptState;
   place: Checkout;

@@ -19,7 +19,7 @@ import { settleWithin } from '../turn/settle.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
 import { keepCommits, keepPatch, keepState } from './recover.ts';
 
-export interface Removal {
+interface Removal {
   force: boolean;
   /** Whether the one that is there now is the one to remove. */
   isMeant?: (record: WorktreeRecord) => boolean;
@@ -75,7 +75,7 @@ const takeAway = async (
   await forgetWorktree(store, record.case_id);
 };
 
-export interface Removable {
+interface Removable {
   /** What there is to remove: the directory and git's record of it, only the latter, or only our own record. */
   has: 'directory' | 'entry' | 'record';
   loss?: Loss;

@@ -13,7 +13,7 @@ import type { WithLeaving } from '../leaving.ts';
 import type { WithSetups } from '../setup/setups.ts';
 import { stateOf } from './state.ts';
 
-export interface StaleList {
+interface StaleList {
   stale: StaleWorktree[];
   /** The Work items whose worktree's record cannot be read. */
   unreadable: Cleanup['skipped'];

@@ -3,7 +3,7 @@ import { whatIsAt } from '../../../../store/worktrees.ts';
 import { ServiceError } from '../../../errors.ts';
 import { isTampered } from '../../../tools/git/write/worktree.ts';
 
-export type WorktreeState = 'ok' | 'missing' | 'tampered';
+type WorktreeState = 'ok' | 'missing' | 'tampered';
 
 /**
  * Whether what is recorded is there: `tampered` is another directory than the one that was made, or one that a link

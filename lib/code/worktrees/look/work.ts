@@ -7,7 +7,7 @@ import { findWorktree } from '../read.ts';
 import { worktreeDiff } from './diff.ts';
 
 /** What of the work can be named. */
-export interface WorkThere {
+interface WorkThere {
   head?: string;
   /** The commit that holds it: undefined while HEAD is where the branch began. */
   commit?: string;

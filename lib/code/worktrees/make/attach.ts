@@ -30,7 +30,7 @@ import type { WithSetups } from '../setup/setups.ts';
 import { startOf } from './create.ts';
 import { ownerOf } from './name.ts';
 
-export interface Attachment {
+interface Attachment {
   path: string;
   base?: string;
 }

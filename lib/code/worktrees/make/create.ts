@@ -25,7 +25,7 @@ import { adopt } from './adopt.ts';
 import { branchFor } from './branch-name.ts';
 import { nameOf, reasonFor } from './name.ts';
 
-export interface Wanted {
+interface Wanted {
   /** A branch that exists is checked out as it is. Default: the prefix of the settings and the Work item's name. */
   branch?: string;
   /** Default: `base_branch` of the settings, else the remote's default branch, else the current branch. */

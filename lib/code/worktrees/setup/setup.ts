@@ -28,7 +28,7 @@ const NOTHING: Omit<Setup, 'status'> = {
   error: null,
 };
 
-export interface SetupOptions {
+interface SetupOptions {
   /** In the environment of its processes; one of its own unless it belongs to a session. */
   marker?: string;
   tell?: Told;

@@ -19,7 +19,7 @@ import { closeTurn } from './close.ts';
 import { settleTurn } from './settle.ts';
 import { type Came, NOTHING, type Tell, type TurnTold } from './told.ts';
 
-export interface Wanted {
+interface Wanted {
   marker: string;
   /** Null for a set-up, whose commands are the operator's own. */
   session_id: string | null;

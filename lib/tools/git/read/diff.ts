@@ -25,7 +25,7 @@ export interface ChangedFile {
   deletions: number | null;
 }
 
-export interface Diff {
+interface Diff {
   /** A patch that `git apply` takes. Bytes: the files decide what encoding its lines have. */
   patch: Buffer;
   summary: DiffSummary;

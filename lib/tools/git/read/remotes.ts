@@ -28,7 +28,7 @@ export const remoteSettings = async (git: Runner, place: Place): Promise<RemoteS
 };
 
 /** The same from a listing (`config --list -z`). */
-export const remotesIn = (listing: string): RemoteSettings => {
+const remotesIn = (listing: string): RemoteSettings => {
   const entries = listing.split('\0').filter(Boolean).map(entryOf);
   const rewrites = entries.flatMap(rewriteOf).toSorted((a, b) => b.from.length - a.from.length);
   const names = [

@@ -80,7 +80,7 @@ export const symbolicRef = async (
   return code === 0 ? stdout.toString('utf8').trimEnd() : undefined;
 };
 
-export interface Base {
+interface Base {
   name: string;
   commit: string;
 }

@@ -6,7 +6,7 @@ import { remoteProblem } from './remote-error.ts';
 /** A remote by its name in the repository's configuration, or by its address. */
 export type Remote = string | Address;
 
-export interface Question {
+interface Question {
   remote: Remote;
   /** `ls-remote`, `fetch` or `push` with its options. */
   args: readonly string[];

@@ -14,7 +14,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const FIRST_RETRY_MS = 50;
 const RETRY_FOR_MS = 5000;
 
-export interface Command {
+interface Command {
   program: string | undefined;
   env: Environment;
   place: Place;

@@ -42,7 +42,7 @@ export const plainFilesBelow = (root: string, most: number): string[] => {
   return found;
 };
 
-export interface PlainEntry {
+interface PlainEntry {
   name: string;
   kind: 'file' | 'directory' | 'else';
 }

@@ -7,7 +7,7 @@ import { DAEMON } from '../run/author.ts';
 import type { Run, Worktree } from '../run/git.ts';
 import { type Changed, hasIdentity } from './commit.ts';
 
-export interface OwnCommit {
+interface OwnCommit {
   changed: readonly Changed[];
   message: string;
   /** A directory of this machine's own: the index that the commit is made with is there while it is made. */

@@ -43,7 +43,7 @@ export interface Changed {
   named?: true;
 }
 
-export interface Uncommitted {
+interface Uncommitted {
   /** The branch, or null where HEAD is detached: what is committed there is on no branch. */
   branch: string | null;
   changed: Changed[];

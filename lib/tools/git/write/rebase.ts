@@ -48,12 +48,12 @@ export const rebaseState = async (
   };
 };
 
-export interface RebaseRun {
+interface RebaseRun {
   /** Every process of it carries this, so that a later life of the daemon finds one that still runs. */
   marker: string;
 }
 
-export interface NewRebase extends RebaseRun {
+interface NewRebase extends RebaseRun {
   /** What the commits are put onto. */
   onto: string;
   /** The commits that only HEAD has, and not this one, are taken. */

@@ -109,7 +109,7 @@ const linkedDirectory = async (path: string): Promise<string> => {
   return realpath(link.replace(/^gitdir: /, '').trimEnd());
 };
 
-export interface ListedWorktree {
+interface ListedWorktree {
   path: string;
   head: string | null;
   branch: string | null;

@@ -19,7 +19,7 @@ import { goToPlan, goToWork, holdingLock } from './launch.ts';
 import { keptSession } from './read.ts';
 
 /** What the operator read, and the API key that was shown, if one was. */
-export interface Yes {
+interface Yes {
   seen?: string | undefined;
   key?: { name: string } | undefined;
 }

@@ -3,7 +3,7 @@ import { shorten } from '../../../../base/shorten.ts';
 import { list, record, text, type Wire } from '../../../../base/wire.ts';
 
 /** A question of the agent, and what became of it. */
-export interface ToldQuestion {
+interface ToldQuestion {
   message: string;
   fields: readonly string[];
   asked_at: string;
