@@ -1,4 +1,5 @@
 /** A real agent, Qwen Code, does plan → approve → work against a scripted model, through the provider. */
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -7,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Phase, PromptParts, RunSpec } from '../../lib/agents/provider.ts';
 import { createProviders } from '../../lib/agents/providers.ts';
 import type { SandboxSetting } from '../../lib/sandbox/sandbox.ts';
-import { alive } from '../../lib/tools/process/process-tree.ts';
+import { alive } from '../helpers/processes.ts';
 import { QWEN } from '../helpers/qwen.ts';
 import { type Rule, startScriptedModel } from '../helpers/scripted-model.ts';
 import { depsFor, makePlace, specFor, watch } from '../lib/agents/fixture.ts';

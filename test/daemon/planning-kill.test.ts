@@ -1,11 +1,12 @@
 /** A real process, killed while an agent writes a planning file, and started again on the same files. */
+
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { alive } from '../../lib/tools/process/process-tree.ts';
 import { startDaemon } from '../helpers/daemon.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { alive } from '../helpers/processes.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../helpers/repository.ts';
 import { withAgent } from '../helpers/sessions.ts';
 import { clientOf } from '../helpers/stream.ts';

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { processesOf, type Traces } from '../../lib/tools/process/process-tree.ts';
 
 /** The processes that have a text in their command line. Linux only. */
 export const processesNaming = (text: string): number[] =>
@@ -13,3 +14,7 @@ const commandLine = (pid: string): string => {
     return '';
   }
 };
+
+/** Whether any process of the run is alive. */
+export const alive = async (marker: string, traces: Traces = {}): Promise<boolean> =>
+  (await processesOf(marker, traces)).length > 0;

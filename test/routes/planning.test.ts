@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { alive } from '../../lib/tools/process/process-tree.ts';
 import type { PlanningGate, PlanningStage, Readiness } from '../../store/records/planning.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { linkTo } from '../helpers/linked-issue.ts';
+import { alive } from '../helpers/processes.ts';
 import { withAgent, withScript } from '../helpers/sessions.ts';
 import { assertProblem, sha256, tagFor, type WithCase, withCase } from '../helpers/work-item.ts';
 

@@ -1,11 +1,12 @@
 /** Sessions with an agent that does one thing each: what an agent may do to the engine, well or badly. */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { alive } from '../../lib/tools/process/process-tree.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { alive } from '../helpers/processes.ts';
 import { gitIn } from '../helpers/repository.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';

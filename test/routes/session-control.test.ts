@@ -1,14 +1,15 @@
 /** Pause, revise, the queue and the session lock: what the operator does to sessions. */
+
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { sha256 } from '../../base/sha256.ts';
-import { alive } from '../../lib/tools/process/process-tree.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Lock } from '../../store/records/lock.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { alive } from '../helpers/processes.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type Problem, type SessionTest, withAgent, withCase } from '../helpers/sessions.ts';
 

@@ -1,12 +1,13 @@
 /** What happens to sessions at the same moment, and to their Work item by hand. */
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { alive } from '../../lib/tools/process/process-tree.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { alive } from '../helpers/processes.ts';
 import { newestSession } from '../helpers/service.ts';
 import { withCase } from '../helpers/sessions.ts';
 

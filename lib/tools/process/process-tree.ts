@@ -56,10 +56,6 @@ export const sweep = async (marker: string, traces: Traces = {}): Promise<number
 const killGroups = ({ groups }: Family = { members: [], groups: [] }): number =>
   groups.filter((group) => kill(-group)).length;
 
-/** Whether any process of the run is alive. Always false where there is no /proc to ask. */
-export const alive = async (marker: string, traces: Traces = {}): Promise<boolean> =>
-  (await processesOf(marker, traces)).length > 0;
-
 /** The processes of a run, by what they carry or whose children they are. None where there is no /proc to ask. */
 export const processesOf = async (marker: string, traces: Traces = {}): Promise<number[]> =>
   ofRun(await readProcesses(), marker, traces);

@@ -1,13 +1,14 @@
 /** One session of the real daemon with a real agent, on a repository of its own, with a scripted model. */
+
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { alive } from '../../../lib/tools/process/process-tree.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { eventually } from '../../helpers/eventually.ts';
+import { alive } from '../../helpers/processes.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 import { type Rule, type ScriptedModel, startScriptedModel } from '../../helpers/scripted-model.ts';
 import { newestSession } from '../../helpers/service.ts';

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSandbox, type SandboxView } from '../../../lib/sandbox/sandbox.ts';
 import { cleanEnvironment } from '../../../lib/tools/process/environment.ts';
-import { alive, sweep } from '../../../lib/tools/process/process-tree.ts';
+import { sweep } from '../../../lib/tools/process/process-tree.ts';
 import { createRuns } from '../../../lib/tools/process/runs.ts';
 import { startProgram } from '../../../lib/tools/process/spawn.ts';
+import { alive } from '../../helpers/processes.ts';
 import { temporaryDirectory, writeFiles } from '../../helpers/repository.ts';
 
 const env = cleanEnvironment({ PATH: process.env.PATH });

@@ -7,8 +7,8 @@ import type { PermissionPolicy } from '../../../../lib/agents/permissions.ts';
 import type { Phase, RunSpec } from '../../../../lib/agents/provider.ts';
 import { createProviders } from '../../../../lib/agents/providers.ts';
 import type { SandboxSetting } from '../../../../lib/sandbox/sandbox.ts';
-import { alive } from '../../../../lib/tools/process/process-tree.ts';
 import { eventually } from '../../../helpers/eventually.ts';
+import { alive } from '../../../helpers/processes.ts';
 import { depsFor, makePlace, type Place, specFor, watch } from '../fixture.ts';
 
 const AGENT = fileURLToPath(new URL('../../../helpers/acp-agent.js', import.meta.url));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { RunSpec } from '../../../../lib/agents/provider.ts';
 import { createRunbookProvider } from '../../../../lib/agents/runbook/runbook.ts';
-import { alive } from '../../../../lib/tools/process/process-tree.ts';
+import { alive } from '../../../helpers/processes.ts';
 import { depsFor, makePlace, type Place, specFor, watch } from '../fixture.ts';
 
 const fence = (...scripts: string[]): string =>

@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import {
-  alive,
   descendantGroups,
   familyOf,
   groupsBelow,
@@ -16,6 +15,7 @@ import {
 import { RUN_VARIABLE } from '../../../../lib/tools/process/processes.ts';
 import { atEnd, killAtEnd } from '../../../helpers/at-end.ts';
 import { eventually } from '../../../helpers/eventually.ts';
+import { alive } from '../../../helpers/processes.ts';
 import { temporaryDirectory } from '../../../helpers/repository.ts';
 
 const skip = existsSync('/proc/self/environ') ? false : 'this host has no /proc';

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
 import { cleanEnvironment } from '../../../../lib/tools/process/environment.ts';
-import { alive } from '../../../../lib/tools/process/process-tree.ts';
 import { createRuns } from '../../../../lib/tools/process/runs.ts';
 import {
   type Program,
@@ -12,6 +11,7 @@ import {
   startProgram,
 } from '../../../../lib/tools/process/spawn.ts';
 import { atEnd } from '../../../helpers/at-end.ts';
+import { alive } from '../../../helpers/processes.ts';
 
 const env = cleanEnvironment({ PATH: process.env.PATH });
 
