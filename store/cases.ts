@@ -3,8 +3,9 @@ import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { createDirectory, removeDirectory } from './disk/durable.ts';
+import { untilDone } from './disk/until-done.ts';
 import { changedSince, StoreError } from './errors.ts';
-import { changing, movedAway, untilDone } from './items/changing.ts';
+import { changing, movedAway } from './items/changing.ts';
 import { glance } from './items/glance.ts';
 import { grant, standingAfter } from './items/granting.ts';
 import type { Granted } from './items/held.ts';
@@ -108,7 +109,7 @@ export const changeCaseInTurn = (
   item: Item,
   rule: CaseRule,
   ifMatch?: string,
-): Promise<void> =>
+): Promise<unknown> =>
   untilDone(`${item.dir}/${CASE_FILE}`, async () => {
     const done = await edit(store, item, rule, ifMatch);
     await reconcileInTurn(store, item);

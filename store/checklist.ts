@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { replaceFile } from './disk/durable.ts';
-import { changing, createOwn, untilDone } from './items/changing.ts';
+import { untilDone } from './disk/until-done.ts';
+import { changing, createOwn } from './items/changing.ts';
 import { grant } from './items/granting.ts';
 import { checklistOf, type Item } from './items/item.ts';
 import { checklistIn, parseChecklist, tasksIn } from './items/read-checklist.ts';

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
 import { removeFile } from './disk/durable.ts';
+import { untilDone } from './disk/until-done.ts';
 import { changedSince, StoreError } from './errors.ts';
-import { changing, createOwn, untilDone } from './items/changing.ts';
+import { changing, createOwn } from './items/changing.ts';
 import { glance } from './items/glance.ts';
 import { grant } from './items/granting.ts';
 import { type Item, proofsOf } from './items/item.ts';

@@ -66,14 +66,3 @@ export const assertOwn = ({ layout: { root } }: Store, item: Item): void => {
 
 export const movedAway = ({ dir }: Item): StoreError =>
   new StoreError('file_busy', `${dir} was moved or removed a moment ago; try again`);
-
-const TRIES = 5;
-
-/** Repeats an attempt that answers false when the file changed since it was read; `file_busy` when it never holds still. */
-export const untilDone = async (file: string, attempt: () => Promise<boolean>): Promise<void> => {
-  for (let tries = 0; tries < TRIES; tries += 1) if (await attempt()) return;
-  throw new StoreError(
-    'file_busy',
-    `${file} changed again and again while it was written; try again`,
-  );
-};

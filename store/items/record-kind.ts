@@ -1,12 +1,13 @@
 import { join, relative } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import { namesIn } from '../disk/folder.ts';
+import { untilDone } from '../disk/until-done.ts';
 import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
 import type { FrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import { type Edit, editRecord, explained, readRecord } from '../text/record-file.ts';
-import { createOwn, untilDone } from './changing.ts';
+import { createOwn } from './changing.ts';
 import type { Item } from './item.ts';
 
 interface Shape<S extends TSchema, P> {

@@ -31,7 +31,7 @@ export const issueCopyOf = (store: Store, item: Item): IssueCopy | undefined => 
 };
 
 /** Writes it in the Work item's turn. Keys of the operator's own stay. */
-export const writeIssueCopy = (store: Store, item: Item, copy: IssueCopy): Promise<void> => {
+export const writeIssueCopy = (store: Store, item: Item, copy: IssueCopy): Promise<unknown> => {
   const { body, ...changes } = copy;
   const rewritten = ({ source: { eol } }: Pick<Current, 'source'>) => ({
     changes,

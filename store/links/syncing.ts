@@ -1,6 +1,7 @@
 import type { CaseChange } from '../cases.ts';
 import { changeCaseInTurn } from '../cases.ts';
-import { changing, untilDone } from '../items/changing.ts';
+import { untilDone } from '../disk/until-done.ts';
+import { changing } from '../items/changing.ts';
 import { caseOf, type Item } from '../items/item.ts';
 import { reconcileInTurn } from '../items/reconcile.ts';
 import type { IssueLinkMatter } from '../records/link.ts';

@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import { createFile, replaceFile } from '../disk/durable.ts';
+import { untilDone } from '../disk/until-done.ts';
 import { changedSince } from '../errors.ts';
-import { changing, untilDone } from '../items/changing.ts';
+import { changing } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
 import { pullFile } from '../layout.ts';

@@ -3,6 +3,7 @@ import { dirname, relative } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
 import { hasCode, replaceFile } from '../disk/durable.ts';
 import { assertNoLinks, statsAt } from '../disk/plain-path.ts';
+import { untilDone } from '../disk/until-done.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
@@ -26,8 +27,6 @@ export interface Current {
   readonly source: FrontMatter;
 }
 
-const TRIES = 5;
-
 /**
  * Runs a rule on the record as it is on disk this moment and writes what it wants, atomically. When somebody saves the
  * file in between, the rule runs again on what they saved: neither change is lost. False when there is no such file.
@@ -38,19 +37,16 @@ export const editRecord = async (
   path: string,
   rule: (current: Current) => Edit | undefined,
 ): Promise<boolean> => {
-  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+  const done = await untilDone(relative(layout.root, path), async () => {
     const bytes = readRegularFile(layout.root, path);
-    if (bytes === undefined) return false;
+    if (bytes === undefined) return 'absent';
     const current = currentOf(sha256(bytes), () => readable(layout.root, path, bytes));
     const edit = rule(current);
     const text = edit === undefined ? undefined : editedText(current.source, edit);
-    if (text === undefined || bytes.equals(Buffer.from(text))) return true;
-    if (await replaceFile(layout, path, bytes, text)) return true;
-  }
-  throw new StoreError(
-    'file_busy',
-    `${relative(layout.root, path)} changed again and again while it was written; try again`,
-  );
+    if (text === undefined || bytes.equals(Buffer.from(text))) return 'there';
+    return (await replaceFile(layout, path, bytes, text)) && 'there';
+  });
+  return done === 'there';
 };
 
 const currentOf = (sha: string, parse: () => FrontMatter): Current => {

@@ -3,7 +3,8 @@ import { sha256 } from '../../base/sha256.ts';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { listDirectory } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { changedSince, StoreError } from '../errors.ts';
+import { untilDone } from '../disk/until-done.ts';
+import { changedSince } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { etagOf, isMarkdownName } from '../names.ts';
 import { readRegularFile } from './record-file.ts';
@@ -36,8 +37,6 @@ export const textNames = (dir: string): string[] =>
 
 const isFile = (path: string): boolean => statsAt(path)?.isFile() === true;
 
-const TRIES = 5;
-
 /**
  * Writes a whole text, atomically; the one it replaces is kept in `.dossier/undo`. With `ifMatch`, only when the file is
  * still the one that was read. Answers whether it was made anew.
@@ -65,29 +64,23 @@ export interface WrittenText {
 export type TextRule = (before: Buffer | undefined) => Buffer | string;
 
 /** The same for a text that depends on the one before: when somebody saves the file meanwhile, the rule runs again. */
-export const editText = async (
+export const editText = (
   layout: Layout,
   { dir, filename, assertMeant }: TextPath,
   rule: TextRule,
   ifMatch?: string,
 ): Promise<WrittenText> => {
   const target = join(dir, filename);
-  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+  return untilDone(filename, async () => {
     const before = readRegularFile(layout.root, target);
     checkMatch(before, ifMatch);
     const content = rule(before);
-    if (
-      before === undefined &&
-      (await createFile(layout, target, content, assertMeant && { assertMeant }))
-    )
-      return { created: true, content };
-    if (before !== undefined && (await replaceFile(layout, target, before, content)))
-      return { created: false, content };
-  }
-  throw new StoreError(
-    'file_busy',
-    `${filename} changed again and again while it was written; try again`,
-  );
+    const written =
+      before === undefined
+        ? await createFile(layout, target, content, assertMeant && { assertMeant })
+        : await replaceFile(layout, target, before, content);
+    return written && { created: before === undefined, content };
+  });
 };
 
 const checkMatch = (before: Buffer | undefined, ifMatch: string | undefined): void => {
