@@ -9,6 +9,7 @@ import {
   interrupt,
   pause,
   planReady,
+  sendBack,
   startPlanning,
   startWork,
 } from '../../../../../lib/work/sessions/rules/rules.ts';
@@ -140,6 +141,25 @@ describe('the rules of a session', () => {
   it('pause only what should be running', () => {
     const expected = { planning: 'paused', working: 'paused' };
     assert.deepEqual(tableOf(interrupt('The daemon stopped.')), expected);
+  });
+});
+
+describe('a plan that is sent back', () => {
+  const rule = sendBack({ comment: 'Smaller.', run_marker: 'm2' });
+
+  it('is planned again with the comment, and nothing else is', () => {
+    assert.deepEqual(rule(sessionIn('plan_ready'), MATTER), {
+      ...{ status: 'planning', feedback: 'Smaller.', run_marker: 'm2' },
+    });
+    const refused = STATUSES.filter((status) => status !== 'plan_ready');
+    for (const status of refused)
+      assert.throws(() => rule(sessionIn(status), MATTER), { code: 'plan_not_ready' }, status);
+  });
+
+  it('is not sent back once Work mode is active', () => {
+    const working = sessionIn('working', 'work');
+    assert.throws(() => rule(working, MATTER), { code: 'work_mode_active' });
+    assert.throws(() => rule(sessionIn('failed', 'work'), MATTER), { code: 'plan_not_ready' });
   });
 });
 
