@@ -21,6 +21,7 @@ import { type Layout, layoutOf } from './layout.ts';
 import { createLinkIndex } from './links/link-index.ts';
 import { createPullIndex } from './pulls/pull-index.ts';
 import { machineOf } from './sessions/machine.ts';
+import { sweepTranscripts } from './sessions/sweep-transcripts.ts';
 import { notice, readyToWrite, type Store } from './store.ts';
 import type { Changes } from './text/splice.ts';
 import { createBook } from './trust/book.ts';
@@ -135,7 +136,11 @@ const noteKnown = async (store: Store): Promise<void> => {
 
 // Called after each sweep: then there is time to look at what no comparison needs.
 const andCloser = (store: Store, globalsChanged: () => void, looked: () => void): (() => void) => {
-  const look = shared(() => lookCloser(store).then(looked));
+  const look = shared(async () => {
+    await lookCloser(store);
+    looked();
+    await sweepTranscripts(store);
+  });
   return () => {
     globalsChanged();
     lookAtWaiting(store);

@@ -199,7 +199,8 @@ const put = <T>(map: Map<string, T>, id: string, value: T | null): void => {
 };
 
 const MOST_GONE = 20_000;
-const GONE_MS = 7 * 86_400_000;
+/** For how long what is gone is remembered: it may come back. */
+export const GONE_MS = 7 * 86_400_000;
 
 const bury = (gone: State['gone'], { id, state }: NonNullable<Entry['gone']>): void => {
   put(gone, id, state);
