@@ -300,6 +300,16 @@ describe('GET /attention', () => {
     assert.ok(told.includes('problem_found') && told.includes('problem_mended'));
   });
 
+  it('has an id of its own for each that is wrong with one file', async (t) => {
+    const running = await startForTest(t, { settings: 'max_sessions: "4"\nsandbox: of' });
+    const ids = await eventually(async () => {
+      const all = (await list(running)).filter(({ kind }) => kind === 'file');
+      assert.equal(all.length, 2);
+      return all.map(({ id }) => id);
+    });
+    assert.equal(new Set(ids).size, 2);
+  });
+
   it('is told of once, and not again by a restart', async (t) => {
     const it = await failing(t);
     await runToEnd(it, 'failed');

@@ -2,12 +2,15 @@ import { type WaitingChange, waitingKept, waitingOf } from '../../../store/gate/
 import { waitingSettings } from '../../../store/globals.ts';
 import type { Item } from '../../../store/items/item.ts';
 import { isTrust, toldProblems } from '../../../store/items/tell-problems.ts';
+import { sha256 } from '../../../store/names.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { plain } from '../../../store/trust/told.ts';
 import { type Registration, registrationsOf } from '../../../store/webhooks.ts';
 import { keyOf } from '../../guard/gate/held-source.ts';
 import type { About, Entry } from './entry.ts';
+
+const shortHash = (text: string): string => sha256(text).slice(0, 8);
 
 /** Changes by file of a Work item, and its receivers of events, that wait for the operator's word. */
 export const ofFiles = ({ store }: WithStore, { id }: About): Entry[] => {
@@ -32,7 +35,8 @@ export const ofWorkspace = (store: Store): AttentionItem[] => {
         ...(column !== undefined && { column }),
       };
       return {
-        ...{ id: `file/${code}/${file}`, kind: 'file', ...about, since },
+        // Of several in one file each: a line that was put before it is no news.
+        ...{ id: `file/${code}/${shortHash(message)}/${file}`, kind: 'file', ...about, since },
         ...{ message, answer: { method: 'GET', path }, file, ...place },
       };
     });
