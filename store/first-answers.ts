@@ -6,6 +6,7 @@ import { syncDirectory, writeSynced } from './disk/durable.ts';
 import { listDirectory } from './disk/folder.ts';
 import { statsAt } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
+import type { MadeOnce } from './new-id.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { readRegularFile } from './text/record-file.ts';
 
@@ -23,8 +24,8 @@ export interface OnceCall {
   key: string;
   /** The hash of all that the call says, once that is known. */
   said: () => Promise<string> | string;
-  /** `seed` is the same when the call is made again because the daemon died before it had answered. */
-  make: (seed: string) => Promise<FirstAnswer>;
+  /** `again` when it is made again because the daemon died before it had answered. */
+  make: (call: MadeOnce) => Promise<FirstAnswer>;
 }
 
 export type Once = { answer: FirstAnswer; isFirst: boolean } | 'in_use' | 'mismatch';
@@ -52,17 +53,18 @@ export const createFirstAnswers = (store: Store, most: Most = MOST): FirstAnswer
   const shelf = createShelf(layout, most);
   const answerTo = async (name: string, call: OnceCall): Promise<Once> => {
     const known = readKept(layout, name, clock());
-    if (known?.answer === undefined)
-      return make(name, call, known ?? { at: clock().toISOString(), seed: randomUUID() });
+    if (known === undefined)
+      return make(name, call, { at: clock().toISOString(), seed: randomUUID() });
+    if (known.answer === undefined) return make(name, call, known, true);
     if (known.said !== (await call.said())) return 'mismatch';
     return { answer: known.answer, isFirst: false };
   };
-  const make = async (name: string, call: OnceCall, kept: Kept): Promise<Once> => {
+  const make = async (name: string, call: OnceCall, kept: Kept, again = false): Promise<Once> => {
     await readyToWrite(store);
     shelf.makeRoom(clock());
     await shelf.put(name, kept);
     try {
-      const answer = await call.make(kept.seed);
+      const answer = await call.make({ seed: kept.seed, again });
       // What was made is answered, also where the answer cannot be kept: made again, it is the same.
       await shelf
         .put(name, { ...kept, said: await call.said(), answer })

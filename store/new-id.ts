@@ -2,7 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { idOfText } from './names.ts';
 
-const calls = new AsyncLocalStorage<{ seed: string; count: number }>();
+/** A call that is made once, however often it is sent. */
+export interface MadeOnce {
+  /** The same each time. */
+  seed: string;
+  /** It was begun before, and nobody knows what came of it: what it makes may be there. */
+  again: boolean;
+}
+
+const calls = new AsyncLocalStorage<MadeOnce & { count: number }>();
 
 /**
  * An id for something new. In a call that may have been made before, of which nobody knows what came of it, the same one
@@ -16,4 +24,8 @@ export const newId = (): string => {
 };
 
 /** Runs a call whose new ids follow from a seed. */
-export const withIdsOf = <T>(seed: string, work: () => T): T => calls.run({ seed, count: 0 }, work);
+export const withIdsOf = <T>(call: MadeOnce, work: () => T): T =>
+  calls.run({ ...call, count: 0 }, work);
+
+/** Whether this call was cut off before: it answers what is there as if it had just made it. */
+export const isMadeAgain = (): boolean => calls.getStore()?.again === true;

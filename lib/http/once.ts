@@ -37,7 +37,7 @@ export const madeOnce = async (
   const once = await firstAnswers.once({
     key,
     said: () => hashOf(route, said),
-    make: (seed) => withIdsOf(seed, async () => kept(route, await make())),
+    make: (call) => withIdsOf(call, async () => kept(route, await make())),
   });
   if (once === 'in_use') throw inUse();
   if (once === 'mismatch') throw mismatch();

@@ -206,6 +206,40 @@ describe('a POST with an Idempotency-Key', () => {
     assert.notEqual(made.body.id, item.id);
   });
 
+  it('answers what there is one alone of as the first would have, when the daemon died on the way', async (t) => {
+    const work = await withSession(t);
+    const { running, item } = work;
+    const files = `/cases/${item.id}/editor`;
+    const calls: [string, object][] = [
+      [`/api/worktrees/${item.id}/lock`, { name: 'me' }],
+      ['/api/worktrees', { case_id: item.id }],
+      [`${files}/directories`, { path: 'deep/er' }],
+      [`${files}/files`, { path: 'deep/new.txt', content: 'hello' }],
+    ];
+    for (const [path, body] of calls) {
+      const send = (key: string) => running.call('POST', path, body, withKey(key));
+      const first = await send(path);
+      assert.equal(first.status, 201, first.text);
+      killed(running, path);
+      await running.restart();
+      const again = await send(path);
+      assert.deepEqual([again.status, again.body], [201, first.body], again.text);
+      assert.equal(again.headers.etag, first.headers.etag);
+      assert.equal((await send('another')).status, 409);
+    }
+    const last = calls.at(-1)?.[0] ?? '';
+    killed(running, last);
+    writeFileSync(
+      join(
+        (await running.call('GET', `/api/worktrees/${item.id}/status`)).body.path as string,
+        'deep/new.txt',
+      ),
+      'of somebody else',
+    );
+    const other = await running.call('POST', last, calls.at(-1)?.[1], withKey(last));
+    assertProblem(other, 409, 'already_exists');
+  });
+
   it('starts one session, also when the daemon died on the way', async (t) => {
     const work = await withSession(t);
     const send = () =>
@@ -257,7 +291,9 @@ describe('a POST with an Idempotency-Key', () => {
 describe('newId', () => {
   it('is another each time, and the same again in a call that is made again', () => {
     const two = () => [newId(), newId()];
-    const [first, again, other] = ['a', 'a', 'b'].map((seed) => withIdsOf(seed, two));
+    const [first, again, other] = ['a', 'a', 'b'].map((seed) =>
+      withIdsOf({ seed, again: false }, two),
+    );
     assert.deepEqual(first, again);
     assert.equal(new Set([...(first ?? []), ...(other ?? []), ...two()]).size, 6);
   });

@@ -8,6 +8,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { withHost } from '../helpers/linked.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { startForTest } from '../helpers/service.ts';
+import { forgetAnswer } from '../helpers/unanswered.ts';
 import { assertProblem } from '../helpers/work-item.ts';
 
 const IMPORT = '/api/codehost/issues/import-case';
@@ -68,6 +69,18 @@ describe('POST /api/codehost/issues/import-case', () => {
       'if-none-match': String(headers.etag),
     });
     assert.equal(same.status, 304);
+  });
+
+  it('answers as the first would have when the daemon died before it had answered', async (t) => {
+    const { host, call, running } = await withHost(t);
+    const { number } = await host.issues.add({});
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+    const send = () => call<Case>('POST', IMPORT, { number }, headers);
+    const first = await send();
+    forgetAnswer(running.workspace, 'k');
+    const again = await send();
+    assert.deepEqual([again.status, again.body], [201, first.body], again.text);
+    assert.equal((await call<Case[]>('GET', '/cases')).body.length, 1);
   });
 
   it('takes the type that is given, and answers where the Work item is', async (t) => {

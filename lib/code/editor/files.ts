@@ -1,6 +1,8 @@
 import { etagOf } from '../../../store/names.ts';
+import { isMadeAgain } from '../../../store/new-id.ts';
 import type { EditorFile, WrittenFile } from '../../../store/records/editor.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import { listTreeFolder } from '../../../store/tree/list.ts';
 import { makeTreeFolder } from '../../../store/tree/make.ts';
 import { moveInTree } from '../../../store/tree/move.ts';
 import { readTreeFile } from '../../../store/tree/read.ts';
@@ -38,7 +40,11 @@ export const createFile = async (
   const bytes = bytesOf(sent);
   const file = await changing(service, caseId, async (tree) => {
     const made = await createTreeFile(tree, path, bytes);
-    if (made === undefined) throw exists(path);
+    if (made === undefined) {
+      const there = isMadeAgain() ? await readTreeFile(tree, path) : undefined;
+      if (there?.bytes.equals(bytes) === true) return there;
+      throw exists(path);
+    }
     tellEdit(service, caseId, { action: 'created', path });
     return made;
   });
@@ -95,7 +101,11 @@ export const makeDirectory = (
   path: string,
 ): Promise<{ path: string }> =>
   changing(service, caseId, async (tree) => {
-    if (!(await makeTreeFolder(tree, path))) throw exists(path);
+    if (!(await makeTreeFolder(tree, path))) {
+      if (isMadeAgain() && (await listTreeFolder(tree, path, { limit: 1 })) !== undefined)
+        return { path };
+      throw exists(path);
+    }
     tellEdit(service, caseId, { action: 'directory_created', path });
     return { path };
   });

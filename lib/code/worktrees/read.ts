@@ -1,3 +1,4 @@
+import { isMadeAgain } from '../../../store/new-id.ts';
 import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -43,6 +44,10 @@ export const getWorktree = (store: Store, caseId: string): WorktreeRecord => {
     `The Work item ${caseId} has no worktree. Make one with POST /api/worktrees.`,
   );
 };
+
+/** What a call that was cut off has made before, where this is that call again. */
+export const madeBefore = (store: Store, caseId: string): WorktreeRecord | undefined =>
+  isMadeAgain() ? findWorktree(store, caseId) : undefined;
 
 /** Throws 409 `already_exists` where the Work item has a worktree. */
 export const refuseSecond = (store: Store, caseId: string): void => {

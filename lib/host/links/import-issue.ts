@@ -4,6 +4,7 @@ import { issueFile, linkFile } from '../../../store/layout.ts';
 import { issueText } from '../../../store/links/issue-copy.ts';
 import { type IssueName, issueKey, linkedTo } from '../../../store/links/link-index.ts';
 import { createLink, linkText, readLink } from '../../../store/links/links.ts';
+import { isMadeAgain } from '../../../store/new-id.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -41,12 +42,27 @@ export const importIssue = async (
 ): Promise<Imported> => {
   checkProject(service, wish.project);
   const { case_id } = wish;
-  if (case_id !== undefined) refuseLinked(service.store, case_id);
+  if (case_id !== undefined && !isMadeAgain()) refuseLinked(service.store, case_id);
   const hosted = await hostedRepositoryOf(service, projectOf(service.store, wish));
+  const made = await madeBefore(service.store, hosted, wish);
+  if (made !== undefined) return made;
+  if (case_id !== undefined) refuseLinked(service.store, case_id);
   const issue = await fetchIssue(service.store, hosted, wish.number);
   return case_id === undefined
     ? bringIn(service, hosted.name, { ...wish, issue })
     : linkTo(service.store, hosted.name, { case_id, issue });
+};
+
+const madeBefore = async (
+  store: Store,
+  hosted: HostedRepository,
+  { number, case_id: wanted }: ImportWish,
+): Promise<Imported | undefined> => {
+  if (!isMadeAgain()) return undefined;
+  const [case_id] = await linkedTo(store, nameOf(hosted.name, number));
+  if (case_id === undefined || case_id !== (wanted ?? case_id)) return undefined;
+  const issue = await hosted.issue(number);
+  return { case_id, notes: notesOf(issue, copyOf(issue)) };
 };
 
 const projectOf = (store: Store, { project, case_id = '' }: ImportWish): string | undefined =>

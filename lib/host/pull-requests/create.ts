@@ -1,4 +1,5 @@
-import { readPull } from '../../../store/pulls/pulls.ts';
+import { isMadeAgain } from '../../../store/new-id.ts';
+import { type KeptPull, readPull } from '../../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -52,15 +53,23 @@ export const createPull = (
 ): Promise<CreatedPull> =>
   inPullTurn(service.store, caseId, async () => {
     checkCase(service.store, caseId);
+    const made = isMadeAgain() ? openPull(service.store, caseId) : undefined;
+    if (made !== undefined)
+      return { ...servedPull(made), adopted: false, committed: null, warnings: [] };
     refuseSecond(service.store, caseId);
     return exclusively(service, caseId, 'creation of a pull request', (worktree) =>
       create(service, worktree, wanted),
     );
   });
 
-const refuseSecond = (store: Store, caseId: string): void => {
+const openPull = (store: Store, caseId: string): KeptPull | undefined => {
   const kept = readPull(store, caseId);
-  if (kept === undefined || !isOpen(kept.matter.state)) return;
+  return kept !== undefined && isOpen(kept.matter.state) ? kept : undefined;
+};
+
+const refuseSecond = (store: Store, caseId: string): void => {
+  const kept = openPull(store, caseId);
+  if (kept === undefined) return;
   const { number, url, state } = kept.matter;
   throw new ServiceError(
     'already_exists',

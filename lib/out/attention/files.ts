@@ -1,8 +1,8 @@
+import { sha256 } from '../../../base/sha256.ts';
 import { type WaitingChange, waitingKept, waitingOf } from '../../../store/gate/waiting.ts';
 import { waitingSettings } from '../../../store/globals.ts';
 import type { Item } from '../../../store/items/item.ts';
 import { isTrust, toldProblems } from '../../../store/items/tell-problems.ts';
-import { sha256 } from '../../../store/names.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { plain } from '../../../store/trust/told.ts';

@@ -14,7 +14,7 @@ import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
 import { putInto } from '../../snapshots/restore.ts';
 import { placeFor } from '../make/create.ts';
 import { reasonFor } from '../make/name.ts';
-import { refuseHeld, refuseSecond } from '../read.ts';
+import { madeBefore, refuseHeld, refuseSecond } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
 import { noteOfState } from './kept-states.ts';
 import { type FoundRecovery, findRecovery } from './recoveries.ts';
@@ -31,6 +31,8 @@ export const restoreWorktree = (
   inWorktreeTurn(service.store, caseId, async () => {
     const found = await findRecovery(service, caseId, id);
     const { recovery, repository } = found;
+    const made = madeBefore(service.store, caseId);
+    if (made?.attached === false) return made;
     refuseSecond(service.store, caseId);
     refuseHeld(service, caseId);
     const { head } = recovery;

@@ -25,7 +25,7 @@ import { listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { itemOf } from '../../projects/item.ts';
 import { findProjectRepository } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
-import { refuseHeld, refuseSecond } from '../read.ts';
+import { madeBefore, refuseHeld, refuseSecond } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
 import { startOf } from './create.ts';
 import { ownerOf } from './name.ts';
@@ -61,6 +61,8 @@ const attach = async (
   { path, base }: Attachment,
 ): Promise<WorktreeRecord> => {
   const { store, git } = service;
+  const made = madeBefore(store, item.id);
+  if (made?.attached === true && made.path === (await workTreeAt(git, path)).root) return made;
   refuseSecond(store, item.id);
   refuseHeld(service, item.id);
   await readyToWrite(store);

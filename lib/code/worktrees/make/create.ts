@@ -19,7 +19,7 @@ import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../look/state.ts';
 import type { WorktreeNeeds } from '../needs.ts';
-import { findWorktree, refuseSecond } from '../read.ts';
+import { findWorktree, madeBefore, refuseSecond } from '../read.ts';
 import { newSetup, setUp } from '../setup/setup.ts';
 import { adopt } from './adopt.ts';
 import { branchFor } from './branch-name.ts';
@@ -43,11 +43,13 @@ export const createWorktree = async (
 ): Promise<WorktreeRecord> => {
   const item = await itemOf(service.store, caseId);
   needWorktree(service.store);
-  const record = await inWorktreeTurn(service.store, caseId, () => {
+  const record = await inWorktreeTurn(service.store, caseId, async () => {
+    const known = madeBefore(service.store, caseId);
+    if (known !== undefined && known.branch === (wanted.branch ?? known.branch)) return known;
     refuseSecond(service.store, caseId);
     return make(service, item, wanted);
   });
-  return record.setup === undefined ? record : setUp(service, caseId);
+  return record.setup?.status !== 'pending' ? record : setUp(service, caseId);
 };
 
 /**

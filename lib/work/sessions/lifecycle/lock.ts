@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../../../base/sha256.ts';
+import { newId } from '../../../../store/new-id.ts';
 import type { Lock } from '../../../../store/records/lock.ts';
 import { isEnded } from '../../../../store/records/session.ts';
-import { acquireLock, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
+import { acquireLock, heldLocks, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
 import { readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
@@ -27,7 +27,10 @@ export const takeLock = async (
   name?: string,
 ): Promise<Lock & { token: string }> => {
   lockOf(store, caseId);
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  // In a call that is made again the same one: it was told to nobody, and holds the lock.
+  const token = newId();
+  if (heldLocks(store, caseId)[0]?.matter.token_sha256 === sha256(token))
+    return { ...lockOf(store, caseId), token };
   const taken = await acquireLock(store, caseId, {
     kind: 'operator',
     ...(name !== undefined && { name }),
@@ -37,8 +40,6 @@ export const takeLock = async (
   if (!taken) throw lockHeld(lockOf(store, caseId));
   return { ...lockOf(store, caseId), token };
 };
-
-const TOKEN_BYTES = 24;
 
 const lockHeld = ({ holder, acquired_at }: Lock): ServiceError => {
   const who =

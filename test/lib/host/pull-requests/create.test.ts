@@ -10,6 +10,7 @@ import { eventually } from '../../../helpers/eventually.ts';
 import { NOBODY } from '../../../helpers/nobody.ts';
 import { writeFiles } from '../../../helpers/repository.ts';
 import type { Problem } from '../../../helpers/sessions.ts';
+import { forgetAnswer } from '../../../helpers/unanswered.ts';
 import { assertProblem, sha256 } from '../../../helpers/work-item.ts';
 import { openedScene, type PullScene, pullScene } from './fixture.ts';
 
@@ -39,6 +40,19 @@ describe('POST /api/cases/{id}/pr/create', () => {
     assert.deepEqual((await get('')).body, record);
     assert.match(read('pr/pr.md'), new RegExp(`^number: ${number}$`, 'm'));
     assert.match(read('pr/timeline.ndjson'), /"event":"opened","from":"none","to":"draft"/);
+  });
+
+  it('answers as the first would have when the daemon died before it had answered', async (t) => {
+    const scene = await pullScene(t);
+    scene.work();
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+    const send = () =>
+      scene.running.call('POST', `/api/cases/${scene.item.id}/pr/create`, {}, headers);
+    const first = await send();
+    assert.equal(first.status, 201, first.text);
+    forgetAnswer(scene.running.workspace, 'k');
+    const again = await send();
+    assert.deepEqual([again.status, again.body], [201, first.body], again.text);
   });
 
   it('commits what the completed session left, as the operator, and runs no hook', async (t) => {
