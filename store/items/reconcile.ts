@@ -8,7 +8,7 @@ import { isGitReplaying } from '../git/git-work.ts';
 import type { Seen } from '../journal/journal.ts';
 import { caseFile, sessionLockFile } from '../layout.ts';
 import { announce, type Store } from '../store.ts';
-import { inDoubt, isSame, withProblem } from '../text/entry.ts';
+import { inDoubt, isSame, saysSame, withProblem } from '../text/entry.ts';
 import { Problem } from '../text/problem.ts';
 import { editRecord } from '../text/record-file.ts';
 import { trustCommandFor } from '../trust/told.ts';
@@ -143,6 +143,9 @@ const readAgain = (store: Store, item: Item, patient: boolean): boolean => {
   if (sameFiles(files, before)) return true;
   if (hasNewDoubt(files, before)) lookAgain?.(item.dir);
   item.files = files;
+  // case.md was young and is only known for sure now: the answers that were made of it stay.
+  const isKnown = sameFiles({ ...files, case: before.case }, before);
+  if (isKnown && saysSame(files.case, before.case)) return true;
   touch(store.items, item);
   announce(store, item.id);
   return true;

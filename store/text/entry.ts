@@ -67,6 +67,15 @@ export const isInGrace = (since: number): boolean => performance.now() - since <
 export const isSame = ({ signature }: Entry<unknown>, now: Stats): boolean =>
   signature !== '' && signature === signatureOf(now);
 
+/** Whether two looks at a file found the same in it, written at the same moment: one too young to be trusted is read again. */
+export const saysSame = <T>(a: Entry<T>, b: Entry<T>): boolean =>
+  a.sha === b.sha &&
+  a.value === b.value &&
+  a.problem === b.problem &&
+  a.written_at === b.written_at &&
+  a.gone_at === b.gone_at &&
+  a.doubted_at === b.doubted_at;
+
 // One from the future is not: the clock was set back, and another write gets another time.
 const isYoung = ({ mtimeMs }: Stats): boolean => Math.abs(Date.now() - mtimeMs) < RACY_MS;
 
