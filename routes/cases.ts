@@ -112,8 +112,7 @@ export const caseRoutes = [
     conditional: true,
     errors: ['not_found', 'trust_needed', 'precondition_failed', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, { store }) => {
-      await changeCase(store, params.id, body, ifMatch);
-      const { body: json, etag } = await getCase(store, params.id);
+      const { body: json, etag } = await changeCase(store, params.id, body, ifMatch);
       return tagged<Case>(json, etag);
     },
   }),
@@ -149,8 +148,7 @@ export const caseRoutes = [
     conditional: true,
     errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, { store }) => {
-      await setState(store, params.id, body, ifMatch);
-      const { body: json, etag } = await getCase(store, params.id);
+      const { body: json, etag } = await setState(store, params.id, body, ifMatch);
       return tagged<Case>(json, etag);
     },
   }),

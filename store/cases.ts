@@ -97,11 +97,21 @@ export const updateCase = (
   id: string,
   rule: CaseRule,
   ifMatch?: string,
-): Promise<Case | undefined> =>
+): Promise<ChangedCase | undefined> =>
   changing(store, id, async (item) => {
     await changeCaseInTurn(store, item, rule, ifMatch);
-    return recordOf(item);
+    return {
+      record: recordOf(item),
+      ...(store.items.byId.has(id) && { served: answerOf(item) }),
+    };
   });
+
+/** A Work item as it is when a write is done, in its turn still. */
+export interface ChangedCase {
+  record: Case;
+  /** What GET answers then; undefined when the Work item was removed meanwhile. */
+  served?: Served;
+}
 
 /** The same, for whoever has the Work item's turn already. */
 export const changeCaseInTurn = (

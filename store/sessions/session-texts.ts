@@ -26,8 +26,10 @@ export const planBytes = (store: Store, dir: string): Buffer | undefined => {
 };
 
 /** Whether plan.md says something else than what holds. */
-export const planWaits = (store: Store, dir: string): boolean =>
-  readText(store.layout, dir, PLAN)?.sha256 !== readPlan(store, dir)?.sha256;
+export const planWaits = (store: Store, dir: string): boolean => {
+  const text = readText(store.layout, dir, PLAN);
+  return text?.sha256 !== planOf(store, dir, text)?.sha256;
+};
 
 const textOf = (bytes: Buffer): Omit<TextFile, 'filename'> => ({
   content: bytes.toString('utf8'),

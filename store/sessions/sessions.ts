@@ -33,8 +33,11 @@ export const whereIs = (store: Store, { session, dir }: KeptSession): string => 
 
 /** Undefined when there is no such session. Throws `unreadable_record` when its file cannot be read. */
 export const readSession = (store: Store, caseId: string, id: string): KeptSession | undefined => {
-  const dir = dirOf(store, caseId, id);
-  return dir === undefined ? undefined : readIn(store, caseId, dir);
+  const found = findIn(store, caseId, id);
+  if (found === undefined) return undefined;
+  const { dir, matter } = found;
+  if (matter === undefined) return readIn(store, caseId, dir);
+  return { dir, matter, session: sessionOf(store, caseId, { dir, matter }) };
 };
 
 /** The summary for people: the body of session.md. Empty where it has none, or cannot be read any more. */
@@ -54,7 +57,7 @@ export const listSessions = (store: Store, caseId: string): KeptSession[] | unde
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   return listDirectory(folder)
-    .flatMap((name) => readOrSkip(store, caseId, join(folder, name)) ?? [])
+    .flatMap((name) => orSkip(() => readIn(store, caseId, join(folder, name))) ?? [])
     .toSorted((a, b) => byAge(a.session, b.session));
 };
 
@@ -117,7 +120,7 @@ export const updateSession = (
   rule: SessionRule,
 ): Promise<KeptSession | undefined> =>
   store.turns.take(lockOn.item(caseId), async () => {
-    const dir = dirOf(store, caseId, id);
+    const dir = findIn(store, caseId, id)?.dir;
     if (dir === undefined) return undefined;
     await readyToWrite(store);
     let holds: SessionMatter | undefined;
@@ -169,25 +172,30 @@ const folderOf = ({ layout, items }: Store, caseId: string): string | undefined 
   return item === undefined ? undefined : sessionsDir(join(layout.root, item.dir));
 };
 
-// The directory's name ends with the start of the id; the record inside has the whole of it.
-const dirOf = (store: Store, caseId: string, id: string): string | undefined => {
+// The directory's name ends with the start of the id; the record inside has the whole of it, and is read once.
+const findIn = (
+  store: Store,
+  caseId: string,
+  id: string,
+): (Partial<KeptSession> & { dir: string }) | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
-  return listDirectory(folder)
-    .filter((name) => name.endsWith(shortId(id)))
-    .map((name) => join(folder, name))
-    .find(
-      (dir) =>
-        readOrSkip(store, caseId, dir)?.matter.id === id || bytesOf(store, dir)?.includes(id),
-    );
+  for (const name of listDirectory(folder).filter((each) => each.endsWith(shortId(id)))) {
+    const dir = join(folder, name);
+    const matter = orSkip(() => matterIn(store, dir));
+    if (matter?.id === id) return { dir, matter };
+    // One that cannot be read is told as such.
+    if (bytesOf(store, dir)?.includes(id)) return { dir };
+  }
+  return undefined;
 };
 
 const bytesOf = ({ layout }: Store, dir: string): Buffer | undefined =>
   readRegularFile(layout.root, sessionFile(dir));
 
-const readOrSkip = (store: Store, caseId: string, dir: string): KeptSession | undefined => {
+const orSkip = <T>(read: () => T): T | undefined => {
   try {
-    return readIn(store, caseId, dir);
+    return read();
   } catch {
     return undefined;
   }
@@ -196,13 +204,17 @@ const readOrSkip = (store: Store, caseId: string, dir: string): KeptSession | un
 const check = checkerOf(SessionMatter);
 
 const readIn = (store: Store, case_id: string, dir: string): KeptSession | undefined => {
+  const matter = matterIn(store, dir);
+  return matter && { dir, matter, session: sessionOf(store, case_id, { dir, matter }) };
+};
+
+const matterIn = (store: Store, dir: string): SessionMatter | undefined => {
   const { root } = store.layout;
   const bytes = bytesOf(store, dir);
   if (bytes === undefined) return undefined;
   const source = readable(root, sessionFile(dir), bytes);
   try {
-    const matter = matterOf(store, dir, check(source.data, source));
-    return { dir, matter, session: sessionOf(store, case_id, { dir, matter }) };
+    return matterOf(store, dir, check(source.data, source));
   } catch (error) {
     if (error instanceof Problem) throw unreadable(sessionFile(dir).slice(root.length + 1), error);
     throw error;

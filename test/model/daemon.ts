@@ -80,12 +80,13 @@ const perform = async (store: Store, active: ActiveCall): Promise<Case | undefin
         description: '',
       });
     case 'title':
-      return found(await updateCase(store, id, () => ({ title: call.value }), tag));
+      return found((await updateCase(store, id, () => ({ title: call.value }), tag))?.record);
     case 'description':
-      return found(await updateCase(store, id, () => ({ description: call.value }), tag));
+      return found((await updateCase(store, id, () => ({ description: call.value }), tag))?.record);
     case 'state':
       return found(
-        await updateCase(store, id, (current) => moveTo(current, call.value as State), tag),
+        (await updateCase(store, id, (current) => moveTo(current, call.value as State), tag))
+          ?.record,
       );
     case 'get':
       return found(await readCase(store, id));

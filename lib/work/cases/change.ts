@@ -3,6 +3,7 @@ import type { Case, StateName } from '../../../store/records/case.ts';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
 import { moveTo } from './moves.ts';
+import type { Ready } from './read.ts';
 import { checkTexts } from './text.ts';
 
 /** Changes title, type or description. Its directory keeps its name. Keys that the caller does not name keep what stands in the file. */
@@ -11,10 +12,10 @@ export const changeCase = async (
   id: string,
   change: { title?: string; type?: string; description?: string },
   ifMatch?: string,
-): Promise<Case> => {
+): Promise<Ready> => {
   const { title, description } = change;
   checkTexts({ title, description });
-  return update(store, id, () => change, ifMatch);
+  return serve(store, id, () => change, ifMatch);
 };
 
 /** The compatibility path: any state, past sessions and the proof gate. */
@@ -23,16 +24,23 @@ export const setState = (
   id: string,
   { state, outcome }: { state: StateName; outcome?: string },
   ifMatch?: string,
-): Promise<Case> => update(store, id, (current) => moveTo(current, state, outcome), ifMatch);
+): Promise<Ready> => serve(store, id, (current) => moveTo(current, state, outcome), ifMatch);
 
-/** For the rules of other areas: runs one in the Work item's turn, or answers that it is gone. */
-export const update = async (
+// What was written is answered as it was read back in the same turn: nobody reads it once more.
+const serve = async (
   store: Store,
   id: string,
   rule: CaseRule,
   ifMatch?: string,
-): Promise<Case> => {
-  const item = await updateCase(store, id, rule, ifMatch);
-  if (item === undefined) throw notFound('Work item', id);
-  return item;
+): Promise<Ready> => {
+  const served = (await updateCase(store, id, rule, ifMatch))?.served;
+  if (served === undefined) throw notFound('Work item', id);
+  return served;
+};
+
+/** For the rules of other areas: runs one in the Work item's turn, or answers that it is gone. */
+export const update = async (store: Store, id: string, rule: CaseRule): Promise<Case> => {
+  const changed = await updateCase(store, id, rule);
+  if (changed === undefined) throw notFound('Work item', id);
+  return changed.record;
 };

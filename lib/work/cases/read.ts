@@ -6,7 +6,7 @@ import { Case, type StateName } from '../../../store/records/case.ts';
 import type { Store } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 
-interface Ready {
+export interface Ready {
   body: Buffer;
   etag: string;
 }

@@ -59,6 +59,7 @@ const ruleFor = async (
       refuseClosedGate(store, case_id);
       return change;
     };
+  // Read again: what was read before the lock was had may be another by now.
   const current = readSession(store, case_id, id);
   if (yes.seen === undefined && current !== undefined) refuseWaiting(store, current);
   if (current !== undefined) rule(readPlan(store, current.dir))(current.session, current.matter);
