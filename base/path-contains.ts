@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
  * Whether a path, relative ones taken from `root`, lies in `root` once links are resolved, those that lead to nothing,
  * too: who writes through one makes its target. It need not exist yet.
  */
-export const isInside = (root: string, path: string): boolean => {
+export const pathContains = (root: string, path: string): boolean => {
   const top = realpathSync(root);
   const whole = isAbsolute(path) ? path : `${top}${sep}${path}`;
   // Programs take `link/..` either for where the link is or for what is above its target.

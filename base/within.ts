@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** True when `promise` settles, either way, within `ms` milliseconds. The timer never outlives the answer. */
-export const within = async (promise: Promise<unknown>, ms: number): Promise<boolean> => {
+export const settlesWithin = async (promise: Promise<unknown>, ms: number): Promise<boolean> => {
   const timer = new AbortController();
   const settled = promise.then(
     () => true,

@@ -1,5 +1,5 @@
 /** What every endpoint may answer that asks the code host about a repository. */
-export const HOST = [
+export const HOST_ERRORS = [
   'codehost_auth_missing',
   'codehost_auth_invalid',
   'codehost_forbidden',
@@ -21,7 +21,7 @@ export const HOST = [
 
 /** The same where the repository has to be found by the project's remotes first. */
 export const HOSTED = [
-  ...HOST,
+  ...HOST_ERRORS,
   'codehost_repo_not_detected',
   'no_repository',
   'git_failed',

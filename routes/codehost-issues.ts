@@ -17,7 +17,7 @@ import { ExtractedIssue } from '../store/records/extracted.ts';
 import { Id, Word } from '../store/records/id.ts';
 import { ImportFilter, ImportJob, IssueNumber, IssueNumbers } from '../store/records/import-job.ts';
 import { SyncedAll } from '../store/records/sync.ts';
-import { HOST, HOSTED } from './codehost-errors.ts';
+import { HOST_ERRORS, HOSTED } from './codehost-errors.ts';
 
 const Project = Type.String({
   minLength: 1,
@@ -160,7 +160,7 @@ export const codehostIssueRoutes = [
     description:
       'In batches of 50, those first that waited longest. A conflict is an outcome of its Work item. Where the host takes no more requests it stops and says so, and a second call goes on there.',
     response: SyncedAll,
-    errors: ['sync_running', ...HOST, 'unavailable'],
+    errors: ['sync_running', ...HOST_ERRORS, 'unavailable'],
     handler: (_input, service) => syncAll(service),
   }),
 ];

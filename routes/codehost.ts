@@ -21,7 +21,7 @@ import {
   Validation,
 } from '../store/records/code-host.ts';
 import { CodeHostConfig, CodeHostConfigChange } from '../store/records/codehost-settings.ts';
-import { HOST, HOSTED } from './codehost-errors.ts';
+import { HOST_ERRORS, HOSTED } from './codehost-errors.ts';
 import { GIT } from './git-errors.ts';
 
 export const OfProject = Type.Object({
@@ -166,7 +166,7 @@ export const codehostRoutes = [
     summary: 'Read who the operator is on the code host',
     query: OfProject,
     response: HostUser,
-    errors: [...HOST, ...GIT],
+    errors: [...HOST_ERRORS, ...GIT],
     handler: async ({ query }, service) =>
       service.codeHost().me(await hostOf(service, query.project)),
   }),

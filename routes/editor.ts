@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import {
-  createFile,
+  createEditorFile,
   deleteFile,
-  makeDirectory,
+  makeEditorDirectory,
   readFile,
   rename,
   writeFile,
 } from '../lib/code/editor/files.ts';
-import { listDirectory } from '../lib/code/editor/list.ts';
+import { listEditorDirectory } from '../lib/code/editor/list.ts';
 import { projectFile } from '../lib/code/editor/project-files.ts';
 import { created, noContent, tagged } from '../lib/http/answer.ts';
 import { jsonBody, linkTo, tagOf } from '../lib/http/page.ts';
@@ -111,7 +111,7 @@ export const editorRoutes = [
     errors: [...READING, 'file_busy', ...GIT],
     handler: async ({ params, query }, service) => {
       const { path = '', limit = 1000, after } = query;
-      const { entries, more } = await listDirectory(service, params.id, { path, limit, after });
+      const { entries, more } = await listEditorDirectory(service, params.id, { path, limit, after });
       const body = jsonBody(entries);
       const at = `/cases/${params.id}/editor/directories`;
       const next = more ? entries.at(-1)?.name : undefined;
@@ -129,7 +129,7 @@ export const editorRoutes = [
     status: 201,
     errors: [...CHANGING, 'already_exists'],
     handler: async ({ params, body }, service) => {
-      const made = await makeDirectory(service, params.id, body.path);
+      const made = await makeEditorDirectory(service, params.id, body.path);
       const at = `/cases/${params.id}/editor/directories?path=${encodeURIComponent(made.path)}`;
       return created(at, made);
     },
@@ -160,7 +160,7 @@ export const editorRoutes = [
     status: 201,
     errors: [...CHANGING, 'already_exists', 'too_large'],
     handler: async ({ params, body }, service) => {
-      const { file, etag } = await createFile(service, params.id, body);
+      const { file, etag } = await createEditorFile(service, params.id, body);
       return created(fileAt(`/cases/${params.id}`, file.path), file, etag);
     },
   }),

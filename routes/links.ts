@@ -10,7 +10,7 @@ import { ProblemRecord } from '../store/records/problem.ts';
 import { PULL_STATES } from '../store/records/pull-request.ts';
 import { Sync, SyncResult } from '../store/records/sync.ts';
 import { CasePath } from './cases.ts';
-import { HOST } from './codehost-errors.ts';
+import { HOST_ERRORS } from './codehost-errors.ts';
 
 const Link = Type.Object(
   {
@@ -67,7 +67,7 @@ export const linkRoutes = [
       'too_large',
       'unreadable_record',
       'file_busy',
-      ...HOST,
+      ...HOST_ERRORS,
       'unavailable',
     ],
     handler: ({ params, body }, service) => syncCase(service, params.id, body?.prefer),

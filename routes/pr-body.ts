@@ -14,9 +14,9 @@ import { BodyUpdate } from '../store/records/body-update.ts';
 import { Id, Sha256 } from '../store/records/id.ts';
 import { PullDraft } from '../store/records/pull-request.ts';
 import { CasePath } from './cases.ts';
-import { HOST } from './codehost-errors.ts';
+import { HOST_ERRORS } from './codehost-errors.ts';
 import { GIT } from './git-errors.ts';
-import { Labels, Title } from './pull-requests.ts';
+import { Labels, PullTitle } from './pull-requests.ts';
 
 const UpdatePath = Type.Object({ ...CasePath.properties, update_id: Id });
 
@@ -30,7 +30,7 @@ export const pullBodyRoutes = [
     params: CasePath,
     body: Type.Optional(
       Type.Object({
-        title: Type.Optional(Title),
+        title: Type.Optional(PullTitle),
         labels: Type.Optional(Labels),
         overwrite: Type.Optional(
           Type.Boolean({
@@ -75,7 +75,7 @@ export const pullBodyRoutes = [
     ),
     response: BodyUpdate,
     status: 201,
-    errors: ['not_found', 'invalid_state', 'unreadable_record', 'file_busy', ...GIT, ...HOST],
+    errors: ['not_found', 'invalid_state', 'unreadable_record', 'file_busy', ...GIT, ...HOST_ERRORS],
     handler: async ({ params: { id }, body }, service) => {
       const update = await suggestUpdate(service, id, body ?? {});
       return created(`/api/cases/${id}/pr-body/updates/${update.id}`, update);
@@ -121,7 +121,7 @@ export const pullBodyRoutes = [
       'unreadable_record',
       'file_busy',
       ...GIT,
-      ...HOST,
+      ...HOST_ERRORS,
     ],
     handler: ({ params, body }, service) =>
       approveUpdate(service, params.id, params.update_id, body?.body_sha256),

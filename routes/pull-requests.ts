@@ -15,10 +15,10 @@ import { route } from '../lib/http/route.ts';
 import { PullDraft, PullRequest, PullTransition } from '../store/records/pull-request.ts';
 import { PostedProof, PullStatus, ReadyCheck } from '../store/records/pull-status.ts';
 import { CasePath } from './cases.ts';
-import { HOST } from './codehost-errors.ts';
+import { HOST_ERRORS } from './codehost-errors.ts';
 import { AT_WORK, GIT } from './git-errors.ts';
 
-export const Title = Type.String({ minLength: 1, maxLength: 256 });
+export const PullTitle = Type.String({ minLength: 1, maxLength: 256 });
 export const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
 const Warnings = Type.Array(Type.String(), {
   description: 'What was not as wanted, and kept nothing from going on',
@@ -40,7 +40,7 @@ const PUSH = [
   'push_refused',
   'codehost_repo_not_detected',
   'no_repository',
-  ...HOST,
+  ...HOST_ERRORS,
   ...AT_WORK,
 ] as const;
 
@@ -66,7 +66,7 @@ export const pullRequestRoutes = [
       "Only what is named is changed, first on the host. State, branches and checks are the host's; the published body changes by `…/pr-body/suggest-update` and its approval alone.",
     params: CasePath,
     body: Type.Object({
-      title: Type.Optional(Title),
+      title: Type.Optional(PullTitle),
       labels: Type.Optional(Labels),
       notes: Type.Optional(
         Type.String({ maxLength: 10_000, description: "The operator's own; they stay here" }),
@@ -74,7 +74,7 @@ export const pullRequestRoutes = [
     }),
     response: PullRequest,
     conditional: true,
-    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy', ...HOST],
+    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: async ({ params, body, ifMatch }, service) => {
       const kept = await patchPull(service, params.id, body, ifMatch);
       return tagged(servedPull(kept), kept.etag);
@@ -90,7 +90,7 @@ export const pullRequestRoutes = [
     params: CasePath,
     body: Type.Optional(
       Type.Object({
-        title: Type.Optional(Title),
+        title: Type.Optional(PullTitle),
         body: Type.Optional(Type.String({ maxLength: 65_536, description: 'Markdown' })),
         base: Type.Optional(
           Type.String({
@@ -160,7 +160,7 @@ export const pullRequestRoutes = [
       'An error of the host is the answer here; what was last known is at `GET /api/cases/{id}/pr`.',
     params: CasePath,
     response: PullStatus,
-    errors: ['not_found', 'unreadable_record', 'file_busy', ...HOST],
+    errors: ['not_found', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params }, service) => pullStatus(service, params.id),
   }),
   route({
@@ -185,7 +185,7 @@ export const pullRequestRoutes = [
       added: Type.Array(PullTransition, { description: 'What was not known before' }),
       warnings: Warnings,
     }),
-    errors: ['not_found', 'unreadable_record', 'file_busy', ...HOST],
+    errors: ['not_found', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params }, service) => syncPull(service, params.id),
   }),
   route({
@@ -200,7 +200,7 @@ export const pullRequestRoutes = [
       'worktree_missing',
       'worktree_tampered',
       ...GIT,
-      ...HOST,
+      ...HOST_ERRORS,
     ],
     handler: ({ params }, service) => readyCheck(service, params.id),
   }),
@@ -226,7 +226,7 @@ export const pullRequestRoutes = [
       'worktree_tampered',
       'file_busy',
       ...GIT,
-      ...HOST,
+      ...HOST_ERRORS,
     ],
     handler: ({ params }, service) => markReady(service, params.id),
   }),
@@ -238,7 +238,7 @@ export const pullRequestRoutes = [
       'Made once, and brought up to date after. Contents stand in code blocks: they mention nobody and are cut in the middle where the host would not take them whole.',
     params: CasePath,
     response: PostedProof,
-    errors: ['not_found', 'proof_gate_blocked', 'unreadable_record', 'file_busy', ...HOST],
+    errors: ['not_found', 'proof_gate_blocked', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params }, service) => commentProof(service, params.id),
   }),
 ];

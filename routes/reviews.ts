@@ -10,7 +10,7 @@ import type { Service } from '../lib/service.ts';
 import { Review } from '../store/records/review.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
 import { CasePath } from './cases.ts';
-import { HOST } from './codehost-errors.ts';
+import { HOST_ERRORS } from './codehost-errors.ts';
 import { GIT } from './git-errors.ts';
 
 const ReviewPath = Type.Object({
@@ -30,7 +30,7 @@ const Query = Type.Object({
     Type.Boolean({ description: 'As they were when the host was last asked, which is not asked' }),
   ),
 });
-const READING = ['not_found', 'unreadable_record', 'file_busy', ...HOST] as const;
+const READING = ['not_found', 'unreadable_record', 'file_busy', ...HOST_ERRORS] as const;
 
 const reviewsFor = (
   service: Service,

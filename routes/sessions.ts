@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { SESSION_STREAM } from '../lib/daemon/events.ts';
-import { created, diff, visibleMarkdown } from '../lib/http/answer.ts';
+import { created, patchAnswer, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { answerQuestion } from '../lib/work/sessions/lifecycle/answer-question.ts';
@@ -218,7 +218,7 @@ export const sessionRoutes = [
     response: Type.String(),
     produces: 'text/x-diff',
     errors: ['not_found', 'unreadable_record'],
-    handler: async ({ params }, service) => diff(await getDiff(service, params.id, params.sid)),
+    handler: async ({ params }, service) => patchAnswer(await getDiff(service, params.id, params.sid)),
   }),
   route({
     method: 'GET',

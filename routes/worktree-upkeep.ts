@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { changeConfig, readConfig, type ServedConfig } from '../lib/code/worktrees/config.ts';
+import { changeConfig, readWorktreeConfig, type ServedConfig } from '../lib/code/worktrees/config.ts';
 import { cleanUp } from '../lib/code/worktrees/keep/cleanup.ts';
 import { forgetRecovery } from '../lib/code/worktrees/keep/forget-recovery.ts';
 import { listRecoveries } from '../lib/code/worktrees/keep/recoveries.ts';
@@ -74,7 +74,7 @@ export const worktreeUpkeepRoutes = [
     operationId: 'getWorktreeConfig',
     summary: 'Read how worktrees are made',
     response: WorktreeConfig,
-    handler: async (_input, { store }) => configured(await readConfig(store)),
+    handler: async (_input, { store }) => configured(await readWorktreeConfig(store)),
   }),
   route({
     method: 'PUT',

@@ -9,7 +9,7 @@ import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import { ApiKey } from './records/api-key.ts';
 import { readyToWrite, type Store } from './store.ts';
-import { Problem } from './text/problem.ts';
+import { ProblemAnswer } from './text/problem.ts';
 import { readRegularFile } from './text/record-file.ts';
 
 /**
@@ -17,7 +17,7 @@ import { readRegularFile } from './text/record-file.ts';
  * is gone is good for nothing from that moment. To look one up takes the same time whatever it has in common with one
  * that is there, but for its hash.
  */
-export const keyOf = (store: Store, text: string): ApiKey | undefined =>
+export const apiKeyOf = (store: Store, text: string): ApiKey | undefined =>
   keyWithHash(store, sha256(text));
 
 /** The same by the hash of its text. */
@@ -94,5 +94,5 @@ const textOf = (key: ApiKey): string => `${JSON.stringify(key, undefined, 2)}\n`
 const check = (value: unknown, hash: string): ApiKey => {
   const key = checkedBy(ApiKey, value);
   if (key.sha256 === hash) return key;
-  throw new Problem('not_a_record', '/sha256 is not the name of the file');
+  throw new ProblemAnswer('not_a_record', '/sha256 is not the name of the file');
 };

@@ -9,7 +9,7 @@ import { readyToWrite, type Store } from './store.ts';
 import { readRegularFile } from './text/record-file.ts';
 
 /** A delivery of the code host's, by what tells it from others. */
-export interface Arrival {
+export interface DeliveryArrival {
   /** As the host calls it; nobody has signed that. */
   id: string;
   event: string;
@@ -18,7 +18,7 @@ export interface Arrival {
 }
 
 /** The deliveries of the last weeks, by the day they came; undefined until somebody asks. */
-export interface Arrivals {
+export interface DeliveryArrivals {
   days: Map<string, Set<string>> | undefined;
 }
 
@@ -27,13 +27,13 @@ const KEEP_DAYS = 31;
 const DAY_MS = 86_400_000;
 
 /** Whether the delivery has been taken before: by its id, or by its event and body under another id. */
-export const hasArrived = (store: Store, arrival: Arrival): boolean => {
+export const hasArrived = (store: Store, arrival: DeliveryArrival): boolean => {
   const days = daysOf(store);
   return keysOf(arrival).some((key) => [...days.values()].some((day) => day.has(key)));
 };
 
 /** Remembers a delivery for 31 days, through restarts and power cuts: it is on disk when this resolves. */
-export const noteArrival = async (store: Store, arrival: Arrival): Promise<void> => {
+export const noteArrival = async (store: Store, arrival: DeliveryArrival): Promise<void> => {
   await readyToWrite(store);
   const at = store.clock().toISOString();
   const day = at.slice(0, 10);
@@ -74,7 +74,7 @@ const readDays = (layout: Layout, today: string): Map<string, Set<string>> => {
 
 const DAY_FILE = /^\d{4}-\d\d-\d\d\.ndjson$/;
 
-const arrivalsIn = ({ root, arrivals }: Layout, name: string): Arrival[] => {
+const arrivalsIn = ({ root, arrivals }: Layout, name: string): DeliveryArrival[] => {
   const text = readRegularFile(root, join(arrivals, name))?.toString('utf8') ?? '';
   return text.split('\n').flatMap((line) => parsed(line) ?? []);
 };
@@ -89,12 +89,12 @@ const forgetOld = ({ arrivals }: Layout, days: Map<string, unknown>, today: stri
 };
 
 // Half a digest tells them apart, and a busy month of them fits into memory.
-const keysOf = ({ id, event, sha256: body }: Arrival): string[] =>
+const keysOf = ({ id, event, sha256: body }: DeliveryArrival): string[] =>
   [`id ${id}`, `body ${event} ${body}`].map((key) => sha256(key).slice(0, 32));
 
-const parsed = (line: string): Arrival | undefined => {
+const parsed = (line: string): DeliveryArrival | undefined => {
   try {
-    const value: Partial<Arrival> | null = JSON.parse(line);
+    const value: Partial<DeliveryArrival> | null = JSON.parse(line);
     const { id, event, sha256: body } = value ?? {};
     if (typeof id !== 'string' || typeof event !== 'string' || typeof body !== 'string')
       return undefined;

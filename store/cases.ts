@@ -5,34 +5,34 @@ import { lockOn } from '../base/locks.ts';
 import { createDirectory, removeDirectory } from './disk/durable.ts';
 import { untilDone } from './disk/until-done.ts';
 import { changedSince, StoreError } from './errors.ts';
-import { changing, movedAway } from './items/changing.ts';
+import { changingItem, movedAway } from './items/changing.ts';
 import { glance } from './items/glance.ts';
 import { grant, standingAfter } from './items/granting.ts';
 import type { Granted } from './items/held.ts';
 import { answerOf, caseOf, type Item, newItem, recordOf } from './items/item.ts';
 import { readItem } from './items/item-files.ts';
-import { type Filter, inOrder, matches, putItem } from './items/items.ts';
-import { forget } from './items/missing.ts';
+import { type Filter, inOrder, matchesFilter, putItem } from './items/items.ts';
+import { forgetItem } from './items/missing.ts';
 import { parseCase } from './items/read-case.ts';
 import { freshItem, reconcileInTurn, tell } from './items/reconcile.ts';
 import { CASE_FILE, caseFile, transcriptFile } from './layout.ts';
 import { noteLink } from './links/link-index.ts';
 import { caseDirName, monthOf } from './names.ts';
 import type { Case, CaseMatter } from './records/case.ts';
-import { listSessions } from './sessions/sessions.ts';
+import { sessionsOf } from './sessions/sessions.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { entryOfNew } from './text/entry.ts';
 import { bodyOfText } from './text/front-matter.ts';
-import { type Edit, editRecord, unreadable } from './text/record-file.ts';
+import { type RecordEdit, editRecord, unreadable } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 
-export interface Served {
+export interface ServedCase {
   body: Buffer;
   etag: string;
 }
 
 /** A Work item as JSON, ready to send. It is what is on disk this moment, also when that was changed by hand. */
-export const serveCase = async (store: Store, id: string): Promise<Served | undefined> => {
+export const serveCase = async (store: Store, id: string): Promise<ServedCase | undefined> => {
   const item = await glance(store, id);
   return item === undefined ? undefined : answerOf(item);
 };
@@ -43,10 +43,10 @@ export const readCase = async (store: Store, id: string): Promise<Case | undefin
 };
 
 /** All Work items that match, oldest first. */
-export const listCases = (store: Store, filter: Filter): Item[] =>
-  inOrder(store.items).filter((item) => matches(item, filter));
+export const casesMatching = (store: Store, filter: Filter): Item[] =>
+  inOrder(store.items).filter((item) => matchesFilter(item, filter));
 
-export interface NewCase {
+export interface CaseFiles {
   matter: CaseMatter;
   description: string;
   /** What else is in its directory from the beginning, by name. */
@@ -54,9 +54,9 @@ export interface NewCase {
 }
 
 /** Makes the directory of a new Work item, with its record in it, by one rename: it is there with all its files or not. */
-export const createCase = (
+export const insertCase = (
   store: Store,
-  { matter, description, files = {} }: NewCase,
+  { matter, description, files = {} }: CaseFiles,
 ): Promise<Case> =>
   store.turns.take(lockOn.item(matter.id), async () => {
     await readyToWrite(store);
@@ -98,7 +98,7 @@ export const updateCase = (
   rule: CaseRule,
   ifMatch?: string,
 ): Promise<ChangedCase | undefined> =>
-  changing(store, id, async (item) => {
+  changingItem(store, id, async (item) => {
     await changeCaseInTurn(store, item, rule, ifMatch);
     return {
       record: recordOf(item),
@@ -110,7 +110,7 @@ export const updateCase = (
 export interface ChangedCase {
   record: Case;
   /** What GET answers then; undefined when the Work item was removed meanwhile. */
-  served?: Served;
+  served?: ServedCase;
 }
 
 /** The same, for whoever has the Work item's turn already. */
@@ -155,18 +155,18 @@ const ruledRecord = (item: Item): Parameters<CaseRule>[0] => {
   return { ...recordOf(item), ...(blocked_from !== undefined && { blocked_from }) };
 };
 
-const editOf = (change: CaseChange | undefined, eol: '\n' | '\r\n'): Edit | undefined => {
+const editOf = (change: CaseChange | undefined, eol: '\n' | '\r\n'): RecordEdit | undefined => {
   if (change === undefined) return undefined;
   const { description, ...changes } = change;
   return description === undefined ? { changes } : { changes, body: bodyOfText(description, eol) };
 };
 
 /** Removes a Work item and all that belongs to it: by one rename, so that a crash leaves all or nothing. */
-export const removeCase = async (store: Store, id: string, ifMatch?: string): Promise<boolean> => {
-  const removed = await changing(store, id, async (item) => {
-    const sessions = listSessions(store, id) ?? [];
+export const deleteCase = async (store: Store, id: string, ifMatch?: string): Promise<boolean> => {
+  const removed = await changingItem(store, id, async (item) => {
+    const sessions = sessionsOf(store, id) ?? [];
     const trash = await takeOut(store, item, ifMatch);
-    await forget(store, item);
+    await forgetItem(store, item);
     for (const { session } of sessions)
       rmSync(transcriptFile(store.layout, session.id), { force: true });
     rm(trash, { recursive: true, force: true }).catch((error) =>

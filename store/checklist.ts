@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { replaceFile } from './disk/durable.ts';
 import { untilDone } from './disk/until-done.ts';
-import { changing, createOwn } from './items/changing.ts';
+import { changingItem, createOwn } from './items/changing.ts';
 import { grant } from './items/granting.ts';
 import { checklistOf, type Item } from './items/item.ts';
 import { checklistIn, parseChecklist, tasksIn } from './items/read-checklist.ts';
@@ -15,12 +15,12 @@ import { appendToList, renderFrontMatter } from './text/splice.ts';
 import { decodeRecord } from './text/text.ts';
 
 /** Adds one to proof/checklist.md, which is made when there is none. Every other byte of it stays. */
-export const addToChecklist = (
+export const appendToChecklist = (
   store: Store,
   caseId: string,
   entry: ChecklistEntry,
 ): Promise<Item | undefined> =>
-  changing(store, caseId, async (item) => {
+  changingItem(store, caseId, async (item) => {
     if (checklistOf(item).some(({ id }) => id === entry.id)) return item;
     const text = renderFrontMatter({ items: [entry] }, CHECKLIST_NOTE);
     const path = checklistFile(join(store.layout.root, item.dir));
@@ -55,7 +55,7 @@ export const tickTask = async (
   id: string,
   done: boolean,
 ): Promise<{ item: Item; isThere: boolean } | undefined> =>
-  changing(store, caseId, async (item) => {
+  changingItem(store, caseId, async (item) => {
     let isThere = false;
     await edit(store, item, (text) => {
       const task = tasksIn(text).find((one) => one.id === id);

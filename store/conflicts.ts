@@ -1,5 +1,5 @@
-import { namesIn } from './disk/folder.ts';
-import { changing } from './items/changing.ts';
+import { recordNames } from './disk/folder.ts';
+import { changingItem } from './items/changing.ts';
 import type { Item } from './items/item.ts';
 import { type Kept, recordKind } from './items/record-kind.ts';
 import { conflictsDir } from './layout.ts';
@@ -11,7 +11,7 @@ import { logLine, withLogLine } from './text/log-lines.ts';
 import { renderFrontMatter } from './text/splice.ts';
 
 /** `log` is what happened, a line each. */
-export type KeptConflict = Kept<ConflictMatter, { log: string }>;
+export type StoredConflict = Kept<ConflictMatter, { log: string }>;
 
 const conflicts = recordKind({
   schema: ConflictMatter,
@@ -23,27 +23,27 @@ const conflicts = recordKind({
  * The rebases of a Work item, oldest first. Undefined when there is no such Work item. Throws `unreadable_record` for
  * one that cannot be read: whether a rebase is under way must not be guessed.
  */
-export const listConflicts = (store: Store, caseId: string): KeptConflict[] | undefined =>
+export const listConflicts = (store: Store, caseId: string): StoredConflict[] | undefined =>
   conflicts.list(store, caseId)?.sort((a, b) => a.matter.began_at.localeCompare(b.matter.began_at));
 
 /** The rebase of this machine that has not ended. There is one at most. */
-export const openConflict = (store: Store, caseId: string): KeptConflict | undefined =>
+export const openConflict = (store: Store, caseId: string): StoredConflict | undefined =>
   listConflicts(store, caseId)?.find(({ matter }) => isOpenHere(store, matter));
 
 export const isOpenHere = ({ machine }: Store, matter: ConflictMatter): boolean =>
   matter.outcome === null && matter.machine === machine;
 
 /** All rebases of the workspace that can be read. It gives way to requests every few milliseconds. */
-export const allConflicts = async (store: Store): Promise<KeptConflict[]> => {
-  const found: KeptConflict[] = [];
+export const allConflicts = async (store: Store): Promise<StoredConflict[]> => {
+  const found: StoredConflict[] = [];
   await inSlices([...store.items.byId.values()], (item) => {
-    for (const name of namesIn(conflicts.at(store, item).path))
+    for (const name of recordNames(conflicts.at(store, item).path))
       found.push(...readOrSkip(store, item, name));
   });
   return found;
 };
 
-const readOrSkip = (store: Store, item: Item, name: string): KeptConflict[] => {
+const readOrSkip = (store: Store, item: Item, name: string): StoredConflict[] => {
   try {
     return [conflicts.readIn(store, item, name) ?? []].flat();
   } catch {
@@ -56,8 +56,8 @@ export const createConflict = (
   store: Store,
   caseId: string,
   { matter, line }: { matter: ConflictMatter; line: string },
-): Promise<KeptConflict | undefined> =>
-  changing(store, caseId, async (item) => {
+): Promise<StoredConflict | undefined> =>
+  changingItem(store, caseId, async (item) => {
     const name = timedName(matter.began_at, matter.id);
     const text = renderFrontMatter({ ...matter }, `\n${logLine(matter.began_at, line)}\n`);
     await conflicts.createIn(store, item, text, name);
@@ -72,10 +72,10 @@ export interface ConflictChange extends Partial<Omit<ConflictMatter, 'id' | 'beg
 /** Changes the record of a rebase and adds a line to its log. Undefined when it is gone. */
 export const changeConflict = (
   store: Store,
-  { case_id, matter: { id } }: KeptConflict,
+  { case_id, matter: { id } }: StoredConflict,
   { line, ...changes }: ConflictChange,
-): Promise<KeptConflict | undefined> =>
-  changing(store, case_id, async () => {
+): Promise<StoredConflict | undefined> =>
+  changingItem(store, case_id, async () => {
     const kept = listConflicts(store, case_id)?.find(({ matter }) => matter.id === id);
     if (kept === undefined) return undefined;
     await conflicts.editAt(store, kept, ({ source }) => ({

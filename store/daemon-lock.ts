@@ -6,9 +6,9 @@ import lockfile from 'proper-lockfile';
 import { awayFrom } from './disk/directories.ts';
 import { hasCode } from './disk/durable.ts';
 import { putNew } from './disk/placing.ts';
-import { isDirectory, statsAt } from './disk/plain-path.ts';
+import { isDirectoryItself, statsAt } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
-import { describeSelf, isNear, judge, type Owner } from './owner.ts';
+import { describeSelf, isNear, livenessOf, type Owner } from './owner.ts';
 
 export interface DaemonLock {
   /** Adds where the daemon listens, for whoever meets the lock. */
@@ -29,14 +29,14 @@ export class WorkspaceHeldError extends Error {
 }
 
 /** Times of the lock in milliseconds; others for tests. */
-export const PACE = {
+export const LOCK_PACE = {
   stale_ms: 30_000,
   update_ms: 5000,
   /** How long an owner that cannot be seen has to be silent, besides: the machine may just have woken up. */
   listen_ms: 7000,
   look_ms: 500,
 };
-type Pace = typeof PACE;
+type Pace = typeof LOCK_PACE;
 
 /**
  * One daemon per workspace. Throws WorkspaceHeldError, naming the process, when another holds it. A lock whose process
@@ -46,7 +46,7 @@ type Pace = typeof PACE;
 export const lockWorkspace = async (
   layout: Layout,
   events: LockEvents,
-  pace = PACE,
+  pace = LOCK_PACE,
 ): Promise<DaemonLock> => {
   const owner = describeSelf();
   let released = false;
@@ -139,7 +139,7 @@ const lockDir = ({ lock }: Layout): string => `${lock}.lock`;
 // removed the lock with all of `.dossier/`.
 const whyLost = (layout: Layout, { token }: Owner): string | undefined => {
   const { root, dossier, owner } = layout;
-  if (!isDirectory(root)) return awayFrom(root);
+  if (!isDirectoryItself(root)) return awayFrom(root);
   if (statsAt(dossier) === undefined) mkdirSync(dossier, { mode: 0o700 });
   const now = readOwner(owner) ?? readOwner(`${owner}.${token}`);
   if (statsAt(owner) === undefined || now?.token === token) return undefined;
@@ -168,8 +168,8 @@ const acquire = async (
 export const holderOf = (layout: Layout): Owner | undefined => {
   const owner = readOwner(layout.owner);
   if (owner === undefined) return undefined;
-  const state = judge(owner);
-  const lives = state === 'alive' || (state === 'unknown' && isFresh(beatOf(layout), PACE));
+  const state = livenessOf(owner);
+  const lives = state === 'alive' || (state === 'unknown' && isFresh(beatOf(layout), LOCK_PACE));
   return lives ? owner : undefined;
 };
 
@@ -193,7 +193,7 @@ const succeed = async (layout: Layout, self: Owner, taking: Taking): Promise<boo
   if (first === undefined) return false;
   let path = layout.owner;
   for (let last: Owner | undefined = first; last !== undefined; last = readOwner(path)) {
-    const state = judge(last);
+    const state = livenessOf(last);
     if (state === 'alive') throw held(layout, last);
     if (state === 'unknown') await untilSilent(layout, { ...taking, last, path });
     path = `${layout.owner}.${last.token}`;
@@ -263,7 +263,7 @@ const OLD_MS = 60_000;
 // What somebody wrote who died before it was in its place. Whose a torn one is nobody can tell: it goes once it is old.
 const isLeft = (path: string): boolean => {
   const writer = readOwner(path);
-  if (writer !== undefined) return judge(writer) === 'dead';
+  if (writer !== undefined) return livenessOf(writer) === 'dead';
   return Date.now() - (statsAt(path)?.mtimeMs ?? Date.now()) > OLD_MS;
 };
 

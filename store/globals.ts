@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { readFolder } from './disk/folder.ts';
-import { isDirectory } from './disk/plain-path.ts';
-import { problemOf, problemsOfFolder } from './items/item-files.ts';
+import { isDirectoryItself } from './disk/plain-path.ts';
+import { entryProblem, problemsOfFolder } from './items/item-files.ts';
 import type { Problems } from './items/problems.ts';
 import { parseWebhook, type WebhookFile } from './items/read-webhooks.ts';
 import type { Layout } from './layout.ts';
 import { Settings } from './records/settings.ts';
-import { type Entry, isNewDoubt, isSound, readEntry } from './text/entry.ts';
+import { type ReadEntry, isNewDoubt, isSound, readEntry } from './text/entry.ts';
 import { type FrontMatter, parseFrontMatter } from './text/front-matter.ts';
 import { checkerOf } from './text/parse.ts';
 import { type FileProblem, fileProblem, notAdopted } from './text/problem.ts';
@@ -18,8 +18,8 @@ import { waitsForTrust } from './trust/told.ts';
 
 /** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
 export interface Globals {
-  settings: Entry<Settings> | undefined;
-  webhooks: Map<string, Entry<WebhookFile>>;
+  settings: ReadEntry<Settings> | undefined;
+  webhooks: Map<string, ReadEntry<WebhookFile>>;
   readonly problems: Problems;
   /** What the operator has trusted. */
   readonly book: Book;
@@ -55,7 +55,7 @@ const parseSettings = (text: string): Settings => {
 };
 
 /** Reads workspace.md; undefined when there is none. Writes nothing. */
-export const readSettings = (layout: Layout): Entry<Settings> | undefined =>
+export const readSettings = (layout: Layout): ReadEntry<Settings> | undefined =>
   readEntry(layout.settings, { before: undefined, parse: parseSettings });
 
 export interface SettingsText {
@@ -89,12 +89,12 @@ export const refreshGlobals = async (
   patient = false,
 ): Promise<boolean> => {
   // While the whole workspace is away, nobody took a setting or a receiver back.
-  if (!isDirectory(layout.root)) return false;
+  if (!isDirectoryItself(layout.root)) return false;
   const { settings: before, inForce, lookAgain, problems } = globals;
   const reading = { before, parse: parseSettings, patient: patient && lookAgain !== undefined };
   globals.settings = readEntry(layout.settings, reading);
   if (isNewDoubt(globals.settings, before)) lookAgain?.(SETTINGS);
-  problems.set(SETTINGS, problemOf(SETTINGS, globals.settings));
+  problems.set(SETTINGS, entryProblem(SETTINGS, globals.settings));
   refreshTrust(layout, globals);
   const changed = await refreshWebhooks(layout, globals, patient);
   return changed || globals.settings !== before || globals.inForce !== inForce;
@@ -150,7 +150,7 @@ const readWebhooks = (layout: Layout, globals: Globals, patient: boolean): void 
   ]);
 };
 
-const sameNames = (a: Map<string, Entry<unknown>>, b: Map<string, Entry<unknown>>): boolean =>
+const sameNames = (a: Map<string, ReadEntry<unknown>>, b: Map<string, ReadEntry<unknown>>): boolean =>
   a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
 
 const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Promise<boolean> => {

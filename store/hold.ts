@@ -5,7 +5,7 @@ import { refuseNewer, upgrade } from './format.ts';
 import { type Layout, layoutOf } from './layout.ts';
 
 /** A workspace that this process alone may write to, and has not read. */
-export interface Held {
+export interface HeldWorkspace {
   readonly layout: Layout;
   /** Throws `read_only` when the lock was lost: before every step that writes. */
   check(): void;
@@ -13,7 +13,7 @@ export interface Held {
 }
 
 /** Takes the lock of a workspace, as the daemon does. Throws WorkspaceHeldError when another process has it. */
-export const holdWorkspace = async (root: string): Promise<Held> => {
+export const holdWorkspace = async (root: string): Promise<HeldWorkspace> => {
   const layout = layoutOf(root);
   refuseNewer(layout);
   makeDirectories(layout);

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { isDirectory } from './disk/plain-path.ts';
-import { assertOwn, changing } from './items/changing.ts';
+import { isDirectoryItself } from './disk/plain-path.ts';
+import { assertOwn, changingItem } from './items/changing.ts';
 import { memoryDir } from './layout.ts';
 import { announce, type Store } from './store.ts';
 import { listTexts, readText, type TextFile, writeText } from './text/text-file.ts';
 
 /** The memory files of a Work item, planning files included, by name. Undefined when there is no such Work item. */
-export const listMemory = (store: Store, caseId: string): TextFile[] | undefined => {
+export const memoryFilesOf = (store: Store, caseId: string): TextFile[] | undefined => {
   const dir = dirOf(store, caseId);
   return dir === undefined ? undefined : listTexts(store.layout, dir);
 };
@@ -27,7 +27,7 @@ export const writeMemory = (
   file: { filename: string; content: string },
   ifMatch?: string,
 ): Promise<{ created: boolean } | undefined> =>
-  changing(store, caseId, async (item) => {
+  changingItem(store, caseId, async (item) => {
     const path = {
       dir: memoryDir(join(store.layout.root, item.dir)),
       filename: file.filename,
@@ -44,7 +44,7 @@ export const memoryRootOf = (
   caseId: string,
 ): { path: string; exists: boolean } | undefined => {
   const path = dirOf(store, caseId);
-  return path === undefined ? undefined : { path, exists: isDirectory(path) };
+  return path === undefined ? undefined : { path, exists: isDirectoryItself(path) };
 };
 
 const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {

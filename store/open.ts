@@ -13,7 +13,7 @@ import { createItems } from './items/items.ts';
 import { lookCloser } from './items/look-closer.ts';
 import { createProblems } from './items/problems.ts';
 import { reviveAbsent } from './items/revive.ts';
-import { sweep } from './items/sweep.ts';
+import { sweepWorkspace } from './items/sweep.ts';
 import { tellProblems } from './items/tell-problems.ts';
 import { problemsOfJournal } from './journal/damage.ts';
 import { openJournal } from './journal/journal.ts';
@@ -23,9 +23,9 @@ import { createPullIndex } from './pulls/pull-index.ts';
 import { machineOf } from './sessions/machine.ts';
 import { sweepTranscripts } from './sessions/sweep-transcripts.ts';
 import { notice, readyToWrite, type Store } from './store.ts';
-import type { Changes } from './text/splice.ts';
+import type { MatterChanges } from './text/splice.ts';
 import { createBook } from './trust/book.ts';
-import { type Attention, type Pace, payAttention } from './watch/attention.ts';
+import { type WatchAttention, type Pace, payAttention } from './watch/attention.ts';
 import { shared } from './watch/timing.ts';
 
 /** What the journal keeps under this name: that all of the workspace was told of once. */
@@ -34,7 +34,7 @@ const KNOWN = 'workspace';
 export interface OpenOptions {
   clock: () => Date;
   /** What follows from a Work item's records; see Store. */
-  follow: (item: Item) => Changes | undefined;
+  follow: (item: Item) => MatterChanges | undefined;
   report: (error: unknown, what: string) => void;
   /** What stands in the files is the operator's word. */
   trust?: boolean;
@@ -46,7 +46,7 @@ export interface OpenStore {
   store: Store;
   lock: DaemonLock;
   /** Starts to watch the files; `globalsChanged` is called after settings or global webhooks changed. */
-  watch(globalsChanged: () => void, pace?: Pace): Attention;
+  watch(globalsChanged: () => void, pace?: Pace): WatchAttention;
   close(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     throw error;
   });
   const looked = tellProblems(store);
-  let attention: Attention | undefined;
+  let attention: WatchAttention | undefined;
   return {
     store,
     lock,
@@ -123,7 +123,7 @@ const firstSweep = async (store: Store): Promise<void> => {
   const runs = [...gate.runs];
   store.globals.book.closed = runs.length > 0;
   if (journal.fresh) gate.runs.clear();
-  await sweep(store);
+  await sweepWorkspace(store);
   for (const [marker, run] of runs) gate.runs.set(marker, run);
   lookAtWaiting(store);
 };

@@ -31,7 +31,7 @@ export const describeSelf = (): Owner => ({
  * only what is seen alive is known: else the heartbeat of the lock has to tell. The name of a namespace is given again
  * once that one is gone, so within one start of the machine it is either the same one or its owner is dead.
  */
-export const judge = (owner: Owner): 'alive' | 'dead' | 'unknown' => {
+export const livenessOf = (owner: Owner): 'alive' | 'dead' | 'unknown' => {
   const isHere = owner.host === hostname() && owner.boot === bootId();
   const place = namespace();
   if (isHere && place !== '' && owner.namespace === place) return isAlive(owner) ? 'alive' : 'dead';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { approvedOf, noteApproved } from './gate/planning-gate.ts';
-import { assertOwn, changing } from './items/changing.ts';
+import { approvedOf, holdApproved } from './gate/planning-gate.ts';
+import { assertOwn, changingItem } from './items/changing.ts';
 import type { Item } from './items/item.ts';
 import { recordKind } from './items/record-kind.ts';
 import { memoryDir, planningFile } from './layout.ts';
@@ -42,7 +42,7 @@ export const changePlanning = (
   caseId: string,
   rule: PlanningRule,
 ): Promise<Planning | undefined> =>
-  changing(store, caseId, async (item) => {
+  changingItem(store, caseId, async (item) => {
     let change = rule(planningOf(store, item));
     const { file } = change;
     if (file !== undefined)
@@ -65,7 +65,7 @@ const keepMatter = async (store: Store, item: Item, changes: PlanningMatter): Pr
   if (Object.keys(changes).length === 0) return;
   const text = renderFrontMatter({ ...changes }, NOTE);
   await plannings.saveIn(store, item, () => ({ changes }), text);
-  if (changes.approved !== undefined) noteApproved(store, item.id, changes.approved);
+  if (changes.approved !== undefined) holdApproved(store, item.id, changes.approved);
 };
 
 const NOTE = '\nWhat was generated for planning, and what of it the operator approved.\n';

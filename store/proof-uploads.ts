@@ -11,7 +11,7 @@ import { readyToWrite, type Store } from './store.ts';
 import { readRegularFile } from './text/record-file.ts';
 
 /** A file that came in, and waits for its place where nobody looks. */
-export interface Upload {
+export interface UploadedFile {
   /** Its name beside the record. */
   name: string;
   staged: string;
@@ -44,7 +44,7 @@ const writeAll = async (handle: FileHandle, chunks: AsyncIterable<Uint8Array>): 
 export const placeUpload = async (
   store: Store,
   item: Item,
-  { name, staged }: Upload,
+  { name, staged }: UploadedFile,
 ): Promise<void> => {
   const { layout } = store;
   const path = join(proofDir(join(layout.root, item.dir)), name);

@@ -3,7 +3,7 @@ import { sha256 } from '../base/sha256.ts';
 import { removeFile } from './disk/durable.ts';
 import { untilDone } from './disk/until-done.ts';
 import { changedSince, StoreError } from './errors.ts';
-import { changing, createOwn } from './items/changing.ts';
+import { changingItem, createOwn } from './items/changing.ts';
 import { glance } from './items/glance.ts';
 import { grant } from './items/granting.ts';
 import { type Item, proofsOf } from './items/item.ts';
@@ -12,11 +12,11 @@ import { mediasOf } from './items/read-proofs.ts';
 import { reconcileInTurn } from './items/reconcile.ts';
 import { proofDir } from './layout.ts';
 import { etagOf, shortId } from './names.ts';
-import { placeUpload, type Upload } from './proof-uploads.ts';
+import { placeUpload, type UploadedFile } from './proof-uploads.ts';
 import type { Proof, ProofMatter } from './records/proof.ts';
 import type { Store } from './store.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from './text/front-matter.ts';
-import { Problem } from './text/problem.ts';
+import { ProblemAnswer } from './text/problem.ts';
 import { editRecord, readRegularFile, unreadable } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { decodeRecord } from './text/text.ts';
@@ -68,7 +68,7 @@ const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
     const bytes = readRegularFile(layout.root, join(proofDir(join(layout.root, dir)), name));
     return bytes === undefined ? '' : textOfBody(splitFrontMatter(decodeRecord(bytes)));
   } catch (error) {
-    if (error instanceof Problem || error instanceof StoreError) return '';
+    if (error instanceof ProblemAnswer || error instanceof StoreError) return '';
     throw error;
   }
 };
@@ -77,7 +77,7 @@ export interface NewProof {
   matter: ProofMatter;
   content: string;
   /** The file that it is about, whose name is in `matter`. */
-  upload?: Upload | undefined;
+  upload?: UploadedFile | undefined;
 }
 
 /** Attaches a proof. Undefined when there is no such Work item. */
@@ -86,7 +86,7 @@ export const createProof = (
   caseId: string,
   { matter, content, upload }: NewProof,
 ): Promise<TaggedProof | undefined> =>
-  changing(store, caseId, async (item) => {
+  changingItem(store, caseId, async (item) => {
     const known = readProof(store, item, matter.id);
     if (known !== undefined) return known;
     if (upload !== undefined) await placeUpload(store, item, upload);
@@ -133,7 +133,7 @@ export const updateProof = (
   id: string,
   { rule, ifMatch }: { rule: ProofRule; ifMatch?: string | undefined },
 ): Promise<TaggedProof | undefined> =>
-  changing(store, caseId, async (item) => {
+  changingItem(store, caseId, async (item) => {
     await untilDone(`${item.dir}/proof`, async () => {
       const kept = keptProof(item, id);
       if (kept === undefined) return true;
@@ -185,13 +185,13 @@ const contentNow = (sha256: string, read: () => string): ProofContent => ({
 });
 
 /** Takes a proof away, into `.dossier/undo`. False when there is no such proof. `ifMatch` as above. */
-export const removeProof = async (
+export const deleteProof = async (
   store: Store,
   caseId: string,
   id: string,
   ifMatch?: string,
 ): Promise<boolean> => {
-  const removed = await changing(store, caseId, async (item) => {
+  const removed = await changingItem(store, caseId, async (item) => {
     const { dir } = item;
     const kept = keptProof(item, id);
     if (kept === undefined) return false;

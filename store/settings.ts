@@ -8,25 +8,25 @@ import type { Settings } from './records/settings.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { splitFrontMatter } from './text/front-matter.ts';
 import { editRecord, unreadable } from './text/record-file.ts';
-import { type Changes, renderFrontMatter } from './text/splice.ts';
+import { type MatterChanges, renderFrontMatter } from './text/splice.ts';
 import { spliceWithin } from './text/splice-within.ts';
 import { addToBook, type TrustLine, trustLine } from './trust/book.ts';
 import { patternOf } from './trust/keys.ts';
 
 const FILE = 'workspace.md';
 
-export interface KeptSettings {
+export interface StoredSettings {
   settings: Settings;
   etag: string;
 }
 
 /** The settings as workspace.md says them this moment; where it cannot be read, as it last said them. */
-export const currentSettings = async (store: Store): Promise<KeptSettings> => {
+export const currentSettings = async (store: Store): Promise<StoredSettings> => {
   await refreshGlobals(store.layout, store.globals);
   return kept(store);
 };
 
-const kept = ({ globals }: Store): KeptSettings => ({
+const kept = ({ globals }: Store): StoredSettings => ({
   settings: settingsOf(globals),
   etag: etagOf(globals.settings?.sha ?? sha256('')),
 });
@@ -34,7 +34,7 @@ const kept = ({ globals }: Store): KeptSettings => ({
 interface Change {
   /** The setting below which values change. */
   key: keyof Settings;
-  changes: Changes;
+  changes: MatterChanges;
   ifMatch: string | undefined;
 }
 
@@ -45,7 +45,7 @@ interface Change {
 export const changeSettings = (
   store: Store,
   { key, changes, ifMatch }: Change,
-): Promise<KeptSettings> =>
+): Promise<StoredSettings> =>
   store.turns.take(lockOn.settings(), async () => {
     await readyToWrite(store);
     const { layout, globals } = store;
@@ -53,7 +53,7 @@ export const changeSettings = (
     const problem = globals.settings?.problem;
     if (problem !== undefined) throw unreadable(FILE, problem);
     const refuseOther = (sha: string): void => {
-      if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw changedSince();
+      if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw settingsChanged();
     };
     const isThere = await editRecord(layout, layout.settings, ({ sha, source }) => {
       refuseOther(sha);
@@ -69,13 +69,13 @@ export const changeSettings = (
   });
 
 // Who changes them by the API is the operator: what was asked for is trusted, and nothing else that is in the file.
-const wordsIn = (top: string, changes: Changes): TrustLine[] =>
+const wordsIn = (top: string, changes: MatterChanges): TrustLine[] =>
   Object.entries(changes)
     .filter(([name]) => patternOf(`${top}.${name}`) !== undefined)
     .map(([name, value]) => trustLine(`${top}.${name}`, value));
 
 /** Somebody else changed them since the caller read them. */
-export const changedSince = (): StoreError =>
+export const settingsChanged = (): StoreError =>
   new StoreError(
     'precondition_failed',
     `${FILE} changed since you read it. Read the settings again and decide anew; nothing was written.`,

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
 import { createFile } from './disk/durable.ts';
-import { namesIn } from './disk/folder.ts';
+import { recordNames } from './disk/folder.ts';
 import { standing, statsAt } from './disk/plain-path.ts';
 import { StoreError } from './errors.ts';
 import { etagOf, shortId, timeName } from './names.ts';
@@ -11,7 +11,7 @@ import { type NamedBytes, parseFiles, renderFiles } from './snapshot-text.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { parseFrontMatter, splitFrontMatter } from './text/front-matter.ts';
 import { checkerOf } from './text/parse.ts';
-import { asProblem, type FileProblem, fileProblem, Problem } from './text/problem.ts';
+import { asProblem, type FileProblem, fileProblem, ProblemAnswer } from './text/problem.ts';
 import { readRegularFile, unreadable } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { textNames } from './text/text-file.ts';
@@ -79,7 +79,7 @@ const served = ({ filename, bytes }: NamedBytes): Snapshot['files'][number] => {
 };
 
 /** The snapshots, oldest first, and what is wrong with the files that cannot be read as one. */
-export const listSnapshots = (
+export const readSnapshots = (
   store: Pick<Store, 'layout'>,
 ): { snapshots: SnapshotEntry[]; problems: FileProblem[] } => {
   const snapshots: SnapshotEntry[] = [];
@@ -96,7 +96,7 @@ export const listSnapshots = (
 };
 
 const namesOf = ({ layout }: Pick<Store, 'layout'>): string[] =>
-  standing(layout.root, layout.snapshots) === 'there' ? namesIn(layout.snapshots) : [];
+  standing(layout.root, layout.snapshots) === 'there' ? recordNames(layout.snapshots) : [];
 
 // All of a front matter, not all of a file: a list of snapshots reads little, however much they hold.
 const HEAD_BYTES = 66_000;
@@ -104,7 +104,7 @@ const HEAD_BYTES = 66_000;
 const entryAt = ({ layout }: Pick<Store, 'layout'>, path: string): SnapshotEntry => {
   const stats = statsAt(path);
   if (stats?.isFile() !== true)
-    throw new Problem('not_a_file', 'There should be a regular file here');
+    throw new ProblemAnswer('not_a_file', 'There should be a regular file here');
   const source = parseFrontMatter(readHead(path, HEAD_BYTES).toString('utf8'));
   const { id, created_at, files } = check(source.data, source);
   return { id, created_at, files, path: relative(layout.root, path), size: stats.size };
@@ -125,7 +125,7 @@ const readHead = (path: string, length: number): Buffer => {
  * as it was kept.
  */
 export const readSnapshot = (store: Store, id: string): TaggedSnapshot | undefined => {
-  const entry = listSnapshots(store).snapshots.find((one) => one.id === id);
+  const entry = readSnapshots(store).snapshots.find((one) => one.id === id);
   if (entry === undefined) return undefined;
   const bytes = readRegularFile(store.layout.root, join(store.layout.root, entry.path));
   if (bytes === undefined) return undefined;
@@ -133,7 +133,7 @@ export const readSnapshot = (store: Store, id: string): TaggedSnapshot | undefin
   if (files.length === entry.files) return tagged(entry, files, bytes);
   throw unreadable(
     entry.path,
-    new Problem(
+    new ProblemAnswer(
       'not_a_snapshot',
       `${files.length} of ${entry.files} files are as they were kept; the rest was changed since`,
     ),

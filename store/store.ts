@@ -1,5 +1,5 @@
 import { apart, type Turns } from '../base/turns.ts';
-import type { Arrivals } from './arrivals.ts';
+import type { DeliveryArrivals } from './arrivals.ts';
 import { remakeDirectories } from './disk/directories.ts';
 import { StoreError } from './errors.ts';
 import type { FileGate } from './gate/gate.ts';
@@ -8,13 +8,13 @@ import type { Item } from './items/item.ts';
 import type { ItemFiles } from './items/item-files.ts';
 import type { Items } from './items/items.ts';
 import type { Problems } from './items/problems.ts';
-import type { Journal, Seen } from './journal/journal.ts';
+import type { Journal, ToldState } from './journal/journal.ts';
 import type { Layout } from './layout.ts';
 import type { LinkIndex } from './links/link-index.ts';
 import type { PullIndex } from './pulls/pull-index.ts';
 import { keepMachine } from './sessions/machine.ts';
 import type { SessionFiles } from './sessions/session-files.ts';
-import type { Changes } from './text/splice.ts';
+import type { MatterChanges } from './text/splice.ts';
 import type { PlaceKind } from './watch/watch.ts';
 
 /** The workspace, opened by this process alone. */
@@ -27,7 +27,7 @@ export interface Store {
   readonly machine: string;
   readonly clock: () => Date;
   /** What follows from the records of a Work item: the first write decides, this is the second (also after a crash). */
-  follow: (item: Item) => Changes | undefined;
+  follow: (item: Item) => MatterChanges | undefined;
   /** Nobody has told of this workspace yet: what is found in it is no news. Until all of it was looked at once. */
   unknown: boolean;
   /** Work items whose directory is not where it was, or in which a file has just vanished. */
@@ -35,7 +35,7 @@ export interface Store {
   /** Work items in whose folder a session lock was when it was last looked at. The file itself says who holds it. */
   readonly held: Set<string>;
   /** What was last told of each directory before this start: a file that is still the same is not parsed again. */
-  readonly formerly: Map<string, Seen>;
+  readonly formerly: Map<string, ToldState>;
   /** When the whole workspace was last seen to be away, by the clock that nobody sets. */
   away_at: number | undefined;
   /** Asks for a decision about the missing ones, once the grace period is over. */
@@ -49,7 +49,7 @@ export interface Store {
   readonly closer: Map<string, SessionFiles>;
   readonly links: LinkIndex;
   readonly pulls: PullIndex;
-  readonly arrivals: Arrivals;
+  readonly arrivals: DeliveryArrivals;
   /** A place to be watched from now on. Does nothing until somebody watches. */
   watch: (dir: string, kind: PlaceKind) => void;
   readonly globals: Globals;

@@ -13,11 +13,11 @@ import type { WaitingValue } from './records/trust.ts';
 import type { WebhookMatter } from './records/webhook.ts';
 import { keepSecret, retireSecret, secretIds } from './secrets.ts';
 import { announce, readyToWrite, type Store } from './store.ts';
-import { type Entry, isInGrace } from './text/entry.ts';
+import { type ReadEntry, isInGrace } from './text/entry.ts';
 import { fileProblem } from './text/problem.ts';
 import { editRecord } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
-import { addToBook, type Book, judge, noteVerdicts, trustLine } from './trust/book.ts';
+import { addToBook, type Book, trustOf, noteVerdicts, trustLine } from './trust/book.ts';
 import type { WaitingPart } from './trust/effective.ts';
 import { TRUST_NEEDED, waitsForTrust } from './trust/told.ts';
 import { waitingValue } from './trust/waiting.ts';
@@ -54,7 +54,7 @@ export const registrationsOf = (store: Store, scope: Scope): Registration[] => {
 const registration = (
   scope: Scope,
   name: string,
-  { value, sha, written_at, gone_at }: Entry<WebhookFile>,
+  { value, sha, written_at, gone_at }: ReadEntry<WebhookFile>,
 ): Registration | undefined =>
   value && {
     scope,
@@ -103,7 +103,7 @@ export const trustedPart = (registration: Registration): Registration | undefine
  */
 export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): void => {
   const { book } = store.globals;
-  const verdicts = all.map((one) => judge(book, trustKeyOf(one), trustValueOf(one)));
+  const verdicts = all.map((one) => trustOf(book, trustKeyOf(one), trustValueOf(one)));
   noteVerdicts(store.layout, book, verdicts);
   const waiting = all.filter((one) => one.waiting !== undefined && !one.vanished);
   store.problems.set(
@@ -116,7 +116,7 @@ export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): vo
 
 /** A registration was removed: whoever brings its name back with another address does not go on where it was. */
 export const noteRemoved = ({ layout, globals: { book } }: Store, gone: Registration): void =>
-  noteVerdicts(layout, book, [judge(book, trustKeyOf(gone), undefined)]);
+  noteVerdicts(layout, book, [trustOf(book, trustKeyOf(gone), undefined)]);
 
 const orderOf = ({ vanished, name, matter: { created_at, id } }: Registration): string =>
   [vanished, created_at, id, name].join(' ');
@@ -175,7 +175,7 @@ export const removeRegistration = (
     return removed;
   });
 
-const isStill = (entry: Entry<WebhookFile> | undefined, etag: string): boolean =>
+const isStill = (entry: ReadEntry<WebhookFile> | undefined, etag: string): boolean =>
   entry !== undefined && entry.problem === undefined && etagOf(entry.sha) === etag;
 
 const changedSince = (): StoreError =>

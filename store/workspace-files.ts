@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beside, createFile, hasCode } from './disk/durable.ts';
-import { isDirectory } from './disk/plain-path.ts';
+import { isDirectoryItself } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
 import { SETTINGS_TEXT } from './settings-text.ts';
 
@@ -87,7 +87,7 @@ export const whyNoWorkspace = (root: string): string | undefined =>
  */
 export const whyNotWritten = ({ root, tmp }: Layout): string | undefined =>
   explained(() => {
-    for (const dir of [root, tmp]) if (isDirectory(dir)) tryWrite(beside(join(dir, 'try')));
+    for (const dir of [root, tmp]) if (isDirectoryItself(dir)) tryWrite(beside(join(dir, 'try')));
   });
 
 const tryWrite = (path: string): void => {
@@ -106,14 +106,14 @@ const explained = (attempt: () => unknown): string | undefined => {
     attempt();
     return undefined;
   } catch (error) {
-    const words = hasCode(error, 'ENOENT') ? 'cannot be made' : whyNot(error);
+    const words = hasCode(error, 'ENOENT') ? 'cannot be made' : fileRefusal(error);
     if (words === undefined) throw error;
     return words;
   }
 };
 
 /** Why the file system refuses something, in words that follow a path; undefined for what is no such error. */
-export const whyNot = (error: unknown): string | undefined =>
+export const fileRefusal = (error: unknown): string | undefined =>
   WHY_NOT.find(([code]) => hasCode(error, code))?.[1];
 
 const WHY_NOT: readonly (readonly [code: string, words: string])[] = [

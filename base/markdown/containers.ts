@@ -1,16 +1,16 @@
-import { advance, type Cursor, lookAhead, skipOneSpace } from './line.ts';
+import { advance, type LineCursor, lookAhead, skipOneSpace } from './line.ts';
 import { isRuler, isUnderline } from './line-blocks.ts';
 
 /** What holds other blocks: a quote, or an item of a list with the columns that its text is indented by. */
 export type Container = { kind: 'quote' } | { kind: 'item'; width: number; empty: boolean };
 
 /** How many of the open quotes and list items go on in this line; the cursor stands behind their marks then. */
-export const matchContainers = (containers: Container[], cursor: Cursor): number => {
+export const matchContainers = (containers: Container[], cursor: LineCursor): number => {
   const stop = containers.findIndex((container) => !matches(container, cursor));
   return stop === -1 ? containers.length : stop;
 };
 
-const matches = (container: Container, cursor: Cursor): boolean => {
+const matches = (container: Container, cursor: LineCursor): boolean => {
   const { indent, rest, blank } = lookAhead(cursor);
   if (container.kind === 'quote') return indent < 4 && rest.startsWith('>') && enterQuote(cursor);
   if (!blank && indent < container.width) return false;
@@ -19,14 +19,14 @@ const matches = (container: Container, cursor: Cursor): boolean => {
   return true;
 };
 
-const enterQuote = (cursor: Cursor): true => {
+const enterQuote = (cursor: LineCursor): true => {
   advance(cursor, lookAhead(cursor).indent + 1);
   skipOneSpace(cursor);
   return true;
 };
 
 /** The quote or item that begins at the cursor, which moves behind its mark; in a paragraph an item needs more for that. */
-export const openContainer = (cursor: Cursor, paragraph: boolean): Container | undefined => {
+export const openContainer = (cursor: LineCursor, paragraph: boolean): Container | undefined => {
   const { indent, rest } = lookAhead(cursor);
   if (indent >= 4) return undefined;
   if (rest.startsWith('>')) {
@@ -44,7 +44,7 @@ interface Marker {
 }
 
 const openItem = (
-  cursor: Cursor,
+  cursor: LineCursor,
   { mark, number }: Marker,
   paragraph: boolean,
 ): Container | undefined => {

@@ -1,6 +1,6 @@
 import { type Container, matchContainers, openContainer } from './containers.ts';
 import { type HtmlEnd, htmlBlockEnd } from './html.ts';
-import { advance, type Cursor, cursorAt, lookAhead, remainder } from './line.ts';
+import { advance, type LineCursor, cursorAt, lookAhead, remainder } from './line.ts';
 import { fenceMark, isHeading, isRuler, isUnderline } from './line-blocks.ts';
 
 /** A block of a Markdown text that holds no other blocks. */
@@ -79,7 +79,7 @@ const rest = (document: Document, lines: Leaf['lines']): Leaf[] => {
   return [...document.leaves, { kind: 'paragraph', within: [], ...besides }];
 };
 
-const readLine = (document: Document, cursor: Cursor): void => {
+const readLine = (document: Document, cursor: LineCursor): void => {
   const matched = matchContainers(document.containers, cursor);
   const all = matched === document.containers.length;
   if (all && continueLeaf(document, cursor)) return;
@@ -89,7 +89,7 @@ const readLine = (document: Document, cursor: Cursor): void => {
 };
 
 // Code and HTML take the line as it is; everything else may be interrupted by a new block.
-const continueLeaf = (document: Document, cursor: Cursor): boolean => {
+const continueLeaf = (document: Document, cursor: LineCursor): boolean => {
   const { leaf } = document;
   const { rest: text, blank } = lookAhead(cursor);
   if (leaf?.kind === 'fence') return continueFence(document, leaf, cursor);
@@ -100,7 +100,7 @@ const continueLeaf = (document: Document, cursor: Cursor): boolean => {
   return true;
 };
 
-const continueFence = (document: Document, fence: Open, cursor: Cursor): boolean => {
+const continueFence = (document: Document, fence: Open, cursor: LineCursor): boolean => {
   const { indent, rest: text } = lookAhead(cursor);
   const closing = /^(?:`{3,}|~{3,})(?=[ \t]*$)/.exec(text)?.[0] ?? '';
   if (indent < 4 && closing.startsWith(fence.mark ?? '')) {
@@ -115,7 +115,7 @@ const continueFence = (document: Document, fence: Open, cursor: Cursor): boolean
 
 const INDENTED = 4;
 
-const continueIndented = (document: Document, leaf: Open, cursor: Cursor): boolean => {
+const continueIndented = (document: Document, leaf: Open, cursor: LineCursor): boolean => {
   const { indent, blank } = lookAhead(cursor);
   if (indent < INDENTED && !blank) return false;
   advance(cursor, Math.min(indent, INDENTED));
@@ -129,7 +129,7 @@ interface Opened {
   fresh: boolean;
 }
 
-const openContainers = (document: Document, cursor: Cursor, matched: number): Opened => {
+const openContainers = (document: Document, cursor: LineCursor, matched: number): Opened => {
   let depth = matched;
   let fresh = false;
   for (;;) {
@@ -148,7 +148,7 @@ const openContainers = (document: Document, cursor: Cursor, matched: number): Op
 const isInParagraph = (document: Document, matched: number): boolean =>
   document.leaf?.kind === 'paragraph' && matched === document.containers.length;
 
-const openLeaf = (document: Document, cursor: Cursor, opened: Opened, all: boolean): boolean => {
+const openLeaf = (document: Document, cursor: LineCursor, opened: Opened, all: boolean): boolean => {
   const { indent, rest: text, blank } = lookAhead(cursor);
   const inText = !opened.fresh && document.leaf?.kind === 'paragraph';
   if (blank || (indent >= INDENTED && inText)) return false;
@@ -163,7 +163,7 @@ const openLeaf = (document: Document, cursor: Cursor, opened: Opened, all: boole
   return (inText && all && underline(document, text)) || openLine(document, opened, text);
 };
 
-const openIndented = (document: Document, cursor: Cursor, { depth }: Opened): boolean => {
+const openIndented = (document: Document, cursor: LineCursor, { depth }: Opened): boolean => {
   begin(document, depth, { kind: 'indented' });
   if (document.leaf !== undefined) continueIndented(document, document.leaf, cursor);
   return true;
@@ -198,7 +198,7 @@ const openLine = (document: Document, { depth }: Opened, text: string): boolean 
   return true;
 };
 
-const readText = (document: Document, cursor: Cursor, opened: Opened): void => {
+const readText = (document: Document, cursor: LineCursor, opened: Opened): void => {
   const { rest: text, blank } = lookAhead(cursor);
   // A line of text goes on a paragraph even without the marks of its quote or list (a "lazy" continuation).
   const goesOn = !opened.fresh && !blank && document.leaf?.kind === 'paragraph';

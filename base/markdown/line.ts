@@ -1,5 +1,5 @@
 /** A place in one line of Markdown. Columns count a tab as up to its stop at every fourth, as CommonMark does. */
-export interface Cursor {
+export interface LineCursor {
   readonly text: string;
   offset: number;
   column: number;
@@ -17,10 +17,10 @@ interface Ahead {
 
 const TAB_STOP = 4;
 
-export const cursorAt = (text: string): Cursor => ({ text, offset: 0, column: 0, in_tab: false });
+export const cursorAt = (text: string): LineCursor => ({ text, offset: 0, column: 0, in_tab: false });
 
 /** Looks past the white space without moving. */
-export const lookAhead = (cursor: Cursor): Ahead => {
+export const lookAhead = (cursor: LineCursor): Ahead => {
   let { offset, column } = cursor;
   while (isSpace(cursor.text[offset])) {
     column += widthAt(cursor.text, offset, column);
@@ -31,7 +31,7 @@ export const lookAhead = (cursor: Cursor): Ahead => {
 };
 
 /** Moves by columns, which may end inside a tab; never past the white space unless `columns` says so. */
-export const advance = (cursor: Cursor, columns: number): void => {
+export const advance = (cursor: LineCursor, columns: number): void => {
   let left = columns;
   while (left > 0 && cursor.offset < cursor.text.length) {
     const width = widthAt(cursor.text, cursor.offset, cursor.column);
@@ -44,12 +44,12 @@ export const advance = (cursor: Cursor, columns: number): void => {
 };
 
 /** Takes the one optional space after `>` or a list marker, or what a tab holds of it. */
-export const skipOneSpace = (cursor: Cursor): void => {
+export const skipOneSpace = (cursor: LineCursor): void => {
   if (isSpace(cursor.text[cursor.offset])) advance(cursor, 1);
 };
 
 /** The line from here on, a half-used tab written out as spaces. */
-export const remainder = (cursor: Cursor): string => {
+export const remainder = (cursor: LineCursor): string => {
   if (!cursor.in_tab) return cursor.text.slice(cursor.offset);
   const spaces = ' '.repeat(TAB_STOP - (cursor.column % TAB_STOP));
   return spaces + cursor.text.slice(cursor.offset + 1);

@@ -1,10 +1,10 @@
 import { record } from '../../base/wire.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import type { PermissionPolicy } from './permissions.ts';
-import type { Asking, Preset } from './presets.ts';
+import type { AskSwitches, Preset } from './presets.ts';
 
 /** How an agent is made to ask for what the policy does not allow as a whole: the policy decides, so it has to be asked. */
-export const askingOf = ({ asks }: Preset, { execute, fetch }: PermissionPolicy): Asking => {
+export const askingOf = ({ asks }: Preset, { execute, fetch }: PermissionPolicy): AskSwitches => {
   const wanted = { execute: execute !== 'allow', fetch: fetch !== 'allow' };
   return asks === undefined || !(wanted.execute || wanted.fetch) ? {} : asks(wanted);
 };
@@ -13,13 +13,13 @@ export const askingOf = ({ asks }: Preset, { execute, fetch }: PermissionPolicy)
  * The variables that make it ask, with what the operator has in them: their other keys stay, and so does a refusal; more is
  * asked for, never less.
  */
-export const askingEnv = ({ env = {} }: Asking, given: Environment): Environment =>
+export const askingEnv = ({ env = {} }: AskSwitches, given: Environment): Environment =>
   Object.fromEntries(
     Object.entries(env).map(([name, ours]) => [name, JSON.stringify(merged(ours, given[name]))]),
   );
 
 /** What is told of a session when it is opened: one for each agent's name, of two that both have something to tell it. */
-export const joinedMeta = (ours: Asking['meta'], more: Asking['meta']): Asking['meta'] => {
+export const joinedMeta = (ours: AskSwitches['meta'], more: AskSwitches['meta']): AskSwitches['meta'] => {
   if (ours === undefined || more === undefined) return more ?? ours;
   const both = Object.entries(more).map(([name, value]) => [
     name,
@@ -28,7 +28,7 @@ export const joinedMeta = (ours: Asking['meta'], more: Asking['meta']): Asking['
   return { ...ours, ...Object.fromEntries(both) };
 };
 
-const merged = (ours: Asking['meta'] = {}, given: string | undefined): object => {
+const merged = (ours: AskSwitches['meta'] = {}, given: string | undefined): object => {
   const theirs = parsed(given);
   const both = Object.entries(ours).map(([key, value]) => [key, stricter(value, theirs[key])]);
   return { ...theirs, ...Object.fromEntries(both) };

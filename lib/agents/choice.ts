@@ -1,5 +1,5 @@
 /** What the operator chooses of a provider besides its name. */
-export interface Choice {
+export interface ModelChoice {
   model?: string;
   effort?: string;
 }
@@ -19,18 +19,18 @@ export const NO_OFFERS: Offers = { models: [], efforts: [] };
 
 /** A choice that is not there: of what, why in a sentence, and what there is instead. */
 export interface NotOffered {
-  what: keyof Choice;
+  what: keyof ModelChoice;
   why: string;
   choices: string[];
 }
 
 /** What of a choice `who` does not offer, as far as it is known; undefined where it may be tried. */
-export const notOffered = (who: string, offers: Offers, choice: Choice): NotOffered | undefined =>
+export const notOffered = (who: string, offers: Offers, choice: ModelChoice): NotOffered | undefined =>
   missing(who, { what: 'model', wanted: choice.model, options: offers.models }) ??
   missing(who, { what: 'effort', wanted: choice.effort, options: offers.efforts });
 
 interface Wanted {
-  what: keyof Choice;
+  what: keyof ModelChoice;
   wanted: string | undefined;
   options: readonly Option[] | undefined;
 }

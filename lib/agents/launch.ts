@@ -1,5 +1,5 @@
 import type { NetworkDoor, OpenNetwork } from '../sandbox/egress/networks.ts';
-import type { Told } from '../sandbox/egress/proxy.ts';
+import type { NetworkNews } from '../sandbox/egress/proxy.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
 import type { Runs } from '../tools/process/runs.ts';
@@ -28,7 +28,7 @@ export interface Launch {
   /** Whole lines of standard output alone. */
   onLine?: (line: string) => void;
   /** What it reached of the network, and what it was refused; each as often as it asks. */
-  onNetwork?: (told: Told) => void;
+  onNetwork?: (told: NetworkNews) => void;
 }
 
 /** Where a program runs, and what it may do there. */

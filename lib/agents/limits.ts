@@ -1,5 +1,5 @@
 /** A limit that the model's vendor sets, and when it ends where that was told. */
-export interface Limit {
+export interface UsageLimit {
   resume_at?: string;
 }
 
@@ -13,7 +13,7 @@ const LIMITED = [
  * What an error says of a limit that passes: undefined where it speaks of none. `resume_at` is there only where a moment
  * or a time to wait is told: one without its day or zone is left in the words.
  */
-export const limitIn = (error: string, now: Date): Limit | undefined => {
+export const limitIn = (error: string, now: Date): UsageLimit | undefined => {
   if (!LIMITED.some((pattern) => pattern.test(error))) return undefined;
   const at = toldMoment(error) ?? toldWait(error, now);
   return at === undefined ? {} : { resume_at: at };

@@ -2,7 +2,7 @@ import type { Environment } from '../tools/process/environment.ts';
 import { isFilled } from '../tools/process/find-program.ts';
 
 /** Whether there is a login, or a key: not whether it is good still, which only the network would say. */
-export type Login = 'yes' | 'no' | 'unknown';
+export type LoginState = 'yes' | 'no' | 'unknown';
 
 /** By what it is seen that an agent is logged in. */
 export interface LoginSigns {
@@ -15,11 +15,11 @@ export interface LoginSigns {
 }
 
 /** Looks for a login by what is known of the agent; nothing is started. `places`: where its state is, in the preset's order. */
-export const loginOf = (
+export const findLogin = (
   { logged_in_by: signs, state_dirs }: { logged_in_by?: LoginSigns; state_dirs: readonly string[] },
   env: Environment,
   places: readonly string[],
-): Login => {
+): LoginState => {
   if (signs === undefined) return 'unknown';
   const files = signs.files.map((file) => {
     const at = state_dirs.findIndex((dir) => file.startsWith(`${dir}/`));

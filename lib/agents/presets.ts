@@ -1,7 +1,7 @@
 import type { StatePlace } from '../sandbox/state/place.ts';
 import type { Environment } from '../tools/process/environment.ts';
-import type { Choice } from './choice.ts';
-import type { Login, LoginSigns } from './login.ts';
+import type { ModelChoice } from './choice.ts';
+import type { LoginState, LoginSigns } from './login.ts';
 import type { Phase } from './provider.ts';
 
 /** What an agent is to ask leave for in Work mode, each time. */
@@ -11,7 +11,7 @@ interface ToAsk {
 }
 
 /** How an agent is made to ask. */
-export interface Asking {
+export interface AskSwitches {
   /** `_meta` of the request that opens its session. */
   meta?: Record<string, unknown>;
   /** JSON objects for variables of its environment, into which what the operator has there is merged. */
@@ -35,7 +35,7 @@ export interface Preset {
   /** `_meta` of the request that opens its session, in both modes. */
   meta?: Record<string, unknown>;
   /** Without it, it asks by itself. */
-  asks?: (wanted: ToAsk) => Asking;
+  asks?: (wanted: ToAsk) => AskSwitches;
   /** Sent before a session is opened, when the variable is set. */
   authenticate?: { method: string; when: string };
   /** False where the usage it answers with covers the last model call only. */
@@ -63,15 +63,15 @@ export interface AcpAgent {
   modes: Record<Phase, readonly string[]>;
   meta?: Record<string, unknown>;
   /** What the settings choose where nobody else does. */
-  usual: Choice;
+  usual: ModelChoice;
   /** Of the Work turn alone. */
-  asking: Asking;
+  asking: AskSwitches;
   authenticate?: string;
   sums_turn: boolean;
   cost_restarts: boolean;
   token_by_env: boolean;
   /** Looked up anew with each call. */
-  loggedIn: () => Login;
+  loggedIn: () => LoginState;
   hint: string;
   login?: string;
 }

@@ -2,9 +2,9 @@ import type { QuestionAnswer } from '../../store/records/question.ts';
 import type { RunEvent } from '../../store/records/run-event.ts';
 import type { Usage } from '../../store/records/session.ts';
 import type { Bind } from '../sandbox/sandbox.ts';
-import type { Choice, Offers } from './choice.ts';
-import type { Limit } from './limits.ts';
-import type { Login } from './login.ts';
+import type { ModelChoice, Offers } from './choice.ts';
+import type { UsageLimit } from './limits.ts';
+import type { LoginState } from './login.ts';
 
 export type { PermissionOption, PrefixOption, RunEvent } from '../../store/records/run-event.ts';
 export type { Usage, Waiting } from '../../store/records/session.ts';
@@ -24,7 +24,7 @@ export interface ProviderInfo {
   version?: string;
   isolation: Isolation;
   /** Of agents: whether there is a login or a key for it. */
-  login?: Login;
+  login?: LoginState;
   /** What it offered when it was last started, where that is known. */
   offers?: Offers;
 }
@@ -95,7 +95,7 @@ export interface RunSpec {
   session_dir: string;
   prompt: PromptParts;
   /** Its model and effort; where left out, those of its settings. */
-  choice?: Choice;
+  choice?: ModelChoice;
   /** The agent's own session id from the plan turn, to resume where the agent can. */
   native_session_id?: string;
   /** What that session had cost when it was last heard of. */
@@ -133,7 +133,7 @@ export interface RunResult {
   /** Why it failed, in a sentence for the operator. */
   error?: string;
   /** It failed of a limit that passes, as the agent tells: going on later can work. */
-  limit?: Limit;
+  limit?: UsageLimit;
   /** Plan turns: the plan as Markdown. */
   plan?: string;
   /** Of this turn alone. */
@@ -168,7 +168,7 @@ export interface Provider {
   /** Its programs have a network of their own, and find MCP inside of it. */
   readonly own_network: boolean;
   /** What its settings choose where nobody else does. */
-  readonly usual?: Choice;
+  readonly usual?: ModelChoice;
   /** What can be chosen of it, with the model if one is. Without this, nothing can. */
   offers?(model?: string): Offers;
   /** Why it cannot be started, and what to install or set; undefined when it can. Nothing is started to tell. */

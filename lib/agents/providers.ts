@@ -4,12 +4,12 @@ import type { StatePlace } from '../sandbox/state/place.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { createAcpProvider } from './acp/acp.ts';
 import { askingOf } from './asking.ts';
-import { type Choice, NO_OFFERS } from './choice.ts';
+import { type ModelChoice, NO_OFFERS } from './choice.ts';
 import { createCommandProvider } from './command/command.ts';
 import type { Format } from './command/formats.ts';
 import { COMMAND_PRESETS, type CommandPreset } from './command/presets.ts';
 import type { ProviderDeps } from './launch.ts';
-import { type Login, loginOf } from './login.ts';
+import { type LoginState, findLogin } from './login.ts';
 import { createManualProvider } from './manual.ts';
 import type { PermissionPolicy } from './permissions.ts';
 import { type AcpAgent, PRESETS, type Preset } from './presets.ts';
@@ -19,7 +19,7 @@ import { createRunbookProvider } from './runbook/runbook.ts';
 import { STATE_RULES } from './state-rules.ts';
 
 /** An entry of `providers` in the settings. Each field given overrides the preset's. */
-interface AcpSettings extends Choice {
+interface AcpSettings extends ModelChoice {
   kind: 'acp';
   /** Which preset to start from; without it the preset of the entry's own name, if there is one. */
   preset?: string;
@@ -36,7 +36,7 @@ interface AcpSettings extends Choice {
 }
 
 /** Any program that does one turn and ends. */
-export interface CommandSettings extends Choice {
+export interface CommandSettings extends ModelChoice {
   kind: 'command';
   preset?: string;
   /** Program and arguments; `{prompt}` stands for the prompt, which is on standard input otherwise. */
@@ -57,7 +57,7 @@ interface UnsupportedSettings {
 
 type Entry = AcpSettings | CommandSettings | UnsupportedSettings;
 
-export interface ProviderSettings {
+export interface ProvidersConfig {
   /** The provider of new sessions; `runbook` when not given. */
   provider?: string;
   providers?: Record<string, Entry>;
@@ -73,7 +73,7 @@ export interface Providers {
 }
 
 /** The providers by name: the two built in, the agents known by name, and those of the settings, which win. */
-export const createProviders = (settings: ProviderSettings, deps: ProviderDeps): Providers => {
+export const createProviders = (settings: ProvidersConfig, deps: ProviderDeps): Providers => {
   const known = new Map<string, Provider>([
     ['runbook', createRunbookProvider(deps)],
     ['manual', createManualProvider()],
@@ -98,7 +98,7 @@ const infoOf = async (provider: Provider): Promise<ProviderInfo> => ({
 const fromSettings = (
   id: string,
   entry: Entry,
-  settings: ProviderSettings,
+  settings: ProvidersConfig,
   deps: ProviderDeps,
 ): Provider => {
   if (id === 'runbook' || id === 'manual') {
@@ -152,7 +152,7 @@ const commandProvider = (id: string, entry: CommandSettings, deps: ProviderDeps)
 const flagsOf = ({ plan, work }: CommandSettings, known?: CommandPreset) =>
   plan === undefined && work === undefined && known !== undefined ? { flags: known.flags } : {};
 
-const chosenBy = ({ model, effort }: Choice): Choice => ({
+const chosenBy = ({ model, effort }: ModelChoice): ModelChoice => ({
   ...(model !== undefined && { model }),
   ...(effort !== undefined && { effort }),
 });
@@ -163,7 +163,7 @@ const noSuchPreset = (id: string, preset: string, presets: object): string =>
 const acpProvider = (
   id: string,
   entry: AcpSettings,
-  settings: ProviderSettings,
+  settings: ProvidersConfig,
   deps: ProviderDeps,
 ): Provider => {
   const preset = presetOf(entry.preset ?? id);
@@ -239,7 +239,7 @@ const ownPlaces = (
   entry: Pick<AcpSettings, 'env' | 'state_dirs' | 'state_returns'>,
   preset: Preset,
   { env }: ProviderDeps,
-): { env: Environment; state: StatePlace[]; loggedIn: () => Login } => {
+): { env: Environment; state: StatePlace[]; loggedIn: () => LoginState } => {
   const given: Environment = { ...inherited(preset, env), ...preset.env, ...entry.env };
   const home = given.HOME ?? env.HOME ?? '/';
   const usual = usualPlaces(preset, given).map((path) => atHome(path, home));
@@ -251,7 +251,7 @@ const ownPlaces = (
     const rules = known ?? returns;
     return { path, ...(rules && { rules: { ...known, ...returns } }) };
   });
-  return { env: given, state, loggedIn: () => loginOf(preset, given, usual) };
+  return { env: given, state, loggedIn: () => findLogin(preset, given, usual) };
 };
 
 const atHome = (path: string, home: string): string => resolve(path.replace(/^~(?=\/)/, home));

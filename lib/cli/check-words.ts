@@ -2,7 +2,7 @@ import { counted } from '../../base/counted.ts';
 import { jsonText } from '../../base/json.ts';
 import type { Checked } from '../../store/check/check.ts';
 import type { Finding } from '../../store/check/finding.ts';
-import { placeOf } from '../daemon/system/problem-log.ts';
+import { positionText } from '../daemon/system/problem-log.ts';
 
 /** Something that was mended, and how. */
 export interface Mended {
@@ -18,7 +18,7 @@ interface Told extends Checked {
 }
 
 /** One line for each finding, one for all. */
-export const linesOf = (told: Told): string[] => [
+export const reportLines = (told: Told): string[] => [
   ...told.mended.map(({ file, code, done }) => `${file} mended ${code} ${done}`),
   ...told.findings.map((finding) => lineOf(finding, told.committed)),
   summaryOf(told),
@@ -26,18 +26,18 @@ export const linesOf = (told: Told): string[] => [
 
 const lineOf = (finding: Finding, committed: Told['committed']): string => {
   const next = nextStep(finding, committed);
-  const said = `${placeOf(finding)} ${finding.severity} ${finding.code} ${finding.message}`;
+  const said = `${positionText(finding)} ${finding.severity} ${finding.code} ${finding.message}`;
   return next === undefined ? said : `${said}. ${next}`;
 };
 
 /** The same for programs: the problems as the API has them, and what the command knows besides. */
-export const jsonOf = ({ items, findings, mended, committed }: Told): string => {
+export const reportJson = ({ items, findings, mended, committed }: Told): string => {
   const told = findings.map(({ mend, ...finding }) => ({
     ...finding,
     fixable: mend !== undefined,
     next: nextStep(finding, committed) ?? null,
   }));
-  const { errors, warnings } = countsOf(findings);
+  const { errors, warnings } = findingCounts(findings);
   return jsonText({ work_items: items, errors, warnings, problems: told, mended }, 2);
 };
 
@@ -64,7 +64,7 @@ const quoted = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
 const summaryOf = ({ items, findings, mended }: Told): string => {
-  const { errors, warnings, fixable } = countsOf(findings);
+  const { errors, warnings, fixable } = findingCounts(findings);
   const parts = [
     ...(mended.length > 0 ? [`${mended.length} mended`] : []),
     ...(errors > 0 ? [counted(errors, 'error')] : []),
@@ -75,7 +75,7 @@ const summaryOf = ({ items, findings, mended }: Told): string => {
   return `${counted(items, 'Work item')}: ${found}${fix}.`;
 };
 
-export const countsOf = (findings: readonly Finding[]) => ({
+export const findingCounts = (findings: readonly Finding[]) => ({
   errors: findings.filter(({ severity }) => severity === 'error').length,
   warnings: findings.filter(({ severity }) => severity === 'warning').length,
   fixable: findings.filter(({ mend }) => mend !== undefined).length,

@@ -12,7 +12,7 @@ import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { type Config, UsageError } from '../config.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';
 import { committedIn } from './check-git.ts';
-import { countsOf, jsonOf, linesOf, type Mended } from './check-words.ts';
+import { findingCounts, reportJson, reportLines, type Mended } from './check-words.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -38,15 +38,15 @@ export const check = async (
   const checked = await lookTwice(look);
   const committed = await git.known(checked.findings.map(({ file }) => file));
   const told = { ...checked, mended, committed };
-  if (json) say(jsonOf(told));
-  else for (const line of linesOf(told)) say(visible(line));
-  return countsOf(checked.findings).errors === 0 ? 0 : 1;
+  if (json) say(reportJson(told));
+  else for (const line of reportLines(told)) say(visible(line));
+  return findingCounts(checked.findings).errors === 0 ? 0 : 1;
 };
 
 // An editor may be in the middle of a save.
 const lookTwice = async (look: () => Promise<Checked>): Promise<Checked> => {
   const first = await look();
-  if (countsOf(first.findings).errors === 0) return first;
+  if (findingCounts(first.findings).errors === 0) return first;
   await delay(GRACE_MS);
   return look();
 };

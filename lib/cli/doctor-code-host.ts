@@ -5,10 +5,10 @@ import { createTokens } from '../codehost/github/tokens.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
 import { createGh, type Gh } from '../tools/process/gh.ts';
 import { projectsOf } from './doctor-workspace.ts';
-import { type Finding, note, ok, type Patient } from './finding.ts';
+import { type DoctorFinding, note, ok, type Patient } from './finding.ts';
 
 /** What issues and pull requests need. Nobody is asked over the network: whether the token is taken is the daemon's to say. */
-export const codeHost = async function* (patient: Patient): AsyncGenerator<Finding> {
+export const codeHost = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
   const gh = createGh(patient.config.env);
   yield await program(gh);
   const hosts = new Set<string>();
@@ -23,7 +23,7 @@ export const codeHost = async function* (patient: Patient): AsyncGenerator<Findi
   for (const host of hosts) yield await token(patient, gh, host);
 };
 
-const program = async (gh: Gh): Promise<Finding> => {
+const program = async (gh: Gh): Promise<DoctorFinding> => {
   const path = gh.program();
   if (path === undefined) return note('gh', 'not installed; optional');
   const version = await gh.version().catch(() => undefined);
@@ -36,7 +36,7 @@ const repository = async (
   { config, settings, git, layout }: Patient,
   project: string,
   path: string,
-): Promise<{ host: string; finding: Finding }> => {
+): Promise<{ host: string; finding: DoctorFinding }> => {
   const said = settings?.value?.codehost ?? {};
   try {
     const place = await findRepository(git, resolve(layout.root, path));
@@ -60,7 +60,7 @@ const repository = async (
   }
 };
 
-const token = async ({ config }: Patient, gh: Gh, host: string): Promise<Finding> => {
+const token = async ({ config }: Patient, gh: Gh, host: string): Promise<DoctorFinding> => {
   const found = await createTokens(config.env, gh)
     .of(host)
     .catch((error: Error) => error);

@@ -1,20 +1,20 @@
 import { unheldOn } from '../daemon/system/unheld.ts';
 import { lookAtGround } from '../sandbox/ground.ts';
-import { type Finding, missing, note, ok, type Patient } from './finding.ts';
+import { type DoctorFinding, missing, note, ok, type Patient } from './finding.ts';
 
 /** The programs of this machine. */
-export const machine = async function* (patient: Patient): AsyncGenerator<Finding> {
+export const machine = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
   yield node(process.versions.node);
   yield await git(patient);
   yield* sandbox(patient);
 };
 
-export const node = (version: string): Finding =>
+export const node = (version: string): DoctorFinding =>
   isAtLeast(version, [20, 19])
     ? ok('node', version)
     : missing('node', `${version} is too old: install 20.19 or newer`);
 
-const git = async ({ git: { program, run } }: Patient): Promise<Finding> => {
+const git = async ({ git: { program, run } }: Patient): Promise<DoctorFinding> => {
   if (program === undefined) return missing('git', 'not installed: install git 2.39 or newer');
   const { stdout } = await run('/', ['version'], { read: true });
   const version = /\d+(?:\.\d+)+/.exec(stdout.toString('utf8'))?.[0] ?? 'unknown';
@@ -28,7 +28,7 @@ const isAtLeast = (version: string, [major, minor]: readonly [number, number]): 
   return first > major || (first === major && second >= minor);
 };
 
-const sandbox = function* ({ sandbox: box }: Patient): Generator<Finding> {
+const sandbox = function* ({ sandbox: box }: Patient): Generator<DoctorFinding> {
   if (box.kind === 'bubblewrap')
     yield ok('bubblewrap', 'works: in Plan mode the system itself keeps an agent from writing');
   for (const { about, sentence } of unheldOn({ ...lookAtGround(), sandbox: box }))

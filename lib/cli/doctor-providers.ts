@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isInside } from '../../base/path-contains.ts';
+import { pathContains } from '../../base/path-contains.ts';
 import type { ProviderInfo } from '../agents/provider.ts';
 import { createProviders } from '../agents/providers.ts';
 import { NO_MCP } from '../sandbox/egress/mcp-door.ts';
@@ -9,10 +9,10 @@ import { createNetworkDoor } from '../sandbox/egress/networks.ts';
 import { createWorld } from '../sandbox/egress/world.ts';
 import { forgetState } from '../sandbox/state/open.ts';
 import { createRuns } from '../tools/process/runs.ts';
-import { type Finding, missing, note, ok, type Patient } from './finding.ts';
+import { type DoctorFinding, missing, note, ok, type Patient } from './finding.ts';
 
 /** Who could plan and work. Only the one that the settings name has to be there. */
-export const providers = async function* (patient: Patient): AsyncGenerator<Finding> {
+export const providers = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
   const { config, settings, sandbox } = patient;
   const states = `dossier-doctor-${randomUUID()}`;
   const known = createProviders((settings?.value ?? {}) as Parameters<typeof createProviders>[0], {
@@ -24,7 +24,7 @@ export const providers = async function* (patient: Patient): AsyncGenerator<Find
     }),
     runs: createRuns(),
     states: join(tmpdir(), states),
-    isInside,
+    isInside: pathContains,
   });
   if (known.get(known.chosen) === undefined)
     yield missing('provider', `the settings name ${known.chosen}, and there is none of that name`);
@@ -35,7 +35,7 @@ export const providers = async function* (patient: Patient): AsyncGenerator<Find
 const finding = (
   { id, available, reason = '', version, isolation, login }: ProviderInfo,
   chosen: boolean,
-): Finding => {
+): DoctorFinding => {
   const role = chosen ? ', runs new sessions' : '';
   if (available) {
     const say = login === 'no' ? note : ok;

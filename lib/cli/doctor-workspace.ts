@@ -2,20 +2,20 @@ import { resolve } from 'node:path';
 import { holderOf } from '../../store/daemon-lock.ts';
 import { FormatError, refuseNewer } from '../../store/format.ts';
 import { inspectWorkspace, isThere } from '../../store/inspect.ts';
-import { problemOf } from '../../store/items/item-files.ts';
+import { entryProblem } from '../../store/items/item-files.ts';
 import type { FileProblem } from '../../store/text/problem.ts';
 import { lookForWaiting } from '../../store/trust/look.ts';
 import { plain, trustCommandFor } from '../../store/trust/told.ts';
-import { howToRaise, type Limit, watchLimit } from '../../store/watch/watch-limits.ts';
+import { howToRaise, type SystemLimit, watchLimit } from '../../store/watch/watch-limits.ts';
 import { whyNotWritten, whyNoWorkspace } from '../../store/workspace-files.ts';
-import { placeOf } from '../daemon/system/problem-log.ts';
+import { positionText } from '../daemon/system/problem-log.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';
 import { findRepository } from '../tools/git/read/repository.ts';
 import { homeOf } from '../tools/git/write/commit.ts';
-import { type Finding, missing, note, ok, type Patient } from './finding.ts';
+import { type DoctorFinding, missing, note, ok, type Patient } from './finding.ts';
 
 /** The workspace, and the repositories that its Work items are worked on in. */
-export const workspace = async function* (patient: Patient): AsyncGenerator<Finding> {
+export const workspace = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
   const { root } = patient.layout;
   if (!isThere(root)) {
     yield note('workspace', `${root} is not there yet: dossier init makes it`);
@@ -35,7 +35,7 @@ export const workspace = async function* (patient: Patient): AsyncGenerator<Find
   yield* repositories(patient);
 };
 
-const format = function* ({ layout }: Patient): Generator<Finding> {
+const format = function* ({ layout }: Patient): Generator<DoctorFinding> {
   try {
     refuseNewer(layout);
   } catch (error) {
@@ -44,16 +44,16 @@ const format = function* ({ layout }: Patient): Generator<Finding> {
   }
 };
 
-const daemon = ({ layout }: Patient): Finding => {
+const daemon = ({ layout }: Patient): DoctorFinding => {
   const holder = holderOf(layout);
   if (holder === undefined) return ok('daemon', 'none runs on this workspace');
   const where = holder.url === undefined ? '' : `, listening on ${holder.url}`;
   return ok('daemon', `process ${holder.pid} on ${holder.host}, since ${holder.since}${where}`);
 };
 
-const settings = async function* (patient: Patient): AsyncGenerator<Finding> {
+const settings = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
   const { settings: entry } = patient;
-  const problems = problemOf('workspace.md', entry);
+  const problems = entryProblem('workspace.md', entry);
   const advice = await adviseOn(patient);
   if (entry === undefined)
     yield note('settings', 'no workspace.md: dossier init makes one, the defaults hold');
@@ -63,9 +63,9 @@ const settings = async function* (patient: Patient): AsyncGenerator<Finding> {
 };
 
 const saidOf = ({ column: _column, ...problem }: FileProblem): string =>
-  `${placeOf(problem)}: ${problem.message}`;
+  `${positionText(problem)}: ${problem.message}`;
 
-const trust = function* ({ layout, config }: Patient): Generator<Finding> {
+const trust = function* ({ layout, config }: Patient): Generator<DoctorFinding> {
   if (config.trust) return;
   const waiting = lookForWaiting(layout).map(({ key }) => plain(key));
   if (waiting.length === 0) return;
@@ -74,18 +74,18 @@ const trust = function* ({ layout, config }: Patient): Generator<Finding> {
   yield note('trust', `${what}: ${said}`);
 };
 
-const records = function* ({ layout }: Patient): Generator<Finding> {
+const records = function* ({ layout }: Patient): Generator<DoctorFinding> {
   const { items, problems, watches } = inspectWorkspace(layout);
   yield ok('Work items', String(items));
   if (problems.length > 0)
     yield note(
       'records',
-      `${problems.length} cannot be read, the first is ${placeOf(problems[0] as FileProblem)}: dossier check names all`,
+      `${problems.length} cannot be read, the first is ${positionText(problems[0] as FileProblem)}: dossier check names all`,
     );
   yield inotify(watches, watchLimit());
 };
 
-export const inotify = (wanted: number, limit: Limit | undefined): Finding => {
+export const inotify = (wanted: number, limit: SystemLimit | undefined): DoctorFinding => {
   if (limit === undefined) return ok('inotify', 'this system has no limit');
   const { name, value } = limit;
   if (value >= wanted) return ok('inotify', `${name} is ${value}, and about ${wanted} are wanted`);
@@ -95,7 +95,7 @@ export const inotify = (wanted: number, limit: Limit | undefined): Finding => {
   );
 };
 
-const history = async ({ git, layout }: Patient): Promise<Finding> => {
+const history = async ({ git, layout }: Patient): Promise<DoctorFinding> => {
   if (git.program === undefined) return note('history', 'not kept without git');
   const home = await homeOf(git, layout.root);
   return home === undefined
@@ -103,7 +103,7 @@ const history = async ({ git, layout }: Patient): Promise<Finding> => {
     : ok('history', `in the git repository ${home.repository.path}`);
 };
 
-const repositories = async function* (patient: Patient): AsyncGenerator<Finding> {
+const repositories = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
   const { git } = patient;
   const named = projectsOf(patient);
   if (Object.keys(named).length === 0)
@@ -126,7 +126,7 @@ const repository = async (
   { git, layout }: Patient,
   project: string,
   named: string,
-): Promise<Finding> => {
+): Promise<DoctorFinding> => {
   const path = resolve(layout.root, named);
   const found = await findRepository(git, path).catch((error: Error) => error);
   if (found instanceof Error) return missing('repository', `${project}: ${found.message}`);

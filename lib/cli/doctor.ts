@@ -2,7 +2,7 @@ import { visible } from '../../base/visible.ts';
 import { readInForce, readSettings } from '../../store/globals.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Settings } from '../../store/records/settings.ts';
-import type { Entry } from '../../store/text/entry.ts';
+import type { ReadEntry } from '../../store/text/entry.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { createSandbox } from '../sandbox/sandbox.ts';
@@ -12,7 +12,7 @@ import { codeHost } from './doctor-code-host.ts';
 import { machine } from './doctor-machine.ts';
 import { providers } from './doctor-providers.ts';
 import { workspace } from './doctor-workspace.ts';
-import type { Finding, Patient } from './finding.ts';
+import type { DoctorFinding, Patient } from './finding.ts';
 
 /**
  * Says what is there, what is missing and what to install. Takes no lock and leaves nothing behind, so it works beside
@@ -29,7 +29,7 @@ export const doctor = async (
   const { sandbox: setting = 'auto', sandbox_readable } = settings?.value ?? {};
   const sandbox = createSandbox(setting, env, sandbox_readable);
   const patient: Patient = { config, env, layout, settings, sandbox, git: createGit({ env }) };
-  const findings: Finding[] = [];
+  const findings: DoctorFinding[] = [];
   for (const examine of [machine, workspace, codeHost, providers]) {
     for await (const finding of examine(patient)) {
       findings.push(finding);
@@ -42,11 +42,11 @@ export const doctor = async (
 };
 
 // What does not hold is not tried out either: a program that it names would be started.
-const trustedSettings = (layout: Layout, all: boolean): Entry<Settings> | undefined => {
+const trustedSettings = (layout: Layout, all: boolean): ReadEntry<Settings> | undefined => {
   const entry = readSettings(layout);
   if (entry?.value === undefined) return entry;
   return { ...entry, value: readInForce(layout, all).settings };
 };
 
-const lineOf = ({ verdict, about, detail }: Finding): string =>
+const lineOf = ({ verdict, about, detail }: DoctorFinding): string =>
   `${verdict.padEnd(8)}${about.padEnd(14)}${detail}`;

@@ -1,13 +1,13 @@
 import type { Layout } from '../../store/layout.ts';
 import type { Settings } from '../../store/records/settings.ts';
-import type { Entry } from '../../store/text/entry.ts';
+import type { ReadEntry } from '../../store/text/entry.ts';
 import type { Config } from '../config.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Git } from '../tools/git/run/git.ts';
 import type { Environment } from '../tools/process/environment.ts';
 
 /** One line of what the doctor says. `missing`: Dossier cannot do without it; `note`: it can, and this is the price. */
-export interface Finding {
+export interface DoctorFinding {
   verdict: 'ok' | 'missing' | 'note';
   about: string;
   detail: string;
@@ -19,20 +19,20 @@ export interface Patient {
   env: Environment;
   layout: Layout;
   /** Undefined where there is no workspace.md. */
-  settings: Entry<Settings> | undefined;
+  settings: ReadEntry<Settings> | undefined;
   sandbox: Sandbox;
   git: Git;
 }
 
-export const ok = (about: string, detail: string): Finding => ({ verdict: 'ok', about, detail });
+export const ok = (about: string, detail: string): DoctorFinding => ({ verdict: 'ok', about, detail });
 
-export const missing = (about: string, detail: string): Finding => ({
+export const missing = (about: string, detail: string): DoctorFinding => ({
   verdict: 'missing',
   about,
   detail,
 });
 
-export const note = (about: string, detail: string): Finding => ({
+export const note = (about: string, detail: string): DoctorFinding => ({
   verdict: 'note',
   about,
   detail,

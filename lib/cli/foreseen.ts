@@ -1,4 +1,4 @@
-import { whyNot } from '../../store/workspace-files.ts';
+import { fileRefusal } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 
 const SENTENCES = ['Refusal', 'ServiceError', 'StoreError', 'WorkspaceHeldError', 'FormatError'];
@@ -11,7 +11,7 @@ export const sentenceOf = (
   if (!(error instanceof Error)) return undefined;
   if (SENTENCES.includes(error.name))
     return /[.!?]$/.test(error.message) ? error.message : `${error.message}.`;
-  const words = whyNot(error);
+  const words = fileRefusal(error);
   // A write to an open file says not which.
   const { path = workspace } = error as NodeJS.ErrnoException;
   return words === undefined || path === undefined

@@ -3,7 +3,7 @@ import type { BacklogProject } from '../../store/archive/backlog-files.ts';
 import { STATES } from '../../store/records/case.ts';
 import type { BroughtIn, ImportOptions } from '../out/import/bring-in.ts';
 import type { BacklogImport } from '../out/import/import-backlog.ts';
-import type { Conflict } from '../out/import/plan.ts';
+import type { ImportConflict } from '../out/import/plan.ts';
 
 const SHOWN = 20;
 
@@ -39,7 +39,7 @@ const amount = (items: number, files: number): string => {
   return parts.join(' and ');
 };
 
-const left = (conflicts: readonly Conflict[], isDone: boolean): string[] => {
+const left = (conflicts: readonly ImportConflict[], isDone: boolean): string[] => {
   if (conflicts.length === 0) return [];
   const head = isDone ? 'Left as they are here:' : 'In the way:';
   return [head, ...listed(conflicts.map(({ path, why }) => `${path} ${why}`))];
@@ -57,7 +57,7 @@ const next = (isDone: boolean, workspace: string): string[] =>
   isDone ? [`Next: dossier serve --workspace ${workspace}`] : ['Nothing was written'];
 
 /** Why an import was refused, all conflicts that were found among it. */
-export const aboutConflicts = (conflicts: readonly Conflict[]): string[] => {
+export const aboutConflicts = (conflicts: readonly ImportConflict[]): string[] => {
   const isHopeless = conflicts.some(({ isFault }) => isFault);
   return [
     `${counted(conflicts.length, 'conflict')}, so nothing was imported:`,

@@ -9,16 +9,16 @@ import { hasCode } from '../../store/disk/durable.ts';
 import { StoreError } from '../../store/errors.ts';
 import { isThere } from '../../store/inspect.ts';
 import { layoutOf } from '../../store/layout.ts';
-import { Problem } from '../../store/text/problem.ts';
+import { ProblemAnswer } from '../../store/text/problem.ts';
 import { lookForWaiting } from '../../store/trust/look.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
-import { shown } from '../guard/trust/show.ts';
+import { waitingLines } from '../guard/trust/show.ts';
 import { type BroughtIn, type ImportOptions, isRefused } from '../out/import/bring-in.ts';
 import { importArchive } from '../out/import/import-archive.ts';
 import { importBacklog } from '../out/import/import-backlog.ts';
 import { aboutArchive, aboutBacklog, aboutConflicts } from './import-words.ts';
-import { checkWorkspace } from './places.ts';
+import { needWorkspace } from './places.ts';
 import { Refusal } from './refusal.ts';
 import { askedToStop } from './signals.ts';
 
@@ -60,7 +60,7 @@ const aboutTrust = ({ workspace }: Config): string[] => {
   if (waiting.length === 0) return [];
   return [
     'Waits until you have looked at it and said yes, on this machine:',
-    ...shown(waiting),
+    ...waitingLines(waiting),
     `Next: dossier trust --workspace ${workspace}`,
   ];
 };
@@ -115,7 +115,7 @@ const fromBacklog = async (
 const ready = (config: Config, signal: AbortSignal | undefined): ImportOptions => {
   const { workspace } = config;
   const { dry_run: dryRun = false, keep_existing: keepExisting = false } = config.import ?? {};
-  if (!dryRun) checkWorkspace(config);
+  if (!dryRun) needWorkspace(config);
   const why = isThere(workspace) ? whyNoWorkspace(workspace) : undefined;
   if (why !== undefined) throw new Refusal(`${workspace} ${why}. Give another with --workspace.`);
   return { workspace, dryRun, keepExisting, ...(signal !== undefined && { signal }) };
@@ -132,7 +132,7 @@ const asRefusal = (error: unknown, { workspace }: Config): unknown => {
     return new Refusal(error.message);
   if (error instanceof WorkspaceHeldError)
     return new Refusal(`${error.message} Nothing was imported.`);
-  if (error instanceof Problem)
+  if (error instanceof ProblemAnswer)
     return new Refusal(`The settings of the project cannot be read: ${error.message}.`);
   if (hasCode(error, 'ENOSPC', 'EDQUOT'))
     return new Refusal(`The disk of ${workspace} is full. Make room, and run the import again.`);

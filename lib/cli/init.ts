@@ -7,7 +7,7 @@ import type { Git } from '../tools/git/run/git.ts';
 import { hasIdentity, homeOf, uncommitted } from '../tools/git/write/commit.ts';
 import { commitOnly } from '../tools/git/write/commit-only.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
-import { checkWorkspace } from './places.ts';
+import { needWorkspace } from './places.ts';
 
 type Say = (line: string) => void;
 
@@ -15,7 +15,7 @@ const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 
 /** Makes a workspace, and a git repository of it unless it is in one. Changes nothing that is there: run it twice. */
 export const init = async (config: Config, say: Say = toStandardOutput): Promise<number> => {
-  checkWorkspace(config);
+  needWorkspace(config);
   const { workspace, env } = config;
   say(`The workspace is ${workspace}`);
   const made = await makeWorkspaceFiles(layoutOf(workspace));

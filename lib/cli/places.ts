@@ -10,7 +10,7 @@ import { cleanEnvironment } from '../tools/process/environment.ts';
 import { Refusal } from './refusal.ts';
 
 /** Makes the workspace's directory if need be. Throws a Refusal when it cannot be one. */
-export const checkWorkspace = ({ workspace }: Config): void => {
+export const needWorkspace = ({ workspace }: Config): void => {
   const why = makeWorkspace(workspace);
   if (why !== undefined)
     throw new Refusal(`${workspace} ${why}. Give another directory with --workspace.`);

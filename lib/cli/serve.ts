@@ -1,5 +1,5 @@
 import type { Server } from '@hapi/hapi';
-import { within } from '../../base/within.ts';
+import { settlesWithin } from '../../base/within.ts';
 import { operatorConsole } from '../../routes/console/console.ts';
 import { sections } from '../../routes/index.ts';
 import { layoutOf } from '../../store/layout.ts';
@@ -17,7 +17,7 @@ import {
   checkHost,
   checkPort,
   checkRepository,
-  checkWorkspace,
+  needWorkspace,
   whyNotListening,
 } from './places.ts';
 import { askedToStop, outliveLimits } from './signals.ts';
@@ -38,7 +38,7 @@ export const serve = async (config: Config, version: VersionInfo): Promise<numbe
   checkHost(config);
   await checkRepository(config);
   await checkPort(config);
-  checkWorkspace(config);
+  needWorkspace(config);
   const running = await start(config, log, version);
   endOnCrash(log, running);
   const server = await listen(config, log, running);
@@ -81,7 +81,7 @@ const start = async (config: Config, log: Log, version: VersionInfo): Promise<Ru
 const endOnCrash = (log: Log, running: Running): void => {
   process.on('uncaughtException', (error) => {
     log.error({ err: error }, 'Nobody foresaw this: the daemon ends');
-    void within(running.close(), CRASH_MS).then(() => process.exit(1));
+    void settlesWithin(running.close(), CRASH_MS).then(() => process.exit(1));
   });
 };
 

@@ -1,6 +1,6 @@
 import { counted } from '../../base/counted.ts';
 import { trustCommandFor } from '../../store/trust/told.ts';
-import { shown } from '../guard/trust/show.ts';
+import { waitingLines } from '../guard/trust/show.ts';
 import { listWaiting, trust } from '../guard/trust/trust.ts';
 import type { Service } from '../service.ts';
 import { askYesNo, isTerminal } from './terminal.ts';
@@ -10,7 +10,7 @@ export const askAboutTrust = async (service: Service, signal: AbortSignal): Prom
   if (!isTerminal()) return;
   const waiting = await listWaiting(service);
   if (waiting.length === 0) return;
-  process.stdout.write(`\n${shown(waiting).join('\n')}\n`);
+  process.stdout.write(`\n${waitingLines(waiting).join('\n')}\n`);
   const yes = await askYesNo(`Trust ${counted(waiting.length, 'value')} on this machine?`, signal);
   if (!yes) {
     if (!signal.aborted)

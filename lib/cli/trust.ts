@@ -6,7 +6,7 @@ import type { WaitingValue } from '../../store/records/trust.ts';
 import { lookForWaiting, trustOnDisk } from '../../store/trust/look.ts';
 import { trustCommandFor } from '../../store/trust/told.ts';
 import type { Config } from '../config.ts';
-import { shown } from '../guard/trust/show.ts';
+import { waitingLines } from '../guard/trust/show.ts';
 import { Refusal } from './refusal.ts';
 import { askYesNo, isTerminal } from './terminal.ts';
 
@@ -30,7 +30,7 @@ export const trustCommand = async (
     say(`Nothing in ${layout.root} waits for you: all of it holds on this machine.`);
     return 0;
   }
-  for (const line of shown(waiting)) say(line);
+  for (const line of waitingLines(waiting)) say(line);
   if (list) return 0;
   if (!all && !(await agreed(waiting, trustCommandFor(layout)))) {
     say('Nothing was trusted.');

@@ -1,5 +1,5 @@
 /** What a remote's URL says: a repository on some host, by one of the ways to talk to it; or why it is none. */
-export type Address =
+export type RemoteUrl =
   | { host: string; owner: string; name: string; by: 'ssh' | 'web' }
   | { why: string };
 
@@ -7,7 +7,7 @@ export type Address =
  * Takes a remote's URL apart: https, http, git, ssh and git+ssh, and scp's way of writing. The port is a part of the host
  * on the web, where the API is too, and not by ssh. Whether the host is a code host is another question.
  */
-export const addressIn = (url: string): Address => {
+export const addressIn = (url: string): RemoteUrl => {
   const text = url.trim();
   if (text === '') return { why: 'has no URL' };
   if (/^([A-Za-z]:[\\/]|[/~.\\]|file:)/i.test(text)) return LOCAL;
@@ -18,12 +18,12 @@ export const addressIn = (url: string): Address => {
   return host === undefined || path === undefined ? LOCAL : addressOf({ host, path, by: 'ssh' });
 };
 
-const LOCAL: Address = { why: 'is a path on this machine' };
+const LOCAL: RemoteUrl = { why: 'is a path on this machine' };
 
 const SSH = ['ssh', 'git+ssh', 'ssh+git'];
 const WEB = ['https', 'http'];
 
-const fromUrl = (text: string, scheme: string): Address => {
+const fromUrl = (text: string, scheme: string): RemoteUrl => {
   // Of the other kinds, the standard leaves the host as it is written.
   const plain = `https${text.slice(scheme.length)}`;
   if (!URL.canParse(plain)) return { why: 'cannot be read' };
@@ -42,7 +42,7 @@ interface Parts {
   by: 'ssh' | 'web';
 }
 
-const addressOf = ({ host: written, path, by }: Parts): Address => {
+const addressOf = ({ host: written, path, by }: Parts): RemoteUrl => {
   const host = commonName(written.toLowerCase(), by);
   const [owner = '', name = '', ...more] = segmentsOf(path);
   if (more.length > 0 || name === '')

@@ -16,7 +16,7 @@ import { openApi } from '../http/openapi.ts';
 import type { EventDoc } from '../http/openapi-events.ts';
 import type { ErrorLog } from '../http/problem.ts';
 import { route, type Section } from '../http/route.ts';
-import { shown } from '../http/shown.ts';
+import { credentialOf } from '../http/shown.ts';
 import type { Streams } from '../http/sse.ts';
 import { serveUpgrades } from '../http/websocket.ts';
 import { addWhenAsked } from '../http/when-asked.ts';
@@ -86,7 +86,7 @@ const guard = (hapi: Server, { checkKey, service }: ServerOptions): void => {
     const { headers } = raw.req;
     const refusal = notLocal(headers, Number(hapi.info.port));
     if (refusal !== undefined) throw refusal;
-    app.credential = await shown(headers, {
+    app.credential = await credentialOf(headers, {
       path,
       port: Number(hapi.info.port),
       checkKey,

@@ -1,4 +1,4 @@
-import { isInside } from '../../base/path-contains.ts';
+import { pathContains } from '../../base/path-contains.ts';
 import { followLocks } from '../../base/turns.ts';
 import { createFirstAnswers } from '../../store/first-answers.ts';
 import { settingsOf } from '../../store/globals.ts';
@@ -47,7 +47,7 @@ import { createRuns, type Runs } from '../tools/process/runs.ts';
 import { recoverConflicts } from '../work/conflicts/recover.ts';
 import { recoverPlanning } from '../work/generate/recover.ts';
 import { followUp } from '../work/proof/gate.ts';
-import { attendSessions } from '../work/sessions/lifecycle/attend.ts';
+import { followCases } from '../work/sessions/lifecycle/attend.ts';
 import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
 import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';
 import { createEngine } from '../work/sessions/live/engine.ts';
@@ -96,7 +96,7 @@ export const startService = async (
   autocommit.start();
   advise();
   await takeUp(service);
-  attendSessions(service);
+  followCases(service);
   const attention = open.watch(() => {
     changed();
     wakeQueue(service).catch((error: unknown) =>
@@ -264,7 +264,7 @@ const providersOf = (
     if (made?.from !== from) {
       const given = from as Parameters<typeof createProviders>[0];
       const { states } = store.layout;
-      const deps = { env, sandbox: sandbox(), states, network: network(), runs, isInside };
+      const deps = { env, sandbox: sandbox(), states, network: network(), runs, isInside: pathContains };
       made = { from, providers: createProviders(given, deps) };
     }
     return made.providers;

@@ -36,13 +36,13 @@ export const visibleMarkdown = ({ content, sha256 }: TextAnswered): Answer<strin
   markdown({ content: visible(content), sha256 });
 
 /** Bytes: the lines of a patch are written as the files are that it changes. */
-export const diff = (patch: Buffer): Answer<string> =>
+export const patchAnswer = (patch: Buffer): Answer<string> =>
   new Answer<string>(patch, { 'content-type': 'text/x-diff; charset=utf-8' });
 
 export const noContent = (): Answer<never> => new Answer<never>(undefined);
 
 /** The bytes of an answer's body. A ready Buffer costs nothing more; a text that names its type is no JSON. */
-export const bytesOf = ({ body, headers }: Answer<unknown>): Buffer | undefined => {
+export const bodyBytes = ({ body, headers }: Answer<unknown>): Buffer | undefined => {
   if (body === undefined || Buffer.isBuffer(body)) return body;
   const text = typeof body === 'string' && 'content-type' in headers ? body : jsonText(body);
   return Buffer.from(text);

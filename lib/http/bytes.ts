@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../errors.ts';
 
-export interface Limits {
+export interface BodyLimits {
   maxBytes: number;
   /** How long the body may take, in milliseconds. */
   patienceMs: number;
@@ -22,7 +22,7 @@ export const UNREAD = {
  * The whole body as it was sent. Throws `too_large` and `request_timeout`, but only after the client has stopped
  * sending or patience ends: an answer given earlier would be lost with the connection.
  */
-export const readBytes = (body: Readable, declared: number, limits: Limits): Promise<Buffer> =>
+export const readBytes = (body: Readable, declared: number, limits: BodyLimits): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const { maxBytes, patienceMs } = limits;
     const parts: Buffer[] = [];

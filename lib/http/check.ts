@@ -3,10 +3,10 @@ import type { TLocalizedValidationError as Complaint } from 'typebox/error';
 import type { FieldError } from '../errors.ts';
 import type { JsonSchema } from './schema.ts';
 
-export type Check = (value: unknown) => FieldError[];
+export type CheckValue = (value: unknown) => FieldError[];
 
 /** Compiles the schema at the first call. What is found wrong is said for a person, each thing once. */
-export const checker = (schemaOf: () => JsonSchema): Check => {
+export const checker = (schemaOf: () => JsonSchema): CheckValue => {
   let compiled: { schema: JsonSchema; validator: ReturnType<typeof Compile> } | undefined;
   return (value) => {
     if (compiled === undefined) {

@@ -31,7 +31,7 @@ interface LoggedIn {
 type Went = Shown | LoggedIn | string;
 
 /** A page of the operator's console, or what one of its forms is sent to: no part of the API. */
-export interface Page {
+export interface ConsolePage {
   method: 'GET' | 'POST';
   /** In hapi's form, below /dashboard. */
   path: string;
@@ -45,7 +45,7 @@ export interface Page {
 
 /** The pages, and the one style sheet of all. */
 export interface Console {
-  pages: readonly Page[];
+  pages: readonly ConsolePage[];
   /** The page that is shown to who names none. */
   home: string;
   style: { path: string; css: string };
@@ -73,7 +73,7 @@ const topRoute: ServerRoute = {
 const NOTHING_HERE = `There is nothing at /. The API begins at its paths, such as /health and /cases; all of them are listed in /openapi.json. The console for a browser is at ${CONSOLE}.`;
 
 // To the operator, and to no process of an agent's; with nothing in it that a browser would run.
-const pageRoute = (page: Page, service: Service): ServerRoute => ({
+const pageRoute = (page: ConsolePage, service: Service): ServerRoute => ({
   method: page.method,
   path: page.path,
   options: page.method === 'GET' ? {} : { payload: UNREAD },
@@ -123,7 +123,7 @@ const send = (went: Went, h: ResponseToolkit) => {
 };
 
 const answerOf = async (
-  page: Page,
+  page: ConsolePage,
   request: Request,
   { asked, service }: { asked: Asked; service: Service },
 ): Promise<Went> => {

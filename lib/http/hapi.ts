@@ -1,14 +1,14 @@
 import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { bytesOf } from './answer.ts';
+import { bodyBytes } from './answer.ts';
 import { readBytes, UNREAD } from './bytes.ts';
 import { admitOperator } from './door.ts';
 import { sendDownload } from './download.ts';
 import { inputReader } from './input.ts';
 import type { Credential } from './local-only.ts';
 import { madeOnce } from './once.ts';
-import { type ErrorLog, problemOf } from './problem.ts';
+import { type ErrorLog, problemAnswer } from './problem.ts';
 import { partAsked } from './range.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
 import { isDownload, isFile, isStream } from './schema.ts';
@@ -73,7 +73,7 @@ export const answerProblems =
   (log: ErrorLog): Lifecycle.Method =>
   ({ response }, h) => {
     if (!(response instanceof Error)) return h.continue;
-    const { status, headers, body } = problemOf(response, log);
+    const { status, headers, body } = problemAnswer(response, log);
     const answer = h.response(body).code(status).type('application/problem+json');
     return withHeaders(answer, headers);
   };
@@ -97,7 +97,7 @@ const send = (route: Route, result: Result, request: Request, h: ResponseToolkit
     return h.response().code(304).header('etag', tag);
   }
   const status = answered.status ?? route.status ?? (body === undefined ? 204 : 200);
-  const bytes = bytesOf(answered);
+  const bytes = bodyBytes(answered);
   if (isFile(route) && bytes !== undefined && tag !== undefined)
     return sendFile({ bytes, tag, headers }, request, h);
   const answer = h.response(bytes).code(status);

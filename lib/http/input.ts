@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { type FieldError, notFound, ServiceError } from '../errors.ts';
 import { readBody } from './body.ts';
-import { type Check, checker } from './check.ts';
+import { type CheckValue, checker } from './check.ts';
 import { bearerOf, type ShownKey } from './local-only.ts';
 import type { Input, Route } from './route.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from './schema.ts';
 
 /** What a request says, as hapi has taken it apart. */
-export interface Asked {
+export interface RequestParts {
   params: Record<string, unknown>;
   query: Record<string, unknown>;
   headers: Record<string, string | string[] | undefined>;
@@ -22,7 +22,7 @@ export interface Asked {
   key?: ShownKey | undefined;
 }
 
-type Read = (asked: Asked) => Input<unknown, unknown, unknown>;
+type Read = (asked: RequestParts) => Input<unknown, unknown, unknown>;
 
 /**
  * Makes the reader of a route's input. Params and query are converted from text, a JSON body is not.
@@ -112,7 +112,7 @@ const whatIs = (path: string, param: string): string => {
   return collection.replace(/ies$/, 'y').replace(/s$/, '').replaceAll('-', ' ');
 };
 
-const bodyChecker = (route: Route): Check => {
+const bodyChecker = (route: Route): CheckValue => {
   if (route.raw === true || route.upload === true) return () => [];
   const check = checker(() => bodySchema(route));
   const isOptional = bodyIsOptional(route);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { withIdsOf } from '../../store/new-id.ts';
 import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
-import { bytesOf } from './answer.ts';
+import { bodyBytes } from './answer.ts';
 import { Answer, type Route } from './route.ts';
 import { isUpload } from './upload.ts';
 
@@ -70,7 +70,7 @@ const hashOf = async ({ method }: Route, { headers, url, body }: Said): Promise<
 const kept = (route: Route, result: unknown): Kept => {
   const answer = result instanceof Answer ? result : new Answer<unknown>(result);
   const { headers, etag } = answer;
-  const bytes = bytesOf(answer);
+  const bytes = bodyBytes(answer);
   return {
     status: answer.status ?? route.status ?? 200,
     headers,

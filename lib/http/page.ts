@@ -18,7 +18,7 @@ export const PageQuery = {
   ),
 };
 
-export interface Page {
+export interface ListPage {
   limit?: number;
   after?: string;
 }
@@ -32,7 +32,7 @@ interface Cut<T> {
 /** One page of a list. An `after` that is not in it is a 400: a page must not silently begin anew. */
 export const cut = <T extends { id: string }>(
   all: readonly T[],
-  { limit = all.length, after }: Page,
+  { limit = all.length, after }: ListPage,
 ): Cut<T> => {
   const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
   if (after !== undefined && start === 0) throw notInList(after);
@@ -50,7 +50,7 @@ const MOST = 1000;
 /** The same of a list that is read one by one, and no further than the page reaches: 1000 where no limit is given. */
 export const pageOf = async <T extends { id: string }>(
   all: AsyncIterable<T>,
-  query: Page,
+  query: ListPage,
   path: string,
 ): Promise<Answer<T[]>> => {
   const { limit = MOST, after } = query;
@@ -70,7 +70,7 @@ export const pageOf = async <T extends { id: string }>(
 /** A list as a bare array, with `Link: …; rel="next"` where there is more, and a tag of its content. */
 export const page = <T extends { id: string }>(
   all: readonly T[],
-  query: Page,
+  query: ListPage,
   path: string,
 ): Answer<T[]> => {
   const { items, next } = cut(all, query);
@@ -79,7 +79,7 @@ export const page = <T extends { id: string }>(
 
 const answerOf = <T>(
   items: T[],
-  query: Page,
+  query: ListPage,
   { path, next }: { path: string; next: string | undefined },
 ): Answer<T[]> => {
   const body = Buffer.from(jsonText(items));

@@ -17,7 +17,7 @@ export const problemType = (code: ErrorCode): string =>
   `/openapi.json#/components/x-problems/${code}`;
 
 /** Any error as an RFC 9457 document. What nobody foresaw is logged whole, and told as an id to look for. */
-export const problemOf = (thrown: unknown, log: ErrorLog): Problem => {
+export const problemAnswer = (thrown: unknown, log: ErrorLog): Problem => {
   const error = recognised(thrown) ?? unexpected(thrown, log);
   if (error.code === 'disk_failed') log.error({ err: thrown }, 'the disk failed');
   const { status, title } = ERRORS[error.code];

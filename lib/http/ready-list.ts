@@ -1,4 +1,4 @@
-import { cut, linkTo, type Page, tagOf } from './page.ts';
+import { cut, linkTo, type ListPage, tagOf } from './page.ts';
 import { Answer } from './route.ts';
 
 interface Listed {
@@ -21,7 +21,7 @@ export const createReadyLists = <T>() => {
   let made = { version: -1, answers: new Map<string, Answer<T[]>>() };
   return (
     version: number,
-    request: { path: string; query: Page },
+    request: { path: string; query: ListPage },
     list: () => readonly Listed[],
   ): Answer<T[]> => {
     if (made.version !== version || made.answers.size > KEPT)
@@ -34,7 +34,7 @@ export const createReadyLists = <T>() => {
 };
 
 const compose = <T>(
-  { path, query }: { path: string; query: Page },
+  { path, query }: { path: string; query: ListPage },
   all: readonly Listed[],
 ): Answer<T[]> => {
   const { items, next } = cut(all, query);

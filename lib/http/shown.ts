@@ -11,7 +11,7 @@ interface At {
 }
 
 /** What a request shows: a token, else the cookie of a browser that has shown a key. Throws `unauthorized` for a bad token. */
-export const shown = async (
+export const credentialOf = async (
   headers: IncomingHttpHeaders,
   { path, port, checkKey, service }: At,
 ): Promise<Credential | undefined> => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../errors.ts';
-import { brokenOff, type Limits, tooLarge, tooSlow } from './bytes.ts';
+import { brokenOff, type BodyLimits, tooLarge, tooSlow } from './bytes.ts';
 
 /** A body that is not kept in memory: whoever takes it reads it as it comes. */
 export interface Upload {
@@ -19,7 +19,7 @@ export const isUpload = (body: unknown): body is Upload =>
 export const uploadOf = (
   body: Readable,
   { declared, type }: { declared: number; type: string },
-  limits: Limits,
+  limits: BodyLimits,
 ): Upload => {
   const hash = createHash('sha256');
   const chunks = piecesOf(body, declared, limits, (piece) => hash.update(piece));
@@ -38,7 +38,7 @@ export const uploadOf = (
 const piecesOf = async function* (
   body: Readable,
   declared: number,
-  { maxBytes, patienceMs }: Limits,
+  { maxBytes, patienceMs }: BodyLimits,
   see: (piece: Uint8Array) => void,
 ): AsyncGenerator<Uint8Array> {
   let size = 0;

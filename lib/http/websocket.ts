@@ -6,9 +6,9 @@ import type { Service } from '../service.ts';
 import { admitOperator } from './door.ts';
 import { inputReader } from './input.ts';
 import { type CheckKey, notLocal } from './local-only.ts';
-import { type ErrorLog, problemOf } from './problem.ts';
+import { type ErrorLog, problemAnswer } from './problem.ts';
 import type { Route, Speaker } from './route.ts';
-import { shown } from './shown.ts';
+import { credentialOf } from './shown.ts';
 
 interface Deps {
   service: Service;
@@ -88,7 +88,7 @@ const admit = async (
   if (refusal !== undefined) throw refusal;
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   const at = { path: pathname, port: port(), checkKey, service };
-  const credential = await shown(headers, at);
+  const credential = await credentialOf(headers, at);
   const { route, params } = match(paths, pathname);
   await admitOperator(socket, credential, service);
   const query = Object.fromEntries(searchParams);
@@ -111,7 +111,7 @@ const match = (paths: readonly SocketPath[], pathname: string) => {
 };
 
 const refuse = (socket: Duplex, error: unknown, log: ErrorLog): void => {
-  const { status, headers, body } = problemOf(error, log);
+  const { status, headers, body } = problemAnswer(error, log);
   const lines = Object.entries({
     ...headers,
     connection: 'close',

@@ -11,13 +11,13 @@ import { StoreError } from '../../store/errors.ts';
 import { ServiceError } from '../errors.ts';
 import { OPERATOR_TOOLS } from './operator-tools.ts';
 import { SESSION_TOOLS } from './session-tools.ts';
-import type { Caller, Tool } from './tool.ts';
+import type { McpCaller, Tool } from './tool.ts';
 
 /**
  * Answers one message of the Model Context Protocol. Nothing is kept between messages: what a caller may do follows
  * from its token alone, each time. Throws `bad_request` for a version of the protocol that nobody knows.
  */
-export const answerMessage = async (caller: Caller, request: Request): Promise<Response> => {
+export const answerMessage = async (caller: McpCaller, request: Request): Promise<Response> => {
   refuseUnknown(request.headers.get(VERSION));
   const tools = toolsFor(caller);
   const server = new Server(
@@ -48,7 +48,7 @@ const refuseUnknown = (version: string | null): void => {
 };
 
 // What a client tells its model at the beginning.
-const instructionsFor = ({ run }: Caller): string => {
+const instructionsFor = ({ run }: McpCaller): string => {
   if (run === undefined)
     return 'Dossier keeps AI coding work as Work items with plans, sessions and proof. These tools read all of them. Nothing is changed here: the operator does that by the API or the files.';
   const now =
@@ -59,7 +59,7 @@ const instructionsFor = ({ run }: Caller): string => {
 };
 
 // In Plan mode nothing is written, by this way either.
-const toolsFor = ({ run }: Caller): readonly Tool[] => {
+const toolsFor = ({ run }: McpCaller): readonly Tool[] => {
   if (run === undefined) return OPERATOR_TOOLS;
   return run.phase === 'work' ? SESSION_TOOLS : SESSION_TOOLS.filter(({ reads }) => reads);
 };
@@ -72,7 +72,7 @@ const described = ({ name, description, input, reads }: Tool) => ({
 });
 
 const callTool = async (
-  caller: Caller,
+  caller: McpCaller,
   tools: readonly Tool[],
   name: string,
   given: Record<string, unknown>,
@@ -104,7 +104,7 @@ const misfit = ({ input }: Tool, given: Record<string, unknown>): string => {
   return `The argument ${path} ${first?.message ?? 'is not as its schema says'}${values}.`;
 };
 
-const noTool = ({ run }: Caller, name: string): string =>
+const noTool = ({ run }: McpCaller, name: string): string =>
   run?.phase === 'plan' && SESSION_TOOLS.some((tool) => tool.name === name)
     ? `You are in Plan mode, where nothing is written: ${name} is for Work mode. Put it into the plan.`
     : `There is no tool ${name}.`;

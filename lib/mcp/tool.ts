@@ -4,7 +4,7 @@ import type { Service } from '../service.ts';
 import type { LiveRun } from '../work/sessions/live/engine.ts';
 
 /** Who calls: the agent of a run that goes on now, or the operator's own client. */
-export interface Caller {
+export interface McpCaller {
   service: Service;
   run: LiveRun | undefined;
 }
@@ -17,7 +17,7 @@ export interface Tool {
   /** It changes nothing. */
   reads: boolean;
   /** Answers with a text for the model. Throws ServiceError, whose sentence the model is told. */
-  call: (caller: Caller, given: Record<string, unknown>) => Promise<string>;
+  call: (caller: McpCaller, given: Record<string, unknown>) => Promise<string>;
 }
 
 export const asText = (value: unknown): string => jsonText(value, 2);

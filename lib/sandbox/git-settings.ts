@@ -100,7 +100,7 @@ const isFile = (path: string): boolean =>
 const cover = ({ file, at }: Seen): Mount[] => {
   const text = shownSettings(textOf(file));
   const [path = at] = real([at]);
-  return text === undefined ? [] : [{ path, arguments: ['--ro-bind', copyOf(text), path] }];
+  return text === undefined ? [] : [{ path, arguments: ['--ro-bind', settingsCopy(text), path] }];
 };
 
 let own: string | undefined;
@@ -118,7 +118,7 @@ const copies = (): string => {
 };
 
 /** A file with this text, read as latin1, that no other user can write. */
-export const copyOf = (text: string): string => {
+export const settingsCopy = (text: string): string => {
   const path = join(copies(), sha256(text));
   if (existsSync(path)) return path;
   const made = `${path}.${process.pid}`;

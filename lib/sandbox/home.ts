@@ -5,7 +5,7 @@ import type { Environment } from '../tools/process/environment.ts';
 import { SECRET_AT_HOME, SHOWN_AT_HOME } from './home-places.ts';
 import { bind, empty, hide, isDirectory, isLink, linksTo, type Mount } from './mounts.ts';
 
-export interface Home {
+export interface HomeView {
   /** The directories that are seen empty, but for what is shown: homes, and where programs listen. */
   hidden: readonly string[];
   /** What of them is shown, links resolved, none within another. */
@@ -26,7 +26,7 @@ interface Needs {
  * What is seen of home directories and of /run: what PATH leads to, known tool chains, git's settings, and what the
  * operator names. Nothing else, whatever its name: a list of what to hide is never whole.
  */
-export const homeView = (env: Environment, readable: readonly string[], needs: Needs): Home => {
+export const homeView = (env: Environment, readable: readonly string[], needs: Needs): HomeView => {
   const home = env.HOME ?? '/';
   const hidden = hiddenPlaces(home);
   const named = readable.map((path) => path.replace(/^~(?=\/|$)/, home)).filter(isAbsolute);
@@ -62,7 +62,7 @@ export const homeView = (env: Environment, readable: readonly string[], needs: N
 };
 
 /** Paths in a text that are there, and that nobody sees who sees only `home` and what else is `seen`. */
-export const unseenIn = (text: string, { hidden, shown }: Home, seen: readonly string[]) => {
+export const unseenIn = (text: string, { hidden, shown }: HomeView, seen: readonly string[]) => {
   const named = [...new Set(text.match(PATHS) ?? [])].slice(0, MOST_NAMED);
   const places = [...shown, ...seen.filter((path) => existsSync(path)).map(realPath)];
   return named.filter((path) => {

@@ -38,7 +38,7 @@ export const isLink = (path: string): boolean => {
 };
 
 /** Whether a path that is there lies below another once links are resolved. */
-export const isInside = (path: string, parent: string): boolean => {
+export const isReallyBelow = (path: string, parent: string): boolean => {
   if (!existsSync(path) || !existsSync(parent)) return false;
   const way = relative(realpathSync(parent), realpathSync(path));
   return way !== '' && !way.startsWith('..') && !isAbsolute(way);

@@ -6,8 +6,8 @@ import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { findProgram } from '../tools/process/find-program.ts';
 import { settingsMounts } from './git-settings.ts';
-import { type Home, homeView, unseenIn } from './home.ts';
-import { bind, hide, isDirectory, isInside, type Mount, real } from './mounts.ts';
+import { type HomeView, homeView, unseenIn } from './home.ts';
+import { bind, hide, isDirectory, isReallyBelow, type Mount, real } from './mounts.ts';
 import { kernelFiles, nameFor, OWN_NAME, OWN_USER } from './own-user.ts';
 import { seatbeltArguments } from './seatbelt.ts';
 import { socketPaths } from './sockets.ts';
@@ -182,7 +182,7 @@ const viewArguments = (ground: Ground, argv: readonly string[], view: SandboxVie
   ];
 };
 
-const homeFor = ({ env, readable }: Ground, argv: readonly string[], view: SandboxView): Home =>
+const homeFor = ({ env, readable }: Ground, argv: readonly string[], view: SandboxView): HomeView =>
   homeView(env, readable, {
     programs: [...relayOf(view), ...argv],
     network: view.network === 'host',
@@ -207,10 +207,10 @@ const seenIn = ({
  * /tmp is private and empty; what the program needs of the real one (its own files named in argv, the worktree, the
  * repository) is bound back, all else there is out of sight.
  */
-const mounts = (argv: readonly string[], view: SandboxView, home: Home): Mount[] => {
+const mounts = (argv: readonly string[], view: SandboxView, home: HomeView): Mount[] => {
   const { cwd, phase, writable, state = [], readable = [], hidden, binds = [] } = view;
   const own = phase === 'work' ? '--bind' : '--ro-bind';
-  const outside = phase === 'work' ? state : state.filter((path) => !isInside(path, cwd));
+  const outside = phase === 'work' ? state : state.filter((path) => !isReallyBelow(path, cwd));
   const laid = binds
     .filter(({ from, to }) => isDirectory(from) && !isCovered(to, home))
     .map(({ to }) => to);
@@ -236,7 +236,7 @@ const mounts = (argv: readonly string[], view: SandboxView, home: Home): Mount[]
 const inOrder = (all: readonly Mount[]): Mount[] =>
   all.toSorted((a, b) => a.path.length - b.path.length);
 
-const shownIn = (env: Environment, view: SandboxView, home: Home) => {
+const shownIn = (env: Environment, view: SandboxView, home: HomeView) => {
   const seen = seenIn({ ...view, binds: [] });
   return {
     env,
@@ -263,7 +263,7 @@ const makeMissing = (state: readonly string[]): void => {
 
 const wouldLieIn = (cwd: string, path: string): boolean => {
   const place = realpathSync(nearest(path));
-  return place === realpathSync(cwd) || isInside(place, cwd);
+  return place === realpathSync(cwd) || isReallyBelow(place, cwd);
 };
 
 const nearest = (path: string): string => (existsSync(path) ? path : nearest(dirname(path)));
@@ -283,22 +283,22 @@ const holds = (path: string, hidden: readonly string[]): boolean =>
   real([path]).some((place) => hidden.some((one) => isAtOrBelow(one, place)));
 
 // Sockets that are seen otherwise; what lies in a hidden directory is out of sight already.
-const doors = ({ hidden, shown }: Home): string[] =>
+const doors = ({ hidden, shown }: HomeView): string[] =>
   socketPaths().filter(
     (path) => !isCovered(path, { hidden }) || shown.some((place) => isAtOrBelow(path, place)),
   );
 
 // In an empty directory of the sandbox's own, where it can make what is missing.
-const isCovered = (path: string, { hidden }: Pick<Home, 'hidden'>): boolean =>
+const isCovered = (path: string, { hidden }: Pick<HomeView, 'hidden'>): boolean =>
   [TEMP, ...hidden].some((place) => isAtOrBelow(path, place));
 
 // A write into a hidden directory must fail, not vanish with the sandbox.
-const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: Home): string[] => {
+const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: HomeView): string[] => {
   const last = new Map(all.map((mount) => [mount.path, mount.arguments[0]]));
   return [...home.hidden, ...real(hidden)].filter((path) => last.get(path) === '--tmpfs');
 };
 
-const isInTemp = (argument: string): boolean => isAbsolute(argument) && isInside(argument, TEMP);
+const isInTemp = (argument: string): boolean => isAbsolute(argument) && isReallyBelow(argument, TEMP);
 
 /** What programs are shut in with, as the settings want it now. */
 export interface WithSandbox {

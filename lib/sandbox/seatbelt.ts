@@ -86,7 +86,7 @@ const places = (view: SeatbeltView): Place[] => {
     .sort((a, b) => a.path.length - b.path.length || a.order - b.order);
 };
 
-const at = (path: string): string => `(subpath ${quoted(path)})`;
+const at = (path: string): string => `(subpath ${profileString(path)})`;
 
 // Its name is seen, so that what lies below and is shown can be reached.
 const shut = (path: string): Place => ({
@@ -110,7 +110,7 @@ const network = (port: number | undefined): string[] =>
     : [`(allow network-outbound (remote ip "localhost:${Math.trunc(port)}"))`];
 
 /** A string of the profile's language that says just this path. Throws where no path can be so. */
-export const quoted = (path: string): string => {
+export const profileString = (path: string): string => {
   if (path.includes('\0')) throw new Error('A path cannot hold a NUL.');
   return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 };

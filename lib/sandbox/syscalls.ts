@@ -1,4 +1,4 @@
-import { copyOf } from './git-settings.ts';
+import { settingsCopy } from './git-settings.ts';
 
 /**
  * What no namespace takes away, refused by a filter of system calls: the session's keyring, which holds logins (Kerberos,
@@ -93,4 +93,4 @@ export const filterArguments = (): string[] => (FILTER === undefined ? [] : ['--
 export const withFilter = (): string[] =>
   FILTER === undefined
     ? []
-    : ['/bin/sh', '-c', 'exec "$@" 8<"$0"', copyOf(FILTER.toString('latin1'))];
+    : ['/bin/sh', '-c', 'exec "$@" 8<"$0"', settingsCopy(FILTER.toString('latin1'))];

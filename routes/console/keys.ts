@@ -1,14 +1,14 @@
 import { createKey, listKeys, revokeKey } from '../../lib/guard/api-keys/keys.ts';
-import type { Page } from '../../lib/http/console-page.ts';
+import type { ConsolePage } from '../../lib/http/console-page.ts';
 import { KEYS, keysPage } from './keys-html.ts';
 
-const refused: Page['refused'] = (error, { form_key }, { store }) => ({
+const refused: ConsolePage['refused'] = (error, { form_key }, { store }) => ({
   status: error.status,
   html: keysPage({ keys: listKeys(store), form_key, error: error.message }),
 });
 
 /** API keys: listed, made, and revoked. */
-export const keyPages: readonly Page[] = [
+export const keyPages: readonly ConsolePage[] = [
   {
     method: 'GET',
     path: KEYS,

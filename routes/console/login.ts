@@ -1,15 +1,15 @@
 import { logIn } from '../../lib/guard/api-keys/log-in.ts';
-import type { Page } from '../../lib/http/console-page.ts';
+import type { ConsolePage } from '../../lib/http/console-page.ts';
 import { KEYS } from './keys-html.ts';
 import { LOGIN, loginPage } from './login-html.ts';
 
-const refused: Page['refused'] = (error, { form_key }) => ({
+const refused: ConsolePage['refused'] = (error, { form_key }) => ({
   status: error.status,
   html: loginPage({ form_key, error: error.message }),
 });
 
 /** Where a browser shows a key, once, and is known by a cookie from then on. */
-export const loginPages: readonly Page[] = [
+export const loginPages: readonly ConsolePage[] = [
   {
     method: 'GET',
     path: LOGIN,

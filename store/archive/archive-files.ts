@@ -34,7 +34,7 @@ const UNFIT: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** What the files of an archive are, by their paths. Nothing below a Work item is another. */
-export const countsOf = (paths: readonly string[]) => {
+export const fileCounts = (paths: readonly string[]) => {
   const cases = casesIn(paths);
   const known = new Set(cases);
   const sessions = paths.filter((path) => known.has(SESSION.exec(path)?.[1] ?? ''));

@@ -1,4 +1,4 @@
-import { type ArchiveEntry, ArchiveError, shown } from './archive.ts';
+import { type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
 
 const MEBIBYTE = 1_048_576;
 const GIBIBYTE = 1024 * MEBIBYTE;
@@ -18,11 +18,11 @@ export const checkSize = (
 ): void => {
   if (size > MAX_ENTRY_BYTES)
     throw new ArchiveError(
-      `The entry ${shown(path)} has more than ${MAX_ENTRY_BYTES} bytes. Nothing was imported.`,
+      `The entry ${printableName(path)} has more than ${MAX_ENTRY_BYTES} bytes. Nothing was imported.`,
     );
   if (isBomb(size, compressed))
     throw new ArchiveError(
-      `The entry ${shown(path)} is to become ${size} bytes from ${compressed}, which no workspace does. Nothing was imported.`,
+      `The entry ${printableName(path)} is to become ${size} bytes from ${compressed}, which no workspace does. Nothing was imported.`,
     );
 };
 

@@ -1,4 +1,4 @@
-import { ArchiveError, shown } from './archive.ts';
+import { ArchiveError, printableName } from './archive.ts';
 import { isLeftOut, whyUnfit } from './archive-files.ts';
 
 // What Linux and most other systems can hold.
@@ -9,7 +9,7 @@ const LONGEST_NAME = 255;
 export const checkNames = (paths: Iterable<string>): void => {
   const seen = new Map<string, string>();
   for (const path of paths) {
-    checkName(path);
+    checkArchivePath(path);
     const folded = fold(path);
     const twin = seen.get(folded);
     if (twin !== undefined) throw new ArchiveError(twins(path, twin));
@@ -19,19 +19,19 @@ export const checkNames = (paths: Iterable<string>): void => {
     const file = ancestorsOf(folded).find((above) => seen.has(above));
     if (file !== undefined)
       throw new ArchiveError(
-        `The entry ${shown(seen.get(file) ?? file)} is a file, and ${shown(path)} lies below it. Nothing was imported.`,
+        `The entry ${printableName(seen.get(file) ?? file)} is a file, and ${printableName(path)} lies below it. Nothing was imported.`,
       );
   }
 };
 
 /** Throws an ArchiveError unless a path can be written below a workspace. */
-export const checkName = (path: string): void => {
+export const checkArchivePath = (path: string): void => {
   const why = whyRefused(path);
   if (why !== undefined) throw refused(path, why);
 };
 
 export const refused = (path: string, why: string): ArchiveError =>
-  new ArchiveError(`The entry ${shown(path)} is refused: ${why}. Nothing was imported.`);
+  new ArchiveError(`The entry ${printableName(path)} is refused: ${why}. Nothing was imported.`);
 
 /** The directories that a path lies in, the outermost first. */
 export const ancestorsOf = (path: string): string[] => {
@@ -62,6 +62,6 @@ const fold = (path: string): string =>
 
 const twins = (path: string, twin: string): string =>
   path === twin
-    ? `The entry ${shown(path)} is there twice. Nothing was imported.`
-    : `The entries ${shown(twin)} and ${shown(path)} are one file where case or Unicode form tells no names apart. ` +
+    ? `The entry ${printableName(path)} is there twice. Nothing was imported.`
+    : `The entries ${printableName(twin)} and ${printableName(path)} are one file where case or Unicode form tells no names apart. ` +
       'Rename one in the workspace it is from, and export again; or unpack the archive and run dossier serve on it.';

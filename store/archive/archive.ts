@@ -30,7 +30,7 @@ const SHOWN = 120;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** A name from outside as a terminal may show it: in quotes, what controls a terminal escaped, cut where it is long. */
-export const shown = (name: string): string => {
+export const printableName = (name: string): string => {
   const visible = JSON.stringify(name).replace(UNSEEN, escaped);
   return visible.length <= SHOWN ? visible : `${visible.slice(0, SHOWN)}…"`;
 };

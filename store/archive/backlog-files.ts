@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
 import { hasCode } from '../disk/durable.ts';
-import { isDirectory, statsAt } from '../disk/plain-path.ts';
+import { isDirectoryItself, statsAt } from '../disk/plain-path.ts';
 import { parseFrontMatter, splitFrontMatter, textOfBody } from '../text/front-matter.ts';
-import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
+import { type FileProblem, fileProblem, ProblemAnswer } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';
 
 /** Where a project of the tool Backlog.md keeps its tasks, and its settings. */
@@ -48,10 +48,10 @@ export const findBacklog = (path: string): BacklogPlace | undefined => {
   const rootConfig = join(path, ROOT_CONFIG);
   if (isFile(rootConfig)) {
     const named = configOf(rootConfig).backlog_directory;
-    const dir = typeof named === 'string' ? join(path, named) : folders.find(isDirectory);
+    const dir = typeof named === 'string' ? join(path, named) : folders.find(isDirectoryItself);
     return dir === undefined ? undefined : { dir, config: rootConfig };
   }
-  for (const dir of [...folders, ...(isDirectory(join(path, 'tasks')) ? [path] : [])]) {
+  for (const dir of [...folders, ...(isDirectoryItself(join(path, 'tasks')) ? [path] : [])]) {
     const config = CONFIGS.map((name) => join(dir, name)).find(isFile);
     if (config !== undefined) return { dir, config };
   }
@@ -78,7 +78,7 @@ const configOf = (path: string): Record<string, unknown> =>
   parseFrontMatter(`---\n${decodeText(readFileSync(path))}\n---\n`).data;
 
 const readFolder = (dir: string, folder: BacklogFolder): (BacklogFile | FileProblem)[] => {
-  if (!isDirectory(join(dir, folder))) return [];
+  if (!isDirectoryItself(join(dir, folder))) return [];
   return readdirSync(join(dir, folder))
     .filter((name) => TASK_NAME.test(name))
     .toSorted(byNumber)
@@ -107,20 +107,20 @@ const readTask = (dir: string, folder: BacklogFolder, name: string): BacklogFile
       body: textOfBody(source),
     };
   } catch (error) {
-    if (error instanceof Problem) return fileProblem(file, error);
+    if (error instanceof ProblemAnswer) return fileProblem(file, error);
     if (hasCode(error, 'EACCES')) return fileProblem(file, NO_PERMISSION);
     throw error;
   }
 };
 
-const NO_PERMISSION = new Problem('no_permission', 'This user may not read the file');
+const NO_PERMISSION = new ProblemAnswer('no_permission', 'This user may not read the file');
 
 const regular = (path: string): Stats => {
   const stats = statsAt(path);
   if (stats?.isFile() !== true)
-    throw new Problem('not_a_file', 'This is a link or a directory, not a file');
+    throw new ProblemAnswer('not_a_file', 'This is a link or a directory, not a file');
   if (stats.size > MAX_BYTES)
-    throw new Problem('too_large', `The file has ${stats.size} bytes; a record has at most 1 MB`);
+    throw new ProblemAnswer('too_large', `The file has ${stats.size} bytes; a record has at most 1 MB`);
   return stats;
 };
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Archive, ArchiveError, shown } from './archive.ts';
+import { type Archive, ArchiveError, printableName } from './archive.ts';
 import type { Vouched } from './read-manifest.ts';
 
 /** The bytes of a file of an archive, hashed as they come. Ends with an ArchiveError unless they are those of the manifest. */
@@ -20,7 +20,7 @@ export const contentOf = async function* (
 
 const changed = ({ name }: Archive, { path }: Vouched): ArchiveError =>
   new ArchiveError(
-    `The entry ${shown(path)} of ${name} is not what its manifest says: it was changed or damaged. ` +
+    `The entry ${printableName(path)} of ${name} is not what its manifest says: it was changed or damaged. ` +
       'Export again; nothing was imported.',
   );
 

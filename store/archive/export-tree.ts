@@ -2,7 +2,7 @@ import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../disk/durable.ts';
 import { isPlainDirectory, statsAt } from '../disk/plain-path.ts';
-import { LINK, NO_PERMISSION, readSteady, type SteadyFile } from '../disk/steady-read.ts';
+import { IS_LINK, NO_PERMISSION, readSteady, type SteadyFile } from '../disk/steady-read.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { SkippedFile } from '../records/manifest.ts';
 import { markOf } from '../watch/surroundings.ts';
@@ -138,7 +138,7 @@ const entriesOf = (path: string, dir: string, { skipped }: Listing): Dirent[] =>
 };
 
 const whyNot = (root: string, path: string, entry: Dirent): string | undefined => {
-  if (entry.isSymbolicLink()) return LINK;
+  if (entry.isSymbolicLink()) return IS_LINK;
   if (!entry.isFile() && !entry.isDirectory()) return 'it is not a regular file';
   if (path.includes('\ufffd') && statsAt(join(root, path)) === undefined)
     return 'its name is not valid UTF-8';

@@ -1,5 +1,5 @@
 import type { Manifest, ManifestFile, SkippedFile } from '../records/manifest.ts';
-import { countsOf } from './archive-files.ts';
+import { fileCounts } from './archive-files.ts';
 import type { Outbox } from './export-outbox.ts';
 import { createShelf } from './export-shelf.ts';
 import { readTree } from './export-tree.ts';
@@ -39,7 +39,7 @@ export const writeExport = async (
   const manifest: Manifest = {
     format: FORMAT,
     generated_at,
-    counts: countsOf(files.map(({ path }) => path)),
+    counts: fileCounts(files.map(({ path }) => path)),
     files: files.sort(byPath),
     skipped: skipped.sort(byPath),
   };

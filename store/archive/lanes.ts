@@ -1,5 +1,5 @@
 /** Does work on each, on at most so many at once. Ends with the first error, once nothing is under way any more. */
-export const inLanes = async <T>(
+export const inParallel = async <T>(
   all: Iterable<T>,
   lanes: number,
   work: (each: T) => Promise<void>,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
-import type { Held } from '../hold.ts';
+import type { HeldWorkspace } from '../hold.ts';
 import { moveDirectoryIn, moveFileIn, type Staging, syncPlaces } from './staging.ts';
 import { defaultAt } from './standing.ts';
 
@@ -20,7 +20,7 @@ export interface Arriving {
  * be done again: what came in stands as it was staged. All of it is on disk when this resolves.
  */
 export const moveIn = async (
-  held: Held,
+  held: HeldWorkspace,
   staging: Staging,
   { directories, files, replacing }: Arriving,
 ): Promise<void> => {

@@ -5,8 +5,8 @@ import {
   Manifest,
   type ManifestFile,
 } from '../records/manifest.ts';
-import { type Archive, type ArchiveEntry, ArchiveError, shown } from './archive.ts';
-import { countsOf } from './archive-files.ts';
+import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
+import { fileCounts } from './archive-files.ts';
 import { MAX_MANIFEST_BYTES } from './archive-limits.ts';
 
 /** An entry that the manifest vouches for. */
@@ -67,19 +67,19 @@ const checkFormat = ({ name }: Archive, value: unknown): void => {
   const [theirs, theirNumber] = format.split('/');
   throw new ArchiveError(
     theirs === ours && Number(theirNumber) > Number(number)
-      ? `${name} was made by a newer dossier. Install one that reads ${shown(format)}: this one reads ${MANIFEST_FORMAT}. Nothing was imported.`
-      : `${name} is no export of a workspace: its format is ${shown(format)}, not ${MANIFEST_FORMAT}. Nothing was imported.`,
+      ? `${name} was made by a newer dossier. Install one that reads ${printableName(format)}: this one reads ${MANIFEST_FORMAT}. Nothing was imported.`
+      : `${name} is no export of a workspace: its format is ${printableName(format)}, not ${MANIFEST_FORMAT}. Nothing was imported.`,
   );
 };
 
 const vouch = (archive: Archive, entry: ArchiveEntry, file: ManifestFile | undefined): Vouched => {
   if (file === undefined)
     throw new ArchiveError(
-      `The entry ${shown(entry.path)} is not in the manifest of ${archive.name}: it was added later. Take it out, or export again; nothing was imported.`,
+      `The entry ${printableName(entry.path)} is not in the manifest of ${archive.name}: it was added later. Take it out, or export again; nothing was imported.`,
     );
   if (file.size !== entry.size)
     throw new ArchiveError(
-      `The entry ${shown(entry.path)} has ${entry.size} bytes, and ${file.size} in the manifest: it was changed. Export again; nothing was imported.`,
+      `The entry ${printableName(entry.path)} has ${entry.size} bytes, and ${file.size} in the manifest: it was changed. Export again; nothing was imported.`,
     );
   return { ...entry, sha256: file.sha256 };
 };
@@ -89,12 +89,12 @@ const missing = ({ name, entries }: Archive, named: Map<string, ManifestFile>): 
   const [first = ''] = named.keys();
   const more = named.size === 1 ? '' : ` and ${named.size - 1} more`;
   return new ArchiveError(
-    `${shown(first)}${more} of the manifest is not in ${name}: it is not whole. Copy or export it again; nothing was imported.`,
+    `${printableName(first)}${more} of the manifest is not in ${name}: it is not whole. Copy or export it again; nothing was imported.`,
   );
 };
 
 const checkCounts = (archive: Archive, { counts, files }: Manifest): void => {
-  const found = countsOf(files.map(({ path }) => path));
+  const found = fileCounts(files.map(({ path }) => path));
   for (const name of ['cases', 'sessions', 'files'] as const)
     if (counts[name] !== found[name])
       throw bad(archive, `it counts ${counts[name]} ${name}, and names ${found[name]}`);

@@ -7,7 +7,7 @@ import { putNew } from '../disk/placing.ts';
 import { assertNoLinks, statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
-import { inLanes } from './lanes.ts';
+import { inParallel } from './lanes.ts';
 
 /** What is to come into a workspace, as it will stand there, in a directory from which it can be renamed into place. */
 export interface Staging {
@@ -66,13 +66,13 @@ export const stageFiles = async <T extends StagedFile>(
   files: Iterable<T>,
   bytesOf: (file: T) => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> => {
-  await inLanes(files, LANES, async (file) => {
+  await inParallel(files, LANES, async (file) => {
     const path = join(dir, file.path);
     mkdirSync(dirname(path), { recursive: true });
     await writeFile(path, file, bytesOf(file));
   });
   // Only now: the first sync takes most of what was written with it, and each file's own would wait for the disk anew.
-  await inLanes(everythingBelow(dir), LANES, ({ path, sync }) => sync(path));
+  await inParallel(everythingBelow(dir), LANES, ({ path, sync }) => sync(path));
 };
 
 const writeFile = async (
@@ -139,5 +139,5 @@ export const syncPlaces = async ({ root }: Layout, paths: Iterable<string>): Pro
   const places = new Set<string>();
   for (const path of paths)
     for (let at = dirname(path); !places.has(at); at = dirname(at)) places.add(at);
-  await inLanes(places, LANES, (place) => syncDirectory(join(root, place)));
+  await inParallel(places, LANES, (place) => syncDirectory(join(root, place)));
 };

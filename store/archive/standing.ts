@@ -7,20 +7,20 @@ import { walk } from '../items/walk.ts';
 import { caseFile, type Layout } from '../layout.ts';
 import { SETTINGS_TEXT } from '../settings-text.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
-import { Problem } from '../text/problem.ts';
+import { ProblemAnswer } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';
 import { GITATTRIBUTES, GITIGNORE } from '../workspace-files.ts';
 import { ancestorsOf } from './archive-names.ts';
 
 /** What stands in a workspace already, as far as something that comes in has to know. */
-export interface Standing {
+export interface WorkspaceStanding {
   /** The directory of each Work item, by its id. */
   readonly byId: ReadonlyMap<string, string>;
   /** The directories of all Work items, also of those whose id cannot be read. */
   readonly dirs: ReadonlySet<string>;
 }
 
-export const readStanding = ({ root }: Layout): Standing => {
+export const readStanding = ({ root }: Layout): WorkspaceStanding => {
   const byId = new Map<string, string>();
   const dirs = new Set<string>();
   for (const { dir, kind } of walk(root)) {
@@ -46,22 +46,22 @@ export const dataIn = (bytes: Uint8Array): Record<string, unknown> | undefined =
   try {
     return parseFrontMatter(decodeText(bytes)).data;
   } catch (error) {
-    if (error instanceof Problem) return undefined;
+    if (error instanceof ProblemAnswer) return undefined;
     throw error;
   }
 };
 
 /** What stands at the place of a file: nothing, the same bytes, others, or what no file can be written over or below. */
-export type Place = 'free' | 'same' | 'other' | 'blocked';
+export type Occupancy = 'free' | 'same' | 'other' | 'blocked';
 
-export interface Wanted {
+export interface WantedFile {
   /** Relative to the workspace, with slashes. */
   path: string;
   size: number;
   sha256: string;
 }
 
-export const placeOf = async ({ root }: Layout, wanted: Wanted): Promise<Place> => {
+export const occupancyOf = async ({ root }: Layout, wanted: WantedFile): Promise<Occupancy> => {
   for (const above of ancestorsOf(wanted.path)) {
     const stats = statsAt(join(root, above));
     if (stats === undefined) return 'free';
@@ -92,7 +92,7 @@ export const defaultAt = async (layout: Layout, path: string): Promise<string | 
   const text = (DEFAULTS as Record<string, string | undefined>)[path];
   if (text === undefined) return undefined;
   const own = { path, size: Buffer.byteLength(text), sha256: sha256(text) };
-  return (await placeOf(layout, own)) === 'same' ? text : undefined;
+  return (await occupancyOf(layout, own)) === 'same' ? text : undefined;
 };
 
 /** Whether anything stands at a path, relative to the workspace, or a link or file on the way to it. */

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../disk/durable.ts';
 import { MANIFEST_NAME } from '../records/manifest.ts';
-import { type Archive, type ArchiveEntry, ArchiveError, shown } from './archive.ts';
+import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
 import { checkCount } from './archive-limits.ts';
 import { checkNames, refused } from './archive-names.ts';
 
@@ -53,7 +53,7 @@ const bytesOf = async function* (
   for await (const chunk of handle.createReadStream()) {
     read += chunk.length;
     if (read > size)
-      throw new ArchiveError(`${shown(path)} grows while it is read. Nothing was imported.`);
+      throw new ArchiveError(`${printableName(path)} grows while it is read. Nothing was imported.`);
     yield chunk;
   }
 };

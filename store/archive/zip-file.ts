@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import type { Entry, ZipFile } from 'yauzl';
 import { MANIFEST_NAME } from '../records/manifest.ts';
-import { type Archive, type ArchiveEntry, ArchiveError, shown } from './archive.ts';
+import { type Archive, type ArchiveEntry, ArchiveError, printableName } from './archive.ts';
 import { checkCount, checkSize, checkTotals } from './archive-limits.ts';
-import { checkName, checkNames, refused } from './archive-names.ts';
+import { checkArchivePath, checkNames, refused } from './archive-names.ts';
 
 interface ZipEntry extends ArchiveEntry {
   compressed: number;
@@ -125,7 +125,7 @@ const checkEntry = (path: string, entry: Entry): void => {
   const isFolder = path.endsWith('/');
   checkKind(path, modeOf(entry), isFolder);
   if (isFolder && size > 0) throw refused(path, 'it is a directory, and has a content');
-  if (isFolder) checkName(path.slice(0, -1));
+  if (isFolder) checkArchivePath(path.slice(0, -1));
   checkSize({ path, size }, compressedSize);
 };
 
@@ -164,7 +164,7 @@ const bytesOf = async function* (zip: ZipFile, entry: ZipEntry): AsyncGenerator<
     if (error instanceof Error && 'syscall' in error) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new ArchiveError(
-      `The entry ${shown(entry.path)} cannot be unpacked (${why}). Copy or download the archive again; nothing was imported.`,
+      `The entry ${printableName(entry.path)} cannot be unpacked (${why}). Copy or download the archive again; nothing was imported.`,
     );
   }
 };

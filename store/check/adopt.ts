@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { ItemFiles } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
-import type { Entry } from '../text/entry.ts';
+import type { ReadEntry } from '../text/entry.ts';
 import { editRecord } from '../text/record-file.ts';
-import type { Changes } from '../text/splice.ts';
+import type { MatterChanges } from '../text/splice.ts';
 import { type Finding, type Mend, warning } from './finding.ts';
 
 /** Records made by hand that have all but what the daemon adds. */
@@ -33,7 +33,7 @@ const EDITED =
 const withFormerId = (
   entry: ItemFiles['case'],
   id: string | undefined,
-): Entry<{ adopt?: Changes }> => {
+): ReadEntry<{ adopt?: MatterChanges }> => {
   const adopt = entry.value?.adopt;
   if (adopt?.id === undefined || id === undefined) return entry;
   return { ...entry, value: { adopt: { ...adopt, id } } };
@@ -42,14 +42,14 @@ const withFormerId = (
 export const lackingIn = (
   layout: Layout,
   folder: string,
-  entries: ReadonlyMap<string, Entry<{ adopt?: Changes }>>,
+  entries: ReadonlyMap<string, ReadEntry<{ adopt?: MatterChanges }>>,
 ): Finding[] =>
   [...entries].flatMap(([name, entry]) => lacking(layout, `${folder}/${name}`, entry));
 
 const lacking = (
   layout: Layout,
   file: string,
-  { problem, value, sha }: Entry<{ adopt?: Changes }>,
+  { problem, value, sha }: ReadEntry<{ adopt?: MatterChanges }>,
 ): Finding[] => {
   const changes = additions(value?.adopt ?? {});
   const keys = Object.keys(changes);
@@ -61,7 +61,7 @@ const lacking = (
 
 /** Changes that were worked out from the file with that hash; `words` say what was done. */
 export const amending =
-  (layout: Layout, file: string, fix: { sha: string; changes: Changes }, words: string): Mend =>
+  (layout: Layout, file: string, fix: { sha: string; changes: MatterChanges }, words: string): Mend =>
   async () => {
     let isSame = false;
     await editRecord(layout, join(layout.root, file), ({ sha }) => {
@@ -72,7 +72,7 @@ export const amending =
   };
 
 // Whether a verification holds is judged by the daemon, with the events that follow from it.
-const additions = (adopt: Changes): Changes =>
+const additions = (adopt: MatterChanges): MatterChanges =>
   Object.fromEntries(
     Object.entries(adopt).filter(
       ([key]) => KEYS.has(key) || (key === 'verified' && !('verified_at' in adopt)),

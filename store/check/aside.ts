@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { problemOf } from '../items/item-files.ts';
+import { entryProblem } from '../items/item-files.ts';
 import { readAside } from '../items/read-aside.ts';
 import type { Layout } from '../layout.ts';
 import { error, type Finding } from './finding.ts';
@@ -7,5 +7,5 @@ import { error, type Finding } from './finding.ts';
 /** The records of a Work item that no comparison needs: of its rebases, and of its pull request. */
 export const checkAside = ({ root }: Layout, dir: string): Finding[] =>
   [...readAside(join(root, dir))]
-    .flatMap(([file, entry]) => problemOf(`${dir}/${file}`, entry))
+    .flatMap(([file, entry]) => entryProblem(`${dir}/${file}`, entry))
     .map((problem) => error(problem));

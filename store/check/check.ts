@@ -4,7 +4,7 @@ import type { WebhookFile } from '../items/read-webhooks.ts';
 import { seenIn } from '../journal/journal.ts';
 import { lookAtJournal } from '../journal/journal-file.ts';
 import type { Layout } from '../layout.ts';
-import type { Entry } from '../text/entry.ts';
+import type { ReadEntry } from '../text/entry.ts';
 import { type FileProblem, fileProblem, LINKED_FOLDER, NO_FOLDER } from '../text/problem.ts';
 import { error, type Finding, warning } from './finding.ts';
 import { checkGitignore } from './git-ignore.ts';
@@ -53,9 +53,9 @@ export const checkWorkspace = async (
   return { items: items.length, findings: all.sort(byPlace) };
 };
 
-type Named = [file: string, entry: Entry<WebhookFile>];
+type Named = [file: string, entry: ReadEntry<WebhookFile>];
 
-const named = (folder: string, entries: ReadonlyMap<string, Entry<WebhookFile>>): Named[] =>
+const named = (folder: string, entries: ReadonlyMap<string, ReadEntry<WebhookFile>>): Named[] =>
   [...entries].map(([name, entry]) => [`${folder}/${name}`, entry]);
 
 const webhooksOf = ({ dir, files }: FoundItem): Named[] => named(`${dir}/webhooks`, files.webhooks);

@@ -2,32 +2,32 @@ import type { Pair, Scalar } from 'yaml';
 import { isMap, isScalar } from 'yaml';
 import { readFolder } from '../disk/folder.ts';
 import { readSettings } from '../globals.ts';
-import { problemOf, problemsOfFolder } from '../items/item-files.ts';
+import { entryProblem, problemsOfFolder } from '../items/item-files.ts';
 import { parseWebhook, type WebhookFile } from '../items/read-webhooks.ts';
 import type { Layout } from '../layout.ts';
 import { importProblems } from '../links/imports.ts';
-import { listSnapshots } from '../snapshots.ts';
+import { readSnapshots } from '../snapshots.ts';
 import { placeAt } from '../text/complaints.ts';
-import type { Entry } from '../text/entry.ts';
-import { fileProblem, Problem } from '../text/problem.ts';
+import type { ReadEntry } from '../text/entry.ts';
+import { fileProblem, ProblemAnswer } from '../text/problem.ts';
 import { readable, readRegularFile } from '../text/record-file.ts';
 import { lackingIn } from './adopt.ts';
 import { error, errorAt, type Finding, warning } from './finding.ts';
-import { checkTexts } from './texts.ts';
+import { textFindings } from './texts.ts';
 
 const SETTINGS = 'workspace.md';
 
 /** Settings, global webhook registrations, the global memory and import jobs. */
 export const checkGlobals = (
   layout: Layout,
-): { webhooks: Map<string, Entry<WebhookFile>>; findings: Finding[] } => {
+): { webhooks: Map<string, ReadEntry<WebhookFile>>; findings: Finding[] } => {
   const { entries, fault } = readFolder(layout.webhooks, new Map(), { parse: parseWebhook });
   const findings = [
     ...checkSettings(layout),
     ...errorAt('webhooks', fault),
     ...problemsOfFolder('webhooks', entries).map((problem) => error(problem)),
     ...lackingIn(layout, 'webhooks', entries),
-    ...checkTexts(layout.root, 'memory'),
+    ...textFindings(layout.root, 'memory'),
     ...checkSnapshots(layout),
     ...importProblems(layout).map((problem) => error(problem)),
   ];
@@ -35,9 +35,9 @@ export const checkGlobals = (
 };
 
 const checkSnapshots = (layout: Layout): Finding[] => {
-  const texts = checkTexts(layout.root, 'memory/snapshots');
+  const texts = textFindings(layout.root, 'memory/snapshots');
   const told = new Set(texts.map(({ file }) => file));
-  const { problems } = listSnapshots({ layout });
+  const { problems } = readSnapshots({ layout });
   return [
     ...texts,
     ...problems.filter(({ file }) => !told.has(file)).map((problem) => error(problem)),
@@ -47,7 +47,7 @@ const checkSnapshots = (layout: Layout): Finding[] => {
 const checkSettings = (layout: Layout): Finding[] => {
   const entry = readSettings(layout);
   if (entry?.value === undefined)
-    return problemOf(SETTINGS, entry).map((problem) => error(problem));
+    return entryProblem(SETTINGS, entry).map((problem) => error(problem));
   const bytes = readRegularFile(layout.root, layout.settings);
   const source = bytes && readable(layout.root, layout.settings, bytes);
   const providers = source?.document.get('providers');
@@ -55,7 +55,7 @@ const checkSettings = (layout: Layout): Finding[] => {
   return providers.items
     .flatMap(({ value }) => (isMap(value) ? envOf(value.get('env')) : []))
     .map(({ key, at }) =>
-      warning(fileProblem(SETTINGS, new Problem(SECRET, wordsFor(key), placeAt(source, at)))),
+      warning(fileProblem(SETTINGS, new ProblemAnswer(SECRET, wordsFor(key), placeAt(source, at)))),
     );
 };
 

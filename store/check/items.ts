@@ -11,10 +11,10 @@ import {
 } from '../items/item-files.ts';
 import { missingCase } from '../items/reconcile.ts';
 import { walk } from '../items/walk.ts';
-import type { Seen } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal.ts';
 import type { Layout } from '../layout.ts';
-import type { Entry } from '../text/entry.ts';
-import { asProblem, fileProblem, Problem } from '../text/problem.ts';
+import type { ReadEntry } from '../text/entry.ts';
+import { asProblem, fileProblem, ProblemAnswer } from '../text/problem.ts';
 import { placeIn } from '../text/record-file.ts';
 import { amending, lackingFindings } from './adopt.ts';
 import { checkAside } from './aside.ts';
@@ -22,13 +22,13 @@ import { error, errorAt, type Finding, warning } from './finding.ts';
 import { checkLinks } from './links.ts';
 import { type Older, puttingBack } from './older.ts';
 import { checkSessions } from './sessions.ts';
-import { checkTexts } from './texts.ts';
+import { textFindings } from './texts.ts';
 
 /** What the whole of a workspace is looked at with. */
 export interface Checkup {
   layout: Layout;
   /** What the daemon of this machine last saw of each Work item, by id. */
-  seen: ReadonlyMap<string, Seen>;
+  seen: ReadonlyMap<string, ToldState>;
   older: Older;
 }
 
@@ -36,7 +36,7 @@ export interface FoundItem {
   dir: string;
   files: ItemFiles;
   /** What was last seen in this directory. */
-  seen: Seen | undefined;
+  seen: ToldState | undefined;
 }
 
 /** Reads every Work item with all that belongs to it. */
@@ -90,7 +90,7 @@ const checkItem = async (
     ...lackingFindings(checkup.layout, dir, { files, former }),
     ...checkSessions(checkup.layout, dir),
     ...checkAside(checkup.layout, dir),
-    ...checkTexts(checkup.layout.root, `${dir}/memory`),
+    ...textFindings(checkup.layout.root, `${dir}/memory`),
   ];
 };
 
@@ -158,7 +158,7 @@ const changedId = (
   const file = `${dir}/case.md`;
   const message = `This Work item had the id ${former}, and the file says ${id}. Write the former`;
   const place = placeIn(layout.root, join(layout.root, file), 'id');
-  return errorAt(file, new Problem('wrong_id', message, place));
+  return errorAt(file, new ProblemAnswer('wrong_id', message, place));
 };
 
 /** Directories that stand without the case.md that was last seen in them. */
@@ -177,4 +177,4 @@ const checkMissing = async (checkup: Checkup, items: readonly FoundItem[]): Prom
   return findings;
 };
 
-const idOf = ({ value }: Entry<{ matter: { id: string } }>): string | undefined => value?.matter.id;
+const idOf = ({ value }: ReadEntry<{ matter: { id: string } }>): string | undefined => value?.matter.id;

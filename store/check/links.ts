@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { problemOf } from '../items/item-files.ts';
+import { entryProblem } from '../items/item-files.ts';
 import { linkFile } from '../layout.ts';
 import { issueKey, twinOf } from '../links/link-index.ts';
 import { LinkMatter } from '../records/link.ts';
@@ -15,7 +15,7 @@ export const checkLinks = (root: string, dirs: readonly string[]): Finding[] => 
   return dirs.flatMap((dir) => {
     const file = `${dir}/link.md`;
     const entry = readEntry(linkFile(join(root, dir)), { before: undefined, parse });
-    const findings = problemOf(file, entry).map((problem) => error(problem));
+    const findings = entryProblem(file, entry).map((problem) => error(problem));
     const issue = entry?.value?.issue;
     if (issue === undefined) return findings;
     const key = issueKey(issue);

@@ -9,7 +9,7 @@ import type { WebhookFile } from '../items/read-webhooks.ts';
 import type { JournalLook } from '../journal/journal-file.ts';
 import type { Layout } from '../layout.ts';
 import { INCOMING } from '../secrets.ts';
-import type { Entry } from '../text/entry.ts';
+import type { ReadEntry } from '../text/entry.ts';
 import {
   asProblem,
   type FileProblem,
@@ -28,7 +28,7 @@ export interface Machine {
   /** The ids of the Work items. */
   ids: ReadonlySet<string>;
   /** Every registration by its file, those that cannot be read among them. */
-  webhooks: ReadonlyMap<string, Entry<WebhookFile>>;
+  webhooks: ReadonlyMap<string, ReadEntry<WebhookFile>>;
 }
 
 /** What `.dossier/` holds for this machine alone. */

@@ -4,18 +4,18 @@ import { sha256 } from '../../base/sha256.ts';
 import { removeFile } from '../disk/durable.ts';
 import { listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { duplicateId, problemOf } from '../items/item-files.ts';
+import { duplicateId, entryProblem } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/approved.ts';
-import { type Entry, readEntry } from '../text/entry.ts';
+import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';
 import { asProblem, fileProblem, LINKED_FOLDER } from '../text/problem.ts';
 import { error, errorAt, type Finding, type Mend, warning } from './finding.ts';
 import { checkPlain, checkText } from './texts.ts';
 
-type Sessions = Map<string, Entry<SessionMatter> | undefined>;
+type Sessions = Map<string, ReadEntry<SessionMatter> | undefined>;
 
 /** The sessions of a Work item with their texts, and its lock. */
 export const checkSessions = (layout: Layout, dir: string): Finding[] => {
@@ -44,7 +44,7 @@ const checkSession = (layout: Layout, dir: string, sessions: Sessions): Finding[
   const entry = readEntry(join(root, file), { before: undefined, parse: parserOf(SessionMatter) });
   if (entry !== undefined) sessions.set(file, entry);
   return [
-    ...problemOf(file, entry).map((problem) => error(problem)),
+    ...entryProblem(file, entry).map((problem) => error(problem)),
     ...checkApproval(layout, dir, entry?.value),
     ...['plan.md', 'approved.md'].flatMap((name) => checkText(root, `${dir}/${name}`)),
     ...['events.ndjson', 'diff.patch'].flatMap((name) => checkPlain(root, `${dir}/${name}`)),
@@ -81,7 +81,7 @@ const twins = (sessions: Sessions): Finding[] => {
 const checkLock = (layout: Layout, file: string, sessions: Sessions): Finding[] => {
   const path = join(layout.root, file);
   const entry = readEntry(path, { before: undefined, parse: parserOf(LockMatter) });
-  if (entry?.value === undefined) return problemOf(file, entry).map((problem) => error(problem));
+  if (entry?.value === undefined) return entryProblem(file, entry).map((problem) => error(problem));
   const why = whyStale(entry.value, sessions);
   if (why === undefined) return [];
   const message = `${why} (${entry.value.session_id}). dossier check --fix frees it`;

@@ -4,14 +4,14 @@ import { listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { isMarkdownName } from '../names.ts';
 import { refuseOther } from '../text/entry.ts';
-import { asProblem, Problem } from '../text/problem.ts';
+import { asProblem, ProblemAnswer } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';
 import { errorAt, type Finding } from './finding.ts';
 
 const MAX_BYTES = 2_097_152;
 
 /** What is wrong with the free texts of a folder (memory, snapshots): not their form, they have none. */
-export const checkTexts = (root: string, folder: string): Finding[] => {
+export const textFindings = (root: string, folder: string): Finding[] => {
   const { names, fault } = listFolder(join(root, folder));
   if (fault !== undefined) return errorAt(folder, fault);
   return names.filter(isMarkdownName).flatMap((name) => checkText(root, `${folder}/${name}`));
@@ -28,13 +28,13 @@ export const checkText = (root: string, file: string): Finding[] =>
 export const checkPlain = (root: string, file: string): Finding[] =>
   errorAt(file, faultOf(join(root, file)));
 
-const faultOf = (path: string, read?: (path: string) => unknown): Problem | undefined => {
+const faultOf = (path: string, read?: (path: string) => unknown): ProblemAnswer | undefined => {
   try {
     const stats = statsAt(path);
     if (stats === undefined) return undefined;
     refuseOther(stats);
     if (read !== undefined && stats.size > MAX_BYTES)
-      throw new Problem('too_large', `The file has ${stats.size} bytes. Shorten it to 1 MB`);
+      throw new ProblemAnswer('too_large', `The file has ${stats.size} bytes. Shorten it to 1 MB`);
     read?.(path);
     return undefined;
   } catch (error) {

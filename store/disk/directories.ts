@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
-import { isDirectory, statsAt } from './plain-path.ts';
+import { isDirectoryItself, statsAt } from './plain-path.ts';
 
 /** Makes the directories that every workspace has; none of them where a link stands in place of one: `unsafe_path`. */
 export const makeDirectories = (layout: Layout): void => {
@@ -34,9 +34,9 @@ const privateOf = (layout: Layout): string[] => [
  * when the whole workspace is gone: it may be moved, and is not made anew elsewhere.
  */
 export const remakeDirectories = (layout: Layout): boolean => {
-  if (!isDirectory(layout.root))
+  if (!isDirectoryItself(layout.root))
     throw new StoreError('read_only', `${awayFrom(layout.root)}. Nothing was written`);
-  if (privateOf(layout).every(isDirectory)) return false;
+  if (privateOf(layout).every(isDirectoryItself)) return false;
   makeDirectories(layout);
   return true;
 };
@@ -50,7 +50,7 @@ const makePlainDirectory = (layout: Layout, path: string, mode: number): void =>
 };
 
 const refuseOther = ({ root }: Layout, path: string): void => {
-  if (statsAt(path) === undefined || isDirectory(path)) return;
+  if (statsAt(path) === undefined || isDirectoryItself(path)) return;
   throw new StoreError(
     'unsafe_path',
     `${relative(root, path)} has to be a directory, not a link or a file`,
@@ -59,7 +59,7 @@ const refuseOther = ({ root }: Layout, path: string): void => {
 
 // Whoever made the workspace may have put links here, to have files elsewhere written or emptied.
 const refuseLinks = ({ root, dossier }: Layout, dir: string): void => {
-  if (!isDirectory(dir)) return;
+  if (!isDirectoryItself(dir)) return;
   const link = readdirSync(dir, { withFileTypes: true }).find((entry) => entry.isSymbolicLink());
   if (link === undefined) return;
   throw new StoreError(
@@ -70,7 +70,7 @@ const refuseLinks = ({ root, dossier }: Layout, dir: string): void => {
 
 /** Removes what a former life left half made (temporary files) or half removed. Only for whoever holds the workspace. */
 export const clearLeftovers = ({ tmp, trash }: Layout): void => {
-  for (const path of [tmp, trash].filter(isDirectory))
+  for (const path of [tmp, trash].filter(isDirectoryItself))
     for (const name of readdirSync(path))
       rmSync(join(path, name), { recursive: true, force: true });
 };

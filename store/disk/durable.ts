@@ -6,7 +6,7 @@ import { StoreError } from '../errors.ts';
 import { gitIsDone } from '../git/git-work.ts';
 import type { Layout } from '../layout.ts';
 import { keepForUndo, keepOwner, moveToUndo, putNew } from './placing.ts';
-import { assertNoLinks, isDirectory, statsAt } from './plain-path.ts';
+import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
 
 /**
  * Writes that a power cut cannot tear: temporary file in `.dossier/tmp`, fsync, rename, fsync of the directory. Each
@@ -25,7 +25,7 @@ export const replaceFile = async (
   const done = await viaTemporary(layout, target, write, (temporary) =>
     unlessGone(layout, temporary, () => {
       assertNoLinks(layout.root, dirname(target));
-      return takePlace(layout, { temporary, target, expected });
+      return exchangeFile(layout, { temporary, target, expected });
     }),
   );
   if (done) await syncIfThere(dirname(target));
@@ -43,7 +43,7 @@ export interface Replacement {
  * Nothing waits here: an editor has microseconds. What it writes then into the file is in `.dossier/undo` too; another
  * file in its place is seen until the very last look, for Node has no rename that exchanges.
  */
-export const takePlace = (
+export const exchangeFile = (
   layout: Layout,
   { temporary, target, expected }: Replacement,
 ): boolean => {
@@ -65,7 +65,7 @@ export const unlessGone = (
   try {
     return replace();
   } catch (error) {
-    const isOurs = statsAt(temporary) === undefined || !isDirectory(undo);
+    const isOurs = statsAt(temporary) === undefined || !isDirectoryItself(undo);
     if (hasCode(error, 'ENOENT') && !isOurs) return false;
     throw error;
   }
@@ -240,13 +240,13 @@ export const hasCode = (error: unknown, ...codes: string[]): boolean =>
 
 /** Makes a directory and the ones above it, and tells the disk of each that is new. */
 export const makeDirectory = (path: string): void => {
-  if (isDirectory(path)) return;
+  if (isDirectoryItself(path)) return;
   try {
     mkdirSync(path);
   } catch (error) {
     // One level at a time: Node's own way up answers ENOENT for a disk that is read-only.
-    if (hasCode(error, 'EEXIST') && isDirectory(path)) return;
-    if (!hasCode(error, 'ENOENT') || isDirectory(dirname(path))) throw error;
+    if (hasCode(error, 'EEXIST') && isDirectoryItself(path)) return;
+    if (!hasCode(error, 'ENOENT') || isDirectoryItself(dirname(path))) throw error;
     makeDirectory(dirname(path));
     makeDirectory(path);
     return;

@@ -1,16 +1,16 @@
 import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isRecordName } from '../names.ts';
-import { type Entry, isInGrace, type Reading, readEntry } from '../text/entry.ts';
-import { asProblem, LINKED_FOLDER, NO_FOLDER, type Problem } from '../text/problem.ts';
+import { type ReadEntry, isInGrace, type ReadAgain, readEntry } from '../text/entry.ts';
+import { asProblem, LINKED_FOLDER, NO_FOLDER, type ProblemAnswer } from '../text/problem.ts';
 import { statsAt } from './plain-path.ts';
 
 /** The record files of a folder, by name, and what keeps the folder itself from being read. */
-export interface Folder<T> {
-  entries: Map<string, Entry<T>>;
+export interface RecordFolder<T> {
+  entries: Map<string, ReadEntry<T>>;
   /** Of all that is in it. */
   names: readonly string[];
-  fault: Problem | undefined;
+  fault: ProblemAnswer | undefined;
 }
 
 /**
@@ -19,13 +19,13 @@ export interface Folder<T> {
  */
 export const readFolder = <T>(
   dir: string,
-  before: ReadonlyMap<string, Entry<T>>,
-  { parse, patient = false }: Omit<Reading<T>, 'before'>,
+  before: ReadonlyMap<string, ReadEntry<T>>,
+  { parse, patient = false }: Omit<ReadAgain<T>, 'before'>,
   isWanted: (name: string) => boolean = () => true,
-): Folder<T> => {
+): RecordFolder<T> => {
   const { names, fault } = listFolder(dir);
   if (fault !== undefined) return { entries: new Map(before), names, fault };
-  const entries = new Map<string, Entry<T>>();
+  const entries = new Map<string, ReadEntry<T>>();
   for (const name of names.filter((each) => isRecordName(each) && isWanted(each)).toSorted()) {
     const entry = readEntry(join(dir, name), { before: before.get(name), parse, patient });
     if (entry !== undefined) entries.set(name, entry);
@@ -38,7 +38,7 @@ export const readFolder = <T>(
 };
 
 /** The names in a folder of ours; none where there is no folder. A link is none, wherever it leads. */
-export const listFolder = (dir: string): { names: string[]; fault: Problem | undefined } => {
+export const listFolder = (dir: string): { names: string[]; fault: ProblemAnswer | undefined } => {
   try {
     // Most folders of most Work items are not there: an error for each would be the costly way to learn it.
     const fault = notAFolder(statsAt(dir));
@@ -49,14 +49,14 @@ export const listFolder = (dir: string): { names: string[]; fault: Problem | und
 };
 
 // Null where there is nothing at all.
-const notAFolder = (stats: Stats | undefined): Problem | null | undefined => {
+const notAFolder = (stats: Stats | undefined): ProblemAnswer | null | undefined => {
   if (stats === undefined) return null;
   if (stats.isDirectory()) return undefined;
   return stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER;
 };
 
 /** What keeps a folder from being read, without reading it; undefined also where there is none. */
-export const folderFault = (dir: string): Problem | undefined => {
+export const folderFault = (dir: string): ProblemAnswer | undefined => {
   try {
     const fault = notAFolder(statsAt(dir));
     if (fault === undefined) accessSync(dir, constants.R_OK | constants.X_OK);
@@ -70,5 +70,5 @@ export const folderFault = (dir: string): Problem | undefined => {
 export const listDirectory = (dir: string): string[] => listFolder(dir).names;
 
 /** The record files of a folder, by name; none when there is no folder. */
-export const namesIn = (dir: string): string[] =>
+export const recordNames = (dir: string): string[] =>
   listDirectory(dir).filter(isRecordName).toSorted();

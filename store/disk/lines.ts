@@ -16,13 +16,13 @@ import { hasCode } from './durable.ts';
 const CHUNK = 16_384;
 
 /** What a line says; undefined when it is not one of this file's. */
-export type Parse<T> = (line: string) => T | undefined;
+export type ParseLine<T> = (line: string) => T | undefined;
 
 /**
  * A file of JSON lines, opened to add to it. A last line that a crash tore is cut off; one that is whole, and lost only
  * its newline in an editor, gets it back.
  */
-export const openLines = (path: string, parse: Parse<unknown>): number => {
+export const openLines = (path: string, parse: ParseLine<unknown>): number => {
   const descriptor = openRegular(path, O_RDWR | O_APPEND | O_CREAT);
   const { size } = fstatSync(descriptor);
   const end = afterNewline(descriptor, size);
@@ -40,7 +40,7 @@ export const addLines = (descriptor: number, text: string): number => {
 };
 
 /** The value of the last line that has one, and how many whole lines without one follow it. Reads the end of the file only. */
-export const lastLine = <T>(path: string, parse: Parse<T>): { value?: T; unread: number } => {
+export const lastLine = <T>(path: string, parse: ParseLine<T>): { value?: T; unread: number } => {
   const descriptor = openIfThere(path);
   if (descriptor === undefined) return { unread: 0 };
   try {
@@ -119,10 +119,10 @@ const afterNewline = (descriptor: number, before: number): number => {
 };
 
 /** The values of whole lines from `offset` on, about 16 KB of them, and where to go on. Lines without one are left out. */
-export const readLines = <T>(
+export const readLinesFrom = <T>(
   path: string,
   offset: number,
-  parse: Parse<T>,
+  parse: ParseLine<T>,
 ): { values: T[]; next: number } => {
   const bytes = readBytes(path, offset);
   const values = bytes
@@ -139,7 +139,7 @@ export const readLines = <T>(
  */
 export const seekLines = <T>(
   path: string,
-  parse: Parse<T>,
+  parse: ParseLine<T>,
   isBefore: (value: T) => boolean,
 ): number => {
   let [from, to] = [0, sizeOf(path)];
@@ -156,7 +156,7 @@ export const seekLines = <T>(
 const lineAfter = <T>(
   path: string,
   place: number,
-  parse: Parse<T>,
+  parse: ParseLine<T>,
 ): { start: number; value: T } | undefined => {
   const bytes = readBytes(path, place);
   for (let at = bytes.indexOf(10) + 1; at < bytes.length; ) {

@@ -12,11 +12,11 @@ export const statsAt = (path: string): Stats | undefined => {
   }
 };
 
-export const isDirectory = (path: string): boolean => statsAt(path)?.isDirectory() === true;
+export const isDirectoryItself = (path: string): boolean => statsAt(path)?.isDirectory() === true;
 
 /** Whether a directory stands there and no link on the way to it from `root`, which may be one itself. */
 export const isPlainDirectory = (root: string, path: string): boolean =>
-  isDirectory(path) && linkOnTheWay(root, dirname(path)) === undefined;
+  isDirectoryItself(path) && linkOnTheWay(root, dirname(path)) === undefined;
 
 /** Whether something stands there that is no link, with none on the way to it from `root`. */
 export const isPlain = (root: string, path: string): boolean =>

@@ -12,7 +12,7 @@ export interface SteadyFile extends Shelved {
 }
 
 /** Why a file cannot be had; `gone` when it is not there any more. */
-export interface Refused {
+export interface RefusedRead {
   reason: string;
   gone?: true;
 }
@@ -24,7 +24,7 @@ const TRIES = 5;
  * read. Of a file that only grows it is the beginning. A link is never followed. Throws only what says nothing about
  * this file, such as a full disk.
  */
-export const readSteady = async (path: string, shelf: Shelf): Promise<SteadyFile | Refused> => {
+export const readSteady = async (path: string, shelf: Shelf): Promise<SteadyFile | RefusedRead> => {
   for (let left = TRIES; left > 0; left -= 1) {
     const found = attempt(path, shelf, left === 1);
     if (found !== undefined) return found;
@@ -33,7 +33,7 @@ export const readSteady = async (path: string, shelf: Shelf): Promise<SteadyFile
   return { reason: 'it changed all the time' };
 };
 
-const attempt = (path: string, shelf: Shelf, isLast: boolean): SteadyFile | Refused | undefined => {
+const attempt = (path: string, shelf: Shelf, isLast: boolean): SteadyFile | RefusedRead | undefined => {
   try {
     return readOnce(path, shelf, isLast);
   } catch (error) {
@@ -48,7 +48,7 @@ const readOnce = (
   path: string,
   shelf: Shelf,
   isLast: boolean,
-): SteadyFile | Refused | undefined => {
+): SteadyFile | RefusedRead | undefined => {
   const fd = openSync(path, FLAGS);
   try {
     const before = fstatSync(fd);
@@ -82,9 +82,9 @@ const isSteady = (
 const isUntouched = (before: Stats, after: Stats): boolean =>
   before.size === after.size && before.mtimeMs === after.mtimeMs;
 
-const refusal = (error: unknown): Refused => {
+const refusal = (error: unknown): RefusedRead => {
   if (hasCode(error, 'ENOENT', 'ENOTDIR')) return { reason: 'it is gone', gone: true };
-  if (hasCode(error, 'ELOOP')) return { reason: LINK };
+  if (hasCode(error, 'ELOOP')) return { reason: IS_LINK };
   if (hasCode(error, 'EACCES', 'EPERM')) return { reason: NO_PERMISSION };
   const { code, syscall } = error as NodeJS.ErrnoException;
   const isOfThisFile = syscall === 'open' || syscall === 'read';
@@ -92,5 +92,5 @@ const refusal = (error: unknown): Refused => {
   return { reason: `it cannot be read (${code})` };
 };
 
-export const LINK = 'it is a symbolic link';
+export const IS_LINK = 'it is a symbolic link';
 export const NO_PERMISSION = 'the daemon may not read it';

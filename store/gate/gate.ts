@@ -3,7 +3,7 @@ import type { PlanningMatter } from '../records/planning.ts';
 import type { SessionMatter } from '../records/session.ts';
 
 /** A value that the operator's word stands behind, and which one in the file waits for that word. */
-export interface Part<T> {
+export interface GatedPart<T> {
   holds: T;
   /** The hash of what the file says, and when it was first seen to. */
   waits?: { sha: string; since: string };
@@ -15,9 +15,9 @@ export interface Part<T> {
 export interface KeptParts {
   id: string;
   case_id: string;
-  matter: Part<SessionMatter>;
+  matter: GatedPart<SessionMatter>;
   /** Of plan.md; null where there is none. */
-  plan: Part<string | null>;
+  plan: GatedPart<string | null>;
 }
 
 export type Approved = NonNullable<PlanningMatter['approved']> | null;
@@ -39,7 +39,7 @@ export interface FileGate {
   /** Sessions that have not ended, by the beginning of their ids. */
   readonly sessions: Map<string, KeptParts>;
   /** What is approved of the planning, by Work item. */
-  readonly planning: Map<string, Part<Approved>>;
+  readonly planning: Map<string, GatedPart<Approved>>;
 }
 
 export const createGate = (): FileGate => ({
@@ -49,44 +49,44 @@ export const createGate = (): FileGate => ({
 });
 
 /** Whether what files say in the operator's place waits now. */
-export const isClosed = ({ runs }: FileGate): boolean => runs.size > 0;
+export const isGateShut = ({ runs }: FileGate): boolean => runs.size > 0;
 
 /** What holds of a value that a file gives as `found`. */
-export const holding = <T>(gate: FileGate, part: Part<T> | undefined, found: T): T => {
-  if (part === undefined || part.next === hashOf(found)) return found;
-  return isClosed(gate) || part.waits?.sha === hashOf(found) ? part.holds : found;
+export const holding = <T>(gate: FileGate, part: GatedPart<T> | undefined, found: T): T => {
+  if (part === undefined || part.next === orderlessHash(found)) return found;
+  return isGateShut(gate) || part.waits?.sha === orderlessHash(found) ? part.holds : found;
 };
 
 /** Notes whether `found` waits, and answers it. Where nothing runs any more, only what has waited already does. */
 export const settled = <T>(
   gate: FileGate,
-  { holds, waits, next }: Part<T>,
+  { holds, waits, next }: GatedPart<T>,
   found: T,
   at: Date,
-): Part<T> => {
-  const sha = hashOf(found);
+): GatedPart<T> => {
+  const sha = orderlessHash(found);
   const isOld = waits?.sha === sha;
   if (sha === next) return { holds: found };
   // What is about to be written is not written yet.
-  if (sha === hashOf(holds)) return { holds, ...(next !== undefined && { next }) };
+  if (sha === orderlessHash(holds)) return { holds, ...(next !== undefined && { next }) };
   if (isOld) return { holds, waits };
-  return isClosed(gate) ? { holds, waits: { sha, since: at.toISOString() } } : { holds: found };
+  return isGateShut(gate) ? { holds, waits: { sha, since: at.toISOString() } } : { holds: found };
 };
 
 /** What the daemon wrote itself holds; what others wrote into the same file before goes on waiting. */
 export const written = <T>(
   gate: FileGate,
-  { waits }: Part<T>,
+  { waits }: GatedPart<T>,
   { holds, found }: { holds: T; found: T },
   at: Date,
-): Part<T> => {
-  const sha = hashOf(found);
-  if (sha === hashOf(holds) || !(isClosed(gate) || waits !== undefined)) return { holds };
+): GatedPart<T> => {
+  const sha = orderlessHash(found);
+  if (sha === orderlessHash(holds) || !(isGateShut(gate) || waits !== undefined)) return { holds };
   return { holds, waits: { sha, since: waits?.since ?? at.toISOString() } };
 };
 
 /** The same for values that say the same, in whatever order. */
-export const hashOf = (value: unknown): string => sha256(JSON.stringify(value, inOrder) ?? '');
+export const orderlessHash = (value: unknown): string => sha256(JSON.stringify(value, inOrder) ?? '');
 
 const inOrder = (_key: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -7,7 +7,7 @@ import { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import { checkerOf } from '../text/parse.ts';
 import { readRecord, readRegularFile } from '../text/record-file.ts';
-import { type Approved, isClosed, settled } from './gate.ts';
+import { type Approved, isGateShut, settled } from './gate.ts';
 import { saveGate } from './gate-files.ts';
 
 /**
@@ -39,9 +39,9 @@ const keepSession = (store: Store, id: string, case_id: string): void => {
 };
 
 /** Looks at what is kept beside what the files say now: notes what waits, and forgets what nothing waits of any more. */
-export const settleKept = (store: Store): void => {
+export const clearHeld = (store: Store): void => {
   const { gate, layout, clock } = store;
-  if (isClosed(gate)) keepForged(store);
+  if (isGateShut(gate)) keepForged(store);
   if (gate.sessions.size + gate.planning.size === 0) return;
   const at = clock();
   for (const [key, kept] of gate.sessions) {
@@ -54,7 +54,7 @@ export const settleKept = (store: Store): void => {
   }
   for (const [id, part] of gate.planning)
     gate.planning.set(id, settled(gate, part, approvedIn(store, id), at));
-  if (!isClosed(gate)) forgetSettled(store);
+  if (!isGateShut(gate)) forgetSettled(store);
   saveGate(layout, gate);
 };
 
@@ -84,7 +84,7 @@ export const foundOf = (store: Store, caseId: string, key: string): FoundSession
   const item = items.byId.get(caseId);
   if (item === undefined) return undefined;
   const folder = sessionsDir(join(layout.root, item.dir));
-  const name = listDirectory(folder).find((one) => keyOf(one) === key);
+  const name = listDirectory(folder).find((one) => sessionKey(one) === key);
   const dir = join(folder, name ?? '');
   return name === undefined ? undefined : read(() => foundIn(store, dir));
 };
@@ -96,7 +96,7 @@ const foundIn = ({ layout: { root } }: Store, dir: string): FoundSession | undef
 };
 
 /** By what a session's directory is known. */
-export const keyOf = (dir: string): string => basename(dir).slice(-shortId(LONG).length);
+export const sessionKey = (dir: string): string => basename(dir).slice(-shortId(LONG).length);
 
 const LONG = '00000000-0000';
 

@@ -1,6 +1,6 @@
 import type { PlanningMatter } from '../records/planning.ts';
 import type { Store } from '../store.ts';
-import { type Approved, holding, isClosed } from './gate.ts';
+import { type Approved, holding, isGateShut } from './gate.ts';
 import { saveGate } from './gate-files.ts';
 
 /** What is approved of a Work item's planning, whose file says `found`. */
@@ -9,15 +9,15 @@ export const approvedOf = (
   caseId: string,
   found: Approved | undefined,
 ): Pick<PlanningMatter, 'approved'> => {
-  const part = gate.planning.get(caseId) ?? (isClosed(gate) ? { holds: null } : undefined);
+  const part = gate.planning.get(caseId) ?? (isGateShut(gate) ? { holds: null } : undefined);
   const approved = holding(gate, part, found ?? null);
   return approved === (found ?? null) ? {} : { approved };
 };
 
 /** The operator approved it, or took that back, by way of the daemon: it holds. */
-export const noteApproved = (store: Store, caseId: string, approved: Approved): void => {
+export const holdApproved = (store: Store, caseId: string, approved: Approved): void => {
   const { gate, layout } = store;
-  if (!isClosed(gate) && !gate.planning.has(caseId)) return;
+  if (!isGateShut(gate) && !gate.planning.has(caseId)) return;
   gate.planning.set(caseId, { holds: approved });
   saveGate(layout, gate);
 };

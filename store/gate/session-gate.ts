@@ -3,13 +3,13 @@ import { shortId } from '../names.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import type { TextFile } from '../text/text-file.ts';
-import { hashOf, holding, isClosed, type KeptParts, written } from './gate.ts';
+import { orderlessHash, holding, isGateShut, type KeptParts, written } from './gate.ts';
 import { saveGate } from './gate-files.ts';
-import { foundOf, guardedOf, keyOf } from './kept.ts';
+import { foundOf, guardedOf, sessionKey } from './kept.ts';
 
 /** What holds of the session in `dir`, whose file says `found`. */
-export const matterOf = ({ gate }: Store, dir: string, found: SessionMatter): SessionMatter => {
-  const kept = gate.sessions.get(keyOf(dir));
+export const heldMatter = ({ gate }: Store, dir: string, found: SessionMatter): SessionMatter => {
+  const kept = gate.sessions.get(sessionKey(dir));
   if (kept === undefined) return found;
   const guarded = guardedOf(found);
   const holds = holding(gate, kept.matter, guarded);
@@ -17,12 +17,12 @@ export const matterOf = ({ gate }: Store, dir: string, found: SessionMatter): Se
 };
 
 /** The plan that holds in a session whose plan.md is `found`. */
-export const planOf = (
+export const heldPlan = (
   { gate }: Store,
   dir: string,
   found: TextFile | undefined,
 ): TextFile | undefined => {
-  const kept = gate.sessions.get(keyOf(dir));
+  const kept = gate.sessions.get(sessionKey(dir));
   if (kept === undefined) return found;
   const content = found?.content ?? null;
   const holds = holding(gate, kept.plan, content);
@@ -41,7 +41,7 @@ export const intendMatter = (store: Store, matter: SessionMatter): void => {
   const key = shortId(matter.id);
   const kept = store.gate.sessions.get(key);
   if (kept === undefined) return;
-  const next = hashOf(guardedOf(matter));
+  const next = orderlessHash(guardedOf(matter));
   keep(store, key, { ...kept, matter: { ...kept.matter, next } });
 };
 
@@ -50,7 +50,7 @@ export const noteMatter = (store: Store, caseId: string, matter: SessionMatter):
   const key = shortId(matter.id);
   const { gate } = store;
   const known = gate.sessions.get(key);
-  if (known === undefined && !isClosed(gate)) return;
+  if (known === undefined && !isGateShut(gate)) return;
   const holds = guardedOf(matter);
   const { id } = matter;
   const kept = known ?? { id, case_id: caseId, matter: { holds }, plan: { holds: null } };
@@ -63,15 +63,15 @@ export const noteMatter = (store: Store, caseId: string, matter: SessionMatter):
 
 /** The same of its plan, which is about to be written. */
 export const intendPlan = (store: Store, dir: string, content: string): void => {
-  const kept = store.gate.sessions.get(keyOf(dir));
+  const kept = store.gate.sessions.get(sessionKey(dir));
   if (kept === undefined) return;
-  keep(store, keyOf(dir), { ...kept, plan: { ...kept.plan, next: hashOf(content) } });
+  keep(store, sessionKey(dir), { ...kept, plan: { ...kept.plan, next: orderlessHash(content) } });
 };
 
 /** The daemon wrote its plan: it holds. */
 export const notePlan = (store: Store, dir: string, content: string): void => {
-  const kept = store.gate.sessions.get(keyOf(dir));
-  if (kept !== undefined) keep(store, keyOf(dir), { ...kept, plan: { holds: content } });
+  const kept = store.gate.sessions.get(sessionKey(dir));
+  if (kept !== undefined) keep(store, sessionKey(dir), { ...kept, plan: { holds: content } });
 };
 
 const keep = (store: Store, key: string, kept: KeptParts): void => {

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { listDirectory } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { sweep } from '../items/sweep.ts';
+import { sweepWorkspace } from '../items/sweep.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { isEnded } from '../records/session.ts';
 import type { Store } from '../store.ts';
-import { isClosed } from './gate.ts';
+import { isGateShut } from './gate.ts';
 import { noteRun, removeRunNote } from './gate-files.ts';
-import { foundOf, keepAll, keyOf, settleKept } from './kept.ts';
+import { foundOf, keepAll, sessionKey, clearHeld } from './kept.ts';
 import { lookAtWaiting } from './waiting.ts';
 
 /**
@@ -20,8 +20,8 @@ export const unsandboxedStarts = (store: Store, marker: string, dir?: string): v
   if (gate.runs.has(marker)) return;
   const run = { started_at: clock().toISOString(), ...(dir !== undefined && { dir }) };
   // First what holds: a run that is known, beside nothing that is kept, would have all that stands there wait.
-  if (!isClosed(gate)) {
-    settleKept(store);
+  if (!isGateShut(gate)) {
+    clearHeld(store);
     keepAll(store);
   }
   noteRun(layout, marker, run);
@@ -36,13 +36,13 @@ export const unsandboxedEnded = (store: Store, marker: string): Promise<void> =>
     if (!gate.runs.has(marker)) return;
     if (gate.runs.size === 1) await lookAtAll(store);
     gate.runs.delete(marker);
-    store.globals.book.closed = isClosed(gate);
+    store.globals.book.closed = isGateShut(gate);
     removeRunNote(layout, marker);
     lookAtWaiting(store);
   });
 
 const lookAtAll = async (store: Store): Promise<void> => {
-  await sweep(store);
+  await sweepWorkspace(store);
   keepForgedSessions(store);
   lookAtWaiting(store);
 };
@@ -55,7 +55,7 @@ const keepForgedSessions = (store: Store): void => {
     const folder = sessionsDir(join(layout.root, dir));
     for (const name of listDirectory(folder)) {
       const isYoung = (statsAt(sessionFile(join(folder, name)))?.ctimeMs ?? 0) >= since;
-      if (isYoung && !gate.sessions.has(keyOf(name))) keepForged(store, id, keyOf(name));
+      if (isYoung && !gate.sessions.has(sessionKey(name))) keepForged(store, id, sessionKey(name));
     }
   }
 };

@@ -2,15 +2,15 @@ import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../../base/locks.ts';
 import { grant } from '../items/granting.ts';
-import { type Granted, type Held, waitsMessage } from '../items/held.ts';
+import { type Granted, type HeldBack, waitsMessage } from '../items/held.ts';
 import type { Item } from '../items/item.ts';
 import { reconcileInTurn } from '../items/reconcile.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import { trustCommandFor } from '../trust/told.ts';
-import { hashOf, type Part } from './gate.ts';
+import { orderlessHash, type GatedPart } from './gate.ts';
 import { saveGate } from './gate-files.ts';
-import { approvedIn, foundOf, settleKept } from './kept.ts';
+import { approvedIn, foundOf, clearHeld } from './kept.ts';
 
 /** A change by file that waits for the operator. */
 export interface WaitingChange {
@@ -30,7 +30,7 @@ export interface WaitingChange {
 
 /** Every change by file that waits, by Work item. */
 export const waitingChanges = (store: Store): WaitingChange[] => {
-  settleKept(store);
+  clearHeld(store);
   return [...[...store.items.byId.values()].flatMap(waitingOf), ...waitingKept(store)];
 };
 
@@ -42,7 +42,7 @@ export const waitingKept = (store: Store): WaitingChange[] => [
 
 /** Sees what of sessions and planning waits, and tells it as problems; what waits of a Work item is told by the item. */
 export const lookAtWaiting = (store: Store): void => {
-  settleKept(store);
+  clearHeld(store);
   const problems = waitingKept(store).map(({ file, field }) => ({
     file,
     code: 'held',
@@ -51,7 +51,7 @@ export const lookAtWaiting = (store: Store): void => {
   store.problems.set('waiting', problems);
 };
 
-type OneWaiting = Held['waiting'][number];
+type OneWaiting = HeldBack['waiting'][number];
 
 /** Those of a Work item's own files. */
 export const waitingOf = ({ id, dir, held }: Item): WaitingChange[] =>
@@ -101,11 +101,11 @@ const differences = (holds: SessionMatter, found: SessionMatter) => {
 const told = (
   change: Omit<WaitingChange, 'id' | 'sha' | 'since'>,
   key: string,
-  { waits }: Part<unknown>,
+  { waits }: GatedPart<unknown>,
 ): WaitingChange[] =>
   waits === undefined ? [] : [{ id: idOf(change.case_id, key, waits.sha), ...change, ...waits }];
 
-const ofPlanning = (store: Store, case_id: string, part: Part<unknown>): WaitingChange[] => {
+const ofPlanning = (store: Store, case_id: string, part: GatedPart<unknown>): WaitingChange[] => {
   const dir = store.items.byId.get(case_id)?.dir ?? '';
   const to = approvedIn(store, case_id);
   const place = { case_id, file: `${dir}/planning.md`, field: 'approved' };
@@ -135,8 +135,8 @@ export const acceptWaiting = async (
 const acceptSession = (store: Store, id: string): boolean => {
   for (const [key, kept] of store.gate.sessions) {
     const found = foundOf(store, kept.case_id, key);
-    const isMatter = id === idOf(kept.case_id, `sessions/${key}`, hashOf(found?.matter));
-    const isPlan = id === idOf(kept.case_id, `sessions/${key}/plan`, hashOf(found?.plan));
+    const isMatter = id === idOf(kept.case_id, `sessions/${key}`, orderlessHash(found?.matter));
+    const isPlan = id === idOf(kept.case_id, `sessions/${key}/plan`, orderlessHash(found?.plan));
     if (found === undefined || !(isMatter || isPlan)) continue;
     if (isMatter) kept.matter = { holds: found.matter };
     if (isPlan) kept.plan = { holds: found.plan };
@@ -147,7 +147,7 @@ const acceptSession = (store: Store, id: string): boolean => {
 
 const acceptPlanning = ({ gate, ...store }: Store, caseId: string, id: string): boolean => {
   const found = approvedIn({ gate, ...store }, caseId);
-  const isSame = id === idOf(caseId, 'planning', hashOf(found));
+  const isSame = id === idOf(caseId, 'planning', orderlessHash(found));
   if (isSame) gate.planning.set(caseId, { holds: found });
   return isSame;
 };

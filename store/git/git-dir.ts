@@ -29,10 +29,10 @@ const gitDirAt = (path: string): string | undefined => {
 };
 
 const commonDirOf = (gitdir: string): string => {
-  const [common] = linesOf(join(gitdir, 'commondir'));
+  const [common] = gitFileLines(join(gitdir, 'commondir'));
   return common === undefined ? gitdir : resolve(gitdir, common);
 };
 
 /** The lines of a small file of git's own; none when it is not there. */
-export const linesOf = (path: string): string[] =>
+export const gitFileLines = (path: string): string[] =>
   existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];

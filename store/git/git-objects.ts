@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { CommitObject } from 'isomorphic-git';
-import { findGitDir, linesOf } from './git-dir.ts';
+import { findGitDir, gitFileLines } from './git-dir.ts';
 
-export interface TreeEntry {
+export interface GitTreeEntry {
   name: string;
   mode: string;
   oid: string;
@@ -18,7 +18,7 @@ export interface GitReader {
   head(): Promise<string | undefined>;
   /** With the parents that are there: a shallow clone ends somewhere. */
   commit(oid: string): Promise<CommitObject>;
-  entries(tree: string): Promise<TreeEntry[]>;
+  entries(tree: string): Promise<GitTreeEntry[]>;
   /** The tree that stands at a path below another, or undefined. */
   treeAt(tree: string, path: readonly string[]): Promise<string | undefined>;
 }
@@ -29,11 +29,11 @@ export const openGitReader = async (directory: string): Promise<GitReader | unde
   if (found === undefined) return undefined;
   const { default: git } = await import('isomorphic-git');
   const { head_dir, gitdir, top } = found;
-  const shallow = new Set(linesOf(join(gitdir, 'shallow')));
+  const shallow = new Set(gitFileLines(join(gitdir, 'shallow')));
   const base = { fs, gitdir, cache: {} };
   const raw = async (oid: string): Promise<Uint8Array> =>
     (await git.readObject({ ...base, oid, format: 'content' })).object as Uint8Array;
-  const kept = new Map<string, Promise<TreeEntry[]>>();
+  const kept = new Map<string, Promise<GitTreeEntry[]>>();
   const steps = new Map<string, Promise<string | undefined>>();
   const step = (tree: string, name: string): Promise<string | undefined> =>
     remembered(steps, `${tree} ${name}`, async () => subtree(await raw(tree), name));
@@ -70,7 +70,7 @@ const resolveHead = async (
   head_dir: string,
   resolveRef: (ref: string) => Promise<string>,
 ): Promise<string | undefined> => {
-  const [head = ''] = linesOf(join(head_dir, 'HEAD'));
+  const [head = ''] = gitFileLines(join(head_dir, 'HEAD'));
   const ref = /^ref: (.*)$/.exec(head)?.[1];
   if (ref === undefined) return head;
   try {
@@ -92,7 +92,7 @@ const subtree = (bytes: Uint8Array, name: string): string | undefined => {
 const OID_BYTES = 20;
 
 /** `<mode> <name>\0<20 bytes of the object's id>`, again and again; with `wanted` only the entry of that name. */
-const parseTree = function* (content: Uint8Array, wanted?: Buffer): Generator<TreeEntry> {
+const parseTree = function* (content: Uint8Array, wanted?: Buffer): Generator<GitTreeEntry> {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
   for (let at = 0; at < bytes.length; ) {
     const space = bytes.indexOf(0x20, at);

@@ -1,5 +1,5 @@
 import type { HistoryEntry } from '../records/history.ts';
-import type { GitReader, TreeEntry } from './git-objects.ts';
+import type { GitReader, GitTreeEntry } from './git-objects.ts';
 
 export type FileChange = HistoryEntry['files'][number];
 
@@ -38,11 +38,11 @@ const compareTrees = async (
 const entriesOf = async (
   git: GitReader,
   tree: string | undefined,
-): Promise<readonly TreeEntry[]> => (tree === undefined ? [] : git.entries(tree));
+): Promise<readonly GitTreeEntry[]> => (tree === undefined ? [] : git.entries(tree));
 
-type Pair = [name: string, was: TreeEntry | undefined, is: TreeEntry | undefined];
+type Pair = [name: string, was: GitTreeEntry | undefined, is: GitTreeEntry | undefined];
 
-const pairs = (before: readonly TreeEntry[], now: readonly TreeEntry[]): Pair[] => {
+const pairs = (before: readonly GitTreeEntry[], now: readonly GitTreeEntry[]): Pair[] => {
   const was = new Map(before.map((entry) => [entry.name, entry]));
   const is = new Map(now.map((entry) => [entry.name, entry]));
   const names = [...new Set([...was.keys(), ...is.keys()])].sort();
@@ -50,8 +50,8 @@ const pairs = (before: readonly TreeEntry[], now: readonly TreeEntry[]): Pair[] 
 };
 
 const fileChange = (
-  was: TreeEntry | undefined,
-  is: TreeEntry | undefined,
+  was: GitTreeEntry | undefined,
+  is: GitTreeEntry | undefined,
   path: string,
 ): FileChange[] => {
   const [from, to] = [fileOf(was), fileOf(is)];
@@ -60,8 +60,8 @@ const fileChange = (
   return [{ path, change: to === undefined ? 'removed' : 'modified' }];
 };
 
-const fileOf = (entry: TreeEntry | undefined): string | undefined =>
+const fileOf = (entry: GitTreeEntry | undefined): string | undefined =>
   entry === undefined || entry.isTree ? undefined : `${entry.mode} ${entry.oid}`;
 
-const treeOf = (entry: TreeEntry | undefined): string | undefined =>
+const treeOf = (entry: GitTreeEntry | undefined): string | undefined =>
   entry?.isTree === true ? entry.oid : undefined;

@@ -3,7 +3,7 @@ import type { HistoryEntry } from '../records/history.ts';
 import { type GitReader, openGitReader } from './git-objects.ts';
 import { changesOf, type FileChange } from './history-files.ts';
 
-export interface Asked {
+export interface HistoryQuery {
   /** Of the Work item, relative to the workspace. */
   dir: string;
   /** When the item was made: history that is older and does not have it is not gone through. */
@@ -21,7 +21,7 @@ const SLACK_S = 86_400;
  */
 export const readHistory = async (
   workspace: string,
-  { dir, since, limit }: Asked,
+  { dir, since, limit }: HistoryQuery,
 ): Promise<HistoryEntry[]> => {
   const git = await openGitReader(workspace);
   const head = await git?.head();

@@ -15,7 +15,7 @@ import { reconcileInTurn } from './reconcile.ts';
  * melt into one event. Undefined when there is no such Work item; `file_busy` while its directory is not where it was,
  * so that nothing is written where nobody would find it.
  */
-export const changing = <T>(
+export const changingItem = <T>(
   store: Store,
   id: string,
   work: (item: Item) => Promise<T>,

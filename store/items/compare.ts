@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { visible } from '../../base/visible.ts';
-import type { Seen } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal.ts';
 import type { StateName } from '../records/case.ts';
 import type { EventBody } from '../records/event.ts';
 import { plainState } from './item.ts';
@@ -10,10 +10,10 @@ import { plainState } from './item.ts';
  * only place where events about files are born, whoever changed them: API, editor, git, or anything while the daemon was
  * down.
  */
-export const compare = (
+export const eventsBetween = (
   caseId: string,
-  before: Seen | undefined,
-  now: Seen | undefined,
+  before: ToldState | undefined,
+  now: ToldState | undefined,
   at: Date,
 ): EventBody[] => {
   const timestamp = at.toISOString();
@@ -24,7 +24,7 @@ export const compare = (
 
 type Told = Pick<EventBody, 'event_type' | 'payload'>;
 
-const between = (id: string, before: Seen | undefined, now: Seen | undefined): Told[] => {
+const between = (id: string, before: ToldState | undefined, now: ToldState | undefined): Told[] => {
   if (before === undefined)
     return now === undefined ? [] : [{ event_type: 'case_created', payload: named(id, now) }];
   if (now === undefined) return [{ event_type: 'case_deleted', payload: named(id, before) }];
@@ -35,12 +35,12 @@ const between = (id: string, before: Seen | undefined, now: Seen | undefined): T
   ];
 };
 
-const named = (case_id: string, { case: { matter } }: Seen) => ({
+const named = (case_id: string, { case: { matter } }: ToldState) => ({
   case_id,
   title: visible(matter.title),
 });
 
-const caseEvents = (case_id: string, before: Seen, now: Seen): Told[] => {
+const caseEvents = (case_id: string, before: ToldState, now: ToldState): Told[] => {
   const events: Told[] = [];
   if (!isDeepStrictEqual(fieldsOf(before), fieldsOf(now)))
     events.push({ event_type: 'case_updated', payload: { case_id } });
@@ -51,7 +51,7 @@ const caseEvents = (case_id: string, before: Seen, now: Seen): Told[] => {
   return events;
 };
 
-const fieldsOf = ({ case: { matter, description } }: Seen) => [
+const fieldsOf = ({ case: { matter, description } }: ToldState) => [
   matter.title,
   matter.type,
   matter.project,
@@ -59,12 +59,12 @@ const fieldsOf = ({ case: { matter, description } }: Seen) => [
 ];
 
 // Events have always called the state before IMPLEMENTING by its older name.
-const toldState = ({ case: { matter } }: Seen): StateName => {
+const toldState = ({ case: { matter } }: ToldState): StateName => {
   const state = plainState(matter.state);
   return state === 'INVESTIGATING' ? 'PLANNING' : state;
 };
 
-const proofEvents = (case_id: string, before: Seen, now: Seen): Told[] =>
+const proofEvents = (case_id: string, before: ToldState, now: ToldState): Told[] =>
   Object.entries(now.proofs).flatMap(([proof_id, { matter, content }]): Told[] => {
     const known = before.proofs[proof_id];
     const proof = { case_id, proof_id, proof_type: matter.type };
@@ -82,7 +82,7 @@ const proofEvents = (case_id: string, before: Seen, now: Seen): Told[] =>
       : [{ event_type: 'proof_updated', payload: { ...proof, verified: matter.verified } }];
   });
 
-const goneProofs = (case_id: string, before: Seen, now: Seen): Told[] =>
+const goneProofs = (case_id: string, before: ToldState, now: ToldState): Told[] =>
   Object.entries(before.proofs)
     .filter(([proof_id]) => now.proofs[proof_id] === undefined)
     .map(([proof_id, { matter }]) => ({

@@ -4,10 +4,10 @@ import { CASE_FILE, caseFile } from '../layout.ts';
 import { noteNewLink } from '../links/link-index.ts';
 import type { Store } from '../store.ts';
 import { isNewDoubt, isSound } from '../text/entry.ts';
-import { asProblem, fileProblem, fileProblems, notAdopted, Problem } from '../text/problem.ts';
+import { asProblem, fileProblem, fileProblems, notAdopted, ProblemAnswer } from '../text/problem.ts';
 import { amendRecord, placeIn } from '../text/record-file.ts';
 import type { Item } from './item.ts';
-import { duplicateId, type ItemFiles, type Known, readItem } from './item-files.ts';
+import { duplicateId, type ItemFiles, type KnownFiles, readItem } from './item-files.ts';
 import { estrange, moveItem, putItem } from './items.ts';
 import { reconcile, reconcileInTurn } from './reconcile.ts';
 import { walk } from './walk.ts';
@@ -65,7 +65,7 @@ const adopted = async (store: Store, dir: string): Promise<ItemFiles | undefined
   return files && unusable(files, notAdopted('case.md changed again and again'));
 };
 
-const unusable = (files: ItemFiles, problem: Problem): ItemFiles => ({
+const unusable = (files: ItemFiles, problem: ProblemAnswer): ItemFiles => ({
   ...files,
   case: { ...files.case, value: undefined, problem },
 });
@@ -73,7 +73,7 @@ const unusable = (files: ItemFiles, problem: Problem): ItemFiles => ({
 /** Whether somebody can look again at what may be half saved. */
 export const isPatient = ({ lookAgain }: Store): boolean => lookAgain !== undefined;
 
-const whatIsKnown = (store: Store, dir: string): Known => {
+const whatIsKnown = (store: Store, dir: string): KnownFiles => {
   const { doubtful, formerly, items } = store;
   const files = doubtful.get(dir);
   const patient = isPatient(store) && !items.strangers.has(dir);
@@ -89,7 +89,7 @@ const doubt = (store: Store, dir: string, files: ItemFiles): void => {
 const strange = (
   store: Store,
   dir: string,
-  problem = new Problem('missing_file', 'There is no case.md here'),
+  problem = new ProblemAnswer('missing_file', 'There is no case.md here'),
 ): void => estrange(store.items, dir, fileProblems(`${dir}/${CASE_FILE}`, problem));
 
 const settleDown = async (
@@ -110,7 +110,7 @@ const settleDown = async (
   await reconcileInTurn(store, item, isPatient(store));
 };
 
-const secondOf = ({ layout }: Store, dir: string, first: string): Problem =>
+const secondOf = ({ layout }: Store, dir: string, first: string): ProblemAnswer =>
   duplicateId(first, placeIn(layout.root, caseFile(join(layout.root, dir)), 'id'));
 
 // One that cannot be read, or looked into, at the moment still holds what it held: a copy of it is not the first.

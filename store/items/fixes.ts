@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { caseFile, proofDir, webhooksDir } from '../layout.ts';
 import type { Store } from '../store.ts';
-import { type Entry, isSound } from '../text/entry.ts';
-import type { Changes } from '../text/splice.ts';
+import { type ReadEntry, isSound } from '../text/entry.ts';
+import type { MatterChanges } from '../text/splice.ts';
 import { standingAfter } from './granting.ts';
 import type { Granted } from './held.ts';
 import { caseOf, type Item } from './item.ts';
@@ -11,7 +11,7 @@ export interface Fix {
   path: string;
   /** Of the file that they were worked out from. */
   sha: string;
-  changes: Changes;
+  changes: MatterChanges;
   grants?: Granted;
 }
 
@@ -37,7 +37,7 @@ const adoptions = ({ layout }: Store, item: Item): Fix[] => {
   ];
 };
 
-const adoption = (path: string, entry: Entry<{ adopt?: Changes }>): Fix[] => {
+const adoption = (path: string, entry: ReadEntry<{ adopt?: MatterChanges }>): Fix[] => {
   const { sha, value } = entry;
   return value?.adopt === undefined || !isSound(entry) ? [] : [{ path, sha, changes: value.adopt }];
 };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { standing } from '../disk/plain-path.ts';
-import { isClosed } from '../gate/gate.ts';
+import { isGateShut } from '../gate/gate.ts';
 import type { Store } from '../store.ts';
 import type { Item } from './item.ts';
 import { type ItemFiles, readItem, sameFiles } from './item-files.ts';
@@ -26,7 +26,7 @@ export const glance = async (
 // What waits for the operator, or was just granted, only the turn knows: then it is what was last read.
 const beside = ({ gate, layout: { root } }: Store, item: Item): Item => {
   const { id, dir, files: before, seen, held } = item;
-  if (isClosed(gate) || held !== undefined) return item;
+  if (isGateShut(gate) || held !== undefined) return item;
   if (standing(root, join(root, dir)) === 'gone') return item;
   const last = looks.get(before);
   const files = readItem(root, dir, { id, files: last?.files ?? before, seen });

@@ -1,13 +1,13 @@
-import { isClosed } from '../gate/gate.ts';
+import { isGateShut } from '../gate/gate.ts';
 import type { CaseMatter } from '../records/case.ts';
 import type { Store } from '../store.ts';
-import type { Changes } from '../text/splice.ts';
+import type { MatterChanges } from '../text/splice.ts';
 import { type Granted, standingIn } from './held.ts';
 import { caseOf, type Item } from './item.ts';
 
 /** What the daemon has just written, or was told to take, holds whatever runs. */
 export const grant = ({ gate }: Store, item: Item, granted: Granted): void => {
-  if (!isClosed(gate) && item.held === undefined) return;
+  if (!isGateShut(gate) && item.held === undefined) return;
   const proofs = { ...item.granted?.proofs, ...granted.proofs };
   item.granted = { ...item.granted, ...granted, proofs };
 };
@@ -19,7 +19,7 @@ export const grant = ({ gate }: Store, item: Item, granted: Granted): void => {
 export const standingAfter = (
   item: Item,
   changes: object,
-): { changes: Changes; grants: Granted } | undefined => {
+): { changes: MatterChanges; grants: Granted } | undefined => {
   if (!STANDING.some((key) => key in changes)) return undefined;
   const matter = { ...caseOf(item).matter, ...changes } as CaseMatter;
   const now = standingIn(matter);

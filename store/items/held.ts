@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sha256 } from '../../base/sha256.ts';
-import type { Mark, Seen } from '../journal/journal.ts';
+import type { Mark, ToldState } from '../journal/journal.ts';
 import type { CaseMatter, State } from '../records/case.ts';
 import type { ChecklistEntry, ProofMatter } from '../records/proof.ts';
-import type { Entry } from '../text/entry.ts';
+import type { ReadEntry } from '../text/entry.ts';
 import type { CaseFile } from './read-case.ts';
 import type { ProofFile } from './read-proofs.ts';
 
 /** What decides where a Work item stands: the operator's word, in one piece. */
-export interface Standing {
+export interface OperatorWord {
   state: State;
   outcome: string | null;
   blocked_from: State | null;
@@ -16,7 +16,7 @@ export interface Standing {
 
 /** What the daemon wrote itself, or was told to take, and has not read back and told yet. */
 export interface Granted {
-  standing?: Standing;
+  standing?: OperatorWord;
   checklist?: readonly ChecklistEntry[];
   proofs?: Record<string, Verified>;
 }
@@ -25,7 +25,7 @@ export interface Granted {
 type Verified = Pick<ProofMatter, 'type' | 'verified' | 'verified_sha256'>;
 
 /** A value in a file that does not hold yet, by the place where it stands. */
-export interface Waiting {
+export interface HeldValue {
   /** `state`, `checklist`, or `proof/` and the name of the file. */
   key: string;
   /** Relative to the Work item. */
@@ -38,8 +38,8 @@ export interface Waiting {
 }
 
 /** What the files of a Work item say that does not hold yet, and what holds in its place. */
-export interface Held {
-  waiting: readonly (Waiting & Mark)[];
+export interface HeldBack {
+  waiting: readonly (HeldValue & Mark)[];
   case?: CaseFile;
   checklist?: readonly ChecklistEntry[];
   /** By file name. */
@@ -49,13 +49,13 @@ export interface Held {
 }
 
 /** The files of a Work item, as far as guarded values are in them, and what holds of it. */
-export interface Guarded {
+export interface GuardedFiles {
   files: {
-    case: Entry<CaseFile>;
-    proofs: ReadonlyMap<string, Entry<ProofFile>>;
-    checklist: Entry<ChecklistEntry[]> | undefined;
+    case: ReadEntry<CaseFile>;
+    proofs: ReadonlyMap<string, ReadEntry<ProofFile>>;
+    checklist: ReadEntry<ChecklistEntry[]> | undefined;
   };
-  seen: Seen | undefined;
+  seen: ToldState | undefined;
   granted?: Granted | undefined;
 }
 
@@ -63,10 +63,10 @@ export interface Guarded {
  * What of a Work item's files waits for the operator: every guarded value that is not what was last told, while `closed`;
  * otherwise those that waited already and are still as they were. Undefined when all holds.
  */
-export const judge = (
-  item: Guarded,
+export const holdBack = (
+  item: GuardedFiles,
   { closed, at, trust }: { closed: boolean; at: Date; trust: string },
-): Held | undefined => {
+): HeldBack | undefined => {
   const marks = item.seen?.held ?? {};
   const waiting = differing(item).flatMap((one) => {
     const sha = sha256(JSON.stringify(one.to));
@@ -77,13 +77,13 @@ export const judge = (
   return waiting.length === 0 ? undefined : withheld(item, waiting, trust);
 };
 
-const differing = (item: Guarded): Waiting[] => [
+const differing = (item: GuardedFiles): HeldValue[] => [
   ...differingState(item),
   ...differingChecklist(item),
   ...differingProofs(item),
 ];
 
-const differingState = ({ files, seen, granted }: Guarded): Waiting[] => {
+const differingState = ({ files, seen, granted }: GuardedFiles): HeldValue[] => {
   const { value } = files.case;
   if (value === undefined) return [];
   const [from, to] = [granted?.standing ?? standingIn(seen?.case.matter), standingIn(value.matter)];
@@ -91,16 +91,16 @@ const differingState = ({ files, seen, granted }: Guarded): Waiting[] => {
   return [{ key: 'state', file: 'case.md', field: 'state', from, to }];
 };
 
-const NEW: Standing = { state: 'OPEN', outcome: null, blocked_from: null };
+const NEW: OperatorWord = { state: 'OPEN', outcome: null, blocked_from: null };
 
 /** Where a Work item stands; one that nobody knows has just been opened. */
-export const standingIn = (matter: CaseMatter | undefined): Standing => {
+export const standingIn = (matter: CaseMatter | undefined): OperatorWord => {
   if (matter === undefined) return NEW;
   const { state, outcome = null, blocked_from = null } = matter;
   return { state: state === 'PLANNING' ? 'INVESTIGATING' : state, outcome, blocked_from };
 };
 
-const differingChecklist = ({ files: { checklist }, seen, granted }: Guarded): Waiting[] => {
+const differingChecklist = ({ files: { checklist }, seen, granted }: GuardedFiles): HeldValue[] => {
   // What cannot be read opens no gate.
   if (checklist !== undefined && checklist.value === undefined) return [];
   const to = checklist?.value ?? [];
@@ -114,8 +114,8 @@ const differingChecklist = ({ files: { checklist }, seen, granted }: Guarded): W
 const unticked = (entry: ChecklistEntry): ChecklistEntry =>
   entry.done === true ? { ...entry, done: false } : entry;
 
-const differingProofs = (item: Guarded): Waiting[] =>
-  [...item.files.proofs].flatMap(([name, { value }]): Waiting[] => {
+const differingProofs = (item: GuardedFiles): HeldValue[] =>
+  [...item.files.proofs].flatMap(([name, { value }]): HeldValue[] => {
     if (value === undefined || !value.matter.verified || isVerified(item, name, value)) return [];
     const { type, verified } = value.matter;
     const to = { verified, type, content_sha256: value.content_sha256 };
@@ -125,14 +125,14 @@ const differingProofs = (item: Guarded): Waiting[] =>
   });
 
 // It binds to the content and to the type; taking it back needs nobody's word.
-const isVerified = (item: Guarded, name: string, file: ProofFile): boolean => {
+const isVerified = (item: GuardedFiles, name: string, file: ProofFile): boolean => {
   const known = verificationOf(item, name, file);
   const isSame = known?.verified_sha256 === file.content_sha256 && known.type === file.matter.type;
   return known?.verified === true && isSame;
 };
 
 const verificationOf = (
-  { seen, granted }: Guarded,
+  { seen, granted }: GuardedFiles,
   name: string,
   { matter: { id } }: ProofFile,
 ): Verified | undefined => {
@@ -142,10 +142,10 @@ const verificationOf = (
   return { type, verified, ...(verified_sha256 !== undefined && { verified_sha256 }) };
 };
 
-const withheld = (item: Guarded, waiting: Held['waiting'], trust: string): Held => {
+const withheld = (item: GuardedFiles, waiting: HeldBack['waiting'], trust: string): HeldBack => {
   const { files } = item;
   const proofs = new Map(waiting.flatMap((one) => unverified(files, one)));
-  const held: Held = { waiting, proofs, trust };
+  const held: HeldBack = { waiting, proofs, trust };
   for (const { key, from } of waiting) {
     if (key === 'state' && files.case.value) held.case = standingAs(files.case.value, from);
     if (key === 'checklist') held.checklist = from as ChecklistEntry[];
@@ -154,14 +154,14 @@ const withheld = (item: Guarded, waiting: Held['waiting'], trust: string): Held 
 };
 
 const standingAs = (file: CaseFile, from: unknown): CaseFile => {
-  const { state, outcome, blocked_from } = from as Standing;
+  const { state, outcome, blocked_from } = from as OperatorWord;
   const { blocked_from: _, ...matter } = file.matter;
   const standing = { state, outcome, ...(blocked_from !== null && { blocked_from }) };
   return { ...file, matter: { ...matter, ...standing } };
 };
 
 // What it lacks besides is added as ever; that it was verified, and when, is not.
-const unverified = ({ proofs }: Guarded['files'], { key }: Waiting): [string, ProofFile][] => {
+const unverified = ({ proofs }: GuardedFiles['files'], { key }: HeldValue): [string, ProofFile][] => {
   const name = key.slice('proof/'.length);
   const file = key.startsWith('proof/') ? proofs.get(name)?.value : undefined;
   if (file === undefined) return [];
@@ -181,14 +181,14 @@ const unverified = ({ proofs }: Guarded['files'], { key }: Waiting): [string, Pr
 };
 
 /** What is told of a value that waits. */
-export const heldMessage = ({ key, from, to }: Waiting, trust: string): string => {
+export const heldMessage = ({ key, from, to }: HeldValue, trust: string): string => {
   if (key === 'state')
     return `${waitsMessage(inWords(to), trust)} Until then it is ${inWords(from)}`;
   return waitsMessage(key === 'checklist' ? 'this list' : 'verified: true', trust);
 };
 
 const inWords = (standing: unknown): string => {
-  const { state, outcome } = standing as Standing;
+  const { state, outcome } = standing as OperatorWord;
   return outcome === null ? state : `${state} (${outcome})`;
 };
 

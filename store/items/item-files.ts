@@ -1,18 +1,18 @@
 import { basename, join } from 'node:path';
 import { visible, warningsIn } from '../../base/visible.ts';
 import { readFolder } from '../disk/folder.ts';
-import type { Seen } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal.ts';
 import { caseFile, checklistFile, proofDir, webhooksDir } from '../layout.ts';
 import type { ChecklistEntry } from '../records/proof.ts';
-import { type Entry, isNewDoubt, type Parse, readEntry } from '../text/entry.ts';
+import { type ReadEntry, isNewDoubt, type ParseText, readEntry } from '../text/entry.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
-import { placeOf } from '../text/parse.ts';
+import { positionOf } from '../text/parse.ts';
 import {
   type FileProblem,
   fileProblem,
   fileProblems,
-  type Place,
-  Problem,
+  type TextPosition,
+  ProblemAnswer,
 } from '../text/problem.ts';
 import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-files.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
@@ -22,28 +22,28 @@ import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 
 /** The files of a Work item that events and rules look at, as last read. */
 export interface ItemFiles {
-  case: Entry<CaseFile>;
-  proofs: Map<string, Entry<ProofFile>>;
-  checklist: Entry<ChecklistEntry[]> | undefined;
-  webhooks: Map<string, Entry<WebhookFile>>;
+  case: ReadEntry<CaseFile>;
+  proofs: Map<string, ReadEntry<ProofFile>>;
+  checklist: ReadEntry<ChecklistEntry[]> | undefined;
+  webhooks: Map<string, ReadEntry<WebhookFile>>;
   /** The files that proofs are about, by name, and those in `proof/` that none is about. */
   medias: ProofMedias;
   unknown: readonly string[];
   /** Folders that cannot be read; what was last read of them holds. */
-  faults: ReadonlyMap<string, Problem>;
+  faults: ReadonlyMap<string, ProblemAnswer>;
 }
 
-export interface Known {
+export interface KnownFiles {
   /** Undefined while nobody knows yet whose directory it is. */
   id?: string;
   files?: ItemFiles;
-  seen?: Seen | undefined;
+  seen?: ToldState | undefined;
   /** See Reading. */
   patient?: boolean;
 }
 
 /** Reads what changed since it was last read. Undefined when the directory holds no case.md. */
-export const readItem = (root: string, dir: string, known: Known = {}): ItemFiles | undefined => {
+export const readItem = (root: string, dir: string, known: KnownFiles = {}): ItemFiles | undefined => {
   const path = join(root, dir);
   const { files: before, patient = false } = known;
   const entry = readCaseFile(path, known);
@@ -78,10 +78,10 @@ export const readItem = (root: string, dir: string, known: Known = {}): ItemFile
 
 const readCaseFile = (
   path: string,
-  { id, files, seen, patient = false }: Known,
+  { id, files, seen, patient = false }: KnownFiles,
 ): ItemFiles['case'] | undefined => {
   let text = '';
-  const parse: Parse<CaseFile> = (read, sha) => {
+  const parse: ParseText<CaseFile> = (read, sha) => {
     text = read;
     return seenCase(text, sha, seen) ?? ownCase(text, id);
   };
@@ -92,7 +92,7 @@ const readCaseFile = (
 };
 
 /** case.md as the journal remembers it: all but the description, of which it keeps the hash. */
-export const lastTold = ({ case: { matter, description } }: Seen, text = ''): CaseFile => ({
+export const lastTold = ({ case: { matter, description } }: ToldState, text = ''): CaseFile => ({
   matter,
   description: bodyOf(text),
   description_sha256: description,
@@ -102,27 +102,27 @@ const bodyOf = (text: string): string => {
   try {
     return descriptionIn(text);
   } catch (error) {
-    if (error instanceof Problem) return '';
+    if (error instanceof ProblemAnswer) return '';
     throw error;
   }
 };
 
-const faultsOf = (faults: Record<string, Problem | undefined>): ItemFiles['faults'] => {
-  const found = Object.entries(faults).flatMap(([name, fault]): [string, Problem][] =>
+const faultsOf = (faults: Record<string, ProblemAnswer | undefined>): ItemFiles['faults'] => {
+  const found = Object.entries(faults).flatMap(([name, fault]): [string, ProblemAnswer][] =>
     fault === undefined ? [] : [[name, fault]],
   );
   return found.length === 0 ? NO_FAULTS : new Map(found);
 };
 
 /** For what has none, as nearly all have. */
-export const NO_FAULTS: ItemFiles['faults'] = new Map<string, Problem>();
+export const NO_FAULTS: ItemFiles['faults'] = new Map<string, ProblemAnswer>();
 
 const CHECKLIST = basename(checklistFile(''));
 const isProofName = (name: string): boolean => name !== CHECKLIST;
 
 const NONE: ReadonlyMap<string, never> = new Map<string, never>();
 
-const seenCase = (text: string, sha: string, seen: Seen | undefined): CaseFile | undefined =>
+const seenCase = (text: string, sha: string, seen: ToldState | undefined): CaseFile | undefined =>
   seen?.case.sha === sha
     ? { matter: seen.case.matter, description: descriptionIn(text) }
     : undefined;
@@ -132,10 +132,10 @@ const ownCase = (text: string, id: string | undefined): CaseFile => {
   const file = parseCase(text);
   if (id === undefined || file.matter.id === id) return file;
   if (file.adopt?.id === undefined)
-    throw new Problem(
+    throw new ProblemAnswer(
       'wrong_id',
       `This Work item has the id ${id}, and the file says ${file.matter.id}. Write the former`,
-      placeOf(parseFrontMatter(text), 'id'),
+      positionOf(parseFrontMatter(text), 'id'),
     );
   return { ...file, matter: { ...file.matter, id }, adopt: { ...file.adopt, id } };
 };
@@ -160,15 +160,15 @@ export const sameFiles = (a: ItemFiles, b: ItemFiles): boolean =>
 const sameFaults = (a: ItemFiles['faults'], b: ItemFiles['faults']): boolean =>
   a.size === b.size && [...a].every(([name, { code }]) => b.get(name)?.code === code);
 
-const sameEntries = <T>(a: Map<string, Entry<T>>, b: Map<string, Entry<T>>): boolean =>
+const sameEntries = <T>(a: Map<string, ReadEntry<T>>, b: Map<string, ReadEntry<T>>): boolean =>
   a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
 
 /** What is wrong with the files of a Work item, as they were last read. */
 export const problemsIn = (dir: string, files: ItemFiles): FileProblem[] => [
-  ...problemOf(`${dir}/case.md`, files.case),
+  ...entryProblem(`${dir}/case.md`, files.case),
   ...problemOfTitle(`${dir}/case.md`, files.case.value),
   ...[...files.faults].map(([name, fault]) => fileProblem(`${dir}/${name}`, fault)),
-  ...problemOf(`${dir}/proof/checklist.md`, files.checklist),
+  ...entryProblem(`${dir}/proof/checklist.md`, files.checklist),
   ...problemsOfFolder(`${dir}/proof`, files.proofs),
   ...problemsOfMedias(`${dir}/proof`, files),
   ...problemsOfFolder(`${dir}/webhooks`, files.webhooks),
@@ -197,13 +197,13 @@ const problemsOfMedias = (folder: string, { proofs, unknown }: ItemFiles): FileP
 /** The code of a file in `proof/` that no proof is about. */
 export const UNKNOWN_FILE = 'unknown_file';
 
-export const problemOf = (file: string, entry: Entry<unknown> | undefined): FileProblem[] =>
+export const entryProblem = (file: string, entry: ReadEntry<unknown> | undefined): FileProblem[] =>
   entry?.problem === undefined ? [] : fileProblems(file, entry.problem);
 
 /** What is wrong with the record files of a folder; of two with one id the second by name is not served. */
 export const problemsOfFolder = (
   folder: string,
-  entries: ReadonlyMap<string, Entry<{ matter: { id: string } }>>,
+  entries: ReadonlyMap<string, ReadEntry<{ matter: { id: string } }>>,
 ): FileProblem[] => {
   if (entries.size === 0) return [];
   const first = new Map<string, string>();
@@ -212,14 +212,14 @@ export const problemsOfFolder = (
     const id = entry.value?.matter.id ?? name;
     const other = first.get(id);
     if (entry.gone_at === undefined && other === undefined) first.set(id, name);
-    if (entry.problem !== undefined || other === undefined) return problemOf(file, entry);
+    if (entry.problem !== undefined || other === undefined) return entryProblem(file, entry);
     return [fileProblem(file, duplicateId(`${folder}/${other}`))];
   });
 };
 
 /** `place` is that of the id in the second one. */
-export const duplicateId = (first: string, place?: Place): Problem =>
-  new Problem(
+export const duplicateId = (first: string, place?: TextPosition): ProblemAnswer =>
+  new ProblemAnswer(
     'duplicate_id',
     `${first} has the same id. Remove the id line here to make this one of its own`,
     place,

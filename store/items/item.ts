@@ -1,17 +1,17 @@
 import { jsonText } from '../../base/json.ts';
 import { sha256 } from '../../base/sha256.ts';
 import { visible } from '../../base/visible.ts';
-import type { Seen } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal.ts';
 import { CASE_FILE } from '../layout.ts';
 import { etagOf } from '../names.ts';
 import type { Case, State } from '../records/case.ts';
 import type { ChecklistEntry, Gate } from '../records/proof.ts';
-import type { Entry } from '../text/entry.ts';
+import type { ReadEntry } from '../text/entry.ts';
 import type { FileProblem } from '../text/problem.ts';
-import { type Granted, type Held, heldMessage } from './held.ts';
+import { type Granted, type HeldBack, heldMessage } from './held.ts';
 import { type ItemFiles, NO_FAULTS, problemsIn } from './item-files.ts';
 import { NO_MEDIAS, NO_NAMES } from './proof-files.ts';
-import { type Evidence, evaluateGate, type Work } from './proof-gate.ts';
+import { type Evidence, evaluateGate, type WorktreeWork } from './proof-gate.ts';
 import type { CaseFile } from './read-case.ts';
 import type { ProofFile } from './read-proofs.ts';
 
@@ -22,11 +22,11 @@ export interface Item {
   dir: string;
   files: ItemFiles;
   /** What was last told of it; undefined until its first line in the journal. */
-  seen: Seen | undefined;
+  seen: ToldState | undefined;
   /** The files as they were when nothing was left to tell. */
   told: ItemFiles | undefined;
   /** What its files say that does not hold yet. Everybody but who reads and writes files sees what holds. */
-  held?: Held | undefined;
+  held?: HeldBack | undefined;
   granted?: Granted | undefined;
   /** The answer to GET, ready to send; made when first asked for. */
   answer: { body: Buffer; etag: string } | undefined;
@@ -38,7 +38,7 @@ type Read = Pick<Item, 'files' | 'held'>;
 type Known = Read & Pick<Item, 'dir' | 'seen'>;
 
 /** A Work item whose directory holds nothing but the case.md that was just made. */
-export const newItem = (id: string, dir: string, entry: Entry<CaseFile>): Item => ({
+export const newItem = (id: string, dir: string, entry: ReadEntry<CaseFile>): Item => ({
   id,
   dir,
   files: {
@@ -74,7 +74,7 @@ export const problemsOf = ({ dir, files, held, seen }: Known): FileProblem[] => 
   })),
 ];
 
-export const stateOf = (item: Read): State => plainState(caseOf(item).matter.state);
+export const caseStateOf = (item: Read): State => plainState(caseOf(item).matter.state);
 
 export const plainState = (state: State | 'PLANNING'): State =>
   state === 'PLANNING' ? 'INVESTIGATING' : state;
@@ -134,7 +134,7 @@ export const evidenceOf = (item: Read): Evidence[] =>
   }));
 
 /** The gate of a Work item as its files are. A checklist that cannot be read opens no gate: it is what is missing. */
-export const gateOf = (item: Read, now?: Work): Gate => {
+export const proofGateOf = (item: Read, now?: WorktreeWork): Gate => {
   const gate = evaluateGate(checklistOf(item), evidenceOf(item), now);
   const problem = item.files.checklist?.problem;
   if (problem === undefined) return gate;
@@ -147,20 +147,20 @@ export const gateOf = (item: Read, now?: Work): Gate => {
 const wasAsked = ({ files, seen }: Known): boolean =>
   files.proofs.size > 0 || files.checklist !== undefined || wasProven(seen);
 
-const wasProven = (seen: Seen | undefined): boolean =>
+const wasProven = (seen: ToldState | undefined): boolean =>
   seen?.proven === true || Object.values(seen?.proofs ?? {}).some(({ matter }) => matter.verified);
 
 /** What is told of a Work item that is RESOLVED while its gate is not satisfied: the state is the operator's all the same. */
 export const unproven = (item: Known): FileProblem[] => {
-  if (stateOf(item) !== 'RESOLVED' || !wasAsked(item)) return [];
-  const { satisfied, missing } = gateOf(item);
+  if (caseStateOf(item) !== 'RESOLVED' || !wasAsked(item)) return [];
+  const { satisfied, missing } = proofGateOf(item);
   if (satisfied) return [];
   const what = missing.map(({ description }) => description).join('; ');
   const message = `Resolved, gate not satisfied: ${visible(what)}. Prove it, or set another state; nothing was changed`;
   return [{ file: `${item.dir}/${CASE_FILE}`, code: 'gate_not_satisfied', message }];
 };
 
-export const seenOf = (item: Item): Seen => {
+export const seenOf = (item: Item): ToldState => {
   const { matter, description, description_sha256, adopt } = caseOf(item);
   // One that has no id on disk yet is told once it has: another would be made for it after a crash.
   const known = proofsOf(item).filter(({ file }) => file.adopt?.id === undefined);
@@ -192,7 +192,7 @@ export const seenOf = (item: Item): Seen => {
 };
 
 const isProven = (item: Item): boolean =>
-  stateOf(item) === 'RESOLVED' && (gateOf(item).satisfied || wasProven(item.seen));
+  caseStateOf(item) === 'RESOLVED' && (proofGateOf(item).satisfied || wasProven(item.seen));
 
 // Of one that cannot be read what was last told.
 const checklistSeen = (item: Item): readonly ChecklistEntry[] => {
@@ -202,7 +202,7 @@ const checklistSeen = (item: Item): readonly ChecklistEntry[] => {
 };
 
 // A proof that cannot be read is none that is gone: mended, it would be told as a new one.
-const unreadable = ({ files, seen }: Item): Seen['proofs'] => {
+const unreadable = ({ files, seen }: Item): ToldState['proofs'] => {
   const isPartly =
     files.case.problem !== undefined ||
     files.faults.has('proof') ||

@@ -1,6 +1,6 @@
 import type { State } from '../records/case.ts';
 import type { FileProblem } from '../text/problem.ts';
-import { caseOf, type Item, problemsOf, stateOf } from './item.ts';
+import { caseOf, type Item, problemsOf, caseStateOf } from './item.ts';
 import type { Problems } from './problems.ts';
 
 /**
@@ -103,11 +103,11 @@ export interface Span {
   before: number;
 }
 
-export const matches = (item: Item, filter: Filter): boolean => {
+export const matchesFilter = (item: Item, filter: Filter): boolean => {
   const { state, outcome, type, project, created, updated } = filter;
   const { matter } = caseOf(item);
   return (
-    (state === undefined || stateOf(item) === state) &&
+    (state === undefined || caseStateOf(item) === state) &&
     (outcome === undefined || matter.outcome === outcome) &&
     (type === undefined || matter.type === type) &&
     (project === undefined || (matter.project ?? 'default') === project) &&

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { standing } from '../disk/plain-path.ts';
-import type { Entry, Seen } from '../journal/journal.ts';
+import type { JournalEntry, ToldState } from '../journal/journal.ts';
 import { announce, type Store } from '../store.ts';
-import { compare } from './compare.ts';
+import { eventsBetween } from './compare.ts';
 import { discover } from './discover.ts';
 import type { Item } from './item.ts';
 import { dropItem } from './items.ts';
 import { isAway, reconcileInTurn } from './reconcile.ts';
-import { sweep } from './sweep.ts';
+import { sweepWorkspace } from './sweep.ts';
 
 /**
  * Decides about Work items whose directory is not where it was: found elsewhere they moved, and only what is nowhere
@@ -19,7 +19,7 @@ export const decideMissing = async (store: Store): Promise<void> => {
   // A disk that is not there for a while, a workspace that is put elsewhere: nobody deleted anything.
   if (isAway(store) || store.readOnly !== undefined) return store.missing.clear();
   // It may be where another one was.
-  await (ids.some((id) => isGone(store, id)) ? sweep(store) : discover(store));
+  await (ids.some((id) => isGone(store, id)) ? sweepWorkspace(store) : discover(store));
   await Promise.all(ids.map((id) => store.turns.take(lockOn.item(id), () => decide(store, id))));
 };
 
@@ -33,7 +33,7 @@ const decide = async (store: Store, id: string): Promise<void> => {
   if (item === undefined || !store.missing.delete(id)) return;
   // In this moment the whole workspace may have gone.
   if (isGone(store, id) && !isAway(store))
-    await forget(store, item, lastSeen(store, id, item.seen));
+    await forgetItem(store, item, lastSeen(store, id, item.seen));
   else await reconcileInTurn(store, item);
 };
 
@@ -41,19 +41,19 @@ const decide = async (store: Store, id: string): Promise<void> => {
 export const lastSeen = (
   { clock }: Store,
   id: string,
-  seen: Seen | undefined,
-): Pick<Entry, 'gone'> =>
+  seen: ToldState | undefined,
+): Pick<JournalEntry, 'gone'> =>
   seen === undefined ? {} : { gone: { id, state: { seen, at: clock().toISOString() } } };
 
 /** Takes a Work item that is no longer on disk out of the index and the journal, and tells that it is gone. */
-export const forget = async (
+export const forgetItem = async (
   store: Store,
   item: Item,
-  kept: Pick<Entry, 'gone'> = {},
+  kept: Pick<JournalEntry, 'gone'> = {},
 ): Promise<void> => {
   const { id, seen } = item;
   dropItem(store.items, item);
-  const events = compare(id, seen, undefined, store.clock());
+  const events = eventsBetween(id, seen, undefined, store.clock());
   await store.journal.append({ seen: { id, state: null }, ...kept, events });
   announce(store, id);
 };

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { statsAt } from '../disk/plain-path.ts';
-import type { Seen } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal.ts';
 import { isInGrace, RACY_MS, refuseOther, signatureOf } from '../text/entry.ts';
-import { asProblem, Problem } from '../text/problem.ts';
+import { asProblem, ProblemAnswer } from '../text/problem.ts';
 
 /** A file that a proof is about, as it was last looked at. */
 export interface ProofMedia {
@@ -12,7 +12,7 @@ export interface ProofMedia {
   signature: string;
   /** Of its bytes; undefined where it is not there, or cannot be evidence. */
   sha256: string | undefined;
-  problem: Problem | undefined;
+  problem: ProblemAnswer | undefined;
   /** It was there and is not: see Entry. */
   gone_at?: number;
 }
@@ -26,7 +26,7 @@ export const readMedias = (
   folder: string,
   names: readonly string[],
   before: ProofMedias | undefined,
-  seen: Seen | undefined,
+  seen: ToldState | undefined,
 ): ProofMedias => {
   if (names.length === 0) return NO_MEDIAS;
   const known = (name: string) => before?.get(name) ?? told(name, seen);
@@ -36,7 +36,7 @@ export const readMedias = (
 export const NO_MEDIAS: ProofMedias = new Map();
 
 // A file that is still the same is not hashed again at each start.
-const told = (name: string, seen: Seen | undefined): ProofMedia | undefined => {
+const told = (name: string, seen: ToldState | undefined): ProofMedia | undefined => {
   const one = Object.values(seen?.proofs ?? {}).find(({ matter }) => matter.file === name);
   if (one?.media === undefined) return undefined;
   return { signature: one.media, sha256: one.matter.file_sha256, problem: undefined };
@@ -60,7 +60,7 @@ const lookAt = (folder: string, name: string, before: ProofMedia | undefined): P
 const faulty = (message: string, before: ProofMedia | undefined): ProofMedia =>
   before?.problem?.message === message
     ? before
-    : { signature: '', sha256: undefined, problem: new Problem(PROOF_FILE, message) };
+    : { signature: '', sha256: undefined, problem: new ProblemAnswer(PROOF_FILE, message) };
 
 /** The code of a proof whose file is not as it should be. */
 const PROOF_FILE = 'proof_file';
@@ -83,9 +83,9 @@ const hashOf = (path: string, looked: Stats): string => {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size, ino } = fstatSync(fd);
-    if (ino !== looked.ino) throw new Problem(PROOF_FILE, 'It is another one by now. Look again');
+    if (ino !== looked.ino) throw new ProblemAnswer(PROOF_FILE, 'It is another one by now. Look again');
     if (size > MAX_MEDIA_BYTES)
-      throw new Problem(PROOF_FILE, `It has ${size} bytes; 25 MB is the most. Make it smaller`);
+      throw new ProblemAnswer(PROOF_FILE, `It has ${size} bytes; 25 MB is the most. Make it smaller`);
     const hash = createHash('sha256');
     for (let at = 0, count = -1; count !== 0 && at <= MAX_MEDIA_BYTES; at += count) {
       count = readSync(fd, PIECE, 0, PIECE.length, at);

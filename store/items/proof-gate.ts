@@ -11,7 +11,7 @@ export interface Evidence {
 }
 
 /** What the worktree holds now, as far as somebody has looked. */
-export interface Work {
+export interface WorktreeWork {
   head?: string | undefined;
   diff_sha256?: string | null;
 }
@@ -23,7 +23,7 @@ export interface Work {
 export const evaluateGate = (
   checklist: readonly ChecklistEntry[],
   proofs: readonly Evidence[],
-  now: Work = {},
+  now: WorktreeWork = {},
 ): Gate => {
   const verified = proofs.filter((proof) => proof.verified);
   const required = checklist.filter((item) => item.required);
@@ -36,7 +36,7 @@ export const evaluateGate = (
 };
 
 // What was not committed yet is the same work once it is.
-const isStale = ({ commit, diff_sha256 }: Evidence, now: Work): boolean => {
+const isStale = ({ commit, diff_sha256 }: Evidence, now: WorktreeWork): boolean => {
   if (diff_sha256 !== null) return now.diff_sha256 !== undefined && now.diff_sha256 !== diff_sha256;
   return commit !== null && now.head !== undefined && now.head !== commit;
 };

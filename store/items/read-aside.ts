@@ -10,9 +10,9 @@ import { PlanningMatter } from '../records/planning.ts';
 import { PullDraftMatter, PullMatter } from '../records/pull-request.ts';
 import { ReviewMatter } from '../records/review.ts';
 import { SyncMatter } from '../records/sync.ts';
-import { type Entry, readEntry } from '../text/entry.ts';
+import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';
-import type { Problem } from '../text/problem.ts';
+import type { ProblemAnswer } from '../text/problem.ts';
 
 /** What a file has to be; undefined for one that is none of ours. */
 type Kind = (name: string) => ((text: string) => unknown) | undefined;
@@ -47,11 +47,11 @@ const FOLDERS: Readonly<Record<string, Kind>> = {
 };
 
 /** These files as they were read, by path within the Work item: nothing but what is wrong, and what tells a change. */
-export type Aside = ReadonlyMap<string, Entry<unknown>>;
+export type Aside = ReadonlyMap<string, ReadEntry<unknown>>;
 
 /** Reads what changed since it was last read, and what keeps a folder from being read. */
 export const readAside = (path: string, before: Aside = NONE): Aside => {
-  const found = new Map<string, Entry<unknown>>();
+  const found = new Map<string, ReadEntry<unknown>>();
   const look = (file: string, parse: (text: string) => unknown): void => {
     const entry = readEntry<unknown>(join(path, file), { before: before.get(file), parse });
     if (entry !== undefined) found.set(file, entry);
@@ -71,7 +71,7 @@ export const readAside = (path: string, before: Aside = NONE): Aside => {
 const NONE: Aside = new Map<string, never>();
 
 /** An entry that holds nothing but a fault, which is looked for anew each time. */
-export const faulty = (problem: Problem): Entry<unknown> => ({
+export const faulty = (problem: ProblemAnswer): ReadEntry<unknown> => ({
   signature: '',
   sha: '',
   written_at: 0,

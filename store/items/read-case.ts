@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CaseMatter } from '../records/case.ts';
 import { parseFrontMatter, splitFrontMatter, textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import type { Changes } from '../text/splice.ts';
+import type { MatterChanges } from '../text/splice.ts';
 
 /** case.md, read. `adopt` is what a file made by hand lacks, to be added to it. */
 export interface CaseFile {
@@ -10,7 +10,7 @@ export interface CaseFile {
   description: string;
   /** Where the description itself is not known any more. */
   description_sha256?: string;
-  adopt?: Changes;
+  adopt?: MatterChanges;
 }
 
 const check = checkerOf(CaseMatter);
@@ -26,7 +26,7 @@ export const parseCase = (text: string): CaseFile => {
 /** The description alone, where the front matter is known already. */
 export const descriptionIn = (text: string): string => textOfBody(splitFrontMatter(text));
 
-const lacking = (data: Record<string, unknown>): Changes => {
+const lacking = (data: Record<string, unknown>): MatterChanges => {
   const defaults = {
     id: randomUUID(),
     type: 'task',

@@ -7,7 +7,7 @@ import {
   splitFrontMatter,
 } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import { Problem } from '../text/problem.ts';
+import { ProblemAnswer } from '../text/problem.ts';
 
 const check = checkerOf(ChecklistMatter);
 
@@ -16,7 +16,7 @@ export const parseChecklist = (text: string): ChecklistEntry[] => {
   const tasks = tasksIn(text).map(({ at: _, ...entry }) => entry);
   if (!hasFrontMatter(text)) {
     if (tasks.length > 0) return tasks;
-    throw new Problem('no_front_matter', NO_ITEMS, { line: 1, column: 1 });
+    throw new ProblemAnswer('no_front_matter', NO_ITEMS, { line: 1, column: 1 });
   }
   const source = parseFrontMatter(text);
   const isListed = source.data.items !== undefined || tasks.length === 0;
@@ -44,7 +44,7 @@ const withId = (item: unknown): unknown => {
 };
 
 /** A task line, and where in the text its mark stands. */
-export interface Task extends ChecklistEntry {
+export interface ChecklistTask extends ChecklistEntry {
   done: boolean;
   at: number;
 }
@@ -57,7 +57,7 @@ const LONGEST = 1000;
  * The task lines of a Markdown text, but for those in fenced code and comments. The words alone make the id: it stays when
  * the line is ticked or moved; of lines with the same words the second has another.
  */
-export const tasksIn = (text: string): Task[] => {
+export const tasksIn = (text: string): ChecklistTask[] => {
   const seen = new Map<string, number>();
   const from = hasFrontMatter(text) ? text.length - splitFrontMatter(text).body.length : 0;
   return [...plainLines(text.slice(from))].flatMap(({ line, start }) => {
@@ -94,7 +94,7 @@ const taskOf = (
   line: string,
   [head, before = '', mark = '']: RegExpExecArray,
   { start, seen }: { start: number; seen: Map<string, number> },
-): Task => {
+): ChecklistTask => {
   const description = line.slice(head.length).trim().slice(0, LONGEST);
   const count = (seen.get(description) ?? 0) + 1;
   seen.set(description, count);

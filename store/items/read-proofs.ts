@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sha256 } from '../../base/sha256.ts';
 import { ProofMatter } from '../records/proof.ts';
-import type { Entry } from '../text/entry.ts';
+import type { ReadEntry } from '../text/entry.ts';
 import { parseFrontMatter, textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import type { Changes } from '../text/splice.ts';
+import type { MatterChanges } from '../text/splice.ts';
 import type { ProofMedia, ProofMedias } from './proof-files.ts';
 
 /** A proof, read. The content stays on disk; its hash tells whether the verification still holds. */
@@ -13,14 +13,14 @@ export interface ProofFile {
   /** Of the content; where it is about a file, of that as well. */
   content_sha256: string;
   /** What the file has to say differently: keys that a hand-made proof lacks, a verification that no longer holds. */
-  adopt?: Changes;
-  about?: About;
+  adopt?: MatterChanges;
+  about?: AboutFile;
 }
 
 /** What a proof about a file says by itself, and the file as it was looked at. */
-export interface About {
+export interface AboutFile {
   said: ProofMatter;
-  made: Changes;
+  made: MatterChanges;
   text_sha256: string;
   name: string;
   media: ProofMedia | undefined;
@@ -38,7 +38,7 @@ export const parseProof = (text: string): ProofFile => {
   return aboutFile({ said, made, text_sha256, name, media: undefined });
 };
 
-const proofOf = (said: ProofMatter, made: Changes, content_sha256: string): ProofFile => {
+const proofOf = (said: ProofMatter, made: MatterChanges, content_sha256: string): ProofFile => {
   const adopt = { ...made, ...verificationOf(said, content_sha256) };
   return {
     matter: { ...said, ...adopt },
@@ -48,7 +48,7 @@ const proofOf = (said: ProofMatter, made: Changes, content_sha256: string): Proo
 };
 
 // While the file is not there nothing is verified; that is not written, for it may come back as it was.
-const aboutFile = (about: About): ProofFile => {
+const aboutFile = (about: AboutFile): ProofFile => {
   const { said, made, text_sha256, name, media } = about;
   const found = media?.sha256;
   const content_sha256 = sha256(`${text_sha256} ${name} ${found}`);
@@ -63,15 +63,15 @@ const aboutFile = (about: About): ProofFile => {
 };
 
 /** The names of the files that proofs are about. */
-export const mediasOf = (proofs: ReadonlyMap<string, Entry<ProofFile>>): string[] => [
+export const mediasOf = (proofs: ReadonlyMap<string, ReadEntry<ProofFile>>): string[] => [
   ...new Set([...proofs.values()].flatMap(({ value }) => value?.about?.name ?? [])),
 ];
 
 /** The proofs with their files as they were just looked at. One whose file is the same stays the very same entry. */
 export const withMedias = (
-  proofs: Map<string, Entry<ProofFile>>,
+  proofs: Map<string, ReadEntry<ProofFile>>,
   medias: ProofMedias,
-): Map<string, Entry<ProofFile>> => {
+): Map<string, ReadEntry<ProofFile>> => {
   if (medias.size === 0) return proofs;
   return new Map(
     [...proofs].map(([name, entry]) => {
@@ -83,7 +83,7 @@ export const withMedias = (
   );
 };
 
-const lacking = (data: Record<string, unknown>): Changes => {
+const lacking = (data: Record<string, unknown>): MatterChanges => {
   const defaults = { id: randomUUID(), verified: false, created_at: new Date().toISOString() };
   return Object.fromEntries(
     Object.entries(defaults).filter(([key]) => data[key] === undefined || data[key] === null),
@@ -94,7 +94,7 @@ const lacking = (data: Record<string, unknown>): Changes => {
  * What a verification is worth: it binds to the content that was verified. An operator who writes `verified: true` by
  * hand verifies what stands there now; content edited after the verification takes it back.
  */
-export const verificationOf = (matter: ProofMatter, content: string): Changes => {
+export const verificationOf = (matter: ProofMatter, content: string): MatterChanges => {
   if (!matter.verified)
     return matter.verified_sha256 === undefined
       ? {}

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { WebhookMatter } from '../records/webhook.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import type { Changes } from '../text/splice.ts';
+import type { MatterChanges } from '../text/splice.ts';
 
 /** A registration, read. One made by hand needs only its url. */
 export interface WebhookFile {
   matter: WebhookMatter;
-  adopt?: Changes;
+  adopt?: MatterChanges;
 }
 
 const check = checkerOf(WebhookMatter);

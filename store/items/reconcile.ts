@@ -2,20 +2,20 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../../base/locks.ts';
 import { hasCode } from '../disk/durable.ts';
-import { isDirectory, standing, statsAt } from '../disk/plain-path.ts';
-import { isClosed } from '../gate/gate.ts';
+import { isDirectoryItself, standing, statsAt } from '../disk/plain-path.ts';
+import { isGateShut } from '../gate/gate.ts';
 import { isGitReplaying } from '../git/git-work.ts';
-import type { Seen } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal.ts';
 import { caseFile, sessionLockFile } from '../layout.ts';
 import { announce, type Store } from '../store.ts';
 import { inDoubt, isSame, saysSame, withProblem } from '../text/entry.ts';
-import { Problem } from '../text/problem.ts';
+import { ProblemAnswer } from '../text/problem.ts';
 import { editRecord } from '../text/record-file.ts';
 import { trustCommandFor } from '../trust/told.ts';
-import { compare } from './compare.ts';
+import { eventsBetween } from './compare.ts';
 import { type Fix, fixesOf } from './fixes.ts';
 import { grant } from './granting.ts';
-import { judge } from './held.ts';
+import { holdBack } from './held.ts';
 import { type Item, seenOf } from './item.ts';
 import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './item-files.ts';
 import { touch } from './items.ts';
@@ -72,9 +72,9 @@ export const reconcileInTurn = async (store: Store, item: Item, patient = false)
 
 /** Sees what of an item's files holds, and what waits for the operator. */
 const judgeAgain = (store: Store, item: Item): void => {
-  const closed = isClosed(store.gate);
+  const closed = isGateShut(store.gate);
   if (!closed && item.held === undefined && item.seen?.held === undefined) return;
-  const held = judge(item, {
+  const held = holdBack(item, {
     closed,
     at: store.clock(),
     trust: trustCommandFor(store.layout),
@@ -103,7 +103,7 @@ const expectBack = (store: Store, { id, dir }: Item): void => {
 
 /** Whether the whole workspace is not there; when that was last seen is kept: it may come back piece by piece. */
 export const isAway = (store: Store): boolean => {
-  if (isDirectory(store.layout.root)) return false;
+  if (isDirectoryItself(store.layout.root)) return false;
   store.away_at = performance.now();
   return true;
 };
@@ -174,8 +174,8 @@ const withoutCase = (files: ItemFiles, patient: boolean): ItemFiles => {
   return { ...files, case: entry ?? withProblem(files.case, missingCase()) };
 };
 
-export const missingCase = (): Problem =>
-  new Problem('missing_file', 'case.md is gone. Put it back, or remove the whole directory');
+export const missingCase = (): ProblemAnswer =>
+  new ProblemAnswer('missing_file', 'case.md is gone. Put it back, or remove the whole directory');
 
 /** Tells what is there now and was not told yet. */
 export const tell = async (store: Store, item: Item): Promise<void> => {
@@ -186,14 +186,14 @@ export const tell = async (store: Store, item: Item): Promise<void> => {
   item.granted = undefined;
 };
 
-const append = async (store: Store, item: Item, now: Seen): Promise<void> => {
+const append = async (store: Store, item: Item, now: ToldState): Promise<void> => {
   const { id, seen } = item;
   const { clock, journal, unknown } = store;
   const isOld = seen === undefined && unknown;
   const gone = seen === undefined ? journal.gone.get(id) : undefined;
-  const events = isOld ? [] : compare(id, seen, now, clock());
+  const events = isOld ? [] : eventsBetween(id, seen, now, clock());
   // It is there again: what changed while it was not is news as well.
-  if (gone !== undefined) events.push(...compare(id, gone.seen, now, clock()));
+  if (gone !== undefined) events.push(...eventsBetween(id, gone.seen, now, clock()));
   const back = gone && { gone: { id, state: null } };
   await journal.append({ seen: { id, state: now }, ...back, events });
   item.seen = now;

@@ -1,12 +1,12 @@
 import { join, relative } from 'node:path';
 import type { Static, TSchema } from 'typebox';
-import { namesIn } from '../disk/folder.ts';
+import { recordNames } from '../disk/folder.ts';
 import { untilDone } from '../disk/until-done.ts';
 import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
 import type { FrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import { type Edit, editRecord, explained, readRecord } from '../text/record-file.ts';
+import { type RecordEdit, editRecord, explained, readRecord } from '../text/record-file.ts';
 import { createOwn } from './changing.ts';
 import type { Item } from './item.ts';
 
@@ -33,7 +33,7 @@ interface Now<K> {
   read: () => K;
 }
 
-export type Rule<K> = (now: Now<K>) => Edit | undefined;
+export type Rule<K> = (now: Now<K>) => RecordEdit | undefined;
 
 /**
  * A kind of record beside case.md that is read when somebody asks for it. Reading throws `unreadable_record`; what creates
@@ -44,7 +44,7 @@ export const recordKind = <S extends TSchema, P>(shape: Shape<S, P>) => {
   const readIn = (store: Store, item: Item, name?: string) => keptAt(store, at(store, item, name));
   // By name.
   const listIn = (store: Store, item: Item) =>
-    namesIn(at(store, item).path).flatMap((name) => readIn(store, item, name) ?? []);
+    recordNames(at(store, item).path).flatMap((name) => readIn(store, item, name) ?? []);
   // False where there is one already.
   const createIn = (store: Store, item: Item, text: string, name?: string) =>
     createOwn(store, item, at(store, item, name).path, text);

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { standing, statsAt } from '../disk/plain-path.ts';
-import type { Seen } from '../journal/journal.ts';
+import type { ToldState } from '../journal/journal.ts';
 import { caseFile } from '../layout.ts';
 import type { Store } from '../store.ts';
 import { withProblem } from '../text/entry.ts';
-import { compare } from './compare.ts';
+import { eventsBetween } from './compare.ts';
 import type { Item } from './item.ts';
 import { lastTold, NO_FAULTS } from './item-files.ts';
 import { putItem } from './items.ts';
@@ -21,7 +21,7 @@ export const reviveAbsent = async (store: Store): Promise<void> => {
   const absent = [...journal.seen].filter(([id]) => !items.byId.has(id));
   const work = absent.map(async ([id, seen]) => {
     if (!isFaulty(store, seen.dir)) {
-      const events = compare(id, seen, undefined, store.clock());
+      const events = eventsBetween(id, seen, undefined, store.clock());
       const kept = lastSeen(store, id, seen);
       return void (await journal.append({ seen: { id, state: null }, ...kept, events }));
     }
@@ -40,7 +40,7 @@ const isFaulty = ({ layout: { root }, items }: Store, dir: string): boolean => {
   return ![...items.byDir.keys()].some((other) => other.startsWith(`${dir}/`));
 };
 
-const revived = (id: string, seen: Seen): Item => {
+const revived = (id: string, seen: ToldState): Item => {
   const known = { signature: '', sha: seen.case.sha, written_at: 0, problem: undefined };
   const files = {
     case: withProblem({ ...known, value: lastTold(seen) }, missingCase()),

@@ -5,7 +5,7 @@ import { isPatient, meet, meetClosed } from './discover.ts';
 import { readItem, sameFiles } from './item-files.ts';
 import { unstrange } from './items.ts';
 import { noteLock, reconcile } from './reconcile.ts';
-import { type Place, walk } from './walk.ts';
+import { type WalkedDirectory, walk } from './walk.ts';
 
 const SLICE_MS = 4;
 const IN_FLIGHT = 256;
@@ -14,7 +14,7 @@ const IN_FLIGHT = 256;
  * Compares the whole workspace with what was last seen. Watchers lose events and none of them says so: this is what
  * makes sure that nothing stays unseen. It gives way to requests every few milliseconds.
  */
-export const sweep = async (store: Store): Promise<void> => {
+export const sweepWorkspace = async (store: Store): Promise<void> => {
   await refreshGlobals(store.layout, store.globals, true);
   const found = new Set<string>();
   const work: Promise<void>[] = [];
@@ -39,7 +39,7 @@ export const sweep = async (store: Store): Promise<void> => {
     store.report(first.error, `comparing ${failed.length} Work items, the first in ${first.dir}`);
 };
 
-const isComparable = (store: Store, { dir, kind }: Place): boolean => {
+const isComparable = (store: Store, { dir, kind }: WalkedDirectory): boolean => {
   if (kind !== 'closed') {
     store.watch(dir, kind);
     return kind === 'item';

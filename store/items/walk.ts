@@ -7,7 +7,7 @@ import { CASE_FILE } from '../layout.ts';
 const DEEPEST = 6;
 
 /** A directory met on the way: a Work item (it holds a case.md), a folder of further ones, or one nobody may look into. */
-export interface Place {
+export interface WalkedDirectory {
   dir: string;
   kind: 'item' | 'folder' | 'closed';
 }
@@ -21,7 +21,7 @@ export const walk = function* (
   root: string,
   from = 'cases',
   skip: (dir: string) => boolean = () => false,
-): Generator<Place> {
+): Generator<WalkedDirectory> {
   if (standing(root, join(root, from)) !== 'gone') yield* walkBelow(root, from, skip);
 };
 
@@ -29,7 +29,7 @@ const walkBelow = function* (
   root: string,
   from: string,
   skip: (dir: string) => boolean,
-): Generator<Place> {
+): Generator<WalkedDirectory> {
   const entries = readEntries(join(root, from));
   if (entries === 'closed') yield { dir: from, kind: 'closed' };
   if (typeof entries === 'string') return;

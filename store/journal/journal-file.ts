@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { syncDirectory } from '../disk/durable.ts';
 import { listDirectory } from '../disk/folder.ts';
-import { type Damage, encode, readLines, type Tell } from './journal-lines.ts';
+import { type Damage, encode, readJournalLines, type TellLine } from './journal-lines.ts';
 import {
   isInPlace,
   removeSegment,
@@ -45,7 +45,7 @@ const NAME = /^\d{8}\.ndjson$/;
 /** Reads every whole line of the newest file; a torn last line is left out, as it was never acknowledged. */
 export const openJournalFile = async (
   dir: string,
-  tell: Tell = () => undefined,
+  tell: TellLine = () => undefined,
 ): Promise<{ file: JournalFile; damaged: Damage[] }> => {
   const names = readdirSync(dir).filter(isJournalName).toSorted();
   const path = join(dir, names.pop() ?? fileName(1));
@@ -53,7 +53,7 @@ export const openJournalFile = async (
   for (const name of names) segments.push(await openOld(join(dir, name)));
   // First: what cannot be a journal is refused with its path.
   const handle = await open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
-  const { end, damaged } = readLines(path, tell);
+  const { end, damaged } = readJournalLines(path, tell);
   await handle.truncate(end);
   await syncDirectory(dir);
   const file = journalFile(dir, segments, { path, handle, end, after: 0, places: [] });
@@ -84,7 +84,7 @@ export const lookAtJournal = (dir: string): JournalLook | undefined => {
   const name = listDirectory(dir).filter(isJournalName).toSorted().at(-1);
   if (name === undefined) return undefined;
   const lines: string[] = [];
-  const found = readLines(join(dir, name), (json) => json && lines.push(json));
+  const found = readJournalLines(join(dir, name), (json) => json && lines.push(json));
   const { sound, used } = found;
   const isTail = ({ at }: Damage): boolean => at >= sound;
   const damaged = found.damaged.filter((each) => !isTail(each)).map(({ line }) => line);

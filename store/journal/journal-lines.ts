@@ -13,7 +13,7 @@ export interface Damage {
 }
 
 /** What reading a journal came upon besides its lines. */
-export interface Reading {
+export interface JournalReading {
   /** How many lines there are, whole or damaged. */
   count: number;
   /** Where the last line ends, whole or damaged. */
@@ -30,14 +30,14 @@ const PIECE = 1_048_576;
 const LONGEST = 67_108_864;
 
 /** Hears of a line; undefined where nothing of it can be read. `lost` is how many of its bytes are damage. */
-export type Tell = (json: string | undefined, lost: number) => void;
+export type TellLine = (json: string | undefined, lost: number) => void;
 
 /**
  * Reads a whole file piece by piece, and tells of each line in order. A byte that is wrong costs the line that it is in
  * and no other. No file: no lines.
  */
-export const readLines = (path: string, tell: Tell): Reading => {
-  const reading: Reading = { count: 0, end: 0, sound: 0, damaged: [], used: 0 };
+export const readJournalLines = (path: string, tell: TellLine): JournalReading => {
+  const reading: JournalReading = { count: 0, end: 0, sound: 0, damaged: [], used: 0 };
   const descriptor = openOrNot(path);
   if (descriptor === undefined) return reading;
   const take = (line: Buffer, at: number): void => {

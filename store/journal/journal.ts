@@ -6,7 +6,7 @@ import type { ChecklistEntry, ProofMatter } from '../records/proof.ts';
 import { groupCommit, isLong, RESERVE } from './group-commit.ts';
 import { type Backlog, createBacklog, createRecent, type Recent } from './journal-backlog.ts';
 import { type JournalFile, openJournalFile } from './journal-file.ts';
-import type { Damage, Tell } from './journal-lines.ts';
+import type { Damage, TellLine } from './journal-lines.ts';
 
 /**
  * What was last seen of each Work item, and every event, together: one line holds the new state and the events that
@@ -17,7 +17,7 @@ import type { Damage, Tell } from './journal-lines.ts';
 export interface Journal {
   /** True when there was no journal: what is found on disk makes no events. */
   readonly fresh: boolean;
-  readonly seen: ReadonlyMap<string, Seen>;
+  readonly seen: ReadonlyMap<string, ToldState>;
   /** What was last seen of Work items that somebody took away by hand: of the newest, for a week. */
   readonly gone: ReadonlyMap<string, Gone>;
   /** Sessions that this machine has begun and not ended: session id → what was last told of it. */
@@ -33,7 +33,7 @@ export interface Journal {
   readonly damaged: readonly Damage[];
   /** Resolves when there is room on disk for what a write will append; ENOSPC is met here, before the write. A file that was removed is made again. */
   reserve(): Promise<void>;
-  append(entry: Entry): Promise<EventRecord[]>;
+  append(entry: JournalEntry): Promise<EventRecord[]>;
   /** The events after `seq` that some receiver has not got yet, oldest first: the newest from memory, others from disk. */
   after(seq: number): AsyncGenerator<EventRecord>;
   /** The same whether or not a receiver waits for them: all that are still there, which are the newest thousand at least. */
@@ -46,7 +46,7 @@ export interface Journal {
 }
 
 /** One Work item when its events were last told. With the file's hash the parsed front matter is known at start without parsing. */
-export interface Seen {
+export interface ToldState {
   dir: string;
   case: { sha: string; matter: CaseMatter; description: string };
   /** By proof id; `content` is the hash of the content. */
@@ -75,7 +75,7 @@ export interface Mark {
 }
 
 export interface Gone {
-  seen: Seen;
+  seen: ToldState;
   at: string;
 }
 
@@ -86,8 +86,8 @@ export interface RunSeen {
   since?: string;
 }
 
-export interface Entry {
-  seen?: { id: string; state: Seen | null };
+export interface JournalEntry {
+  seen?: { id: string; state: ToldState | null };
   gone?: { id: string; state: Gone | null };
   run?: { id: string; state: RunSeen | null };
   cursor?: { id: string; seq: number | null };
@@ -95,7 +95,7 @@ export interface Entry {
   events?: EventBody[];
 }
 
-interface Line extends Omit<Entry, 'events'> {
+interface Line extends Omit<JournalEntry, 'events'> {
   events?: EventRecord[];
   last?: number;
 }
@@ -126,7 +126,7 @@ const lostIn = (name: string): string =>
 const readingInto = (state: State, recent: Recent) => {
   const sizes = new Map<string, number>();
   let first: Line | undefined;
-  const tell: Tell = (json, lost) => {
+  const tell: TellLine = (json, lost) => {
     // It may have held events, whose numbers somebody has heard of: none is given again.
     state.last += lost;
     if (json === undefined) return;
@@ -150,7 +150,7 @@ const measure = (sizes: Map<string, number>, line: Line, size: number): void => 
 const KINDS = ['seen', 'gone', 'run', 'cursor', 'told'] as const;
 
 /** What the journal last saw of each Work item, read from its lines by whoever may not write. */
-export const seenIn = (lines: readonly string[]): ReadonlyMap<string, Seen> => {
+export const seenIn = (lines: readonly string[]): ReadonlyMap<string, ToldState> => {
   const state = emptyState();
   for (const line of lines) apply(state, JSON.parse(line) as Line);
   return state.seen;
@@ -166,7 +166,7 @@ const raise: Report = (error) => {
 };
 
 interface State {
-  seen: Map<string, Seen>;
+  seen: Map<string, ToldState>;
   gone: Map<string, Gone>;
   runs: Map<string, RunSeen>;
   cursors: Map<string, number>;
@@ -202,7 +202,7 @@ const MOST_GONE = 20_000;
 /** For how long what is gone is remembered: it may come back. */
 export const GONE_MS = 7 * 86_400_000;
 
-const bury = (gone: State['gone'], { id, state }: NonNullable<Entry['gone']>): void => {
+const bury = (gone: State['gone'], { id, state }: NonNullable<JournalEntry['gone']>): void => {
   put(gone, id, state);
   const [oldest] = gone.keys();
   if (gone.size > MOST_GONE && oldest !== undefined) gone.delete(oldest);

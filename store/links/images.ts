@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
 import { listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { changing, createOwn } from '../items/changing.ts';
+import { changingItem, createOwn } from '../items/changing.ts';
 import { imagesDir } from '../layout.ts';
 import { announce, type Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
@@ -11,7 +11,7 @@ import { readRegularFile } from '../text/record-file.ts';
 export const LARGEST_IMAGE = 5 * 1024 * 1024;
 
 /** An image of a Work item's issue, as it is kept: what it is, its first bytes say. */
-export interface KeptImage {
+export interface StoredImage {
   name: string;
   path: string;
   type: string;
@@ -19,7 +19,7 @@ export interface KeptImage {
 }
 
 /** Undefined where it is not kept, or no image any more. Nothing of it is trusted: whoever likes may have put it there. */
-export const keptImage = (store: Store, caseId: string, url: string): KeptImage | undefined => {
+export const keptImage = (store: Store, caseId: string, url: string): StoredImage | undefined => {
   const name = imageName(store, caseId, url);
   const path = join(dirOf(store, caseId) ?? '', name ?? '');
   if (name === undefined || (statsAt(path)?.size ?? 0) > LARGEST_IMAGE) return undefined;
@@ -42,7 +42,7 @@ export const keepImage = async (
 ): Promise<boolean> => {
   const type = imageType(bytes);
   if (type === undefined) return false;
-  await changing(store, caseId, async (item) => {
+  await changingItem(store, caseId, async (item) => {
     const dir = imagesDir(join(store.layout.root, item.dir));
     const path = join(dir, `${keyOf(url)}.${type.replace('image/', '')}`);
     await createOwn(store, item, path, bytes);

@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { createFile } from '../disk/durable.ts';
-import { listFolder, namesIn } from '../disk/folder.ts';
+import { listFolder, recordNames } from '../disk/folder.ts';
 import { changedSince, StoreError } from '../errors.ts';
-import { problemOf } from '../items/item-files.ts';
+import { entryProblem } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { etagOf, isRecordName } from '../names.ts';
 import { ImportJobMatter, type ImportResult } from '../records/import-job.ts';
@@ -11,10 +11,10 @@ import { readyToWrite, type Store } from '../store.ts';
 import { readEntry } from '../text/entry.ts';
 import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
 import { withLogLine } from '../text/log-lines.ts';
-import { checkerOf, placeOf } from '../text/parse.ts';
-import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
+import { checkerOf, positionOf } from '../text/parse.ts';
+import { type FileProblem, fileProblem, ProblemAnswer } from '../text/problem.ts';
 import {
-  type Edit,
+  type RecordEdit,
   editRecord,
   explained,
   type ReadRecord,
@@ -25,19 +25,19 @@ import { parseResults, resultLine } from './import-results.ts';
 
 const check = checkerOf(ImportJobMatter);
 
-export interface KeptImport {
+export interface StoredImport {
   matter: ImportJobMatter;
   results: ImportResult[];
   etag: string;
 }
 
 /** The import jobs that can be read, oldest first; the others are told by the diagnostics. */
-export const listImports = ({ layout }: Store): KeptImport[] =>
-  namesIn(layout.imports)
+export const listImports = ({ layout }: Store): StoredImport[] =>
+  recordNames(layout.imports)
     .flatMap((name) => readOrSkip(layout, join(layout.imports, name)))
     .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
 
-const readOrSkip = (layout: Layout, path: string): KeptImport[] => {
+const readOrSkip = (layout: Layout, path: string): StoredImport[] => {
   try {
     return [readAt(layout, path) ?? []].flat();
   } catch (error) {
@@ -46,10 +46,10 @@ const readOrSkip = (layout: Layout, path: string): KeptImport[] => {
   }
 };
 
-const ageOf = ({ matter: { created_at, id } }: KeptImport): string => `${created_at} ${id}`;
+const ageOf = ({ matter: { created_at, id } }: StoredImport): string => `${created_at} ${id}`;
 
 /** One import job; undefined when there is none. Throws `unreadable_record`. */
-export const readImport = ({ layout }: Store, id: string): KeptImport | undefined =>
+export const readImport = ({ layout }: Store, id: string): StoredImport | undefined =>
   readAt(layout, pathOf(layout, id));
 
 /** Makes the record of a job. */
@@ -72,9 +72,9 @@ export interface ImportChange {
 export const changeImport = (
   store: Store,
   id: string,
-  rule: (job: KeptImport) => ImportChange | undefined,
+  rule: (job: StoredImport) => ImportChange | undefined,
   ifMatch?: string,
-): Promise<KeptImport | undefined> =>
+): Promise<StoredImport | undefined> =>
   store.turns.take(lockOn.importJob(id), async () => {
     const { layout } = store;
     await readyToWrite(store);
@@ -88,19 +88,19 @@ export const changeImport = (
     return readImport(store, id);
   });
 
-const edited = (source: FrontMatter, { changes = {}, result }: ImportChange): Edit => ({
+const edited = (source: FrontMatter, { changes = {}, result }: ImportChange): RecordEdit => ({
   changes,
   ...(result && { body: withLogLine(source, resultLine(result)) }),
 });
 
 const pathOf = ({ imports }: Layout, id: string): string => join(imports, `${id}.md`);
 
-const readAt = ({ root }: Layout, path: string): KeptImport | undefined => {
+const readAt = ({ root }: Layout, path: string): StoredImport | undefined => {
   const record = readRecord(root, path, checkNamed(path));
   return record && keptOf(record);
 };
 
-const keptOf = ({ matter, source, sha }: ReadRecord<ImportJobMatter>): KeptImport => ({
+const keptOf = ({ matter, source, sha }: ReadRecord<ImportJobMatter>): StoredImport => ({
   matter,
   results: parseResults(source.body),
   etag: etagOf(sha),
@@ -112,7 +112,7 @@ const checkNamed =
     const matter = check(data, source);
     if (basename(path) === `${matter.id}.md`) return matter;
     const words = `This job has the id ${matter.id}, by which its file is named. Rename it, or write the other id`;
-    throw new Problem('wrong_id', words, placeOf(source, 'id'));
+    throw new ProblemAnswer('wrong_id', words, positionOf(source, 'id'));
   };
 
 /** What keeps files of import jobs from being used. */
@@ -125,6 +125,6 @@ export const importProblems = ({ imports }: Layout): FileProblem[] => {
       const source = parseFrontMatter(text);
       return checkNamed(path)(source.data, source);
     };
-    return problemOf(`imports/${name}`, readEntry(path, { before: undefined, parse }));
+    return entryProblem(`imports/${name}`, readEntry(path, { before: undefined, parse }));
   });
 };

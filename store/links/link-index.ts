@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { Item } from '../items/item.ts';
-import { problemOf } from '../items/item-files.ts';
+import { entryProblem } from '../items/item-files.ts';
 import { linkFile } from '../layout.ts';
 import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';
 import { inSlices } from '../slices.ts';
 import type { Store } from '../store.ts';
-import { type Entry, readEntry } from '../text/entry.ts';
+import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';
-import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
+import { type FileProblem, fileProblem, ProblemAnswer } from '../text/problem.ts';
 import { unreadable } from '../text/record-file.ts';
 
 /**
@@ -17,7 +17,7 @@ import { unreadable } from '../text/record-file.ts';
 export interface LinkIndex {
   /** Whether all Work items were looked at since the start. */
   complete: boolean;
-  readonly byItem: Map<string, Entry<LinkMatter>>;
+  readonly byItem: Map<string, ReadEntry<LinkMatter>>;
   readonly byIssue: Map<string, Set<string>>;
 }
 
@@ -64,7 +64,7 @@ export const dropLink = (store: Store, id: string): void => {
   store.problems.set(ownerOf(id), []);
 };
 
-const keyOf = (entry: Entry<LinkMatter> | undefined): string | undefined =>
+const keyOf = (entry: ReadEntry<LinkMatter> | undefined): string | undefined =>
   entry?.value?.issue && issueKey(entry.value.issue);
 
 interface Rehanging {
@@ -97,7 +97,7 @@ export const lastLink = (store: Store, id: string): LastLink => {
   const file = `${item.dir}/link.md`;
   if (entry?.problem !== undefined && entry.value === undefined)
     throw unreadable(file, entry.problem);
-  return { issue: entry?.value?.issue, problems: problemOf(file, entry) };
+  return { issue: entry?.value?.issue, problems: entryProblem(file, entry) };
 };
 
 /** The Work items that are linked to an issue, oldest first. More than one is a fault, which is told. */
@@ -145,14 +145,14 @@ const tellProblems = (store: Store, { id, dir }: Item): void => {
   const other = first === undefined ? undefined : store.items.byId.get(first);
   const file = `${dir}/link.md`;
   const twin = other === undefined || first === id ? [] : [twinOf(file, `${other.dir}/link.md`)];
-  store.problems.set(ownerOf(id), [...problemOf(file, entry), ...twin]);
+  store.problems.set(ownerOf(id), [...entryProblem(file, entry), ...twin]);
 };
 
 /** `first` is the link.md of the other one. */
 export const twinOf = (file: string, first: string): FileProblem =>
   fileProblem(
     file,
-    new Problem(
+    new ProblemAnswer(
       'duplicate_link',
       `${first} is linked to the same issue. Both are synced; remove one of the two links`,
     ),

@@ -1,4 +1,4 @@
-import { changing } from '../items/changing.ts';
+import { changingItem } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
 import { linkFile } from '../layout.ts';
@@ -6,13 +6,13 @@ import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';
 import type { Store } from '../store.ts';
 import { type FrontMatter, splitFrontMatter } from '../text/front-matter.ts';
 import { logLine, withLogLine } from '../text/log-lines.ts';
-import type { Edit } from '../text/record-file.ts';
+import type { RecordEdit } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { spliceWithin } from '../text/splice-within.ts';
 import { noteLink } from './link-index.ts';
 
 /** `issue` is undefined where link.md names none. */
-export type KeptLink = Kept<LinkMatter, { issue: IssueLinkMatter | undefined }>;
+export type StoredLink = Kept<LinkMatter, { issue: IssueLinkMatter | undefined }>;
 
 const links = recordKind({
   schema: LinkMatter,
@@ -37,7 +37,7 @@ export interface LinkChange {
 }
 
 /** From the link as it is on disk to what is to change in it; undefined for nothing. */
-export type LinkRule = (current: KeptLink) => LinkChange | undefined;
+export type LinkRule = (current: StoredLink) => LinkChange | undefined;
 
 /**
  * Runs a rule on the link to an issue and writes what it wants, in the Work item's turn. False when there is no such
@@ -48,7 +48,7 @@ export const changeLink = (
   caseId: string,
   rule: LinkRule,
 ): Promise<boolean | undefined> =>
-  changing(store, caseId, (item) => changeLinkInTurn(store, item, rule));
+  changingItem(store, caseId, (item) => changeLinkInTurn(store, item, rule));
 
 /** The same, for whoever has the Work item's turn already. */
 export const changeLinkInTurn = async (
@@ -67,7 +67,7 @@ export const changeLinkInTurn = async (
   return isThere;
 };
 
-const edited = (source: FrontMatter, { changes, line }: LinkChange, now: string): Edit => ({
+const edited = (source: FrontMatter, { changes, line }: LinkChange, now: string): RecordEdit => ({
   yaml: splitFrontMatter(spliceWithin(source, 'issue', changes)).yaml,
   ...(line !== undefined && { body: withLogLine(source, logLine(now, line)) }),
 });
@@ -78,7 +78,7 @@ export const createLink = (
   caseId: string,
   link: NewLink,
 ): Promise<boolean | undefined> =>
-  changing(store, caseId, async (item) => {
+  changingItem(store, caseId, async (item) => {
     const isNew = await links.createIn(store, item, linkText(link));
     noteLink(store, item);
     return isNew;

@@ -1,7 +1,7 @@
 import type { CaseChange } from '../cases.ts';
 import { changeCaseInTurn } from '../cases.ts';
 import { untilDone } from '../disk/until-done.ts';
-import { changing } from '../items/changing.ts';
+import { changingItem } from '../items/changing.ts';
 import { caseOf, type Item } from '../items/item.ts';
 import { reconcileInTurn } from '../items/reconcile.ts';
 import type { IssueLinkMatter } from '../records/link.ts';
@@ -12,7 +12,7 @@ import { changeLinkInTurn, type LinkChange, linkOf } from './links.ts';
 import { keepSync } from './syncs.ts';
 
 /** What is on disk this moment, of all that a sync compares. */
-export interface Standing {
+export interface SyncState {
   title: string;
   description: string;
   link: IssueLinkMatter;
@@ -42,9 +42,9 @@ export interface Synced {
 export const syncLink = (
   store: Store,
   caseId: string,
-  rule: (standing: Standing) => SyncPlan,
+  rule: (standing: SyncState) => SyncPlan,
 ): Promise<Synced | undefined> =>
-  changing(store, caseId, async (item) => {
+  changingItem(store, caseId, async (item) => {
     let plan: SyncPlan | undefined;
     await untilDone(item.dir, async () => {
       const now = standingOf(store, item);
@@ -59,7 +59,7 @@ export const syncLink = (
   });
 
 interface Now {
-  standing: Standing;
+  standing: SyncState;
   /** Of link.md. */
   sha: string;
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { namesIn } from '../disk/folder.ts';
+import { recordNames } from '../disk/folder.ts';
 import type { Item } from '../items/item.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
 import { syncsDir } from '../layout.ts';
@@ -44,7 +44,7 @@ const LASTING: ReadonlySet<string> = new Set(['conflict', 'moved', 'missing']);
 
 // Names know no part of a second: of those of the last one each is read.
 const lastOf = (store: Store, item: Item): Sync | undefined => {
-  const names = namesIn(syncs.at(store, item).path);
+  const names = recordNames(syncs.at(store, item).path);
   const second = names.at(-1)?.slice(0, timeName(new Date(0)).length) ?? '';
   return names
     .filter((name) => name.startsWith(second))

@@ -1,5 +1,5 @@
 import { StoreError } from '../errors.ts';
-import { changing } from '../items/changing.ts';
+import { changingItem } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { type Kept, type Rule, recordKind } from '../items/record-kind.ts';
 import { pullDraftFile } from '../layout.ts';
@@ -11,7 +11,7 @@ import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
 
 /** What is to be proposed, as it was composed and perhaps edited by hand since. */
-export type KeptPullDraft = Kept<PullDraftMatter, { body: string }>;
+export type StoredPullDraft = Kept<PullDraftMatter, { body: string }>;
 
 const drafts = recordKind({
   schema: PullDraftMatter,
@@ -29,12 +29,12 @@ export const readPullDraft = drafts.read;
 export const savePullDraft = (
   store: Store,
   caseId: string,
-  { matter, body }: Pick<KeptPullDraft, 'matter' | 'body'>,
+  { matter, body }: Pick<StoredPullDraft, 'matter' | 'body'>,
   seen?: string | null,
-): Promise<KeptPullDraft | undefined> =>
-  changing(store, caseId, async (item) => {
+): Promise<StoredPullDraft | undefined> =>
+  changingItem(store, caseId, async (item) => {
     const bodyIn = (eol: '\n' | '\r\n') => bodyOfText(storable(body), eol);
-    const rule: Rule<KeptPullDraft> = ({ sha, source }) => {
+    const rule: Rule<StoredPullDraft> = ({ sha, source }) => {
       if (seen !== undefined && seen !== etagOf(sha)) throw edited(item);
       return { changes: { ...matter }, body: bodyIn(source.eol) };
     };

@@ -4,7 +4,7 @@ import { pullFile } from '../layout.ts';
 import { PullMatter } from '../records/pull-request.ts';
 import { inSlices } from '../slices.ts';
 import type { Store } from '../store.ts';
-import { type Entry, readEntry } from '../text/entry.ts';
+import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';
 
 /**
@@ -14,7 +14,7 @@ import { parserOf } from '../text/parse.ts';
 export interface PullIndex {
   /** Whether all Work items were looked at since the start. */
   complete: boolean;
-  readonly byItem: Map<string, Entry<PullMatter>>;
+  readonly byItem: Map<string, ReadEntry<PullMatter>>;
 }
 
 export const createPullIndex = (): PullIndex => ({ complete: false, byItem: new Map() });

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { untilDone } from '../disk/until-done.ts';
 import { changedSince } from '../errors.ts';
-import { changing } from '../items/changing.ts';
+import { changingItem } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
 import { pullFile } from '../layout.ts';
@@ -16,7 +16,7 @@ import { storable } from '../text/storable.ts';
 import { notePull } from './pull-index.ts';
 
 /** The record of a Work item's pull request; its body as it was last read from the host. */
-export type KeptPull = Kept<PullMatter, { body: string }>;
+export type StoredPull = Kept<PullMatter, { body: string }>;
 
 const pulls = recordKind({
   schema: PullMatter,
@@ -34,9 +34,9 @@ export const readPull = pulls.read;
 export const savePull = (
   store: Store,
   caseId: string,
-  { matter, body }: Pick<KeptPull, 'matter' | 'body'>,
-): Promise<KeptPull | undefined> =>
-  changing(store, caseId, async (item) => {
+  { matter, body }: Pick<StoredPull, 'matter' | 'body'>,
+): Promise<StoredPull | undefined> =>
+  changingItem(store, caseId, async (item) => {
     const text = renderFrontMatter({ ...matter }, bodyOfText(storable(body), '\n'));
     await untilDone(`${item.dir}/pr/pr.md`, async () => {
       const before = pulls.readIn(store, item);
@@ -63,8 +63,8 @@ export const changePull = (
   caseId: string,
   change: PullChange,
   ifMatch?: string,
-): Promise<KeptPull | undefined> =>
-  changing(store, caseId, async (item) => {
+): Promise<StoredPull | undefined> =>
+  changingItem(store, caseId, async (item) => {
     const isThere = await edit(store, item, change, ifMatch);
     notePull(store, item);
     return isThere ? pulls.readIn(store, item) : undefined;
@@ -96,7 +96,7 @@ const isSame = (a: PullMatter, b: PullMatter): boolean =>
 // What was known of the one before stays, in a file of its own.
 const replaceFormer = async (
   { layout, clock }: Store,
-  { path, matter: { number } }: KeptPull,
+  { path, matter: { number } }: StoredPull,
   text: string,
 ): Promise<boolean> => {
   const bytes = readRegularFile(layout.root, path);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sha256 } from '../../base/sha256.ts';
-import { changing } from '../items/changing.ts';
+import { changingItem } from '../items/changing.ts';
 import type { Item } from '../items/item.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
 import { reviewsDir } from '../layout.ts';
@@ -11,7 +11,7 @@ import { renderFrontMatter } from '../text/splice.ts';
 import { storable } from '../text/storable.ts';
 
 /** A review or a thread, as it is on disk, with the texts of its comments in their order. */
-export type KeptReview = Kept<ReviewMatter, { texts: string[] }>;
+export type StoredReview = Kept<ReviewMatter, { texts: string[] }>;
 
 const reviews = recordKind({
   schema: ReviewMatter,
@@ -36,8 +36,8 @@ export const saveReviews = (
   store: Store,
   caseId: string,
   told: { pull: number; reviews: readonly ToldReview[] },
-): Promise<KeptReview[] | undefined> =>
-  changing(store, caseId, async (item) => {
+): Promise<StoredReview[] | undefined> =>
+  changingItem(store, caseId, async (item) => {
     const kept = new Map(reviews.listIn(store, item).map((one) => [one.matter.id, one]));
     for (const one of told.reviews) {
       await save(store, item, { told: one, kept: kept.get(one.matter.id) });
@@ -58,8 +58,8 @@ export const changeReview = (
   caseId: string,
   id: string,
   rule: ReviewRule,
-): Promise<KeptReview | undefined> =>
-  changing(store, caseId, async (item) => {
+): Promise<StoredReview | undefined> =>
+  changingItem(store, caseId, async (item) => {
     const kept = reviews.listIn(store, item).find(({ matter }) => matter.id === id);
     if (kept === undefined) return undefined;
     await reviews.editAt(store, kept, ({ read }) => {
@@ -72,7 +72,7 @@ export const changeReview = (
 const save = async (
   store: Store,
   item: Item,
-  { told, kept }: { told: ToldReview; kept: KeptReview | undefined },
+  { told, kept }: { told: ToldReview; kept: StoredReview | undefined },
 ): Promise<void> => {
   const changes = { ...told.matter, on_host: true };
   const body = bodyOf(told);

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { jsonText } from '../../base/json.ts';
-import { assertOwn, changing } from '../items/changing.ts';
+import { assertOwn, changingItem } from '../items/changing.ts';
 import { pullTimelineFile } from '../layout.ts';
 import type { PullTransition } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
@@ -27,7 +27,7 @@ export const appendTimeline = (
   caseId: string,
   rule: (known: readonly PullTransition[]) => readonly NewTransition[],
 ): Promise<PullTransition[] | undefined> =>
-  changing(store, caseId, async (item) => {
+  changingItem(store, caseId, async (item) => {
     const path = pullTimelineFile(join(store.layout.root, item.dir));
     const place = { dir: dirname(path), filename: basename(path) };
     let added: PullTransition[] = [];

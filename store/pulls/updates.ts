@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { changing, createOwn } from '../items/changing.ts';
+import { changingItem, createOwn } from '../items/changing.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
 import { pullUpdatesDir } from '../layout.ts';
 import { timedName } from '../names.ts';
@@ -14,7 +14,7 @@ import { storable } from '../text/storable.ts';
  * A change of a published body, as it is on disk: edited by hand, it is what is published. `base` is the body on the host
  * that it was made for; undefined when its file is gone.
  */
-export type KeptUpdate = Update & { base: string | undefined };
+export type StoredUpdate = Update & { base: string | undefined };
 
 type Update = Kept<BodyUpdateMatter, { body: string }>;
 
@@ -25,7 +25,7 @@ const updates = recordKind({
 });
 
 /** All of a Work item, oldest first. Undefined when there is no such Work item. Throws `unreadable_record`. */
-export const listUpdates = (store: Store, caseId: string): KeptUpdate[] | undefined =>
+export const listUpdates = (store: Store, caseId: string): StoredUpdate[] | undefined =>
   updates
     .list(store, caseId)
     ?.map((update) => withBase(store, update))
@@ -36,8 +36,8 @@ export const createUpdate = (
   store: Store,
   caseId: string,
   { matter, body, base }: { matter: BodyUpdateMatter; body: string; base: string },
-): Promise<KeptUpdate | undefined> =>
-  changing(store, caseId, async (item) => {
+): Promise<StoredUpdate | undefined> =>
+  changingItem(store, caseId, async (item) => {
     const name = timedName(matter.created_at, matter.id);
     await createOwn(store, item, baseFile(updates.at(store, item, name).path), base);
     const text = renderFrontMatter({ ...matter }, bodyOfText(storable(body), '\n'));
@@ -47,15 +47,15 @@ export const createUpdate = (
   });
 
 /** Notes that it is published. Undefined when it is gone. */
-export const notePublished = (store: Store, kept: KeptUpdate): Promise<KeptUpdate | undefined> =>
-  changing(store, kept.case_id, async () => {
+export const notePublished = (store: Store, kept: StoredUpdate): Promise<StoredUpdate | undefined> =>
+  changingItem(store, kept.case_id, async () => {
     const published_at = store.clock().toISOString();
     await updates.editAt(store, kept, () => ({ changes: { status: 'published', published_at } }));
     const noted = updates.keptAt(store, kept);
     return noted && withBase(store, noted);
   });
 
-const withBase = ({ layout }: Store, update: Update): KeptUpdate => ({
+const withBase = ({ layout }: Store, update: Update): StoredUpdate => ({
   ...update,
   base: readRegularFile(layout.root, baseFile(update.path))?.toString('utf8'),
 });

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { maybe, orNull } from './or-null.ts';
-import { FULL_NAME, HOST } from './settings.ts';
+import { FULL_NAME, HOST_PATTERN } from './settings.ts';
 
 const FIELDS = {
   host: Type.String({
-    pattern: HOST,
+    pattern: HOST_PATTERN,
     description: '`github.com`, or that of a GitHub Enterprise server',
   }),
   timeout_seconds: Type.Number({

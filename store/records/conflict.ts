@@ -3,7 +3,7 @@ import { State } from './case.ts';
 import { Id, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 
-export const KINDS = [
+export const CONFLICT_KINDS = [
   'both_modified',
   'both_added',
   'deleted_in_base',
@@ -13,12 +13,12 @@ export const KINDS = [
   'mode',
   'submodule',
 ] as const;
-export type Kind = (typeof KINDS)[number];
+export type Kind = (typeof CONFLICT_KINDS)[number];
 
 export const ConflictFile = Type.Object(
   {
     path: Type.String(),
-    kind: Type.Enum([...KINDS], {
+    kind: Type.Enum([...CONFLICT_KINDS], {
       description:
         'The base is what the branch is rebased onto. `renamed`: git keeps it under another name, or found it renamed on both sides',
     }),

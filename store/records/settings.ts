@@ -62,11 +62,11 @@ export const WorktreeSettings = Type.Object({
 
 /** An account or organisation, and a repository of it, as GitHub lets them be called. */
 export const FULL_NAME = '^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,98})/[A-Za-z0-9._-]{1,100}$';
-export const HOST = '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})(?::[0-9]{1,5})?$';
+export const HOST_PATTERN = '^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})(?::[0-9]{1,5})?$';
 
 export const CodeHostSettings = Type.Object({
   kind: Type.Optional(Type.Enum(['github'])),
-  host: Type.Optional(Type.String({ pattern: HOST })),
+  host: Type.Optional(Type.String({ pattern: HOST_PATTERN })),
   repository: Type.Optional(Type.String({ pattern: FULL_NAME })),
   base_remote: Type.Optional(Type.String({ minLength: 1 })),
   push_remote: Type.Optional(Type.String({ minLength: 1 })),

@@ -9,7 +9,7 @@ export interface LogFiles {
 }
 
 /** A place in them. */
-export interface Place {
+export interface LogPosition {
   file: () => string;
   offset: number;
 }
@@ -17,13 +17,13 @@ export interface Place {
 export interface Next {
   /** What comes after what the reader has. */
   found: readonly TranscriptEvent[];
-  place: Place;
+  place: LogPosition;
   /** There is nothing more for now. */
   end: boolean;
 }
 
 /** Where to begin to read for the events after `after`. */
-export const startAfter = (files: LogFiles, pieces: Pieces, after: number): Place => {
+export const startAfter = (files: LogFiles, pieces: Pieces, after: number): LogPosition => {
   const { path, rest } = files;
   const [first] = rest === undefined ? [] : pieces.read(rest(), 0).events;
   const file = rest !== undefined && first !== undefined && first.id <= after + 1 ? rest : path;
@@ -34,7 +34,7 @@ export const startAfter = (files: LogFiles, pieces: Pieces, after: number): Plac
 export const readOn = (
   { rest }: LogFiles,
   pieces: Pieces,
-  { place: { file, offset }, told }: { place: Place; told: number },
+  { place: { file, offset }, told }: { place: LogPosition; told: number },
 ): Next => {
   const { events, next } = pieces.read(file(), offset);
   const split = file === rest || !isThere(rest) ? -1 : events.findIndex(isSplit);

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
-import { readLines, seekLines } from '../disk/lines.ts';
-import { missing, parseEvent, type TranscriptEvent } from './transcript-event.ts';
+import { readLinesFrom, seekLines } from '../disk/lines.ts';
+import { gapEvent, parseEvent, type TranscriptEvent } from './transcript-event.ts';
 
 export interface Piece {
   events: readonly TranscriptEvent[];
@@ -46,7 +46,7 @@ const versionOf = (path: string): string => {
 };
 
 const readPiece = (path: string, offset: number): Piece => {
-  const { values, next } = readLines(path, offset, parseEvent);
+  const { values, next } = readLinesFrom(path, offset, parseEvent);
   return { events: inOrder(values), next };
 };
 
@@ -79,7 +79,7 @@ export const eventsAfter = (
   let told = after;
   for (const event of events) {
     if (event.id <= told) continue;
-    if (event.id > told + 1) found.push(missing(told + 1, event.id - 1));
+    if (event.id > told + 1) found.push(gapEvent(told + 1, event.id - 1));
     found.push(event);
     told = event.id;
   }

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 import { folderFault, listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { problemOf } from '../items/item-files.ts';
+import { entryProblem } from '../items/item-files.ts';
 import { faulty, readAside } from '../items/read-aside.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { SessionMatter } from '../records/session.ts';
-import { type Entry, readEntry } from '../text/entry.ts';
+import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';
-import { asProblem, type FileProblem, LINKED_FOLDER, type Problem } from '../text/problem.ts';
+import { asProblem, type FileProblem, LINKED_FOLDER, type ProblemAnswer } from '../text/problem.ts';
 import { approvalProblems } from './approved.ts';
 
 /**
  * What of a Work item is not kept in memory, as it was last read: sessions, the lock, records of rebases and of its pull
  * request, and whether their folders and that of the memory files are folders. By path within the Work item; nothing but what is wrong, and what tells a change.
  */
-export type SessionFiles = ReadonlyMap<string, Entry<unknown>>;
+export type SessionFiles = ReadonlyMap<string, ReadEntry<unknown>>;
 
 /** Reads what changed since it was last read. */
 export const readSessionFiles = (
@@ -25,8 +25,8 @@ export const readSessionFiles = (
 ): SessionFiles => {
   const path = join(root, dir);
   const { names, fault } = listFolder(sessionsDir(path));
-  const found = new Map<string, Entry<unknown>>();
-  const put = (name: string, entry: Entry<unknown> | undefined): void => {
+  const found = new Map<string, ReadEntry<unknown>>();
+  const put = (name: string, entry: ReadEntry<unknown> | undefined): void => {
     if (entry !== undefined) found.set(name, entry);
   };
   put('memory', faultOf(folderFault(memoryDir(path))));
@@ -48,8 +48,8 @@ const LOCK = 'lock.md';
 const readOne = (
   folder: string,
   name: string,
-  before: Entry<unknown> | undefined,
-): Entry<unknown> | undefined => {
+  before: ReadEntry<unknown> | undefined,
+): ReadEntry<unknown> | undefined => {
   const path = join(folder, name);
   if (name === LOCK) return readEntry(path, { before, parse: parseLock });
   try {
@@ -71,15 +71,15 @@ const parseApproval = (text: string): unknown => parseSession(text).approved_sha
 const readApproval = (
   root: string,
   dir: string,
-  entry: Entry<unknown> | undefined,
-): ReadonlyMap<string, Problem> =>
+  entry: ReadEntry<unknown> | undefined,
+): ReadonlyMap<string, ProblemAnswer> =>
   typeof entry?.value === 'string' ? approvalProblems(root, dir, entry.value) : NO_PROBLEMS;
 
-const NO_PROBLEMS: ReadonlyMap<string, Problem> = new Map<string, never>();
+const NO_PROBLEMS: ReadonlyMap<string, ProblemAnswer> = new Map<string, never>();
 
-const faultOf = (problem: Problem | undefined): Entry<unknown> | undefined =>
+const faultOf = (problem: ProblemAnswer | undefined): ReadEntry<unknown> | undefined =>
   problem && faulty(problem);
 
 /** What is wrong with them. */
 export const problemsOfSessions = (dir: string, files: SessionFiles): FileProblem[] =>
-  [...files].flatMap(([name, entry]) => problemOf(`${dir}/${name}`, entry));
+  [...files].flatMap(([name, entry]) => entryProblem(`${dir}/${name}`, entry));

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sha256 } from '../../base/sha256.ts';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
-import { intendPlan, notePlan, planOf } from '../gate/session-gate.ts';
+import { intendPlan, notePlan, heldPlan } from '../gate/session-gate.ts';
 import { diffFile } from '../layout.ts';
 import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
@@ -15,20 +15,20 @@ const PLAN = 'plan.md';
 
 /** plan.md as far as it holds: what was written into it while a program ran that no sandbox held waits. */
 export const readPlan = (store: Store, dir: string): TextFile | undefined =>
-  planOf(store, dir, readText(store.layout, dir, PLAN));
+  heldPlan(store, dir, readText(store.layout, dir, PLAN));
 
 /** The same, byte for byte. */
 export const planBytes = (store: Store, dir: string): Buffer | undefined => {
   const bytes = readRegularFile(store.layout.root, join(dir, PLAN));
   const text = bytes && { filename: PLAN, ...textOf(bytes) };
-  const plan = planOf(store, dir, text);
+  const plan = heldPlan(store, dir, text);
   return plan === text ? bytes : plan && Buffer.from(plan.content);
 };
 
 /** Whether plan.md says something else than what holds. */
 export const planWaits = (store: Store, dir: string): boolean => {
   const text = readText(store.layout, dir, PLAN);
-  return text?.sha256 !== planOf(store, dir, text)?.sha256;
+  return text?.sha256 !== heldPlan(store, dir, text)?.sha256;
 };
 
 const textOf = (bytes: Buffer): Omit<TextFile, 'filename'> => ({
@@ -47,7 +47,7 @@ export const writePlan = async (
   const { layout } = store;
   checkThere(dir);
   const found = readText(layout, dir, PLAN);
-  const read = planOf(store, dir, found);
+  const read = heldPlan(store, dir, found);
   // Who read what holds need not know what waits.
   const isRead = read !== found && read !== undefined && etagOf(read.sha256) === ifMatch;
   const match = isRead && found !== undefined ? etagOf(found.sha256) : ifMatch;

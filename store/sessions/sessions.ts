@@ -3,36 +3,36 @@ import { lockOn } from '../../base/locks.ts';
 import { createDirectory, removeDirectory } from '../disk/durable.ts';
 import { listDirectory } from '../disk/folder.ts';
 import { StoreError } from '../errors.ts';
-import { isClosed } from '../gate/gate.ts';
-import { keyOf } from '../gate/kept.ts';
-import { intendMatter, matterOf, noteMatter } from '../gate/session-gate.ts';
-import { milestones, runStateOf } from '../journal/milestones.ts';
+import { isGateShut } from '../gate/gate.ts';
+import { sessionKey } from '../gate/kept.ts';
+import { intendMatter, heldMatter, noteMatter } from '../gate/session-gate.ts';
+import { milestoneEvents, runStateOf } from '../journal/milestones.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { sessionDirName, shortId } from '../names.ts';
 import { byAge, isEnded, type Session, SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import { Problem } from '../text/problem.ts';
+import { ProblemAnswer } from '../text/problem.ts';
 import { editRecord, readable, readRegularFile, unreadable } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { planSeen } from './approved.ts';
 
 /** A session with what only the daemon needs, and its directory. */
-export interface KeptSession {
+export interface StoredSession {
   dir: string;
   matter: SessionMatter;
   session: Session;
 }
 
 /** The session's directory this moment: its Work item may have been moved by hand since it was read. */
-export const whereIs = (store: Store, { session, dir }: KeptSession): string => {
+export const whereIs = (store: Store, { session, dir }: StoredSession): string => {
   const folder = folderOf(store, session.case_id);
   return folder === undefined ? dir : join(folder, basename(dir));
 };
 
 /** Undefined when there is no such session. Throws `unreadable_record` when its file cannot be read. */
-export const readSession = (store: Store, caseId: string, id: string): KeptSession | undefined => {
+export const readSession = (store: Store, caseId: string, id: string): StoredSession | undefined => {
   const found = findIn(store, caseId, id);
   if (found === undefined) return undefined;
   const { dir, matter } = found;
@@ -41,7 +41,7 @@ export const readSession = (store: Store, caseId: string, id: string): KeptSessi
 };
 
 /** The summary for people: the body of session.md. Empty where it has none, or cannot be read any more. */
-export const sessionSummary = (store: Store, kept: KeptSession): string => {
+export const sessionSummary = (store: Store, kept: StoredSession): string => {
   try {
     const path = sessionFile(whereIs(store, kept));
     const bytes = readRegularFile(store.layout.root, path);
@@ -53,7 +53,7 @@ export const sessionSummary = (store: Store, kept: KeptSession): string => {
 };
 
 /** The sessions of a Work item that can be read, oldest first. Undefined when there is no such Work item. */
-export const listSessions = (store: Store, caseId: string): KeptSession[] | undefined => {
+export const sessionsOf = (store: Store, caseId: string): StoredSession[] | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   return listDirectory(folder)
@@ -62,11 +62,11 @@ export const listSessions = (store: Store, caseId: string): KeptSession[] | unde
 };
 
 /** Makes the directory of a new session. */
-export const createSession = (
+export const insertSession = (
   store: Store,
   caseId: string,
   matter: SessionMatter,
-): Promise<KeptSession | undefined> =>
+): Promise<StoredSession | undefined> =>
   store.turns.take(lockOn.item(caseId), async () => {
     const folder = folderOf(store, caseId);
     if (folder === undefined) return undefined;
@@ -77,12 +77,12 @@ export const createSession = (
     });
     const kept = readIn(store, caseId, dir);
     if (kept !== undefined) await noteNew(store, kept);
-    if (isClosed(store.gate)) noteMatter(store, caseId, matter);
+    if (isGateShut(store.gate)) noteMatter(store, caseId, matter);
     return kept;
   });
 
 // One that this machine does not know as its own would wait for ever, and keep the others waiting.
-const noteNew = async (store: Store, { session, dir }: KeptSession): Promise<void> => {
+const noteNew = async (store: Store, { session, dir }: StoredSession): Promise<void> => {
   const run = { id: session.id, state: runStateOf(session, store.clock()) };
   await store.journal.append({ run }).catch(async (error: unknown) => {
     await removeDirectory(store.layout, dir);
@@ -91,10 +91,10 @@ const noteNew = async (store: Store, { session, dir }: KeptSession): Promise<voi
 };
 
 /** Makes a session this machine's own, and remembers how it is: as silently as a start that finds no journal. */
-export const claimSession = async (store: Store, { session }: KeptSession): Promise<void> => {
+export const claimSession = async (store: Store, { session }: StoredSession): Promise<void> => {
   const { machine, journal, gate } = store;
   // A lock and a session that were made by file are nobody's while somebody may have made them who is not the operator.
-  if (isClosed(gate) && !journal.fresh) return;
+  if (isGateShut(gate) && !journal.fresh) return;
   await updateSession(store, session.case_id, session.id, ({ elsewhere }) =>
     elsewhere === true ? { machine } : undefined,
   );
@@ -118,7 +118,7 @@ export const updateSession = (
   caseId: string,
   id: string,
   rule: SessionRule,
-): Promise<KeptSession | undefined> =>
+): Promise<StoredSession | undefined> =>
   store.turns.take(lockOn.item(caseId), async () => {
     const dir = findIn(store, caseId, id)?.dir;
     if (dir === undefined) return undefined;
@@ -146,7 +146,7 @@ export const tellSession = (store: Store, session: Session): Promise<void> =>
     const before = store.journal.runs.get(session.id)?.status;
     if (before === session.status) return;
     const at = store.clock();
-    const events = milestones(before, session, at);
+    const events = milestoneEvents(before, session, at);
     await store.journal.append({ run: { id: session.id, state: runStateOf(session, at) }, events });
   });
 
@@ -163,9 +163,9 @@ export const forgetRun = async (store: Store, id: string): Promise<void> => {
 
 // Forged while the journal knows of no such session: nobody goes on with it.
 const isUnknown = ({ gate, journal }: Store, dir: string): boolean =>
-  isClosed(gate) &&
-  !gate.sessions.has(keyOf(dir)) &&
-  ![...journal.runs.keys()].some((id) => shortId(id) === keyOf(dir));
+  isGateShut(gate) &&
+  !gate.sessions.has(sessionKey(dir)) &&
+  ![...journal.runs.keys()].some((id) => shortId(id) === sessionKey(dir));
 
 const folderOf = ({ layout, items }: Store, caseId: string): string | undefined => {
   const item = items.byId.get(caseId);
@@ -177,7 +177,7 @@ const findIn = (
   store: Store,
   caseId: string,
   id: string,
-): (Partial<KeptSession> & { dir: string }) | undefined => {
+): (Partial<StoredSession> & { dir: string }) | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   for (const name of listDirectory(folder).filter((each) => each.endsWith(shortId(id)))) {
@@ -203,7 +203,7 @@ const orSkip = <T>(read: () => T): T | undefined => {
 
 const check = checkerOf(SessionMatter);
 
-const readIn = (store: Store, case_id: string, dir: string): KeptSession | undefined => {
+const readIn = (store: Store, case_id: string, dir: string): StoredSession | undefined => {
   const matter = matterIn(store, dir);
   return matter && { dir, matter, session: sessionOf(store, case_id, { dir, matter }) };
 };
@@ -214,9 +214,9 @@ const matterIn = (store: Store, dir: string): SessionMatter | undefined => {
   if (bytes === undefined) return undefined;
   const source = readable(root, sessionFile(dir), bytes);
   try {
-    return matterOf(store, dir, check(source.data, source));
+    return heldMatter(store, dir, check(source.data, source));
   } catch (error) {
-    if (error instanceof Problem) throw unreadable(sessionFile(dir).slice(root.length + 1), error);
+    if (error instanceof ProblemAnswer) throw unreadable(sessionFile(dir).slice(root.length + 1), error);
     throw error;
   }
 };
@@ -233,7 +233,7 @@ const whyPaused = ({
 const sessionOf = (
   store: Store,
   case_id: string,
-  { dir, matter }: Pick<KeptSession, 'dir' | 'matter'>,
+  { dir, matter }: Pick<StoredSession, 'dir' | 'matter'>,
 ): Session => {
   const { machine } = store;
   const {

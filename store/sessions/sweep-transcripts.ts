@@ -1,5 +1,5 @@
 import { readdirSync, rmSync } from 'node:fs';
-import { isDirectory } from '../disk/plain-path.ts';
+import { isDirectoryItself } from '../disk/plain-path.ts';
 import { GONE_MS } from '../journal/journal.ts';
 import { transcriptFile } from '../layout.ts';
 import { shortId } from '../names.ts';
@@ -15,7 +15,7 @@ const SUFFIX = '.ndjson';
  */
 export const sweepTranscripts = async (store: Store): Promise<void> => {
   const { layout, journal, clock } = store;
-  if (store.readOnly !== undefined || !isDirectory(layout.transcripts)) return;
+  if (store.readOnly !== undefined || !isDirectoryItself(layout.transcripts)) return;
   const before = (journal.told.get(ORPHANS) ?? {}) as Record<string, string>;
   const now = clock().toISOString();
   const found = orphans(store);

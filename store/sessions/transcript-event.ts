@@ -31,7 +31,7 @@ const isEvent = (value: unknown): value is TranscriptEvent => {
 };
 
 /** Stands where events are missing: their lines were edited by hand, or the file is another one than the reader began with. */
-export const missing = (from: number, to: number, id = to): TranscriptEvent => ({
+export const gapEvent = (from: number, to: number, id = to): TranscriptEvent => ({
   id,
   event: 'gap',
   data: { reason: 'not_readable', from, to, message: NOT_READABLE },

@@ -6,7 +6,7 @@ import { KEPT_LIMIT, LOG_LIMIT, logIsFull, withoutWords } from './log-limit.ts';
 import { type LogFiles, readOn, startAfter } from './log-reader.ts';
 import { openLog } from './log-writer.ts';
 import { createPieces, type Pieces } from './pieces.ts';
-import { missing, type TranscriptEvent, type Untold } from './transcript-event.ts';
+import { gapEvent, type TranscriptEvent, type Untold } from './transcript-event.ts';
 
 /** The execution events of one session: events.ndjson, one line each, and whoever reads along. */
 export interface Transcript {
@@ -114,7 +114,7 @@ const follow = async function* (
   seq: number,
 ): Batches {
   // The file was cut since: without a word the reader would wait for numbers it has already.
-  if (after > seq) yield [missing(seq + 1, after, seq)];
+  if (after > seq) yield [gapEvent(seq + 1, after, seq)];
   let told = Math.min(after, seq);
   for (let place = startAfter(files, pieces, told); !signal.aborted; ) {
     const { found, place: next, end } = readOn(files, pieces, { place, told });

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import { type FrontMatter, mapOf } from './front-matter.ts';
-import { type Place, Problem, together } from './problem.ts';
+import { type TextPosition, ProblemAnswer, together } from './problem.ts';
 
 /** What the schema has against a value, as typebox says it. */
 export interface Complaint {
@@ -11,10 +11,10 @@ export interface Complaint {
 }
 
 /** All that does not fit, each thing once, at its place in the file. */
-export const misfitOf = (source: FrontMatter, complaints: readonly Complaint[]): Problem => {
+export const misfitOf = (source: FrontMatter, complaints: readonly Complaint[]): ProblemAnswer => {
   // Each branch of a union complains, and then the union.
   const unions = complaints.flatMap((one) => (one.keyword === 'anyOf' ? one.instancePath : []));
-  const first = new Map<string, Problem>();
+  const first = new Map<string, ProblemAnswer>();
   for (const one of complaints) {
     const path = pathOf(one);
     const union = unions.find((each) => `${one.instancePath}/`.startsWith(`${each}/`));
@@ -35,9 +35,9 @@ const missingIn = ({ params }: Complaint): string[] =>
 
 const unescaped = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
 
-const problemAt = (source: FrontMatter, path: string[], complaint: Complaint): Problem => {
+const problemAt = (source: FrontMatter, path: string[], complaint: Complaint): ProblemAnswer => {
   const what = wording(source, path, complaint);
-  return new Problem('not_a_record', `${path.join('.')}: ${what}`, placeOfPath(source, path));
+  return new ProblemAnswer('not_a_record', `${path.join('.')}: ${what}`, placeOfPath(source, path));
 };
 
 const wording = ({ data }: FrontMatter, path: readonly string[], complaint: Complaint): string => {
@@ -88,7 +88,7 @@ const WANTED: Readonly<Record<string, Wanted>> = {
 };
 
 /** Line and column of what a path leads to, or of the last of it that is there. */
-export const placeOfPath = (source: FrontMatter, path: readonly string[]): Place => {
+export const placeOfPath = (source: FrontMatter, path: readonly string[]): TextPosition => {
   let at: Step | undefined = { node: mapOf(source.document), offset: 0 };
   let offset = 0;
   for (const name of path) {
@@ -115,7 +115,7 @@ const stepInto = (node: unknown, name: string): Step | undefined => {
 };
 
 /** Line and column in the file of an offset in its YAML. */
-export const placeAt = ({ yaml }: Pick<FrontMatter, 'yaml'>, offset: number): Place => {
+export const placeAt = ({ yaml }: Pick<FrontMatter, 'yaml'>, offset: number): TextPosition => {
   const before = yaml.slice(0, offset).split('\n');
   return { line: before.length + 1, column: (before.at(-1)?.length ?? 0) + 1 };
 };

@@ -1,11 +1,11 @@
 import { readFileSync, type Stats } from 'node:fs';
 import { sha256 } from '../../base/sha256.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { asProblem, Problem } from './problem.ts';
+import { asProblem, ProblemAnswer } from './problem.ts';
 import { decodeRecord } from './text.ts';
 
 /** One record file as it was last read: the newest value that could be read, and what is wrong with it now, if anything. */
-export interface Entry<T> {
+export interface ReadEntry<T> {
   /** Tells whether the file is still the one that was read: inode, size, mtime, ctime. Empty: read it again. */
   signature: string;
   /** The hash of what `value` was read from. */
@@ -13,14 +13,14 @@ export interface Entry<T> {
   /** The file's mtime when it was read, in milliseconds since the epoch. */
   written_at: number;
   value: T | undefined;
-  problem: Problem | undefined;
+  problem: ProblemAnswer | undefined;
   /** The file was there and is not: editors that save by renaming leave such a gap. By the clock that nobody sets. */
   gone_at?: number;
   /** Since when the file cannot be read, if that may be a save that goes on. By the same clock. */
   doubted_at?: number;
 }
 
-export type Parse<T> = (text: string, sha: string) => T;
+export type ParseText<T> = (text: string, sha: string) => T;
 
 /** How long a file or directory may be missing, or be half written, before that counts. */
 export const GRACE_MS = 250;
@@ -29,15 +29,15 @@ export const RACY_MS = 20;
 const MAX_BYTES = 2_097_152;
 
 /** How a file is read again. */
-export interface Reading<T> {
-  before: Entry<T> | undefined;
-  parse: Parse<T>;
+export interface ReadAgain<T> {
+  before: ReadEntry<T> | undefined;
+  parse: ParseText<T>;
   /** Somebody will look again soon: a file that cannot be parsed is not believed at first sight. */
   patient?: boolean;
 }
 
 /** Reads a record file if it changed since `before`; undefined when there is none. A bad file keeps the last good value. */
-export const readEntry = <T>(path: string, reading: Reading<T>): Entry<T> | undefined => {
+export const readEntry = <T>(path: string, reading: ReadAgain<T>): ReadEntry<T> | undefined => {
   const { before } = reading;
   try {
     const stats = statsAt(path);
@@ -51,24 +51,24 @@ export const readEntry = <T>(path: string, reading: Reading<T>): Entry<T> | unde
 };
 
 /** The value is that of the file as it was last seen. */
-export const isSound = ({ problem, doubted_at }: Entry<unknown>): boolean =>
+export const isSound = ({ problem, doubted_at }: ReadEntry<unknown>): boolean =>
   problem === undefined && doubted_at === undefined;
 
 /** Somebody has to look again, once the grace period is over. */
 export const isNewDoubt = (
-  now: Entry<unknown> | undefined,
-  before: Entry<unknown> | undefined,
+  now: ReadEntry<unknown> | undefined,
+  before: ReadEntry<unknown> | undefined,
 ): boolean => now?.doubted_at !== undefined && now !== before;
 
 /** Whether what was missed, or doubted, then may still come back. */
 export const isInGrace = (since: number): boolean => performance.now() - since < GRACE_MS;
 
 /** Whether a file is still the one that was read. */
-export const isSame = ({ signature }: Entry<unknown>, now: Stats): boolean =>
+export const isSame = ({ signature }: ReadEntry<unknown>, now: Stats): boolean =>
   signature !== '' && signature === signatureOf(now);
 
 /** Whether two looks at a file found the same in it, written at the same moment: one too young to be trusted is read again. */
-export const saysSame = <T>(a: Entry<T>, b: Entry<T>): boolean =>
+export const saysSame = <T>(a: ReadEntry<T>, b: ReadEntry<T>): boolean =>
   a.sha === b.sha &&
   a.value === b.value &&
   a.problem === b.problem &&
@@ -86,16 +86,16 @@ export const signatureOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): string =>
  * The entry of a file that this process has just made. Somebody may have saved it already, in the same size and at the
  * same time: it is looked at once more before its signature is trusted.
  */
-export const entryOfNew = <T>(path: string, text: string, value: T): Entry<T> | undefined => {
+export const entryOfNew = <T>(path: string, text: string, value: T): ReadEntry<T> | undefined => {
   const stats = statsAt(path);
   if (stats === undefined) return undefined;
   const look = { signature: '', written_at: stats.mtimeMs };
   return { ...look, sha: sha256(text), value, problem: undefined };
 };
 
-type Look = Pick<Entry<unknown>, 'signature' | 'written_at'>;
+type Look = Pick<ReadEntry<unknown>, 'signature' | 'written_at'>;
 
-const read = <T>(path: string, stats: Stats, reading: Reading<T>): Entry<T> => {
+const read = <T>(path: string, stats: Stats, reading: ReadAgain<T>): ReadEntry<T> => {
   const { before } = reading;
   const look = { signature: isYoung(stats) ? '' : signatureOf(stats), written_at: stats.mtimeMs };
   try {
@@ -114,7 +114,7 @@ const read = <T>(path: string, stats: Stats, reading: Reading<T>): Entry<T> => {
 const readRegular = (path: string, stats: Stats): Buffer => {
   refuseOther(stats);
   if (stats.size > MAX_BYTES)
-    throw new Problem(
+    throw new ProblemAnswer(
       'too_large',
       `The file has ${stats.size} bytes; a record has at most 1 MB. Shorten it`,
     );
@@ -124,17 +124,17 @@ const readRegular = (path: string, stats: Stats): Buffer => {
 /** Throws the Problem of what stands where a regular file should. Opening a pipe would wait for ever. */
 export const refuseOther = (stats: Stats): void => {
   if (stats.isSymbolicLink())
-    throw new Problem('symbolic_link', 'Symbolic links are not followed. Put the file itself here');
+    throw new ProblemAnswer('symbolic_link', 'Symbolic links are not followed. Put the file itself here');
   if (stats.isFile()) return;
   const what = stats.isDirectory() ? 'directory' : 'pipe, socket or device';
-  throw new Problem('not_a_file', `There is a ${what} where a file should be. Remove it`);
+  throw new ProblemAnswer('not_a_file', `There is a ${what} where a file should be. Remove it`);
 };
 
 const parsed = <T>(
   bytes: Buffer,
   { sha, ...look }: Look & { sha: string },
-  { before, parse, patient = false }: Reading<T>,
-): Entry<T> => {
+  { before, parse, patient = false }: ReadAgain<T>,
+): ReadEntry<T> => {
   try {
     return { ...look, sha, value: parse(decodeRecord(bytes), sha), problem: undefined };
   } catch (error) {
@@ -149,9 +149,9 @@ const parsed = <T>(
  * once that is over, and for one that was a problem before.
  */
 export const inDoubt = <T>(
-  before: Entry<T> | undefined,
+  before: ReadEntry<T> | undefined,
   { written_at }: Pick<Look, 'written_at'> = { written_at: 0 },
-): Entry<T> | undefined => {
+): ReadEntry<T> | undefined => {
   if (before?.problem !== undefined) return undefined;
   const { doubted_at = performance.now() } = before ?? {};
   if (!isInGrace(doubted_at)) return undefined;
@@ -163,13 +163,13 @@ export const inDoubt = <T>(
 
 /** The last good value, with what is wrong now. */
 export const withProblem = <T>(
-  before: Entry<T> | undefined,
-  problem: Problem,
+  before: ReadEntry<T> | undefined,
+  problem: ProblemAnswer,
   look: Look = { signature: '', written_at: before?.written_at ?? 0 },
-): Entry<T> => ({ ...look, sha: before?.sha ?? '', value: before?.value, problem });
+): ReadEntry<T> => ({ ...look, sha: before?.sha ?? '', value: before?.value, problem });
 
 // Nothing tells whether it is still the same: it is looked at each time, and is another only when the fault is.
-const unreachable = <T>(before: Entry<T> | undefined, problem: Problem): Entry<T> =>
+const unreachable = <T>(before: ReadEntry<T> | undefined, problem: ProblemAnswer): ReadEntry<T> =>
   before?.signature === '' && before.problem?.code === problem.code
     ? before
     : withProblem(before, problem);

@@ -1,14 +1,14 @@
 /** A text under a heading, as a record's body holds several. */
-export interface Section {
+export interface TextSection {
   heading: string;
   text: string;
 }
 
 /** Each text under its heading, between fences that nothing in it can end. */
-export const renderSections = (sections: readonly Section[]): string =>
+export const renderSections = (sections: readonly TextSection[]): string =>
   sections.map(sectionOf).join('');
 
-const sectionOf = ({ heading, text }: Section): string => {
+const sectionOf = ({ heading, text }: TextSection): string => {
   const runs = text.match(/`{3,}/g) ?? [];
   const fence = '`'.repeat(runs.reduce((longest, { length }) => Math.max(longest, length + 1), 3));
   return `\n## ${heading}\n\n${fence}markdown\n${text}\n${fence}\n`;
@@ -17,10 +17,10 @@ const sectionOf = ({ heading, text }: Section): string => {
 const SECTION = /^## (.*)\n\n(`{3,})markdown\n/gm;
 
 /** The sections of such a body; what an operator wrote between them is none. */
-export const parseSections = (body: string): Section[] => {
+export const parseSections = (body: string): TextSection[] => {
   const lines = body.replaceAll('\r\n', '\n');
   const pattern = new RegExp(SECTION);
-  const sections: Section[] = [];
+  const sections: TextSection[] = [];
   for (let found = pattern.exec(lines); found !== null; found = pattern.exec(lines)) {
     const [, heading = '', fence = ''] = found;
     const end = lines.indexOf(`\n${fence}\n`, pattern.lastIndex - 1);

@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { type Complaint, misfitOf, placeOfPath } from './complaints.ts';
 import { type FrontMatter, parseFrontMatter } from './front-matter.ts';
-import type { Place } from './problem.ts';
+import type { TextPosition } from './problem.ts';
 
 const validators = new WeakMap<TSchema, Validator>();
 
@@ -32,4 +32,4 @@ export const parserOf = <S extends TSchema>(schema: S): ((text: string) => Stati
 };
 
 /** Line and column of a key in the file. */
-export const placeOf = (source: FrontMatter, key: string): Place => placeOfPath(source, [key]);
+export const positionOf = (source: FrontMatter, key: string): TextPosition => placeOfPath(source, [key]);

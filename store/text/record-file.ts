@@ -7,14 +7,14 @@ import { untilDone } from '../disk/until-done.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
-import { placeOf } from './parse.ts';
-import { type Place, Problem } from './problem.ts';
-import { type Changes, spliceFrontMatter } from './splice.ts';
+import { positionOf } from './parse.ts';
+import { type TextPosition, ProblemAnswer } from './problem.ts';
+import { type MatterChanges, spliceFrontMatter } from './splice.ts';
 import { decodeRecord } from './text.ts';
 
 /** What a rule wants changed: front-matter values, the body, or both. */
-export interface Edit {
-  changes?: Changes;
+export interface RecordEdit {
+  changes?: MatterChanges;
   /** The whole new front matter, checked by whoever made it (a list with one more element). */
   yaml?: string;
   /** The whole new body, in the file's own line ends. */
@@ -35,7 +35,7 @@ export interface Current {
 export const editRecord = async (
   layout: Layout,
   path: string,
-  rule: (current: Current) => Edit | undefined,
+  rule: (current: Current) => RecordEdit | undefined,
 ): Promise<boolean> => {
   const done = await untilDone(relative(layout.root, path), async () => {
     const bytes = readRegularFile(layout.root, path);
@@ -64,13 +64,13 @@ const currentOf = (sha: string, parse: () => FrontMatter): Current => {
 export const amendRecord = (
   layout: Layout,
   path: string,
-  { sha, changes }: { sha: string; changes: Changes },
+  { sha, changes }: { sha: string; changes: MatterChanges },
 ): Promise<boolean> =>
   editRecord(layout, path, (current) => (current.sha === sha ? { changes } : undefined));
 
 const editedText = (
   source: FrontMatter,
-  { changes = {}, yaml, body = source.body }: Edit,
+  { changes = {}, yaml, body = source.body }: RecordEdit,
 ): string => {
   const text =
     yaml === undefined ? spliceFrontMatter(source, changes) : joinFrontMatter({ ...source, yaml });
@@ -120,12 +120,12 @@ export const readable = (root: string, path: string, bytes: Buffer): FrontMatter
   explained(relative(root, path), () => parseFrontMatter(decodeRecord(bytes)));
 
 /** Where a key stands in a record now; undefined when the record cannot be read. */
-export const placeIn = (root: string, path: string, key: string): Place | undefined => {
+export const placeIn = (root: string, path: string, key: string): TextPosition | undefined => {
   try {
     const bytes = readRegularFile(root, path);
-    return bytes && placeOf(parseFrontMatter(decodeRecord(bytes)), key);
+    return bytes && positionOf(parseFrontMatter(decodeRecord(bytes)), key);
   } catch (error) {
-    if (error instanceof Problem || error instanceof StoreError) return undefined;
+    if (error instanceof ProblemAnswer || error instanceof StoreError) return undefined;
     throw error;
   }
 };
@@ -135,12 +135,12 @@ export const explained = <T>(file: string, read: () => T): T => {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Problem) throw unreadable(file, error);
+    if (error instanceof ProblemAnswer) throw unreadable(file, error);
     throw error;
   }
 };
 
-export const unreadable = (file: string, { code, message, place }: Problem): StoreError => {
+export const unreadable = (file: string, { code, message, place }: ProblemAnswer): StoreError => {
   const where = place === undefined ? file : `${file}:${place.line}:${place.column}`;
   return new StoreError(
     'unreadable_record',

@@ -4,15 +4,15 @@ import { StoreError } from '../errors.ts';
 import { type FrontMatter, joinFrontMatter, mapOf } from './front-matter.ts';
 import {
   applyCuts,
-  type Changes,
-  type Cut,
+  type MatterChanges,
+  type TextCut,
   type FoundPair,
-  holds,
+  holdsValues,
   inLines,
   inPlace,
   isInline,
   pairOf,
-  STYLE,
+  YAML_STYLE,
   spliceFrontMatter,
   wholePair,
 } from './splice.ts';
@@ -21,7 +21,7 @@ import {
  * The file with some values of the mapping at `key` changed (`undefined` removes one), as `spliceFrontMatter` does it at
  * the top: every other byte stays. A mapping that is not there is made, and one that is left empty goes.
  */
-export const spliceWithin = (source: FrontMatter, key: string, changes: Changes): string => {
+export const spliceWithin = (source: FrontMatter, key: string, changes: MatterChanges): string => {
   const before = (source.data[key] ?? {}) as Record<string, unknown>;
   const after = Object.fromEntries(
     Object.entries({ ...before, ...changes }).filter(([, value]) => value !== undefined),
@@ -37,7 +37,7 @@ export const spliceWithin = (source: FrontMatter, key: string, changes: Changes)
   const expected = { ...source.data, [key]: after };
   const result = [byLines, byDocument]
     .map((way) => joinFrontMatter({ ...source, yaml: way(source, { key, map, differing }) }))
-    .find((text) => holds(text, expected, source.body));
+    .find((text) => holdsValues(text, expected, source.body));
   if (result !== undefined) return result;
   throw new StoreError(
     'unreadable_record',
@@ -56,7 +56,7 @@ const byLines = (source: FrontMatter, { map, differing }: Within): string => {
   return applyCuts(source.yaml, cuts);
 };
 
-const cutFor = (source: FrontMatter, map: YAMLMap, name: string, value: unknown): Cut => {
+const cutFor = (source: FrontMatter, map: YAMLMap, name: string, value: unknown): TextCut => {
   const { yaml } = source;
   const pair = pairOf(map, name);
   const [start = 0, end = 0] = map.range ?? [];
@@ -70,9 +70,9 @@ const cutFor = (source: FrontMatter, map: YAMLMap, name: string, value: unknown)
 };
 
 const linesOf = (source: FrontMatter, pair: object, column: number): string =>
-  inLines(source, stringify(pair, STYLE).replaceAll(/^(?=.)/gm, ' '.repeat(column)));
+  inLines(source, stringify(pair, YAML_STYLE).replaceAll(/^(?=.)/gm, ' '.repeat(column)));
 
-const atEnd = (yaml: string, end: number, lines: string): Cut => {
+const atEnd = (yaml: string, end: number, lines: string): TextCut => {
   const from = yaml[end - 1] === '\n' ? end : yaml.indexOf('\n', end) + 1 || yaml.length;
   return { from, to: from, text: yaml[from - 1] === '\n' ? lines : `\n${lines}` };
 };
@@ -82,12 +82,12 @@ const insideLine = (
   yaml: string,
   pair: NonNullable<FoundPair>,
   value: unknown,
-): Cut | undefined => {
+): TextCut | undefined => {
   if (isInline(yaml, pair, value)) return inPlace(pair, value);
   const list = pair.value as unknown;
   if (!Array.isArray(value) || !isSeq(list) || list.flow !== true || list.range == null)
     return undefined;
-  const text = stringify(value, { ...STYLE, collectionStyle: 'flow' }).trimEnd();
+  const text = stringify(value, { ...YAML_STYLE, collectionStyle: 'flow' }).trimEnd();
   return { from: list.range[0], to: list.range[1], text };
 };
 

@@ -3,9 +3,9 @@ import { isScalar, isSeq, type Pair, type Scalar, stringify, type YAMLMap } from
 import { StoreError } from '../errors.ts';
 import { type FrontMatter, joinFrontMatter, mapOf, parseFrontMatter } from './front-matter.ts';
 
-export type Changes = Record<string, unknown>;
+export type MatterChanges = Record<string, unknown>;
 
-export interface Cut {
+export interface TextCut {
   from: number;
   to: number;
   text: string;
@@ -15,7 +15,7 @@ export interface Cut {
  * The file with some front-matter values changed (`undefined` removes a key) and every other byte as it was: comments,
  * key order, quoting, unknown keys, line ends and body. The result is parsed and compared before it is answered.
  */
-export const spliceFrontMatter = (source: FrontMatter, changes: Changes): string => {
+export const spliceFrontMatter = (source: FrontMatter, changes: MatterChanges): string => {
   const differing = Object.entries(changes).filter(
     ([key, value]) => !isDeepStrictEqual(source.data[key], value),
   );
@@ -23,7 +23,7 @@ export const spliceFrontMatter = (source: FrontMatter, changes: Changes): string
   const expected = expectedData(source, changes);
   const result = [bySplice, byDocument]
     .map((way) => joinFrontMatter({ ...source, yaml: way(source, differing) }))
-    .find((text) => holds(text, expected, source.body));
+    .find((text) => holdsValues(text, expected, source.body));
   if (result === undefined)
     throw new StoreError(
       'unreadable_record',
@@ -43,7 +43,7 @@ export const appendToList = (source: FrontMatter, key: string, element: unknown)
     () => byDocument(source, [[key, list]]),
   ]
     .map((way) => way())
-    .find((text) => holds(joinFrontMatter({ ...source, yaml: text }), expected, source.body));
+    .find((text) => holdsValues(joinFrontMatter({ ...source, yaml: text }), expected, source.body));
   if (yaml !== undefined) return yaml;
   throw new StoreError(
     'unreadable_record',
@@ -57,7 +57,7 @@ const afterLast = (source: FrontMatter, key: string, element: unknown): string =
   if (!isSeq(list) || list.flow === true || list.items.length === 0) return yaml;
   const [start = 0, end = 0] = list.range ?? [];
   const indent = ' '.repeat(start - yaml.lastIndexOf('\n', start - 1) - 1);
-  const lines = stringify([element], STYLE).replaceAll(/^(?=.)/gm, indent);
+  const lines = stringify([element], YAML_STYLE).replaceAll(/^(?=.)/gm, indent);
   const at = yaml[end - 1] === '\n' ? end : yaml.indexOf('\n', end) + 1;
   return yaml.slice(0, at) + inLines(source, lines) + yaml.slice(at);
 };
@@ -65,17 +65,17 @@ const afterLast = (source: FrontMatter, key: string, element: unknown): string =
 /** A new record file: one key a line, in the order given, then the body. */
 export const renderFrontMatter = (data: Record<string, unknown>, body: string): string => {
   const kept = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
-  return `---\n${stringify(kept, STYLE)}---\n${body}`;
+  return `---\n${stringify(kept, YAML_STYLE)}---\n${body}`;
 };
 
-export const STYLE = { lineWidth: 0, schema: 'core', version: '1.2' } as const;
+export const YAML_STYLE = { lineWidth: 0, schema: 'core', version: '1.2' } as const;
 
-const expectedData = (source: FrontMatter, changes: Changes): Record<string, unknown> =>
+const expectedData = (source: FrontMatter, changes: MatterChanges): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries({ ...source.data, ...changes }).filter(([, value]) => value !== undefined),
   );
 
-export const holds = (text: string, expected: Record<string, unknown>, body: string): boolean => {
+export const holdsValues = (text: string, expected: Record<string, unknown>, body: string): boolean => {
   try {
     const again = parseFrontMatter(text);
     return again.body === body && isDeepStrictEqual(again.data, expected);
@@ -90,7 +90,7 @@ const bySplice = (source: FrontMatter, changes: [string, unknown][]): string => 
   return applyCuts(source.yaml, cuts);
 };
 
-export const applyCuts = (text: string, cuts: Cut[]): string =>
+export const applyCuts = (text: string, cuts: TextCut[]): string =>
   cuts
     // From the back, so that positions stay true; what is added at one place keeps its order.
     .toReversed()
@@ -105,7 +105,7 @@ export type FoundPair = Pair<Scalar, Scalar | null> | undefined;
 export const pairOf = (map: YAMLMap, key: string): FoundPair =>
   map.items.find((pair) => isScalar(pair.key) && pair.key.value === key) as FoundPair;
 
-const cutFor = (source: FrontMatter, pair: FoundPair, key: string, value: unknown): Cut => {
+const cutFor = (source: FrontMatter, pair: FoundPair, key: string, value: unknown): TextCut => {
   const { yaml } = source;
   if (pair === undefined)
     return {
@@ -115,7 +115,7 @@ const cutFor = (source: FrontMatter, pair: FoundPair, key: string, value: unknow
     };
   if (value === undefined) return wholePair(yaml, pair, '');
   if (isInline(yaml, pair, value)) return inPlace(pair, value);
-  return wholePair(yaml, pair, inLines(source, stringify({ [key]: value }, STYLE)));
+  return wholePair(yaml, pair, inLines(source, stringify({ [key]: value }, YAML_STYLE)));
 };
 
 // A value on the key's own line is replaced alone, so that a comment behind it stays.
@@ -130,14 +130,14 @@ const isShort = (value: unknown): boolean =>
   ['boolean', 'number'].includes(typeof value) ||
   (typeof value === 'string' && !value.includes('\n'));
 
-export const inPlace = (pair: NonNullable<FoundPair>, value: unknown): Cut => {
+export const inPlace = (pair: NonNullable<FoundPair>, value: unknown): TextCut => {
   const [from = 0, to = 0] = pair.value?.range ?? [];
-  const text = stringify(value, STYLE).trimEnd();
+  const text = stringify(value, YAML_STYLE).trimEnd();
   // `key:` without a value has an empty range right behind the colon.
   return { from, to, text: from === to ? ` ${text}` : text };
 };
 
-export const wholePair = (yaml: string, pair: NonNullable<FoundPair>, text: string): Cut => {
+export const wholePair = (yaml: string, pair: NonNullable<FoundPair>, text: string): TextCut => {
   const from = pair.key.range?.[0] ?? 0;
   const end = pair.value?.range?.[2] ?? pair.key.range?.[2] ?? from;
   const lineEnd = yaml[end - 1] === '\n' ? end : yaml.indexOf('\n', end) + 1;
@@ -145,7 +145,7 @@ export const wholePair = (yaml: string, pair: NonNullable<FoundPair>, text: stri
 };
 
 const appended = (yaml: string, key: string, value: unknown): string => {
-  const line = stringify({ [key]: value }, STYLE);
+  const line = stringify({ [key]: value }, YAML_STYLE);
   return yaml === '' || yaml.endsWith('\n') ? line : `\n${line}`;
 };
 

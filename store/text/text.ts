@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer';
-import { type Place, Problem } from './problem.ts';
+import { type TextPosition, ProblemAnswer } from './problem.ts';
 
 const MAX_FILE_BYTES = 1_048_576 + 65_536;
 
 /** The bytes of a record file as text; one that is empty is no record, and often only half saved. */
 export const decodeRecord = (bytes: Uint8Array): string => {
   if (bytes.length > 0) return decodeText(bytes);
-  throw new Problem('empty_file', 'The file is empty. Put its content back, or remove the file');
+  throw new ProblemAnswer('empty_file', 'The file is empty. Put its content back, or remove the file');
 };
 
 /** Bytes as text, or the Problem that keeps them from being one: size, NUL, UTF-8, a merge left open. */
 export const decodeText = (bytes: Uint8Array): string => {
   if (bytes.length > MAX_FILE_BYTES)
-    throw new Problem(
+    throw new ProblemAnswer(
       'too_large',
       `The file has ${bytes.length} bytes; a record has at most ${MAX_FILE_BYTES}. Shorten it`,
     );
@@ -21,13 +21,13 @@ export const decodeText = (bytes: Uint8Array): string => {
 
 const withoutNul = (bytes: Uint8Array): Uint8Array => {
   if (isUtf16(bytes))
-    throw new Problem('not_utf8', 'The file is UTF-16. Save it as UTF-8', { line: 1, column: 1 });
+    throw new ProblemAnswer('not_utf8', 'The file is UTF-16. Save it as UTF-8', { line: 1, column: 1 });
   const nul = bytes.indexOf(0);
   if (nul < 0) return bytes;
   const message = isAllNul(bytes)
     ? 'The file is nothing but NUL bytes, as a power cut leaves it. Put an older version back'
     : 'There is a NUL byte here, and no text has one. Remove it, or put an older version back';
-  throw new Problem('nul_byte', message, placeAt(bytes, nul));
+  throw new ProblemAnswer('nul_byte', message, placeAt(bytes, nul));
 };
 
 const isUtf16 = ([first, second]: Uint8Array): boolean =>
@@ -40,7 +40,7 @@ export const isAllNul = (bytes: Uint8Array): boolean => bytes.every((byte) => by
 const decodeUtf8 = (bytes: Uint8Array): string => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   if (isUtf8(bytes)) return text;
-  throw new Problem(
+  throw new ProblemAnswer(
     'not_utf8',
     'From here on the file is not UTF-8. Save it as UTF-8',
     placeAt(bytes, firstBadByte(bytes, text)),
@@ -60,7 +60,7 @@ const firstBadByte = (bytes: Uint8Array, text: string): number => {
 };
 
 /** Line and column of a byte; columns are counted in characters, as editors and the YAML parser do. */
-const placeAt = (bytes: Uint8Array, offset: number): Place => {
+const placeAt = (bytes: Uint8Array, offset: number): TextPosition => {
   let line = 1;
   let start = 0;
   for (let at = bytes.indexOf(10); at >= 0 && at < offset; at = bytes.indexOf(10, at + 1)) {
@@ -74,7 +74,7 @@ const withoutConflict = (text: string): string => {
   if (!text.includes('\n>>>>>>> ')) return text;
   const line = openMerge(text.split('\n'));
   if (line === undefined) return text;
-  throw new Problem(
+  throw new ProblemAnswer(
     'conflict_markers',
     'git left a merge conflict open here. Choose what is to stay and remove the marker lines',
     { line, column: 1 },

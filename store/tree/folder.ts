@@ -28,7 +28,7 @@ export interface Tree {
 }
 
 /** A directory that is held open: what its names lead to is in it, whatever is moved or linked elsewhere meanwhile. */
-export interface Folder {
+export interface TreeFolder {
   /** From the top of the tree; empty for the top. */
   readonly path: string;
   /** A path to the directory itself. */
@@ -51,7 +51,7 @@ export interface Folder {
 export const inFolder = async <T>(
   tree: Tree,
   names: readonly string[],
-  work: (folder: Folder) => T | Promise<T>,
+  work: (folder: TreeFolder) => T | Promise<T>,
   { make = false } = {},
 ): Promise<T | undefined> => {
   let held = openTop(tree);
@@ -69,7 +69,7 @@ export const inFolder = async <T>(
   }
 };
 
-interface Held extends Folder {
+interface Held extends TreeFolder {
   descriptor: number;
   names: readonly string[];
 }
@@ -97,7 +97,7 @@ const makeChild = (tree: Tree, parent: Held, name: string): Held | undefined => 
 };
 
 /** False when something has that name already. */
-export const makeFolder = (parent: Folder, name: string): boolean => {
+export const makeFolder = (parent: TreeFolder, name: string): boolean => {
   assertNewName(name);
   parent.assertInPlace();
   try {
@@ -109,7 +109,7 @@ export const makeFolder = (parent: Folder, name: string): boolean => {
   }
 };
 
-export const syncFolder = ({ self }: Folder): Promise<void> => syncDirectory(self);
+export const syncFolder = ({ self }: TreeFolder): Promise<void> => syncDirectory(self);
 
 // By what it is, not by its name: a file system may know it by several.
 const refuseClosed = ({ closed }: Tree, { descriptor, path }: Held): void => {
@@ -122,7 +122,7 @@ const refuseClosed = ({ closed }: Tree, { descriptor, path }: Held): void => {
   throw new StoreError('unsafe_path', `${path} is not of the files here: nothing in it is served`);
 };
 
-const noFolder = (parent: Folder, name: string): StoreError => {
+const noFolder = (parent: TreeFolder, name: string): StoreError => {
   const what = statsAt(parent.at(name))?.isSymbolicLink() === true ? LINK : 'is not a directory';
   return new StoreError('unsafe_path', `${pathIn(parent, name)} ${what}`);
 };
@@ -130,7 +130,7 @@ const noFolder = (parent: Folder, name: string): StoreError => {
 export const LINK = 'is a symbolic link; nothing behind it is read or written';
 
 /** How a name is called in a message and in an answer. */
-export const pathIn = ({ path }: Folder, name: string): string =>
+export const pathIn = ({ path }: TreeFolder, name: string): string =>
   path === '' ? name : `${path}/${name}`;
 
 const DESCRIPTORS = '/proc/self/fd';

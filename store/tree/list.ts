@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { statsAt } from '../disk/plain-path.ts';
-import { type Folder, inFolder, pathIn, type Tree } from './folder.ts';
+import { type TreeFolder, inFolder, pathIn, type Tree } from './folder.ts';
 import { isGitName, isPlainName, namesOfFolder } from './path.ts';
 
 export interface TreeEntry {
@@ -42,7 +42,7 @@ export const listTreeFolder = (
   });
 
 // None for what is gone meanwhile.
-const entryOf = (folder: Folder, { name }: Dirent): TreeEntry[] => {
+const entryOf = (folder: TreeFolder, { name }: Dirent): TreeEntry[] => {
   const stats = statsAt(folder.at(name));
   // A name that is no UTF-8 is not found by what it was read as; one that no path may have cannot be asked for.
   const isReached = stats !== undefined && isPlainName(name);

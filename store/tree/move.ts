@@ -3,8 +3,8 @@ import { hasCode } from '../disk/durable.ts';
 import { putClaimed } from '../disk/placing.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
-import { type Folder, LINK, makeFolder, pathIn, syncFolder, type Tree } from './folder.ts';
-import { assertNewName, namesIn } from './path.ts';
+import { type TreeFolder, LINK, makeFolder, pathIn, syncFolder, type Tree } from './folder.ts';
+import { assertNewName, pathNames } from './path.ts';
 import { inParent } from './write.ts';
 
 export type Moved = 'moved' | 'absent' | 'exists';
@@ -16,7 +16,7 @@ export const moveInTree = async (tree: Tree, from: string, to: string): Promise<
     const stats = statsAt(old.at(name));
     if (stats === undefined) return 'absent';
     refuseKind({ folder: old, name }, stats);
-    const into = async (folder: Folder, newName: string): Promise<Moved> => {
+    const into = async (folder: TreeFolder, newName: string): Promise<Moved> => {
       assertNewName(newName);
       const places = { from: { folder: old, name }, to: { folder, name: newName } };
       if (!put(places, stats)) return 'exists';
@@ -30,12 +30,12 @@ export const moveInTree = async (tree: Tree, from: string, to: string): Promise<
 };
 
 interface Place {
-  folder: Folder;
+  folder: TreeFolder;
   name: string;
 }
 
 const refuseInto = (from: string, to: string): void => {
-  const [old, wanted] = [namesIn(from), namesIn(to)];
+  const [old, wanted] = [pathNames(from), pathNames(to)];
   if (!old.every((name, at) => wanted[at] === name)) return;
   const what = old.length === wanted.length ? 'is its name already' : 'lies in it';
   throw new StoreError('unsafe_path', `${from} cannot be renamed to ${to}, which ${what}`);

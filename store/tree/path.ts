@@ -7,7 +7,7 @@ const LONGEST_NAME = 255;
  * The names on the way from the top of a tree to a file in it. Throws `unsafe_path` for a path that could lead out of the
  * tree or into a git directory, on whatever file system, and for one that no program writes the same way.
  */
-export const namesIn = (path: string): string[] => {
+export const pathNames = (path: string): string[] => {
   const names = path.split('/');
   const wrong = wrongAsAWhole(path) ?? names.map(wrongName).find((each) => each !== undefined);
   if (wrong === undefined) return names;
@@ -15,7 +15,7 @@ export const namesIn = (path: string): string[] => {
 };
 
 /** The same where the top itself may be meant, by an empty path. */
-export const namesOfFolder = (path: string): string[] => (path === '' ? [] : namesIn(path));
+export const namesOfFolder = (path: string): string[] => (path === '' ? [] : pathNames(path));
 
 /** Whether the API takes this as a name in a path. */
 export const isPlainName = (name: string): boolean =>

@@ -3,8 +3,8 @@ import { sha256 } from '../../base/sha256.ts';
 import { hasCode } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
-import { type Folder, inFolder, LINK, pathIn, type Tree } from './folder.ts';
-import { namesIn } from './path.ts';
+import { type TreeFolder, inFolder, LINK, pathIn, type Tree } from './folder.ts';
+import { pathNames } from './path.ts';
 
 /** The largest file that is read or written, in bytes. */
 export const LARGEST_FILE = 4 * 1_048_576;
@@ -18,13 +18,13 @@ export interface TreeFile {
 
 /** Undefined where there is none. Throws `unsafe_path` for what is no plain file, and `too_large`. */
 export const readTreeFile = async (tree: Tree, path: string): Promise<TreeFile | undefined> => {
-  const names = namesIn(path);
+  const names = pathNames(path);
   const name = names.pop() ?? '';
   return inFolder(tree, names, (folder) => readIn(folder, name));
 };
 
 /** The same of a directory that is held open. */
-export const readIn = (folder: Folder, name: string): TreeFile | undefined => {
+export const readIn = (folder: TreeFolder, name: string): TreeFile | undefined => {
   const path = pathIn(folder, name);
   const found = statsAt(folder.at(name));
   if (found === undefined) return undefined;
@@ -43,7 +43,7 @@ export const readIn = (folder: Folder, name: string): TreeFile | undefined => {
   }
 };
 
-export const fileOf = (folder: Folder, name: string, bytes: Buffer): TreeFile => ({
+export const fileOf = (folder: TreeFolder, name: string, bytes: Buffer): TreeFile => ({
   path: pathIn(folder, name),
   bytes,
   sha256: sha256(bytes),
@@ -51,7 +51,7 @@ export const fileOf = (folder: Folder, name: string, bytes: Buffer): TreeFile =>
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-const openPlain = (folder: Folder, name: string): number | undefined => {
+const openPlain = (folder: TreeFolder, name: string): number | undefined => {
   try {
     return openSync(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {

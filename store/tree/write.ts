@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { rmdirSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode, takePlace, unlessGone, writeSynced } from '../disk/durable.ts';
+import { hasCode, exchangeFile, unlessGone, writeSynced } from '../disk/durable.ts';
 import { moveToUndo, putNew } from '../disk/placing.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import { etagOf } from '../names.ts';
-import { type Folder, inFolder, LINK, pathIn, syncFolder, type Tree } from './folder.ts';
-import { assertNewName, namesIn } from './path.ts';
+import { type TreeFolder, inFolder, LINK, pathIn, syncFolder, type Tree } from './folder.ts';
+import { assertNewName, pathNames } from './path.ts';
 import { assertPlain, fileOf, readIn, type TreeFile } from './read.ts';
 
 /**
@@ -62,7 +62,7 @@ export const replaceTreeFile = (
       const done = await viaTemporary(tree, { folder, bytes, mode: PRIVATE }, (temporary) =>
         unlessGone(tree.layout, temporary, () => {
           folder.assertInPlace();
-          return takePlace(tree.layout, { temporary, target, expected: before.bytes });
+          return exchangeFile(tree.layout, { temporary, target, expected: before.bytes });
         }),
       );
       if (!done) continue;
@@ -97,7 +97,7 @@ export const removeFromTree = async (
   return done ?? 'absent';
 };
 
-const removeFolder = (folder: Folder, name: string): Removed => {
+const removeFolder = (folder: TreeFolder, name: string): Removed => {
   try {
     rmdirSync(folder.at(name));
     return 'removed';
@@ -129,16 +129,16 @@ const checkTag = (file: TreeFile | undefined, ifMatch: string | undefined): void
 export const inParent = <T>(
   tree: Tree,
   path: string,
-  work: (folder: Folder, name: string) => T | Promise<T>,
+  work: (folder: TreeFolder, name: string) => T | Promise<T>,
   options: { make?: boolean } = {},
 ): Promise<T | undefined> => {
-  const names = namesIn(path);
+  const names = pathNames(path);
   const name = names.pop() ?? '';
   return inFolder(tree, names, (folder) => work(folder, name), options);
 };
 
 interface Wanted {
-  folder: Folder;
+  folder: TreeFolder;
   bytes: Buffer;
   mode: number;
 }

@@ -1,10 +1,10 @@
 import { closeSync, fsyncSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../disk/durable.ts';
-import { addLines, openLines, readLines } from '../disk/lines.ts';
+import { addLines, openLines, readLinesFrom } from '../disk/lines.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
-import { canonical, hashOf } from './canonical.ts';
+import { canonical, trustHash } from './canonical.ts';
 import { tightens } from './tightening.ts';
 
 /** What the operator has said on this machine, as last read from `.dossier/trust`. */
@@ -63,7 +63,7 @@ export const refreshBook = (layout: Layout, book: Book): void => {
   if (!isLonger) forget(book);
   book.mark = mark;
   for (let read = true; read && stats !== undefined; ) {
-    const { values, next } = readLines(path, book.offset, lineOf);
+    const { values, next } = readLinesFrom(path, book.offset, lineOf);
     for (const line of values) fold(book, line);
     read = next > book.offset;
     book.offset = next;
@@ -93,7 +93,7 @@ const lineOf = (text: string): TrustLine | undefined => {
 const fold = ({ held, hashes }: Book, { key, value, by }: TrustLine): void => {
   if (value === undefined) held.delete(key);
   else held.set(key, value);
-  if (by === 'operator') hashes.set(key, (hashes.get(key) ?? new Set()).add(hashOf(value)));
+  if (by === 'operator') hashes.set(key, (hashes.get(key) ?? new Set()).add(trustHash(value)));
 };
 
 /**
@@ -116,7 +116,7 @@ export const addToBook = (layout: Layout, book: Book, lines: readonly TrustLine[
 };
 
 /** What holds for a key while this value stands in the file. */
-export interface Verdict {
+export interface TrustVerdict {
   holds: boolean;
   /** The value itself, else the last one that held. */
   in_force: unknown;
@@ -125,7 +125,7 @@ export interface Verdict {
 }
 
 /** Whether a value holds: it is the one that did, was trusted before, opens no more than the last, or all is trusted. */
-export const judge = (book: Book, key: string, value: unknown): Verdict => {
+export const trustOf = (book: Book, key: string, value: unknown): TrustVerdict => {
   const held = book.held.get(key);
   if (canonical(held) === canonical(value)) return { holds: true, in_force: value };
   const by = isTaken(book, key, value) || isKnown(book, key, value) ? 'operator' : 'tightening';
@@ -135,13 +135,13 @@ export const judge = (book: Book, key: string, value: unknown): Verdict => {
 
 // Where all is trusted: but what came while somebody could write who is not the operator waits like anywhere else.
 const isTaken = ({ all, closed, doubted }: Book, key: string, value: unknown): boolean => {
-  const one = `${key} ${hashOf(value)}`;
+  const one = `${key} ${trustHash(value)}`;
   if (closed) doubted.add(one);
   return all && !doubted.has(one);
 };
 
 const isKnown = ({ hashes }: Book, key: string, value: unknown): boolean =>
-  hashes.get(key)?.has(hashOf(value)) === true;
+  hashes.get(key)?.has(trustHash(value)) === true;
 
 const lineFor = (key: string, value: unknown, by: TrustLine['by']): TrustLine => ({
   key,
@@ -154,7 +154,7 @@ export const trustLine = (key: string, value: unknown): TrustLine =>
   lineFor(key, value, 'operator');
 
 /** Notes what held of itself. A disk that takes nothing now is tried again with the next change; nothing waits for it. */
-export const noteVerdicts = (layout: Layout, book: Book, verdicts: Iterable<Verdict>): void => {
+export const noteVerdicts = (layout: Layout, book: Book, verdicts: Iterable<TrustVerdict>): void => {
   const lines = [...verdicts].flatMap(({ line }) => line ?? []);
   try {
     addToBook(layout, book, lines);

@@ -4,7 +4,7 @@ import { sha256 } from '../../base/sha256.ts';
 export const canonical = (value: unknown): string => JSON.stringify(sorted(value ?? null));
 
 /** The hash of a value: what was looked at is what is trusted. */
-export const hashOf = (value: unknown): string => sha256(canonical(value));
+export const trustHash = (value: unknown): string => sha256(canonical(value));
 
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);

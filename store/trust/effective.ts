@@ -1,5 +1,5 @@
-import { type Book, judge, type Verdict } from './book.ts';
-import { canonical, hashOf } from './canonical.ts';
+import { type Book, trustOf, type TrustVerdict } from './book.ts';
+import { canonical, trustHash } from './canonical.ts';
 import { patternOf, trustedParts, withPart } from './keys.ts';
 
 /** A value that stands in a file and does not hold until the operator says so. */
@@ -15,7 +15,7 @@ export interface WaitingPart {
 export interface Effective<T> {
   settings: T;
   waiting: WaitingPart[];
-  verdicts: Verdict[];
+  verdicts: TrustVerdict[];
 }
 
 /** The settings as far as the operator has said so. The very same object where all of them hold. */
@@ -25,7 +25,7 @@ export const effectiveOf = <T extends object>(settings: T, book: Book): Effectiv
   const effective: Effective<T> = { settings, waiting: [], verdicts: [] };
   for (const key of new Set([...parts.keys(), ...known])) {
     const value = parts.get(key);
-    const verdict = judge(book, key, value);
+    const verdict = trustOf(book, key, value);
     effective.verdicts.push(verdict);
     if (verdict.holds) continue;
     effective.waiting.push(waitingPart(key, value, verdict.in_force));
@@ -39,7 +39,7 @@ export const waitingPart = (key: string, value: unknown, held: unknown): Waiting
   key,
   value,
   trusted_value: held,
-  hash: hashOf(value),
+  hash: trustHash(value),
 });
 
 // Of registrations, the other keys, somebody else looks after.

@@ -6,7 +6,7 @@ import { parseWebhook, type WebhookFile } from '../items/read-webhooks.ts';
 import { walk } from '../items/walk.ts';
 import type { Layout } from '../layout.ts';
 import type { WaitingValue } from '../records/trust.ts';
-import type { Entry } from '../text/entry.ts';
+import type { ReadEntry } from '../text/entry.ts';
 import { addToBook, type Book, readBook, trustLine } from './book.ts';
 import { effectiveOf } from './effective.ts';
 import { waitingSettingValues, waitingValue } from './waiting.ts';
@@ -54,7 +54,7 @@ const PARSING = { parse: parseWebhook };
 interface Registrations {
   scope: string | undefined;
   folder: string;
-  entries: ReadonlyMap<string, Entry<WebhookFile>>;
+  entries: ReadonlyMap<string, ReadEntry<WebhookFile>>;
 }
 
 // One that has no id yet gets it from the daemon, and is trusted by that.

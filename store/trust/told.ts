@@ -1,6 +1,6 @@
 import { visible } from '../../base/visible.ts';
 import type { Layout } from '../layout.ts';
-import { type Place, Problem } from '../text/problem.ts';
+import { type TextPosition, ProblemAnswer } from '../text/problem.ts';
 
 export const TRUST_NEEDED = 'trust_needed';
 
@@ -14,12 +14,12 @@ export const trustCommandFor = ({ root }: Pick<Layout, 'root'>): string =>
 export const waitsForTrust = (
   layout: Pick<Layout, 'root'>,
   keys: readonly string[],
-  place?: Place,
-): Problem => {
+  place?: TextPosition,
+): ProblemAnswer => {
   const more = keys.length > SHOWN ? ` and ${keys.length - SHOWN} more` : '';
   const what = `${keys.slice(0, SHOWN).map(plain).join(', ')}${more}`;
   const verb = keys.length === 1 ? 'waits' : 'wait';
-  return new Problem(
+  return new ProblemAnswer(
     TRUST_NEEDED,
     `${what} ${verb} until you say on this machine that it may hold: run ${trustCommandFor(layout)}`,
     place,

@@ -1,5 +1,5 @@
 import type { WebhookMatter } from '../records/webhook.ts';
-import { type Book, judge } from './book.ts';
+import { type Book, trustOf } from './book.ts';
 import { type WaitingPart, waitingPart } from './effective.ts';
 
 /** What of a registration is trusted, and where it is: undefined is the whole workspace. */
@@ -21,6 +21,6 @@ export const trustValueOf = ({ matter: { url, events } }: Trusting): object => (
 /** What of a registration waits for the operator's word; undefined when it holds as it stands. */
 export const waitingWebhook = (book: Book, registration: Trusting): WaitingPart | undefined => {
   const [key, value] = [trustKeyOf(registration), trustValueOf(registration)];
-  const { holds, in_force } = judge(book, key, value);
+  const { holds, in_force } = trustOf(book, key, value);
   return holds ? undefined : waitingPart(key, value, in_force);
 };

@@ -1,6 +1,6 @@
 import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDirectory } from '../disk/plain-path.ts';
+import { isDirectoryItself } from '../disk/plain-path.ts';
 import { gitMark, isGitBusy } from '../git/git-work.ts';
 import { refreshGlobals } from '../globals.ts';
 import { discover, meet } from '../items/discover.ts';
@@ -8,7 +8,7 @@ import { unstrange } from '../items/items.ts';
 import { lookCloserAt } from '../items/look-closer.ts';
 import { decideMissing } from '../items/missing.ts';
 import { isAway, reconcile } from '../items/reconcile.ts';
-import { sweep } from '../items/sweep.ts';
+import { sweepWorkspace } from '../items/sweep.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { Store } from '../store.ts';
 import { GRACE_MS } from '../text/entry.ts';
@@ -22,7 +22,7 @@ export interface Pace extends HintPace {
   blind_sweep_ms: number;
 }
 
-export const PACE: Pace = {
+export const WATCH_PACE: Pace = {
   settle_ms: 25,
   git_ms: 2000,
   burst: 4000,
@@ -31,7 +31,7 @@ export const PACE: Pace = {
   blind_sweep_ms: 10_000,
 };
 
-export interface Attention {
+export interface WatchAttention {
   /** Resolves when the watcher stands and what happened before that has been compared. */
   readonly ready: Promise<void>;
   /** Compares the whole workspace now; calls that come meanwhile share the next comparison. */
@@ -42,7 +42,7 @@ export interface Attention {
 }
 
 /** Turns hints into comparisons, and sweeps for what hints do not tell. */
-export const payAttention = (store: Store, globalsChanged: () => void, pace = PACE): Attention => {
+export const payAttention = (store: Store, globalsChanged: () => void, pace = WATCH_PACE): WatchAttention => {
   const { layout } = store;
   let closed = false;
   const look = looker(store, globalsChanged, () => sweepSoon());
@@ -62,7 +62,7 @@ export const payAttention = (store: Store, globalsChanged: () => void, pace = PA
     for (const since = performance.now(); gitWorks(since); ) await delay(pace.settle_ms);
     if (closed) return;
     await watching.check();
-    await sweep(store);
+    await sweepWorkspace(store);
     globalsChanged();
   });
   const sweepSoon = (): void => {
@@ -148,7 +148,7 @@ export const lookAt = async (store: Store, dir: string): Promise<void> => {
     const item = store.items.byDir.get(dir);
     return item && lookCloserAt(store, item);
   }
-  if (isDirectory(join(store.layout.root, dir))) return discover(store, dir);
+  if (isDirectoryItself(join(store.layout.root, dir))) return discover(store, dir);
   // A whole folder may be gone, and nobody hinted at what was in it.
   for (const stranger of store.items.strangers)
     if (`${stranger}/`.startsWith(`${dir}/`)) unstrange(store.items, stranger);

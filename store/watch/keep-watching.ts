@@ -3,7 +3,7 @@ import { hasCode } from '../disk/durable.ts';
 import type { Store } from '../store.ts';
 import { markOf } from './surroundings.ts';
 import { ENDED, type Watcher, watchWorkspace } from './watch.ts';
-import { howToRaise, type Limit, watcherLimit, watchesWanted, watchLimit } from './watch-limits.ts';
+import { howToRaise, type SystemLimit, watcherLimit, watchesWanted, watchLimit } from './watch-limits.ts';
 
 export interface Watching {
   /** Resolves when what can be watched is. */
@@ -99,7 +99,7 @@ const warning = (error: unknown, count: number): Parameters<Store['report']> => 
   return [undefined, `${what}. ${SLOWER}${about(watchLimit(), wanted)}`];
 };
 
-const about = (limit: Limit | undefined, wanted?: number): string =>
+const about = (limit: SystemLimit | undefined, wanted?: number): string =>
   limit === undefined
     ? ''
     : ` ${limit.name} is ${limit.value}, for all programs together. ${howToRaise(limit, wanted)}`;

@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 
 /** A limit of the system, by the name that sysctl knows it by. */
-export interface Limit {
+export interface SystemLimit {
   name: string;
   value: number;
 }
 
 /** How many directories may be watched. Undefined where there is no such limit. */
-export const watchLimit = (): Limit | undefined =>
+export const watchLimit = (): SystemLimit | undefined =>
   lowest('fs.inotify.max_user_watches', 'user.max_inotify_watches');
 
 /** How many programs and threads of one user may watch. */
-export const watcherLimit = (): Limit | undefined =>
+export const watcherLimit = (): SystemLimit | undefined =>
   lowest('fs.inotify.max_user_instances', 'user.max_inotify_instances');
 
 // Each directory, and those in it whose files make events.
@@ -24,7 +24,7 @@ export const watchesWanted = (items: number): number => items * A_CASE + BESIDES
 const USUAL: Record<string, number> = { watches: 524_288, instances: 1024 };
 
 /** What the operator types to raise a limit, now and for good. With room for other programs and for what is to come. */
-export const howToRaise = ({ name, value }: Limit, wanted = 0): string => {
+export const howToRaise = ({ name, value }: SystemLimit, wanted = 0): string => {
   const setting = `${name}=${Math.max(USUAL[name.split('_').at(-1) ?? ''] ?? 0, 2 * wanted, 2 * value)}`;
   return (
     `To raise it: sudo sysctl -w ${setting}. ` +
@@ -33,11 +33,11 @@ export const howToRaise = ({ name, value }: Limit, wanted = 0): string => {
 };
 
 // A container can have a limit of its own below that of the machine.
-const lowest = (...names: string[]): Limit | undefined =>
+const lowest = (...names: string[]): SystemLimit | undefined =>
   names.flatMap((name) => read(name) ?? []).toSorted((a, b) => a.value - b.value)[0];
 
 // Not to be had where nothing more can be opened, either.
-const read = (name: string): Limit | undefined => {
+const read = (name: string): SystemLimit | undefined => {
   try {
     const text = readFileSync(`/proc/sys/${name.replaceAll('.', '/')}`, 'utf8');
     return { name, value: Number(text) };

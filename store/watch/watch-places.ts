@@ -7,7 +7,7 @@ import { type Ears, plainWatches } from './plain-watches.ts';
 import { markOf } from './surroundings.ts';
 import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 
-export interface Places {
+export interface WatchPlaces {
   readonly ready: Promise<void>;
   /** Watches a place that is not watched yet, and anew one where another directory stands now. */
   place(dir: string, kind: PlaceKind): void;
@@ -20,7 +20,7 @@ export interface Places {
 export const watchPlaces = (
   { root, items, most }: WatchTask,
   { hint, failed }: WatchEvents,
-): Places => {
+): WatchPlaces => {
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
   const chokidar = chokidarWatches(root, items.slice(0, most), { tell, failed });
   const watchPlain = plainWatches({ tell, failed });

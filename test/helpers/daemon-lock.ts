@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
-import type { PACE } from '../../store/daemon-lock.ts';
+import type { LOCK_PACE } from '../../store/daemon-lock.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Owner } from '../../store/owner.ts';
 import { atEnd } from './at-end.ts';
@@ -50,7 +50,7 @@ setInterval(ignore, 1000);
 export const otherLock = async (
   t: TestContext,
   { root }: Layout,
-  { by = [], pace = {} }: { by?: readonly string[]; pace?: Partial<typeof PACE> } = {},
+  { by = [], pace = {} }: { by?: readonly string[]; pace?: Partial<typeof LOCK_PACE> } = {},
 ): Promise<Other> => {
   const node = [process.execPath, '--input-type=module', '-e', SCRIPT, root, JSON.stringify(pace)];
   const [file = '', ...args] = [...by, ...node];

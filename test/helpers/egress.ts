@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { localityOf } from '../../lib/sandbox/egress/address.ts';
 import { createDaemonProbe } from '../../lib/sandbox/egress/daemon-probe.ts';
 import { NO_MCP } from '../../lib/sandbox/egress/mcp-door.ts';
-import type { Told } from '../../lib/sandbox/egress/proxy.ts';
+import type { NetworkNews } from '../../lib/sandbox/egress/proxy.ts';
 import {
   openRunNetwork,
   type RunNetwork,
@@ -15,7 +15,7 @@ import type { World } from '../../lib/sandbox/egress/world.ts';
 import { atEnd } from './at-end.ts';
 
 export interface Egress extends RunNetwork {
-  told: Told[];
+  told: NetworkNews[];
   /** Sends this to a socket of the run, `out` if no other is named, and answers all that comes back. */
   say(text: string | Buffer, socket?: string): Promise<string>;
   /** The same, over one that stays open. */
@@ -49,7 +49,7 @@ export const worldWith = (
 
 /** The way out of a run, closed at the end of the test. */
 export const openEgress = (t: TestContext, options: Partial<RunNetworkOptions> = {}): Egress => {
-  const told: Told[] = [];
+  const told: NetworkNews[] = [];
   const network = openRunNetwork({
     ...{ rules: {}, env: {}, given: {}, world: worldWith({}), mcp: NO_MCP },
     tell: (one) => told.push(one),

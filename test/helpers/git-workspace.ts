@@ -9,7 +9,7 @@ import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { lockOn } from '../../base/locks.ts';
 import { reconcile } from '../../store/items/reconcile.ts';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { eventually } from './eventually.ts';
@@ -118,7 +118,7 @@ const writeAt = (path: string, text: string): void => {
 
 /** Everything that a hint began has been told, what is gone is gone for good, and a sweep finds nothing more. */
 export const settled = async ({ service: { store } }: Running): Promise<void> => {
-  await sweep(store);
+  await sweepWorkspace(store);
   await Promise.all([...store.items.byId.keys()].map((id) => reconcile(store, id)));
   await eventually(() => assert.equal(store.missing.size, 0));
   await Promise.all([...store.items.byId.keys()].map((id) => store.turns.idle(lockOn.item(id))));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { lockOn } from '../../base/locks.ts';
 import { reconcile } from '../../store/items/reconcile.ts';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { eventually } from './eventually.ts';
 import { gitIn, type TestRepository } from './repository.ts';
@@ -46,7 +46,7 @@ export const watchedItems = async (t: TestContext, count: number): Promise<Runni
 
 /** Everything that a hint began has been told, what is gone is gone for good, and a sweep finds nothing more. */
 export const settled = async ({ service: { store } }: Running): Promise<void> => {
-  await sweep(store);
+  await sweepWorkspace(store);
   await Promise.all([...store.items.byId.keys()].map((id) => reconcile(store, id)));
   await eventually(() => assert.equal(store.missing.size, 0));
   await Promise.all([...store.items.byId.keys()].map((id) => store.turns.idle(lockOn.item(id))));

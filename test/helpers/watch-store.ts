@@ -4,7 +4,7 @@
  */
 
 import { openStore } from '../../store/open.ts';
-import { PACE } from '../../store/watch/attention.ts';
+import { WATCH_PACE } from '../../store/watch/attention.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -19,6 +19,6 @@ store.journal.onEvents((events) => {
 });
 // As a server would: nothing in the store keeps a process from ending.
 setInterval(() => undefined, 60_000);
-const attention = watch(() => undefined, { ...PACE, blind_sweep_ms: 100 });
+const attention = watch(() => undefined, { ...WATCH_PACE, blind_sweep_ms: 100 });
 await attention.ready;
 say(`ready, ${attention.watching ? 'watching' : 'not watching'}`);

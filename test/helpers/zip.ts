@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32, deflateRawSync } from 'node:zlib';
-import { countsOf } from '../../store/archive/archive-files.ts';
+import { fileCounts } from '../../store/archive/archive-files.ts';
 
 /** An entry of a zip file. What is given besides name and data is written as it is, however wrong. */
 export interface ZipPart {
@@ -109,7 +109,7 @@ export interface TestManifest {
 export const manifestOf = (files: Record<string, string>): TestManifest => ({
   format: 'dossier-export/1',
   generated_at: '2026-11-21T08:00:00.000Z',
-  counts: countsOf(Object.keys(files)),
+  counts: fileCounts(Object.keys(files)),
   files: Object.entries(files).map(([path, text]) => ({
     path,
     size: Buffer.byteLength(text),

@@ -6,9 +6,9 @@ import lockfile from 'proper-lockfile';
 import { moveTo } from '../../lib/work/cases/moves.ts';
 import { markVerified } from '../../lib/work/proof/change.ts';
 import { followUp } from '../../lib/work/proof/gate.ts';
-import { createCase, readCase, removeCase, updateCase } from '../../store/cases.ts';
+import { insertCase, readCase, deleteCase, updateCase } from '../../store/cases.ts';
 import { decideMissing } from '../../store/items/missing.ts';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { writeMemory } from '../../store/memory.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
 import { createProof, updateProof } from '../../store/proofs.ts';
@@ -68,7 +68,7 @@ const perform = async (store: Store, active: ActiveCall): Promise<Case | undefin
   const { call, id, tag } = active;
   switch (call.do) {
     case 'create':
-      return createCase(store, {
+      return insertCase(store, {
         matter: {
           id,
           title: call.title,
@@ -109,8 +109,8 @@ const performOther = async (store: Store, { call, id, proof, tag }: ActiveCall):
     found(await updateProof(store, id, proof, { rule, ifMatch: tag }));
   } else if (call.do === 'remember')
     found(await writeMemory(store, id, { filename: call.file, content: call.text }, tag));
-  else if (call.do === 'delete') found((await removeCase(store, id, tag)) || undefined);
-  else if (call.do === 'sweep') await sweep(store);
+  else if (call.do === 'delete') found((await deleteCase(store, id, tag)) || undefined);
+  else if (call.do === 'sweep') await sweepWorkspace(store);
   else if (call.do === 'decide') await decideMissing(store);
   else if (call.do === 'hint') await lookAt(store, items.byId.get(id)?.dir ?? 'cases');
 };

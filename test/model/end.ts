@@ -1,7 +1,7 @@
 /** When all has settled: memory, journal and answers say what the files say, and nothing is left lying about. */
 import { readCase } from '../../store/cases.ts';
 import { type Item, proofsOf as proofsIn } from '../../store/items/item.ts';
-import { listMemory } from '../../store/memory.ts';
+import { memoryFilesOf } from '../../store/memory.ts';
 import { isSeen } from './answers.ts';
 import { type Life, leftovers } from './daemon.ts';
 import { caseIn, proofIn, sha256 } from './texts.ts';
@@ -76,7 +76,7 @@ const checkMemory = (world: World, { store }: Pick<Life, 'store'>, { id, dir }: 
   const expected = [...world.files]
     .filter(([path]) => MEMORY.test(path) && dirOf(path) === dir)
     .map(([path, text]) => `${path.split('/').at(-1)} ${sha256(text)}`);
-  const shown = (listMemory(store, id) ?? []).map((each) => `${each.filename} ${each.sha256}`);
+  const shown = (memoryFilesOf(store, id) ?? []).map((each) => `${each.filename} ${each.sha256}`);
   if (shown.toSorted().join() !== expected.toSorted().join())
     throw new Violation(`${dir}: memory is shown as ${shown}, on disk is ${expected}`);
 };

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createAttention } from '../../lib/out/attention/attention.ts';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { AttentionItem } from '../../store/records/attention.ts';
 import { announce } from '../../store/store.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -276,7 +276,7 @@ describe('GET /attention', () => {
     t.after(() => runs.leave(run));
     const file = join(it.workspace, it.item.path, 'case.md');
     writeFileSync(file, readFileSync(file, 'utf8').replace('OPEN', 'VERIFYING'));
-    await sweep(store);
+    await sweepWorkspace(store);
     const held = await waits(it, 'held');
     assert.equal(await it.state(), 'OPEN');
     await answer(it, held);

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { checkWorkspace } from '../../store/check/check.ts';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { layoutOf } from '../../store/layout.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Gate, Proof } from '../../store/records/proof.ts';
@@ -344,7 +344,7 @@ describe('a proof that is about a file', () => {
     const work = await withFile(t);
     const { entries } = await readExport((await work.call('GET', `${work.at}/export`)).bytes);
     assert.ok(entries.get(`${work.item.path}/proof/${work.proof.file}`)?.bytes.equals(SHOT));
-    await sweep(work.running.service.store);
+    await sweepWorkspace(work.running.service.store);
     await work.running.restart();
     const [file] = (await work.call<Proof[]>('GET', `${work.at}/proof`)).body;
     assert.deepEqual(file, work.proof);

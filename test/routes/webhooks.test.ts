@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { createServer } from '../../lib/daemon/server.ts';
 import type { Service } from '../../lib/service.ts';
 import { webhookRoutes } from '../../routes/webhooks.ts';
-import { createCase, updateCase } from '../../store/cases.ts';
+import { insertCase, updateCase } from '../../store/cases.ts';
 import type { Delivery } from '../../store/records/delivery.ts';
 import type { Webhook } from '../../store/records/webhook.ts';
 import { until } from '../helpers/eventually.ts';
@@ -79,7 +79,7 @@ const serve = async (
     state: 'OPEN' as const,
     created_at,
   };
-  await createCase(store, { matter, description: '' });
+  await insertCase(store, { matter, description: '' });
   return Object.assign(life, { call, caseId: matter.id });
 };
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createCase } from '../../lib/work/cases/create.ts';
-import { removeCase } from '../../store/cases.ts';
+import { deleteCase } from '../../store/cases.ts';
 import type { StaleWorktree } from '../../store/records/worktree-upkeep.ts';
 import { releaseLock } from '../../store/sessions/locks.ts';
 import { NOBODY } from '../helpers/nobody.ts';
@@ -225,7 +225,7 @@ describe('POST /api/worktrees/cleanup', () => {
     const fixture = await startAt(t);
     const [gone, orphan] = await more(fixture, 2);
     rmSync(gone?.path ?? '', { recursive: true });
-    await removeCase(fixture.service.store, orphan?.case_id ?? '');
+    await deleteCase(fixture.service.store, orphan?.case_id ?? '');
     fixture.later(30);
     assert.equal((await cleanUp(fixture)).removed.length, 2);
     assert.ok(!existsSync(orphan?.path ?? ''));

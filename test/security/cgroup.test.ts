@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { inCgroup, lookAtCgroups, membersOf } from '../../lib/tools/process/cgroups.ts';
-import { processesOf, sweep } from '../../lib/tools/process/process-tree.ts';
+import { processesOf, killRun } from '../../lib/tools/process/process-tree.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
 import { startProgram } from '../../lib/tools/process/spawn.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -63,7 +63,7 @@ describe('the cgroup of a run', { skip }, () => {
     await eventually(() => assert.ok(membersOf(marker).length >= 1));
     const procs = inCgroup(marker, ['x'])[4] ?? '';
     assert.equal(existsSync(procs), true);
-    await sweep(marker);
+    await killRun(marker);
     assert.equal((await program.exited).signal, 'SIGKILL');
     await eventually(() => assert.equal(existsSync(procs), false));
   });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { isClosed } from '../../store/gate/gate.ts';
+import { isGateShut } from '../../store/gate/gate.ts';
 import { intendMatter, intendPlan } from '../../store/gate/session-gate.ts';
 import { unsandboxedStarts } from '../../store/gate/unsandboxed.ts';
 import { acceptWaiting, waitingChanges } from '../../store/gate/waiting.ts';
@@ -18,7 +18,7 @@ const unsandboxed = ({ service }: SessionTest): (() => Promise<void>) => {
   const run = service.runs.enter({ marker: randomUUID(), loopback: true, sandboxed: false });
   return async () => {
     service.runs.leave(run);
-    await eventually(() => assert.equal(isClosed(service.store.gate), false));
+    await eventually(() => assert.equal(isGateShut(service.store.gate), false));
   };
 };
 
@@ -216,7 +216,7 @@ describe('an agent in Plan mode that no sandbox holds', () => {
       const { body } = await test.call<Session>('GET', `${test.at}/sessions/${id}`);
       assert.ok(['plan_ready', 'failed'].includes(body.status), body.status);
     });
-    await eventually(() => assert.equal(isClosed(test.service.store.gate), false));
+    await eventually(() => assert.equal(isGateShut(test.service.store.gate), false));
     const { body } = await test.call<Proof[]>('GET', `${test.at}/proof`);
     assert.deepEqual(
       body.map(({ verified }) => verified),

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { isClosed } from '../../store/gate/gate.ts';
+import { isGateShut } from '../../store/gate/gate.ts';
 import { acceptWaiting, waitingChanges } from '../../store/gate/waiting.ts';
 import { settingsOf } from '../../store/globals.ts';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Gate, Proof } from '../../store/records/proof.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -18,7 +18,7 @@ const unsandboxed = ({ running }: WithCase): (() => Promise<void>) => {
   const run = runs.enter({ marker: randomUUID(), loopback: true, sandboxed: false });
   return async () => {
     runs.leave(run);
-    await eventually(() => assert.equal(isClosed(store.gate), false));
+    await eventually(() => assert.equal(isGateShut(store.gate), false));
   };
 };
 
@@ -34,7 +34,7 @@ const proofs = async ({ call, at }: WithCase): Promise<Proof[]> =>
 const gateOf = async ({ call, at }: WithCase): Promise<Gate> =>
   (await call<Gate>('GET', `${at}/proof/gate`)).body;
 
-const look = ({ running }: WithCase): Promise<void> => sweep(running.service.store);
+const look = ({ running }: WithCase): Promise<void> => sweepWorkspace(running.service.store);
 
 const waiting = ({ running }: WithCase) => waitingChanges(running.service.store);
 
@@ -345,7 +345,7 @@ describe('what waits', () => {
         .toSorted(),
       ['state', 'verification'],
     );
-    assert.equal(isClosed(test.running.service.store.gate), false);
+    assert.equal(isGateShut(test.running.service.store.gate), false);
     assert.equal((await proofs(test))[0]?.verified, false);
   });
 

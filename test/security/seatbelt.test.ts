@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isolationOf } from '../../lib/agents/launch.ts';
 import { HOST_NETWORK } from '../../lib/sandbox/egress/networks.ts';
 import { createSandbox, seatbelt } from '../../lib/sandbox/sandbox.ts';
-import { quoted, type SeatbeltView, seatbeltProfile } from '../../lib/sandbox/seatbelt.ts';
+import { profileString, type SeatbeltView, seatbeltProfile } from '../../lib/sandbox/seatbelt.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import { withCase } from '../helpers/sessions.ts';
 
@@ -114,7 +114,7 @@ describe('a Seatbelt profile', () => {
     const shape = (profile: string) =>
       JSON.stringify(parse(profile), (_, node) => (node?.text === undefined ? node : 'text'));
     for (const path of HOSTILE) {
-      const [one] = parse(quoted(path));
+      const [one] = parse(profileString(path));
       assert.deepEqual(one, { text: path });
       const plain = { ...VIEW, state: ['/a'.padEnd(path.length, 'x')] };
       assert.equal(
@@ -122,7 +122,7 @@ describe('a Seatbelt profile', () => {
         shape(seatbeltProfile(plain)),
       );
     }
-    assert.throws(() => quoted('/a\0b'), /NUL/);
+    assert.throws(() => profileString('/a\0b'), /NUL/);
   });
 
   it('lets none of a thousand random names do so', () => {
@@ -134,7 +134,7 @@ describe('a Seatbelt profile', () => {
     };
     for (let round = 0; round < 1000; round += 1) {
       const path = `/${Array.from({ length: 1 + next(30) }, () => letters[next(letters.length)]).join('')}`;
-      assert.deepEqual(parse(`(subpath ${quoted(path)})`), [['subpath', { text: path }]]);
+      assert.deepEqual(parse(`(subpath ${profileString(path)})`), [['subpath', { text: path }]]);
     }
   });
 });

@@ -9,7 +9,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { cleanEnvironment } from '../../lib/tools/process/environment.ts';
 import { otherKeepers } from '../../lib/tools/process/keepers.ts';
-import { createRuns, type Left } from '../../lib/tools/process/runs.ts';
+import { createRuns, type LeftProcesses } from '../../lib/tools/process/runs.ts';
 import { startProgram } from '../../lib/tools/process/spawn.ts';
 import type { Session } from '../../store/records/session.ts';
 import { killAtEnd } from '../helpers/at-end.ts';
@@ -76,7 +76,7 @@ describe('a process that outlives its run', { skip: noAttacker }, () => {
   it('is told, and keeps its run in the table, where nobody can say whose it is', async (t) => {
     const out = join(temporaryDirectory(t), 'out');
     const runs = createRuns();
-    const told: Left[] = [];
+    const told: LeftProcesses[] = [];
     runs.onLeft((left) => told.push(left));
     const lowered = loweredIn(out);
     const program = startProgram({

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createDispatcher, type Dispatcher } from '../../lib/out/webhooks/dispatcher.ts';
-import type { Seen } from '../../store/journal/journal.ts';
+import type { ToldState } from '../../store/journal/journal.ts';
 import type { Store } from '../../store/store.ts';
 import { createRegistration } from '../../store/webhooks.ts';
 import { makeRoot, openRoot } from '../helpers/workspace.ts';
@@ -35,7 +35,7 @@ const register = async ({ store, dispatcher }: Life): Promise<void> => {
   dispatcher.changed();
 };
 
-const seen = (id: string, n: number): Seen => ({
+const seen = (id: string, n: number): ToldState => ({
   dir: `cases/2026-01/${id}`,
   case: {
     sha: `${n}`.padStart(64, '0'),

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type Arrival, hasArrived, noteArrival } from '../../store/arrivals.ts';
+import { type DeliveryArrival, hasArrived, noteArrival } from '../../store/arrivals.ts';
 import { checkWorkspace } from '../../store/check/check.ts';
 import { setIncomingSecret } from '../../store/secrets.ts';
 import type { Store } from '../../store/store.ts';
 import { startForTest } from '../helpers/service.ts';
 
-const arrival = (over: Partial<Arrival> = {}): Arrival => ({
+const arrival = (over: Partial<DeliveryArrival> = {}): DeliveryArrival => ({
   ...{ id: 'one', event: 'issues', sha256: 'a'.repeat(64) },
   ...over,
 });

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addLines, openLines } from '../../store/disk/lines.ts';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';
@@ -47,12 +47,12 @@ describe('a folder that is none', () => {
         writeFileSync(join(outside, 'secret.md'), '---\ntype: log\n---\n');
         renameSync(join(dir, folder), join(dir, '.away'));
         make(join(dir, folder), outside);
-        await sweep(running.service.store);
+        await sweepWorkspace(running.service.store);
         assert.deepEqual(await problems(work), [[`${item.path}/${folder}`, code]]);
         assert.equal((await call('PUT', at, { title: 'Still written' })).status, 200);
         rmSync(join(dir, folder));
         renameSync(join(dir, '.away'), join(dir, folder));
-        await sweep(running.service.store);
+        await sweepWorkspace(running.service.store);
         assert.deepEqual(await problems(work), []);
         assert.deepEqual(told(events), ['proof_created', 'case_updated']);
         assert.deepEqual(readdirSync(outside), ['secret.md']);
@@ -148,7 +148,7 @@ describe('a save in two steps', () => {
     const { logged } = work.running;
     await eventually(() => assert.equal(logged.length, 1));
     assert.match(String(logged[0]?.message), new RegExp(`^${work.item.path}/case.md:5:1: \\w+`));
-    await sweep(work.running.service.store);
+    await sweepWorkspace(work.running.service.store);
     await delay(0);
     assert.equal(logged.length, 1, 'once');
     work.write('case.md', good);
@@ -172,7 +172,7 @@ describe('a restart while a file cannot be read', () => {
       assert.equal((await call<Case>('GET', at)).body.id, item.id);
     }
     work.write('case.md', good.replace('state: OPEN', 'state: BLOCKED'));
-    await sweep(running.service.store);
+    await sweepWorkspace(running.service.store);
     assert.deepEqual(told(work.events), ['case_state_changed OPEN BLOCKED']);
     assert.equal((await call<Case>('GET', at)).body.description, 'As it was.');
     assert.deepEqual(await problems(work), []);

@@ -4,7 +4,7 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { reconcile } from '../../store/items/reconcile.ts';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { EventRecord } from '../../store/records/event.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -30,7 +30,7 @@ const told = (running: Running): string[] =>
 const assertTold = async (running: Running, ...expected: string[]): Promise<void> => {
   await eventually(() => assert.deepEqual(told(running), expected));
   const { store } = running.service;
-  await sweep(store);
+  await sweepWorkspace(store);
   await Promise.all([...store.items.byId.keys()].map((id) => reconcile(store, id)));
   assert.deepEqual(told(running), expected);
 };

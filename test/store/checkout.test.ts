@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {
@@ -118,11 +118,11 @@ describe('a directory of Work items', () => {
     const away = `${workspace}-away`;
     renameSync(workspace, away);
     atEnd(t, () => rmSync(away, { recursive: true, force: true }));
-    await sweep(service.store);
+    await sweepWorkspace(service.store);
     edit({ ...running, workspace: away }, 1, 'OPEN', 'BLOCKED');
     await eventually(() => assert.equal(service.store.missing.size, 0));
     renameSync(away, workspace);
-    await sweep(service.store);
+    await sweepWorkspace(service.store);
     assert.deepEqual(heard(running), [`case_state_changed ${dirOf(1)}`]);
     assert.equal(service.store.items.byId.size, 3);
   });

@@ -4,14 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
-import { type DaemonLock, lockWorkspace, PACE } from '../../store/daemon-lock.ts';
+import { type DaemonLock, lockWorkspace, LOCK_PACE } from '../../store/daemon-lock.ts';
 import type { Layout } from '../../store/layout.ts';
 import { describeSelf, type Owner } from '../../store/owner.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { IGNORE, otherLock, ownerOf, place } from '../helpers/daemon-lock.ts';
 import { until } from '../helpers/eventually.ts';
 
-const QUICK = { ...PACE, stale_ms: 2000, update_ms: 1000, listen_ms: 300, look_ms: 20 };
+const QUICK = { ...LOCK_PACE, stale_ms: 2000, update_ms: 1000, listen_ms: 300, look_ms: 20 };
 const INNER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
 const lock = async (t: TestContext, layout: Layout): Promise<DaemonLock> => {

@@ -6,7 +6,7 @@ import { headDirOf } from '../../store/git/git-work.ts';
 import { openStore } from '../../store/open.ts';
 import type { EventBody } from '../../store/records/event.ts';
 import type { FileProblem } from '../../store/text/problem.ts';
-import { PACE } from '../../store/watch/attention.ts';
+import { WATCH_PACE } from '../../store/watch/attention.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {
   assertTold,
@@ -274,7 +274,7 @@ const assertHeldBack = async (kept: GitWorkspace): Promise<void> => {
     report: (error, what) => assert.fail(`${what}: ${error}`),
   });
   try {
-    await open.watch(() => undefined, { ...PACE, git_ms: 600_000 }).ready;
+    await open.watch(() => undefined, { ...WATCH_PACE, git_ms: 600_000 }).ready;
     const told: string[] = [];
     open.store.journal.onEvents((events) => told.push(...events.map(({ body }) => stateIn(body))));
     const lock = lockOf(kept);

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { reconcile } from '../../store/items/reconcile.ts';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';
@@ -46,7 +46,7 @@ const assertTold = async (
 
 /** What the minute's sweep does, and then every Work item in its turn: behind whatever is still being written. */
 const compareAll = async ({ service: { store } }: Running): Promise<void> => {
-  await sweep(store);
+  await sweepWorkspace(store);
   await Promise.all([...store.items.byId.keys()].map((id) => reconcile(store, id)));
 };
 

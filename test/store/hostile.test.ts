@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { replaceFile } from '../../store/disk/durable.ts';
-import { sweep } from '../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
 import { ENDED, watchWorkspace } from '../../store/watch/watch.ts';
@@ -66,7 +66,7 @@ describe('openStore', () => {
     const { store } = await open(t, root);
     mkdirSync(join(root, 'cases/new'));
     writeFileSync(join(root, 'cases/new/case.md'), '---\ntitle: x\n---\n');
-    await Promise.all([sweep(store), sweep(store), sweep(store)]);
+    await Promise.all([sweepWorkspace(store), sweepWorkspace(store), sweepWorkspace(store)]);
     assert.equal(store.items.byId.size, 1);
     assert.equal(store.items.byDir.get('cases/new')?.files.case.problem, undefined);
   });

@@ -1,5 +1,5 @@
 import { list, record } from '../../../base/wire.ts';
-import { type Choice, type NotOffered, notOffered, type Offers } from '../choice.ts';
+import { type ModelChoice, type NotOffered, notOffered, type Offers } from '../choice.ts';
 import type { AgentConnection } from './connection.ts';
 import { type Select, selectIn } from './offers.ts';
 import type { OpenSession } from './session.ts';
@@ -17,10 +17,10 @@ export class ChoiceError extends Error {
  * Sets model and effort of a session before its first prompt, and answers the session as the agent tells it then. A value
  * that the agent does not list is never sent: some take any (Gemini CLI), and fail later.
  */
-export const choose = async (
+export const chooseModel = async (
   agent: AgentConnection,
   session: OpenSession,
-  { model, effort }: Choice,
+  { model, effort }: ModelChoice,
   who: string,
 ): Promise<OpenSession> => {
   // The efforts are the model's own.
@@ -31,7 +31,7 @@ export const choose = async (
 const setOne = async (
   agent: AgentConnection,
   session: OpenSession,
-  what: keyof Choice,
+  what: keyof ModelChoice,
   { who, wanted }: { who: string; wanted: string | undefined },
 ): Promise<OpenSession> => {
   if (wanted === undefined) return session;

@@ -1,6 +1,6 @@
 import { RequestError } from '@agentclientprotocol/sdk';
 import { record, text } from '../../../base/wire.ts';
-import { within } from '../../../base/within.ts';
+import { settlesWithin } from '../../../base/within.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { describeExit } from '../run-end.ts';
 import { ChoiceError } from './choose.ts';
@@ -25,7 +25,7 @@ export const describeFailure = async (
   if (error instanceof ChoiceError) return error.message;
   if (error instanceof RequestError) return describeAnswer(error, login);
   // Its output closes a moment before its exit code is known.
-  if (!(await within(program.exited, EXIT_MS)))
+  if (!(await settlesWithin(program.exited, EXIT_MS)))
     return 'The agent closed its output but went on running.';
   const exit = await program.exited;
   const last = exit.ended_by === 'not_started' ? '' : exit.stderr_tail.trim();

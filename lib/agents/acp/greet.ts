@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { within } from '../../../base/within.ts';
+import { settlesWithin } from '../../../base/within.ts';
 import { openRunState } from '../../sandbox/state/open.ts';
-import { inScratch } from '../../sandbox/state/scratch.ts';
+import { inStateScratch } from '../../sandbox/state/scratch.ts';
 import { ANSWER_LIMITS, type Launchable, launch } from '../launch.ts';
 import type { AcpAgent } from '../presets.ts';
 import { connectAgent } from './connection.ts';
@@ -17,7 +17,7 @@ const PROBE_MS = 30_000;
  * cannot be used.
  */
 export const greet = (agent: AcpAgent, deps: AcpDeps): Promise<AgentHello | string> =>
-  inScratch(deps.states, async (cwd, name) => {
+  inStateScratch(deps.states, async (cwd, name) => {
     const own =
       deps.sandbox.kind === 'none' ? undefined : await copyFor(agent, deps, { cwd, name });
     try {
@@ -57,7 +57,7 @@ const shakeHands = async (
     (error: unknown) => describeFailure(error, connection, program),
   );
   try {
-    if (!(await within(failure, PROBE_MS)))
+    if (!(await settlesWithin(failure, PROBE_MS)))
       return `${agent.argv[0]} did not answer within ${PROBE_MS / 1000} s.`;
     return (await failure) ?? (await hello);
   } finally {

@@ -3,7 +3,7 @@ import { LONGEST_PLAN, PLAN_TOO_LONG } from '../last-message.ts';
 import type { Phase, RunResult } from '../provider.ts';
 
 /** How a turn ended, as far as it tells whether it did what it was for. */
-export interface TurnEnd {
+export interface AgentTurnEnd {
   phase: Phase;
   /** The agent's own word for it; undefined when its answer never came. */
   stop_reason: string | undefined;
@@ -23,7 +23,7 @@ export interface TurnEnd {
   stopped: boolean;
 }
 
-export type Verdict = Pick<RunResult, 'outcome' | 'error' | 'plan' | 'limit'>;
+export type TurnVerdict = Pick<RunResult, 'outcome' | 'error' | 'plan' | 'limit'>;
 
 const EARLY = new Map([
   ['cancelled', 'The agent cancelled its turn by itself.'],
@@ -33,7 +33,7 @@ const EARLY = new Map([
 ]);
 
 /** What a turn that ended comes to. `end_turn` alone proves nothing: an agent that failed to reach its model says it too. */
-export const judgeTurn = (end: TurnEnd): Verdict => {
+export const judgeTurn = (end: AgentTurnEnd): TurnVerdict => {
   if (end.stopped) return { outcome: 'cancelled' };
   if (end.captured !== undefined) return planned(end.captured);
   if (end.stop_reason !== 'end_turn') return failed(earlyEnd(end));
@@ -51,10 +51,10 @@ const NOTHING_DONE =
   'The agent wrote no plan: it called no tool and used no model, as far as it tells.';
 const WORDS = 1000;
 
-const planned = (plan: string): Verdict =>
+const planned = (plan: string): TurnVerdict =>
   plan.length > LONGEST_PLAN ? failed(PLAN_TOO_LONG) : { outcome: 'completed', plan };
 
-const earlyEnd = ({ stop_reason: reason = '', refused, phase }: TurnEnd): string => {
+const earlyEnd = ({ stop_reason: reason = '', refused, phase }: AgentTurnEnd): string => {
   if (reason === 'cancelled' && refused !== undefined)
     return `The agent gave up when it was refused: ${refused}.${phase === 'plan' ? ONLY_READS : ''}`;
   return EARLY.get(reason) ?? `The agent ended its turn for an unknown reason (${reason}).`;
@@ -62,4 +62,4 @@ const earlyEnd = ({ stop_reason: reason = '', refused, phase }: TurnEnd): string
 
 const ONLY_READS = ' In Plan mode it may only read. Begin another session.';
 
-const failed = (error: string): Verdict => ({ outcome: 'failed', error });
+const failed = (error: string): TurnVerdict => ({ outcome: 'failed', error });

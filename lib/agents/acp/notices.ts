@@ -1,5 +1,5 @@
 import { number, record, text, type Wire } from '../../../base/wire.ts';
-import { type Limit, momentOf } from '../limits.ts';
+import { type UsageLimit, momentOf } from '../limits.ts';
 import type { Trouble } from '../waiting.ts';
 import { LOG_IN } from './failure.ts';
 
@@ -9,7 +9,7 @@ interface Notice {
   /** Why no waiting helps, in a sentence. */
   hopeless?: string;
   /** A limit was reached: where the turn fails, it fails of that. */
-  limit?: Limit;
+  limit?: UsageLimit;
 }
 
 /** Reads a notification for it; undefined where it tells of nothing the like. */

@@ -1,5 +1,5 @@
 import { list, record, text, type Wire } from '../../../base/wire.ts';
-import type { Choice, Offers, Option } from '../choice.ts';
+import type { ModelChoice, Offers, Option } from '../choice.ts';
 
 /** The option of an agent's session by which something is chosen. Never the mode, whatever it is called. */
 export interface Select {
@@ -13,7 +13,7 @@ export interface Select {
 const CATEGORIES = { model: 'model', effort: 'thought_level' } as const;
 
 /** What an agent's session, as it was told last, lets be chosen of one kind. */
-export const selectIn = (opened: unknown, what: keyof Choice): Select | undefined => {
+export const selectIn = (opened: unknown, what: keyof ModelChoice): Select | undefined => {
   const { configOptions, models } = record(opened);
   const option = list(configOptions).map(record).find(isOf(CATEGORIES[what]));
   if (option !== undefined) {
@@ -61,7 +61,7 @@ export const chosenIn = (opened: unknown): Wire[] =>
   });
 
 /** What an agent's sessions offered, as far as they were looked at. */
-export interface Seen {
+export interface SeenOffers {
   /** `own` while nothing is chosen in that session. */
   hear(opened: unknown, own: boolean): void;
   /** Efforts are a model's own: those of another are unknown. Without a model, those of the agent's own choice. */
@@ -69,7 +69,7 @@ export interface Seen {
 }
 
 /** Remembers it until the agent's program is another, or for an hour: a login brings other models. */
-export const createSeen = (program: () => string): Seen => {
+export const createSeen = (program: () => string): SeenOffers => {
   let seen = NOTHING_SEEN;
   const holds = (): boolean => performance.now() < seen.until && seen.program === program();
   return {

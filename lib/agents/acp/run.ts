@@ -11,18 +11,18 @@ import { messageOf } from '../run-end.ts';
 import { atLeast } from '../usage.ts';
 import { watchQuiet } from '../waiting.ts';
 import { type AgentListener, connectAgent } from './connection.ts';
-import type { Verdict } from './judge.ts';
+import type { TurnVerdict } from './judge.ts';
 import { createPermissionDesk } from './permission-desk.ts';
 import { createQuestionDesk } from './question-desk.ts';
 import { createTranscript } from './transcript.ts';
 import {
   capturePlan,
   closeDesks,
-  endTurn,
+  endAcpTurn,
   hearNotice,
-  runTurn,
+  runAcpTurn,
   TOKEN_VARIABLE,
-  type Turn,
+  type AcpTurn,
 } from './turn.ts';
 import { createUsageMeter } from './usage.ts';
 
@@ -31,7 +31,7 @@ export interface AcpDeps extends ProviderDeps {
 }
 
 /** Besides, where what the agent offers is remembered. */
-export type RunDeps = AcpDeps & Pick<Turn, 'seen'>;
+export type RunDeps = AcpDeps & Pick<AcpTurn, 'seen'>;
 
 /** Starts the agent for one turn. Throws when its program cannot even be wrapped for the sandbox. */
 export const startAcpRun = (
@@ -42,7 +42,7 @@ export const startAcpRun = (
 ): Run => {
   const told = coalesce(tell);
   const turn = startTurn(preset, spec, told.tell, deps);
-  const done = runTurn(turn)
+  const done = runAcpTurn(turn)
     .then(async (verdict): Promise<RunResult> => {
       closeDesks(turn);
       await turn.program.end();
@@ -61,7 +61,7 @@ export const startAcpRun = (
   };
   return {
     done,
-    cancel: () => stop(() => endTurn(turn)),
+    cancel: () => stop(() => endAcpTurn(turn)),
     kill: () => stop(() => turn.program.end()),
     answer: turn.desk.answer,
     reply: turn.questions.reply,
@@ -74,7 +74,7 @@ const startTurn = (
   spec: RunSpec,
   tell: (event: RunEvent) => void,
   deps: RunDeps,
-): Turn => {
+): AcpTurn => {
   const { argv, token_by_env } = preset;
   const token = token_by_env ? spec.mcp?.token : undefined;
   const env = {
@@ -99,7 +99,7 @@ const startTurn = (
   });
   const { attended = false } = spec;
   const questions = createQuestionDesk({ attended, tell, onWaiting });
-  const turn: Turn = {
+  const turn: AcpTurn = {
     ...{ preset, spec, program, transcript, meter, desk, questions, tell, seen: deps.seen },
     watch: watchQuiet({
       quiet_ms: spec.limits.quiet_ms ?? LIMITS.quiet_ms,
@@ -123,7 +123,7 @@ const startTurn = (
   return turn;
 };
 
-const listener = (turn: () => Turn): AgentListener => ({
+const listener = (turn: () => AcpTurn): AgentListener => ({
   onNotification: (method, params) => {
     const { transcript, meter, tell, watch } = turn();
     if (hearNotice(turn(), method, params)) return;
@@ -154,7 +154,7 @@ const unserved = (kind: string, raw: unknown): RunEvent => ({
 
 const LAST_WORDS = 1000;
 
-const resultOf = (turn: Turn, verdict: Verdict): RunResult => {
+const resultOf = (turn: AcpTurn, verdict: TurnVerdict): RunResult => {
   turn.transcript.close(turn.stopped);
   // Who is ended, or goes by itself, before it has answered has not told all.
   const told = turn.meter.read();

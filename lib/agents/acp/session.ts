@@ -1,6 +1,6 @@
 import { PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { list, number, record, text } from '../../../base/wire.ts';
-import type { Choice } from '../choice.ts';
+import type { ModelChoice } from '../choice.ts';
 import type { RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
 import type { AgentConnection } from './connection.ts';
@@ -71,7 +71,7 @@ interface SessionWish {
   /** What only this agent knows the meaning of. */
   meta?: Record<string, unknown> | undefined;
   /** What is going to be chosen in it. */
-  choice: Choice;
+  choice: ModelChoice;
   note: (kind: string, raw: unknown) => void;
 }
 

@@ -7,7 +7,7 @@ import { stateIn } from './agent-state.ts';
 import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';
 
 /** Turns what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */
-export interface Transcript {
+export interface AcpTranscript {
   /** One session update. Synchronous, so that updates keep their order and none is pending when the turn ends. */
   /** True where it was part of the turn: words, a thought, a call, a plan. */
   hear(update: unknown): boolean;
@@ -50,7 +50,7 @@ interface State {
 export const createTranscript = (
   tell: (event: RunEvent) => void,
   outputLimit: number,
-): Transcript => {
+): AcpTranscript => {
   const state: State = {
     tell,
     outputLimit,

@@ -1,41 +1,41 @@
 import { RequestError } from '@agentclientprotocol/sdk';
 import { capRaw } from '../../../base/cap-text.ts';
 import { record, text } from '../../../base/wire.ts';
-import { within } from '../../../base/within.ts';
+import { settlesWithin } from '../../../base/within.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { joinedMeta } from '../asking.ts';
-import type { Choice } from '../choice.ts';
-import { type Limit, limitIn } from '../limits.ts';
-import type { AcpAgent, Asking } from '../presets.ts';
+import type { ModelChoice } from '../choice.ts';
+import { type UsageLimit, limitIn } from '../limits.ts';
+import type { AcpAgent, AskSwitches } from '../presets.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
 import type { Watch } from '../waiting.ts';
-import { choose } from './choose.ts';
+import { chooseModel } from './choose.ts';
 import type { AgentConnection } from './connection.ts';
 import { describeFailure } from './failure.ts';
-import { judgeTurn, type Verdict } from './judge.ts';
+import { judgeTurn, type TurnVerdict } from './judge.ts';
 import { noticeIn } from './notices.ts';
-import { chosenIn, type Seen } from './offers.ts';
+import { chosenIn, type SeenOffers } from './offers.ts';
 import type { PermissionDesk } from './permission-desk.ts';
 import { promptBlocks } from './prompt-blocks.ts';
 import type { QuestionDesk } from './question-desk.ts';
 import { initialize, type OpenSession, openSession, setMode } from './session.ts';
-import type { Transcript } from './transcript.ts';
+import type { AcpTranscript } from './transcript.ts';
 import type { UsageMeter } from './usage.ts';
 
 /** One turn of an agent: its process, what is known of it, and how it is being ended. */
-export interface Turn {
+export interface AcpTurn {
   readonly preset: AcpAgent;
   readonly spec: RunSpec;
   readonly program: Program;
   readonly agent: AgentConnection;
-  readonly transcript: Transcript;
+  readonly transcript: AcpTranscript;
   readonly meter: UsageMeter;
   readonly desk: PermissionDesk;
   readonly questions: QuestionDesk;
   readonly tell: (event: RunEvent) => void;
   readonly watch: Watch;
-  readonly seen: Seen;
+  readonly seen: SeenOffers;
   session_id: string | undefined;
   /** The agent takes images in a prompt. */
   images: boolean;
@@ -47,12 +47,12 @@ export interface Turn {
   /** Why its model will never answer, in a sentence. */
   hopeless: string | undefined;
   /** A limit that it told of. */
-  limit: Limit | undefined;
+  limit: UsageLimit | undefined;
   stopped: boolean;
 }
 
 /** Opens the agent's session, sends the prompt and waits for the end of the turn. Never rejects. */
-export const runTurn = async (turn: Turn): Promise<Verdict> => {
+export const runAcpTurn = async (turn: AcpTurn): Promise<TurnVerdict> => {
   try {
     await open(turn);
     turn.transcript.begin();
@@ -71,7 +71,7 @@ export const runTurn = async (turn: Turn): Promise<Verdict> => {
 };
 
 // A limit that the agent got over is none.
-const withLimit = ({ limit: told }: Turn, verdict: Verdict, detail = ''): Verdict => {
+const withLimit = ({ limit: told }: AcpTurn, verdict: TurnVerdict, detail = ''): TurnVerdict => {
   const { outcome, error = '' } = verdict;
   if (outcome !== 'failed') return verdict;
   const read = limitIn(`${error} ${detail}`, new Date());
@@ -86,7 +86,7 @@ const detailOf = (error: unknown): string =>
  * What the agent tells of its model: what it waits for; a limit; and what no waiting mends, which ends the turn at once.
  * False for what tells of nothing the like.
  */
-export const hearNotice = (turn: Turn, method: string, params: unknown): boolean => {
+export const hearNotice = (turn: AcpTurn, method: string, params: unknown): boolean => {
   const notice = noticeIn(method, params, new Date());
   // What is told before the prompt is of an earlier turn.
   if (notice === undefined || turn.prompted === undefined) return notice !== undefined;
@@ -99,15 +99,15 @@ export const hearNotice = (turn: Turn, method: string, params: unknown): boolean
 };
 
 // A conversation that goes on goes on counting, in most agents.
-const costBefore = ({ preset, spec, session_id }: Turn): number =>
+const costBefore = ({ preset, spec, session_id }: AcpTurn): number =>
   preset.cost_restarts || session_id !== spec.native_session_id ? 0 : (spec.native_cost_usd ?? 0);
 
 /** Ends the turn, so that the agent can put its session in order, and then its processes. */
-export const endTurn = async (turn: Turn): Promise<void> => {
+export const endAcpTurn = async (turn: AcpTurn): Promise<void> => {
   closeDesks(turn);
   if (turn.session_id !== undefined && turn.prompted !== undefined) {
     turn.agent.notify('session/cancel', { sessionId: turn.session_id });
-    await within(turn.prompted, CANCEL_MS);
+    await settlesWithin(turn.prompted, CANCEL_MS);
   }
   await turn.program.end();
 };
@@ -115,21 +115,21 @@ export const endTurn = async (turn: Turn): Promise<void> => {
 const CANCEL_MS = 5000;
 
 /** Nobody is asked any more: all that is open is answered "cancelled". */
-export const closeDesks = ({ desk, questions }: Pick<Turn, 'desk' | 'questions'>): void => {
+export const closeDesks = ({ desk, questions }: Pick<AcpTurn, 'desk' | 'questions'>): void => {
   desk.close();
   questions.close();
 };
 
 /** Claude and Qwen offer their plan by asking leave to carry it out: that question is the plan, and ends the turn. */
-export const capturePlan = (turn: Turn, kind: string, input: unknown): void => {
+export const capturePlan = (turn: AcpTurn, kind: string, input: unknown): void => {
   const plan = text(record(input).plan)?.trim() ?? '';
   if (turn.spec.phase !== 'plan' || kind !== 'switch_mode' || plan === '') return;
   turn.captured = plan;
   // After the refusal has been sent.
-  setImmediate(() => void endTurn(turn));
+  setImmediate(() => void endAcpTurn(turn));
 };
 
-const open = async (turn: Turn): Promise<void> => {
+const open = async (turn: AcpTurn): Promise<void> => {
   const { agent, preset, spec } = turn;
   const note = (kind: string, raw: unknown): void =>
     turn.tell({ type: 'agent_event', data: { kind, raw: capRaw(raw) } });
@@ -140,7 +140,7 @@ const open = async (turn: Turn): Promise<void> => {
   }
   const { cwd, native_session_id, choice = preset.usual } = spec;
   const mcp = preset.token_by_env ? byEnv(spec.mcp) : spec.mcp;
-  const { meta: asked, modes = preset.modes.work }: Asking =
+  const { meta: asked, modes = preset.modes.work }: AskSwitches =
     spec.phase === 'work' ? preset.asking : {};
   const meta = joinedMeta(preset.meta, asked);
   const wish = { cwd, native_session_id, mcp, meta, choice, note };
@@ -154,10 +154,10 @@ const open = async (turn: Turn): Promise<void> => {
 };
 
 // What it offers is remembered as it was before the choice, too: the agent's own model has efforts of its own.
-const setChoice = async (turn: Turn, opened: OpenSession, choice: Choice): Promise<OpenSession> => {
+const setChoice = async (turn: AcpTurn, opened: OpenSession, choice: ModelChoice): Promise<OpenSession> => {
   const { agent, preset, spec, seen, transcript } = turn;
   seen.hear(opened.opened, opened.session_id !== spec.native_session_id);
-  const session = await choose(agent, opened, choice, preset.id);
+  const session = await chooseModel(agent, opened, choice, preset.id);
   seen.hear(session.opened, false);
   const chosen = chosenIn(session.opened);
   if (chosen.length > 0)
@@ -171,7 +171,7 @@ export const TOKEN_VARIABLE = 'DOSSIER_MCP_TOKEN';
 const byEnv = (mcp: RunSpec['mcp']): RunSpec['mcp'] =>
   mcp && { ...mcp, token: `$\{${TOKEN_VARIABLE}}` };
 
-const prompt = (turn: Turn): Promise<unknown> => {
+const prompt = (turn: AcpTurn): Promise<unknown> => {
   const { spec, session_id, images } = turn;
   const anew = session_id !== spec.native_session_id;
   turn.watch.asked();
@@ -183,14 +183,14 @@ const prompt = (turn: Turn): Promise<unknown> => {
 };
 
 // Who asks for a word and no plan takes what is said.
-const hasWorked = ({ spec, transcript, meter, questions }: Turn): boolean =>
+const hasWorked = ({ spec, transcript, meter, questions }: AcpTurn): boolean =>
   spec.prompt.bare === true ||
   transcript.planned() ||
   transcript.called() ||
   questions.asked() ||
   meter.used();
 
-const judge = (turn: Turn, stop_reason: string | undefined): Verdict =>
+const judge = (turn: AcpTurn, stop_reason: string | undefined): TurnVerdict =>
   judgeTurn({
     phase: turn.spec.phase,
     stop_reason,

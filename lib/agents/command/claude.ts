@@ -1,5 +1,5 @@
 import { list, record, text, type Wire } from '../../../base/wire.ts';
-import { begunCall, type Lines, type Told } from './told.ts';
+import { begunCall, type Lines, type OutputReading } from './told.ts';
 
 /** `claude -p --output-format stream-json --verbose`, and Qwen Code's output of the same name. */
 export const claudeLines: Lines = {
@@ -18,19 +18,19 @@ export const claudeLines: Lines = {
   },
 };
 
-const hearPart = (told: Told, part: Wire): void => {
+const hearPart = (told: OutputReading, part: Wire): void => {
   if (part.type === 'text') told.message(text(part.text) ?? '');
   else if (part.type === 'thinking') told.thought(text(part.thinking) ?? '');
   else if (part.type === 'tool_use') hearCall(told, part);
   else told.other(text(part.type) ?? 'part', part);
 };
 
-const hearCall = (told: Told, part: Wire): void => {
+const hearCall = (told: OutputReading, part: Wire): void => {
   const name = text(part.name) ?? '';
   told.call(text(part.id) ?? name, begunCall(name, record(part.input)));
 };
 
-const hearResult = (told: Told, part: Wire): void => {
+const hearResult = (told: OutputReading, part: Wire): void => {
   if (part.type !== 'tool_result') return;
   told.call(text(part.tool_use_id) ?? '', {
     status: part.is_error === true ? 'failed' : 'completed',

@@ -1,18 +1,18 @@
 import { list, record, text, type Wire } from '../../../base/wire.ts';
-import type { Lines, Told } from './told.ts';
+import type { Lines, OutputReading } from './told.ts';
 
-type HearItem = (told: Told, item: Wire, done: boolean) => void;
+type HearItem = (told: OutputReading, item: Wire, done: boolean) => void;
 
 const hearItem =
   (done: boolean) =>
-  (told: Told, { item }: Wire): void => {
+  (told: OutputReading, { item }: Wire): void => {
     const type = text(record(item).type) ?? 'item';
     const hear = ITEMS[type];
     if (hear === undefined) told.other(type, item);
     else hear(told, record(item), done);
   };
 
-const fail = (told: Told, line: Wire): void =>
+const fail = (told: OutputReading, line: Wire): void =>
   told.fail(text(record(line.error).message) ?? text(line.message) ?? 'the turn failed');
 
 /** `codex exec --json`. */

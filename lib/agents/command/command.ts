@@ -1,8 +1,8 @@
 import type { StatePlace } from '../../sandbox/state/place.ts';
 import type { Environment } from '../../tools/process/environment.ts';
-import { type Choice, NO_OFFERS, notOffered, type Offers } from '../choice.ts';
+import { type ModelChoice, NO_OFFERS, notOffered, type Offers } from '../choice.ts';
 import { isolationOf, type ProviderDeps } from '../launch.ts';
-import type { Login } from '../login.ts';
+import type { LoginState } from '../login.ts';
 import { createManualProvider } from '../manual.ts';
 import { whyNotThere } from '../not-there.ts';
 import { withOwnState } from '../own-state.ts';
@@ -20,11 +20,11 @@ interface CommandProgram {
   output: Format;
   /** Without them, no model and no effort can be chosen. */
   flags?: Flags;
-  usual: Choice;
+  usual: ModelChoice;
   env: Environment;
   state: readonly StatePlace[];
   hint: string;
-  loggedIn: () => Login;
+  loggedIn: () => LoginState;
 }
 
 /**
@@ -75,7 +75,7 @@ const offersOf = ({ flags }: CommandProgram): Offers => {
 const withFlags = (
   argv: readonly string[],
   flags: Flags | undefined,
-  { model, effort }: Choice,
+  { model, effort }: ModelChoice,
 ): readonly string[] => {
   const words = [
     ...((model !== undefined && flags?.model(model)) || []),

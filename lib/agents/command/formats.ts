@@ -4,11 +4,11 @@ import { claudeLines } from './claude.ts';
 import { codexLines } from './codex.ts';
 import { geminiLines } from './gemini.ts';
 import { opencodeLines } from './opencode.ts';
-import type { Lines, Told } from './told.ts';
+import type { Lines, OutputReading } from './told.ts';
 
 export type Format = (typeof FORMATS)[number];
 
-type Hear = (told: Told, line: string) => void;
+type Hear = (told: OutputReading, line: string) => void;
 
 /** Reads one line of a program's output. What is no JSON where JSON is due is a warning of the program's: told as it is. */
 export const hearLine = (format: Format): Hear => {

@@ -1,5 +1,5 @@
 import { record, text } from '../../../base/wire.ts';
-import { kindOf, type Lines } from './told.ts';
+import { toolKind, type Lines } from './told.ts';
 
 /** `opencode run --format json`. */
 export const opencodeLines: Lines = {
@@ -14,7 +14,7 @@ export const opencodeLines: Lines = {
     const path = text(filePath);
     told.call(text(callID) ?? name, {
       title: text(command) ?? text(title) ?? `${name} ${path ?? ''}`.trim(),
-      kind: kindOf(name),
+      kind: toolKind(name),
       status: status === 'error' ? 'failed' : 'completed',
       output: text(output) ?? text(error) ?? '',
       ...(path !== undefined && { locations: [path] }),

@@ -11,7 +11,7 @@ import { describeExit, failedRun, messageOf } from '../run-end.ts';
 import { atLeast } from '../usage.ts';
 import { type Watch, watchQuiet } from '../waiting.ts';
 import { type Format, hearLine } from './formats.ts';
-import { createTold, type Told } from './told.ts';
+import { createTold, type OutputReading } from './told.ts';
 
 interface Started {
   argv: readonly string[];
@@ -82,17 +82,17 @@ const attempt = (start: () => Program): Program | Error => {
   }
 };
 
-const cancelled = (told: Told): RunResult => {
+const cancelled = (told: OutputReading): RunResult => {
   told.killed();
   return { ...cutOff(told), outcome: 'cancelled' };
 };
 
-const cutOff = (told: Told): Pick<RunResult, 'usage'> => {
+const cutOff = (told: OutputReading): Pick<RunResult, 'usage'> => {
   const { usage } = told.result();
   return usage === undefined ? {} : { usage: atLeast(usage) };
 };
 
-const resultOf = (phase: Phase, exit: Exit, told: Told): RunResult => {
+const resultOf = (phase: Phase, exit: Exit, told: OutputReading): RunResult => {
   const { usage, error } = told.result();
   const used = usage === undefined ? {} : { usage };
   const failed = (why: string): RunResult => {

@@ -8,7 +8,7 @@ import { addUsage } from '../usage.ts';
 type Call = Extract<RunEvent, { type: 'tool_call' }>['data'];
 
 /** What a program's output comes to, put together line by line: told as it comes, and the result when it has ended. */
-export interface Told {
+export interface OutputReading {
   message(text: string): void;
   thought(text: string): void;
   /** A tool call, new or further on; what is not given again stays as it was. */
@@ -30,9 +30,9 @@ export interface Told {
 }
 
 /** What the lines of one program's output mean, by their `type`. */
-export type Lines = Readonly<Record<string, (told: Told, line: Wire) => void>>;
+export type Lines = Readonly<Record<string, (told: OutputReading, line: Wire) => void>>;
 
-export const createTold = (tell: (event: RunEvent) => void): Told => {
+export const createTold = (tell: (event: RunEvent) => void): OutputReading => {
   const calls = new Map<string, Call>();
   const last = createLastMessage();
   let usage: Usage | null = null;
@@ -85,14 +85,14 @@ export const begunCall = (name: string, { command, file_path }: Wire): Partial<C
   const path = text(file_path);
   return {
     title: text(command) ?? (path === undefined ? name : `${name} ${path}`),
-    kind: kindOf(name),
+    kind: toolKind(name),
     status: 'in_progress',
     ...(path !== undefined && { locations: [path] }),
   };
 };
 
 /** What kind of tool a name stands for, as far as names tell. */
-export const kindOf = (name: string): string =>
+export const toolKind = (name: string): string =>
   KINDS.find(([, pattern]) => pattern.test(name))?.[0] ?? 'other';
 
 const KINDS: readonly (readonly [string, RegExp])[] = [

@@ -10,7 +10,7 @@ export interface Sent {
 }
 
 /** The bytes that were meant. Throws 400 for a content that is not what its encoding says, 413 for one that is too large. */
-export const bytesOf = ({ content, encoding = 'utf-8' }: Sent): Buffer => {
+export const contentBytes = ({ content, encoding = 'utf-8' }: Sent): Buffer => {
   const bytes = Buffer.from(content, encoding);
   const isMeant =
     encoding === 'base64' ? bytes.toString('base64') === content : !/\p{Cs}/u.test(content);
@@ -34,7 +34,7 @@ const notAs = (encoding: string): ServiceError => {
 };
 
 /** As text where that is what it is, byte for byte; else as base64. */
-export const readRecord = (file: TreeFile): EditorFile => {
+export const readEditorFile = (file: TreeFile): EditorFile => {
   const { bytes } = file;
   const binary = isBinary(bytes);
   const encoding = binary ? 'base64' : 'utf-8';

@@ -10,11 +10,11 @@ import { createTreeFile, removeFromTree, replaceTreeFile } from '../../../store/
 import { notFound, ServiceError } from '../../errors.ts';
 import type { WithLive } from '../worktrees/live.ts';
 import type { WithSetups } from '../worktrees/setup/setups.ts';
-import { bytesOf, readRecord, type Sent, writtenRecord } from './content.ts';
-import { changing, openWorktree, treeOf } from './place.ts';
+import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
+import { changingWorktree, openWorktree, treeOf } from './place.ts';
 import { tellEdit } from './told.ts';
 
-export interface Served<T> {
+export interface ServedFile<T> {
   file: T;
   etag: string;
 }
@@ -24,21 +24,21 @@ export const readFile = async (
   store: Store,
   caseId: string,
   path: string,
-): Promise<Served<EditorFile>> => {
+): Promise<ServedFile<EditorFile>> => {
   const worktree = await openWorktree(store, caseId);
   const file = await readTreeFile(treeOf(store, worktree), path);
   if (file === undefined) throw notFound('file', path);
-  return { file: readRecord(file), etag: etagOf(file.sha256) };
+  return { file: readEditorFile(file), etag: etagOf(file.sha256) };
 };
 
 /** Makes a file that must not be there yet, with the directories on the way: of two that do it at once one gets 409. */
-export const createFile = async (
+export const createEditorFile = async (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
   { path, ...sent }: Sent & { path: string },
-): Promise<Served<WrittenFile>> => {
-  const bytes = bytesOf(sent);
-  const file = await changing(service, caseId, async (tree) => {
+): Promise<ServedFile<WrittenFile>> => {
+  const bytes = contentBytes(sent);
+  const file = await changingWorktree(service, caseId, async (tree) => {
     const made = await createTreeFile(tree, path, bytes);
     if (made === undefined) {
       const there = isMadeAgain() ? await readTreeFile(tree, path) : undefined;
@@ -56,9 +56,9 @@ export const writeFile = async (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
   { path, ifMatch, ...sent }: Sent & { path: string; ifMatch: string | undefined },
-): Promise<Served<WrittenFile>> => {
-  const bytes = bytesOf(sent);
-  const file = await changing(service, caseId, async (tree) => {
+): Promise<ServedFile<WrittenFile>> => {
+  const bytes = contentBytes(sent);
+  const file = await changingWorktree(service, caseId, async (tree) => {
     const written = await replaceTreeFile(tree, path, { bytes, ifMatch });
     if (written === undefined) throw absent(path);
     tellEdit(service, caseId, { action: 'written', path });
@@ -73,7 +73,7 @@ export const deleteFile = (
   caseId: string,
   { path, ifMatch }: { path: string; ifMatch: string | undefined },
 ): Promise<void> =>
-  changing(service, caseId, async (tree) => {
+  changingWorktree(service, caseId, async (tree) => {
     const done = await removeFromTree(tree, path, ifMatch);
     if (done === 'absent') throw absent(path);
     if (done === 'not_empty') throw notEmpty(path);
@@ -86,7 +86,7 @@ export const rename = (
   caseId: string,
   { from, to }: { from: string; to: string },
 ): Promise<{ from: string; path: string }> =>
-  changing(service, caseId, async (tree) => {
+  changingWorktree(service, caseId, async (tree) => {
     const done = await moveInTree(tree, from, to);
     if (done === 'absent') throw absent(from);
     if (done === 'exists') throw exists(to);
@@ -95,12 +95,12 @@ export const rename = (
   });
 
 /** Makes a directory, with those on the way to it; 409 where something has that name. */
-export const makeDirectory = (
+export const makeEditorDirectory = (
   service: WithLive & WithSetups & WithStore,
   caseId: string,
   path: string,
 ): Promise<{ path: string }> =>
-  changing(service, caseId, async (tree) => {
+  changingWorktree(service, caseId, async (tree) => {
     if (!(await makeTreeFolder(tree, path))) {
       if (isMadeAgain() && (await listTreeFolder(tree, path, { limit: 1 })) !== undefined)
         return { path };

@@ -14,7 +14,7 @@ interface ListQuery {
 }
 
 /** A page of what is in a directory of the worktree, by name, with what git ignores marked: git is asked once. */
-export const listDirectory = async (
+export const listEditorDirectory = async (
   { store, git }: WithGit & WithStore,
   caseId: string,
   { path, ...page }: ListQuery,

@@ -27,7 +27,7 @@ export const treeOf = (
  * Runs a change of the operator's in the worktree. Steps of git in it are waited for. 409 while it is set up, and while
  * an agent reads it in Plan mode: what changes then is undone, whoever did it, and fails the session.
  */
-export const changing = <T>(
+export const changingWorktree = <T>(
   service: WithSetups & WithStore,
   caseId: string,
   work: (tree: Tree) => Promise<T>,

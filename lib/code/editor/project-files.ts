@@ -9,10 +9,10 @@ import type { WithConfig } from '../../config.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import { needProject } from '../../guard/trust/need.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { repositoryOf } from '../projects/project.ts';
+import { projectRepository } from '../projects/project.ts';
 import { repositoryFor } from '../projects/repository.ts';
-import { bytesOf, readRecord, type Sent } from './content.ts';
-import { exists, type Served } from './files.ts';
+import { contentBytes, readEditorFile, type Sent } from './content.ts';
+import { exists, type ServedFile } from './files.ts';
 import { treeOf } from './place.ts';
 
 /** With a content: makes a file in the project's own checkout, where there must be none. Without: reads one. */
@@ -20,14 +20,14 @@ export const projectFile = async (
   service: WithConfig & WithGit & WithStore,
   project: string,
   { path, content, encoding }: Partial<Sent> & { path: string },
-): Promise<Served<EditorFile> & { made: boolean }> => {
+): Promise<ServedFile<EditorFile> & { made: boolean }> => {
   const bytes =
-    content === undefined ? undefined : bytesOf({ content, ...(encoding && { encoding }) });
+    content === undefined ? undefined : contentBytes({ content, ...(encoding && { encoding }) });
   const tree = await treeOfProject(service, project);
   const file = await (bytes === undefined
     ? read(tree, path)
     : create(service.store, tree, { path, bytes }));
-  return { file: readRecord(file), etag: etagOf(file.sha256), made: bytes !== undefined };
+  return { file: readEditorFile(file), etag: etagOf(file.sha256), made: bytes !== undefined };
 };
 
 /** The files of a project's own checkout. 404 `not_found`, 422 `no_repository`. */
@@ -36,7 +36,7 @@ export const treeOfProject = async (
   project: string,
 ): Promise<Tree> => {
   needProject(service, project);
-  if (project !== 'default' && repositoryOf(service, project) === undefined)
+  if (project !== 'default' && projectRepository(service, project) === undefined)
     throw notFound('project', project);
   const repository = await repositoryFor(service, project);
   if (!repository.bare) return treeOf(service.store, { ...repository, path: repository.root });

@@ -1,5 +1,5 @@
 import { isEnded } from '../../../store/records/session.ts';
-import { listSessions } from '../../../store/sessions/sessions.ts';
+import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithLive } from '../worktrees/live.ts';
 
@@ -17,7 +17,7 @@ export const tellEdit = (
   caseId: string,
   edit: Edit,
 ): void => {
-  const open = (listSessions(store, caseId) ?? []).find(
+  const open = (sessionsOf(store, caseId) ?? []).find(
     ({ session }) =>
       session.elsewhere !== true && session.status !== 'queued' && !isEnded(session.status),
   );

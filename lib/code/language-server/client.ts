@@ -1,18 +1,18 @@
 /** Why a client's seat is taken away: what a WebSocket is closed with. */
-export interface Ending {
+export interface ClientEnding {
   code: number;
   reason: string;
 }
 
 /** A client of a shared server. */
-export interface Client {
+export interface EditorClient {
   /** Hears notifications, and is asked what the server asks of an editor. */
   readonly isEditor: boolean;
   /** False when it has more unread than it should: it says `drained` on its seat when it has read on. */
   deliver(message: Buffer): boolean;
   /** The server reads again. */
   resume(): void;
-  end(why: Ending): void;
+  end(why: ClientEnding): void;
 }
 
 export interface Seat {
@@ -31,10 +31,10 @@ export const CLOSED = {
   bad_message: 4002,
 } as const;
 
-export const TOO_SLOW: Ending = {
+export const TOO_SLOW: ClientEnding = {
   code: CLOSED.too_slow,
   reason: 'Too much was left unread: read on, or connect again',
 };
-export const ASKED: Ending = { code: CLOSED.asked, reason: 'exit' };
+export const ASKED: ClientEnding = { code: CLOSED.asked, reason: 'exit' };
 
-export const jsonOf = (message: object): Buffer => Buffer.from(JSON.stringify(message));
+export const messageBytes = (message: object): Buffer => Buffer.from(JSON.stringify(message));

@@ -2,17 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { list, record, text, type Wire } from '../../../base/wire.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import type { Tree } from '../../../store/tree/folder.ts';
-import { namesIn } from '../../../store/tree/path.ts';
+import { pathNames } from '../../../store/tree/path.ts';
 import { readTreeFile } from '../../../store/tree/read.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import { type Conversation, converse } from './converse.ts';
 import { DID_OPEN } from './documents.ts';
 import { uriOf } from './initialize.ts';
 import type { LanguageServerNeeds } from './needs.ts';
-import { type Scope, treeIn } from './root.ts';
+import { type FilesScope, treeIn } from './root.ts';
 import { serverFor } from './servers.ts';
 
-interface Cursor extends Scope {
+interface Cursor extends FilesScope {
   language: Language;
   path: string;
   /** From 0; the character in UTF-16 units. */
@@ -36,7 +36,7 @@ export const complete = async (
   const tree = await treeIn(service, cursor);
   const content = await contentOf(tree, cursor);
   const server = await serverFor(service, language, tree);
-  const uri = uriOf(`${tree.root}/${namesIn(path).join('/')}`);
+  const uri = uriOf(`${tree.root}/${pathNames(path).join('/')}`);
   const params = { textDocument: { uri }, position };
   return converse(service.languageServers, server, async (conversation) => {
     const languageId = languageOf(language, path);

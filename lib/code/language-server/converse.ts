@@ -1,7 +1,7 @@
 import { record, type Wire } from '../../../base/wire.ts';
-import { within } from '../../../base/within.ts';
+import { settlesWithin } from '../../../base/within.ts';
 import { ServiceError } from '../../errors.ts';
-import { type Client, jsonOf } from './client.ts';
+import { type EditorClient, messageBytes } from './client.ts';
 import type { LanguageServers } from './running.ts';
 import type { LanguageServer } from './server.ts';
 import { takeSeat } from './servers.ts';
@@ -28,7 +28,7 @@ export const converse = async <T>(
     gone = reject;
   });
   ended.catch(() => undefined);
-  const client: Client = {
+  const client: EditorClient = {
     isEditor: false,
     deliver: (message) => {
       const answer = record(JSON.parse(message.toString('utf8')));
@@ -42,13 +42,13 @@ export const converse = async <T>(
   const { answer_ms } = languageServers.limits;
   const ask = async (message: Wire): Promise<Wire> => {
     const answer = new Promise<Wire>((resolve) => waiting.set(JSON.stringify(message.id), resolve));
-    seat.receive(jsonOf(message));
+    seat.receive(messageBytes(message));
     const first = Promise.race([answer, ended]);
-    if (await within(first, answer_ms)) return first;
+    if (await settlesWithin(first, answer_ms)) return first;
     throw late(answer_ms);
   };
   try {
-    return await work({ ask, tell: (message) => void seat.receive(jsonOf(message)) });
+    return await work({ ask, tell: (message) => void seat.receive(messageBytes(message)) });
   } finally {
     seat.leave();
   }

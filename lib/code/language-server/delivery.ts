@@ -1,9 +1,9 @@
-import { type Client, TOO_SLOW } from './client.ts';
+import { type EditorClient, TOO_SLOW } from './client.ts';
 
 /** The way from a server to its clients. */
-export interface Delivery {
-  deliver(client: Client, message: Buffer): void;
-  drained(client: Client): void;
+export interface ClientMessages {
+  deliver(client: EditorClient, message: Buffer): void;
+  drained(client: EditorClient): void;
 }
 
 interface Source {
@@ -15,8 +15,8 @@ interface Source {
  * While a client has too much unread, nothing more is read from the server, so that neither side fills the memory. A
  * client that does not read on within `slow_ms` is put out: the others wait no longer.
  */
-export const createDelivery = (source: Source, slow_ms: number): Delivery => {
-  const stalled = new Map<Client, NodeJS.Timeout>();
+export const createClientMessages = (source: Source, slow_ms: number): ClientMessages => {
+  const stalled = new Map<EditorClient, NodeJS.Timeout>();
   return {
     deliver: (client, message) => {
       if (client.deliver(message) || stalled.has(client)) return;

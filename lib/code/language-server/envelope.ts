@@ -58,7 +58,7 @@ const entryAt = (message: Buffer, at: number): Entry => {
 const OF_ANSWERS = new Set(['result', 'error']);
 
 /** The id as JSON. */
-export const idOf = (message: Buffer, { id }: Envelope): string =>
+export const messageId = (message: Buffer, { id }: Envelope): string =>
   id === undefined ? 'null' : message.toString('utf8', id.from, id.to);
 
 /** The same message with another id. */

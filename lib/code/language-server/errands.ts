@@ -1,31 +1,31 @@
 import { list, record } from '../../../base/wire.ts';
-import { type Client, jsonOf } from './client.ts';
-import { type Envelope, idOf } from './envelope.ts';
+import { type EditorClient, messageBytes } from './client.ts';
+import { type Envelope, messageId } from './envelope.ts';
 
 /** What a server has asked of an editor. */
 interface Errands {
   /** Goes to the editor that answers and has been there longest; with none there, the answer is given here. */
-  give(message: Buffer, envelope: Envelope, clients: Iterable<Client>): Given;
+  give(message: Buffer, envelope: Envelope, clients: Iterable<EditorClient>): Given;
   /** Whether the client was asked this; its answer is taken once. */
-  isDone(client: Client, message: Buffer, envelope: Envelope): boolean;
+  isDone(client: EditorClient, message: Buffer, envelope: Envelope): boolean;
   /** The answers to what a client that goes was asked and has not answered. */
-  forget(client: Client): Buffer[];
+  forget(client: EditorClient): Buffer[];
 }
 
-type Given = { to: Client } | { answer: Buffer };
+type Given = { to: EditorClient } | { answer: Buffer };
 
 interface Errand {
-  client: Client;
+  client: EditorClient;
   message: Buffer;
   timer: NodeJS.Timeout;
 }
 
 /** What an editor has not answered after `patience_ms` is answered in its place: a server may wait for nothing else. */
-export const createErrands = (patience_ms: number, write: (answer: Buffer) => unknown): Errands => {
+export const createServerRequests = (patience_ms: number, write: (answer: Buffer) => unknown): Errands => {
   const asked = new Map<string, Errand>();
   // Who left something unanswered, and has answered nothing since.
-  const silent = new WeakSet<Client>();
-  const give = (client: Client, message: Buffer, id: string): void => {
+  const silent = new WeakSet<EditorClient>();
+  const give = (client: EditorClient, message: Buffer, id: string): void => {
     const late = (): void => {
       asked.delete(id);
       silent.add(client);
@@ -38,13 +38,13 @@ export const createErrands = (patience_ms: number, write: (answer: Buffer) => un
     give: (message, envelope, clients) => {
       for (const client of clients) {
         if (!client.isEditor || silent.has(client)) continue;
-        give(client, message, idOf(message, envelope));
+        give(client, message, messageId(message, envelope));
         return { to: client };
       }
       return { answer: answerTo(message) };
     },
     isDone: (client, message, envelope) => {
-      const id = idOf(message, envelope);
+      const id = messageId(message, envelope);
       silent.delete(client);
       const errand = asked.get(id);
       if (errand?.client !== client) return false;
@@ -73,9 +73,9 @@ const NOT_DONE = -32_601;
 const answerTo = (message: Buffer): Buffer => {
   const { id, method, params } = JSON.parse(message.toString('utf8'));
   const answer = ANSWERS[method]?.(params);
-  if (answer !== undefined) return jsonOf({ jsonrpc: '2.0', id, result: answer });
+  if (answer !== undefined) return messageBytes({ jsonrpc: '2.0', id, result: answer });
   const error = { code: NOT_DONE, message: `No editor is there for ${method}` };
-  return jsonOf({ jsonrpc: '2.0', id, error });
+  return messageBytes({ jsonrpc: '2.0', id, error });
 };
 
 const nothing = () => null;

@@ -1,21 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import { record, text } from '../../../base/wire.ts';
-import { ASKED, type Client, jsonOf, type Seat } from './client.ts';
-import type { Delivery } from './delivery.ts';
+import { ASKED, type EditorClient, messageBytes, type Seat } from './client.ts';
+import type { ClientMessages } from './delivery.ts';
 import { createDocuments, DID_CHANGE, DID_CLOSE, DID_OPEN, type Telling } from './documents.ts';
-import { type Envelope, EnvelopeError, idOf, readEnvelope } from './envelope.ts';
-import { createErrands } from './errands.ts';
+import { type Envelope, EnvelopeError, messageId, readEnvelope } from './envelope.ts';
+import { createServerRequests } from './errands.ts';
 import { initializeParams } from './initialize.ts';
 import { createRequests } from './requests.ts';
 
 /** The messages between one server and its clients. */
 interface Exchange {
-  readonly clients: ReadonlySet<Client>;
+  readonly clients: ReadonlySet<EditorClient>;
   /** Initialises the server, once for all clients. Rejects with what the server said against it. */
   greet(root: string): Promise<void>;
   /** One message of the server's. Throws when it is none. */
   hear(message: Buffer): void;
-  join(client: Client): Seat;
+  join(client: EditorClient): Seat;
 }
 
 /** Writes one message to the server; false when it should be waited for. */
@@ -23,11 +23,11 @@ type Write = (message: Buffer) => boolean;
 
 interface State {
   write: Write;
-  delivery: Delivery;
-  clients: Set<Client>;
+  delivery: ClientMessages;
+  clients: Set<EditorClient>;
   requests: ReturnType<typeof createRequests>;
-  errands: ReturnType<typeof createErrands>;
-  documents: ReturnType<typeof createDocuments<Client>>;
+  errands: ReturnType<typeof createServerRequests>;
+  documents: ReturnType<typeof createDocuments<EditorClient>>;
   /** What the server can do, as JSON: its answer to initialize. */
   abilities: string;
   greeted: (answer: Buffer) => void;
@@ -36,12 +36,12 @@ interface State {
 const GREETING = 0;
 
 /** `patience_ms`: how long an editor may leave a request of the server's unanswered. */
-export const createExchange = (write: Write, delivery: Delivery, patience_ms: number): Exchange => {
+export const createExchange = (write: Write, delivery: ClientMessages, patience_ms: number): Exchange => {
   const state: State = {
     ...{ write, delivery, clients: new Set(), abilities: 'null', greeted: () => undefined },
     requests: createRequests(),
-    errands: createErrands(patience_ms, write),
-    documents: createDocuments<Client>(),
+    errands: createServerRequests(patience_ms, write),
+    documents: createDocuments<EditorClient>(),
   };
   return {
     clients: state.clients,
@@ -58,11 +58,11 @@ const greet = (state: State, root: string): Promise<void> =>
       if (result === undefined)
         return reject(new Error(`refused to start: ${text(record(error).message) ?? 'no reason'}`));
       state.abilities = JSON.stringify(result);
-      state.write(jsonOf({ jsonrpc: '2.0', method: 'initialized', params: {} }));
+      state.write(messageBytes({ jsonrpc: '2.0', method: 'initialized', params: {} }));
       resolve();
     };
     const params = initializeParams(root);
-    state.write(jsonOf({ jsonrpc: '2.0', id: GREETING, method: 'initialize', params }));
+    state.write(messageBytes({ jsonrpc: '2.0', id: GREETING, method: 'initialize', params }));
   });
 
 const hear = (state: State, message: Buffer): void => {
@@ -82,7 +82,7 @@ const spread = (state: State, message: Buffer, { method }: Envelope): void => {
 const DIAGNOSTICS = 'textDocument/publishDiagnostics';
 
 // They are of the text that the server has: whoever has another would see them in the wrong places.
-const apartFrom = ({ clients, documents }: State, message: Buffer): Client[] => {
+const apartFrom = ({ clients, documents }: State, message: Buffer): EditorClient[] => {
   if (clients.size < 2) return [];
   return documents.apart(uriOf(JSON.parse(message.toString('utf8')).params?.uri));
 };
@@ -97,11 +97,11 @@ const hearErrand = (state: State, message: Buffer, envelope: Envelope): void => 
 
 const hearAnswer = (state: State, message: Buffer, envelope: Envelope): void => {
   const settled = state.requests.settle(message, envelope);
-  if (idOf(message, envelope) === String(GREETING)) state.greeted(message);
+  if (messageId(message, envelope) === String(GREETING)) state.greeted(message);
   else if (settled !== undefined) state.delivery.deliver(settled.client, settled.message);
 };
 
-const join = (state: State, client: Client): Seat => {
+const join = (state: State, client: EditorClient): Seat => {
   const { clients, delivery, documents, errands, requests, write } = state;
   clients.add(client);
   return {
@@ -116,7 +116,7 @@ const join = (state: State, client: Client): Seat => {
   };
 };
 
-const receive = (state: State, client: Client, message: Buffer): boolean => {
+const receive = (state: State, client: EditorClient, message: Buffer): boolean => {
   const envelope = readEnvelope(message);
   const { id, method } = envelope;
   if (method === undefined)
@@ -139,7 +139,7 @@ const warn = ({ documents, delivery }: State, uri: string): void => {
     type: WARNING,
     message: `Another editor has other unsaved text of ${uri}. ${HOW}`,
   };
-  const message = jsonOf({ jsonrpc: '2.0', method: 'window/showMessage', params });
+  const message = messageBytes({ jsonrpc: '2.0', method: 'window/showMessage', params });
   for (const client of documents.differing(uri, ({ isEditor }) => isEditor))
     delivery.deliver(client, message);
 };
@@ -152,9 +152,9 @@ const DOCUMENT = new Set([DID_OPEN, DID_CHANGE, DID_CLOSE]);
 const LIFE = new Set(['initialized', 'exit']);
 
 // The server is shared: it is initialised already, and not one client's to shut down.
-const request = (state: State, client: Client, message: Buffer, envelope: Envelope): boolean => {
+const request = (state: State, client: EditorClient, message: Buffer, envelope: Envelope): boolean => {
   const reply = (content: string): boolean => {
-    const id = idOf(message, envelope);
+    const id = messageId(message, envelope);
     state.delivery.deliver(client, Buffer.from(`{"jsonrpc":"2.0","id":${id},${content}}`));
     return true;
   };
@@ -166,7 +166,7 @@ const request = (state: State, client: Client, message: Buffer, envelope: Envelo
 };
 
 // What is asked of a file is asked of the text that the client has.
-const showFirst = (state: State, client: Client, message: Buffer): void => {
+const showFirst = (state: State, client: EditorClient, message: Buffer): void => {
   if (state.clients.size < 2) return;
   const { params } = JSON.parse(message.toString('utf8'));
   tell(state, state.documents.show(client, uriOf(params?.textDocument?.uri)));
@@ -181,7 +181,7 @@ const tell = (state: State, tellings: Telling[], asSent?: Buffer): boolean =>
       state.write(
         telling.asSent && asSent !== undefined
           ? asSent
-          : jsonOf({ jsonrpc: '2.0', method, params }),
+          : messageBytes({ jsonrpc: '2.0', method, params }),
       ),
     )
     .every(Boolean);

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { isInside } from '../../../base/path-contains.ts';
+import { pathContains } from '../../../base/path-contains.ts';
 import { settingsOf } from '../../../store/globals.ts';
 import type { Language } from '../../../store/records/settings.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -99,7 +99,7 @@ const refusal = (store: Store, program: string, root: string): string | undefine
 
 const lies = (dir: string, program: string): boolean => {
   try {
-    return isInside(dir, program);
+    return pathContains(dir, program);
   } catch {
     // A worktree whose directory is gone holds nothing.
     return false;

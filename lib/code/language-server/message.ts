@@ -3,14 +3,14 @@ import type { Language } from '../../../store/records/settings.ts';
 import { ServiceError } from '../../errors.ts';
 import { converse } from './converse.ts';
 import type { LanguageServerNeeds } from './needs.ts';
-import { type Scope, treeIn } from './root.ts';
+import { type FilesScope, treeIn } from './root.ts';
 import { serverFor } from './servers.ts';
 
 /** One message to the shared server, plain or as `message`: a request's answer, or undefined for a notification. */
 export const passMessage = async (
   service: LanguageServerNeeds,
   language: Language,
-  { case_id, project_id, message: wrapped, ...plain }: Scope & { message?: Wire },
+  { case_id, project_id, message: wrapped, ...plain }: FilesScope & { message?: Wire },
 ): Promise<Wire | undefined> => {
   const [message, at] = wrapped === undefined ? [record(plain), ''] : [wrapped, '/message'];
   const scope = { case_id, project_id };

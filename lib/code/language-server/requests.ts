@@ -1,34 +1,34 @@
-import { type Client, jsonOf } from './client.ts';
-import { type Envelope, idOf, withId } from './envelope.ts';
+import { type EditorClient, messageBytes } from './client.ts';
+import { type Envelope, messageId, withId } from './envelope.ts';
 
 const MOST_PENDING = 4096;
 
 /** What clients have asked a server and await an answer to. */
 interface Requests {
   /** The request with a number of the daemon's own for its id; undefined when too many are unanswered. */
-  pass(client: Client, message: Buffer, envelope: Envelope): Buffer | undefined;
+  pass(client: EditorClient, message: Buffer, envelope: Envelope): Buffer | undefined;
   /** Whose answer it is, with the id as that client wrote it; undefined when nobody waits for it any more. */
-  settle(message: Buffer, envelope: Envelope): { client: Client; message: Buffer } | undefined;
+  settle(message: Buffer, envelope: Envelope): { client: EditorClient; message: Buffer } | undefined;
   /** The client's $/cancelRequest, with the daemon's number in it. */
-  cancel(client: Client, message: Buffer): Buffer;
+  cancel(client: EditorClient, message: Buffer): Buffer;
   /** Nobody waits for the client's answers any more: the cancellations that tell the server so. */
-  forget(client: Client): Buffer[];
+  forget(client: EditorClient): Buffer[];
 }
 
 /** Two clients may use the same id: each request goes on with a number of its own, and its answer comes back with the id. */
 export const createRequests = (): Requests => {
-  const pending = new Map<number, { client: Client; id: string }>();
+  const pending = new Map<number, { client: EditorClient; id: string }>();
   // 0 is the daemon's own initialize.
   let last = 0;
   return {
     pass: (client, message, envelope) => {
       if (pending.size >= MOST_PENDING) return undefined;
       last += 1;
-      pending.set(last, { client, id: idOf(message, envelope) });
+      pending.set(last, { client, id: messageId(message, envelope) });
       return withId(message, envelope, String(last));
     },
     settle: (message, envelope) => {
-      const number = Number(idOf(message, envelope));
+      const number = Number(messageId(message, envelope));
       const request = pending.get(number);
       if (request === undefined) return undefined;
       pending.delete(number);
@@ -51,4 +51,4 @@ export const createRequests = (): Requests => {
 };
 
 const cancelling = (id: number): Buffer =>
-  jsonOf({ jsonrpc: '2.0', method: '$/cancelRequest', params: { id } });
+  messageBytes({ jsonrpc: '2.0', method: '$/cancelRequest', params: { id } });

@@ -7,7 +7,7 @@ import { openWorktree, treeOf } from '../editor/place.ts';
 import { treeOfProject } from '../editor/project-files.ts';
 
 /** Whose files are meant: exactly one of both. */
-export interface Scope {
+export interface FilesScope {
   case_id?: string | undefined;
   project_id?: string | undefined;
 }
@@ -15,7 +15,7 @@ export interface Scope {
 /** The files of a Work item's worktree, or of a project's own checkout. 404 where there is none, 400 without a name. */
 export const treeIn = async (
   service: WithConfig & WithGit & WithStore,
-  scope: Scope,
+  scope: FilesScope,
 ): Promise<Tree> => {
   const { case_id, project_id } = scope;
   if ((case_id === undefined) === (project_id === undefined))

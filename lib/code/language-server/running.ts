@@ -2,12 +2,12 @@ import type { LanguageServer } from './server.ts';
 
 /** The language servers that run: one for each language and directory, whoever asks. */
 export interface LanguageServers {
-  readonly running: Map<string, Place>;
-  readonly limits: Limits;
+  readonly running: Map<string, RunningServer>;
+  readonly limits: ServerLimits;
   closed: boolean;
 }
 
-export interface Limits {
+export interface ServerLimits {
   ready_ms: number;
   slow_ms: number;
   /** How long an editor may leave a request of the server's unanswered. */
@@ -21,7 +21,7 @@ export interface Limits {
   most: number;
 }
 
-export interface Place {
+export interface RunningServer {
   root: string;
   server: LanguageServer | undefined;
   opening: Promise<LanguageServer> | undefined;

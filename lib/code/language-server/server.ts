@@ -1,10 +1,10 @@
-import { within } from '../../../base/within.ts';
+import { settlesWithin } from '../../../base/within.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Runs } from '../../tools/process/runs.ts';
 import { type Exit, type Program, startProgram } from '../../tools/process/spawn.ts';
-import { CLOSED, type Client, type Ending, type Seat } from './client.ts';
-import { createDelivery } from './delivery.ts';
+import { CLOSED, type EditorClient, type ClientEnding, type Seat } from './client.ts';
+import { createClientMessages } from './delivery.ts';
 import { createExchange } from './exchange.ts';
 import { createFrameReader, headerOf } from './frames.ts';
 
@@ -30,7 +30,7 @@ interface ServerSpec {
 export interface LanguageServer {
   readonly marker: string;
   readonly root: string;
-  readonly clients: ReadonlySet<Client>;
+  readonly clients: ReadonlySet<EditorClient>;
   /** Resolves when it has been initialised. Rejects with 503 `unavailable`, or 504 `tool_timeout`. */
   readonly ready: Promise<void>;
   /** Never rejects. When it has settled, no process of it is alive, and its clients have been told. */
@@ -39,8 +39,8 @@ export interface LanguageServer {
   readySince(): number;
   /** What is written to it and not read by it yet, in bytes. */
   unread(): number;
-  join(client: Client): Seat;
-  end(why: Ending): Promise<void>;
+  join(client: EditorClient): Seat;
+  end(why: ClientEnding): Promise<void>;
 }
 
 /** Starts a language server and initialises it; clients share it, each with its own ids and its own open files. */
@@ -48,10 +48,10 @@ export const startLanguageServer = (spec: ServerSpec): LanguageServer => {
   const { argv, root, env, marker, runs, ready_ms, slow_ms } = spec;
   const { loopback, sandboxed, patience_ms } = spec;
   const program = startProgram({ argv, cwd: root, env, marker, runs, loopback, sandboxed });
-  const delivery = createDelivery(program.stdout, slow_ms);
+  const delivery = createClientMessages(program.stdout, slow_ms);
   const exchange = createExchange(writerTo(program), delivery, patience_ms);
-  let ending: Ending | undefined;
-  const end = async (why: Ending): Promise<void> => {
+  let ending: ClientEnding | undefined;
+  const end = async (why: ClientEnding): Promise<void> => {
     ending ??= why;
     await program.end();
   };
@@ -115,7 +115,7 @@ const readFrom = (
 };
 
 // A reason of a WebSocket's end has room for 123 bytes.
-const badMessage = (what: string): Ending => ({
+const badMessage = (what: string): ClientEnding => ({
   code: CLOSED.bad_message,
   reason: `The language server does not keep to the protocol: ${what}`.slice(0, 120),
 });
@@ -131,9 +131,9 @@ const asReason = (words: string): string => words.replace(/[^\x20-\x7e]/g, '?').
 const greeting = async (
   first: Promise<void>,
   ready_ms: number,
-  end: (why: Ending) => Promise<void>,
+  end: (why: ClientEnding) => Promise<void>,
 ): Promise<void> => {
-  if (!(await within(first, ready_ms))) {
+  if (!(await settlesWithin(first, ready_ms))) {
     await end(badMessage('initialize was not answered'));
     throw new ServiceError(
       'tool_timeout',

@@ -10,16 +10,16 @@ import type { WithLog } from '../../log.ts';
 import type { OpenNetwork } from '../../sandbox/egress/networks.ts';
 import type { WithSandbox } from '../../sandbox/sandbox.ts';
 import type { Environment } from '../../tools/process/environment.ts';
-import { sweep } from '../../tools/process/process-tree.ts';
+import { killRun } from '../../tools/process/process-tree.ts';
 import { otherWorktrees } from '../worktrees/read.ts';
-import { CLOSED, type Client, type Seat } from './client.ts';
+import { CLOSED, type EditorClient, type Seat } from './client.ts';
 import { findServer, serverEnvironment } from './find.ts';
 import type { LanguageServerNeeds } from './needs.ts';
-import type { LanguageServers, Limits, Place } from './running.ts';
+import type { LanguageServers, ServerLimits, RunningServer } from './running.ts';
 import { type LanguageServer, startLanguageServer } from './server.ts';
 import { withNetwork } from './with-network.ts';
 
-const LIMITS: Limits = {
+const LIMITS: ServerLimits = {
   ready_ms: 60_000,
   slow_ms: 10_000,
   patience_ms: 2000,
@@ -30,7 +30,7 @@ const LIMITS: Limits = {
 };
 const LONGEST_PAUSE_MS = 60_000;
 
-export const createLanguageServers = (limits: Partial<Limits> = {}): LanguageServers => ({
+export const createLanguageServers = (limits: Partial<ServerLimits> = {}): LanguageServers => ({
   running: new Map(),
   limits: { ...LIMITS, ...limits },
   closed: false,
@@ -66,7 +66,7 @@ export const serverFor = async (
 export const takeSeat = (
   { running, limits }: LanguageServers,
   server: LanguageServer,
-  client: Client,
+  client: EditorClient,
 ): Seat => {
   const place = [...running.values()].find((one) => one.server === server);
   clearTimeout(place?.idle);
@@ -98,13 +98,13 @@ export const closeLanguageServers = async (servers: LanguageServers): Promise<vo
 /** Ends what a former life of the daemon left running. */
 export const sweepLanguageServers = async ({ store, log }: WithLog & WithStore): Promise<void> => {
   for (const marker of serverMarkers(store.layout)) {
-    const killed = await sweep(marker);
+    const killed = await killRun(marker);
     if (killed > 0) log.warn({ killed }, 'A language server of a former daemon was ended');
     forgetServer(store.layout, marker);
   }
 };
 
-const newPlace = (root: string): Place => ({
+const newPlace = (root: string): RunningServer => ({
   ...{ root, server: undefined, opening: undefined, failures: 0, not_before: 0 },
   ...{ last_words: '', idle: undefined },
 });
@@ -118,7 +118,7 @@ const refuseTooMany = ({ running, limits }: LanguageServers): void => {
   );
 };
 
-const refuseSoon = ({ not_before, last_words }: Place): void => {
+const refuseSoon = ({ not_before, last_words }: RunningServer): void => {
   const left = Math.ceil((not_before - performance.now()) / 1000);
   if (left <= 0) return;
   throw new ServiceError(
@@ -132,7 +132,7 @@ const start = async (
   service: LanguageServerNeeds,
   language: Language,
   tree: Tree,
-  place: Place,
+  place: RunningServer,
 ): Promise<LanguageServer> => {
   const { languageServers, store } = service;
   const { argv } = await findServer(service, language, tree.root);
@@ -163,7 +163,7 @@ const start = async (
   return server;
 };
 
-const failed = (place: Place, lived_ms: number, { pause_ms }: Limits): void => {
+const failed = (place: RunningServer, lived_ms: number, { pause_ms }: ServerLimits): void => {
   place.failures = lived_ms > LONGEST_PAUSE_MS ? 1 : place.failures + 1;
   // Whoever fell over once is started again at once.
   if (place.failures < 2) return;
@@ -191,7 +191,7 @@ const shutIn = (
   return { argv: sandbox.wrap(argv, view), env: { ...env, ...network.env }, loopback };
 };
 
-const rest = (place: Place, { idle_ms }: Limits): void => {
+const rest = (place: RunningServer, { idle_ms }: ServerLimits): void => {
   const { server } = place;
   clearTimeout(place.idle);
   if (server === undefined || server.clients.size > 0) return;
@@ -199,7 +199,7 @@ const rest = (place: Place, { idle_ms }: Limits): void => {
   place.idle.unref();
 };
 
-const endAll = async (places: Place[], why: string): Promise<void> => {
+const endAll = async (places: RunningServer[], why: string): Promise<void> => {
   await Promise.all(places.map(({ server }) => server?.end(daemonEnds(why))));
   // One that was being started ends as soon as it is there.
   await Promise.allSettled(places.map(({ opening }) => opening));

@@ -1,8 +1,8 @@
 import type { WebSocket } from 'ws';
 import type { Language } from '../../../store/records/settings.ts';
-import { CLOSED, type Client, type Ending } from './client.ts';
+import { CLOSED, type EditorClient, type ClientEnding } from './client.ts';
 import type { LanguageServerNeeds } from './needs.ts';
-import { type Scope, treeIn } from './root.ts';
+import { type FilesScope, treeIn } from './root.ts';
 import { serverFor, takeSeat } from './servers.ts';
 
 const FULL = 1_048_576;
@@ -12,7 +12,7 @@ const EMPTY = 131_072;
 export const openBridge = async (
   service: LanguageServerNeeds,
   language: Language,
-  scope: Scope,
+  scope: FilesScope,
 ): Promise<(socket: WebSocket) => void> => {
   const server = await serverFor(service, language, await treeIn(service, scope));
   return (socket) => {
@@ -22,7 +22,7 @@ export const openBridge = async (
       full = false;
       seat.drained();
     };
-    const client: Client = {
+    const client: EditorClient = {
       isEditor: true,
       deliver: (message) => {
         if (socket.readyState !== socket.OPEN) return true;
@@ -53,7 +53,7 @@ export const openBridge = async (
 };
 
 // Its close frame waits behind what is unread; after half a minute ws gives up and cuts the connection.
-const close = (socket: WebSocket, { code, reason }: Ending): void => {
+const close = (socket: WebSocket, { code, reason }: ClientEnding): void => {
   socket.resume();
   socket.close(code, reason);
 };

@@ -1,26 +1,26 @@
 import type { Detection, RemoteRepository } from '../../../store/records/code-host.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
-import type { Address } from '../../codehost/remote-url.ts';
+import type { RemoteUrl } from '../../codehost/remote-url.ts';
 import { repositoryNamed } from '../../codehost/repository-name.ts';
 import { ServiceError } from '../../errors.ts';
 import type { RemoteSettings } from '../../tools/git/read/remotes.ts';
 
 /** A remote, and the repository that it fetches from and pushes to. */
-export interface Known {
+export interface KnownRemote {
   name: string;
   /** Without credentials, as the next one. */
   url: string;
   push_url: string;
-  at: Address;
-  push: Address;
+  at: RemoteUrl;
+  push: RemoteUrl;
 }
 
 interface Given {
   project: string;
   settings: CodeHostSettings;
   configured: RemoteSettings;
-  known: readonly Known[];
+  known: readonly KnownRemote[];
   /** Which is to be pushed. */
   branch: string | undefined;
 }
@@ -29,7 +29,7 @@ interface Given {
  * Of the remotes that lead to a code host the one that pull requests go to, and the one that is pushed to. In this order:
  * the settings; what was said to gh; a remote called upstream, github or origin; the first.
  */
-export const choose = (given: Given): Detection => {
+export const chooseRemotes = (given: Given): Detection => {
   const candidates = given.known.flatMap(({ name, url, at }) => repositoryAt(at, name, url));
   const said = saidBase(given, candidates);
   const base = said ?? likeliest(candidates);
@@ -43,7 +43,7 @@ export const choose = (given: Given): Detection => {
   };
 };
 
-const repositoryAt = (at: Address, remote: string, url: string): RemoteRepository[] => {
+const repositoryAt = (at: RemoteUrl, remote: string, url: string): RemoteRepository[] => {
   if ('why' in at) return [];
   const { host, owner, name } = at;
   return [{ host, owner, name, remote, url }];

@@ -2,7 +2,7 @@ import { settingsOf } from '../../../store/globals.ts';
 import type { Detection } from '../../../store/records/code-host.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { WithStore } from '../../../store/store.ts';
-import { type Address, addressIn } from '../../codehost/remote-url.ts';
+import { type RemoteUrl, addressIn } from '../../codehost/remote-url.ts';
 import type { Config, WithConfig } from '../../config.ts';
 import { needCodeHost, needProject } from '../../guard/trust/need.ts';
 import {
@@ -11,11 +11,11 @@ import {
   remoteSettings,
 } from '../../tools/git/read/remotes.ts';
 import { redacted } from '../../tools/git/run/error.ts';
-import type { Place, Runner, WithGit } from '../../tools/git/run/git.ts';
+import type { GitPlace, Runner, WithGit } from '../../tools/git/run/git.ts';
 import { cleanEnvironment, loginEnvironment } from '../../tools/process/environment.ts';
 import { createGh } from '../../tools/process/gh.ts';
 import { sshHost } from '../../tools/process/ssh.ts';
-import { choose, type Known } from './choose.ts';
+import { chooseRemotes, type KnownRemote } from './choose.ts';
 import { findProjectRepository, repositoryFor } from './repository.ts';
 
 /** A project, and what is known of it without asking anybody. */
@@ -25,7 +25,7 @@ interface Ground {
   settings: CodeHostSettings;
   project: string;
   /** Its git repository; a project whose repository on the host is in the settings needs none. */
-  place: Place | undefined;
+  place: GitPlace | undefined;
   /** Which is to be pushed. */
   branch?: string | undefined;
 }
@@ -57,7 +57,7 @@ export const detectOn = async (ground: Ground): Promise<Detection> => {
   const configured = place === undefined ? NONE : await remoteSettings(git, place);
   const isHost = hostsOf(env, settings);
   const known = await Promise.all(configured.remotes.map((remote) => know(env, remote, isHost)));
-  return choose({ project, settings, configured, known, branch });
+  return chooseRemotes({ project, settings, configured, known, branch });
 };
 
 const NONE: RemoteSettings = { remotes: [], push_default: undefined, push_remotes: new Map() };
@@ -78,9 +78,9 @@ const know = async (
   source: Config['env'],
   remote: ConfiguredRemote,
   isHost: IsHost,
-): Promise<Known> => {
+): Promise<KnownRemote> => {
   const env = cleanEnvironment(source, loginEnvironment(source));
-  const settle = async (address: Address): Promise<Address> => {
+  const settle = async (address: RemoteUrl): Promise<RemoteUrl> => {
     if ('why' in address || isHost(address.host)) return address;
     const meant = address.by === 'ssh' ? await sshHost(address.host, env) : undefined;
     const host = meant === 'ssh.github.com' ? 'github.com' : meant;
@@ -95,11 +95,11 @@ const know = async (
 };
 
 /** What git makes of the URL, where that leads anywhere; else what is wrong with the URL as it is written. */
-const firstOf = async (written: Address, rewritten: Promise<Address>): Promise<Address> => {
+const firstOf = async (written: RemoteUrl, rewritten: Promise<RemoteUrl>): Promise<RemoteUrl> => {
   const address = await rewritten;
   return 'why' in address ? written : address;
 };
 
-const unknown = (host: string): Address => ({
+const unknown = (host: string): RemoteUrl => ({
   why: `is on ${host}, which is not known as a code host: name it in workspace.md as the host under codehost, or log in to it with gh`,
 });

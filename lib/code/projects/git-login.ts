@@ -3,11 +3,11 @@ import type { WithStore } from '../../../store/store.ts';
 import type { CodeHost, WithCodeHost } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { type Address, addressOf } from '../../tools/git/remote/remote-address.ts';
+import { type RemoteAddress, addressOf } from '../../tools/git/remote/remote-address.ts';
 import type { Remote } from '../../tools/git/remote/talk.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
-import { itemOf } from './item.ts';
+import { getItem } from './item.ts';
 
 interface Login {
   place: Checkout;
@@ -43,8 +43,8 @@ export const withLogin = async <T>(
 const tokenFor = async (
   codeHost: () => CodeHost,
   { host }: Login,
-  { url }: Address,
-): Promise<Address['credentials']> => {
+  { url }: RemoteAddress,
+): Promise<RemoteAddress['credentials']> => {
   const known = typeof host === 'string' ? host : await host();
   return known !== undefined && isAt(url, known) ? codeHost().gitLogin(known) : undefined;
 };
@@ -65,7 +65,7 @@ const hostOfRemote = async (
   { case_id, branch }: WorktreeRecord,
   remote: string,
 ): Promise<string | undefined> => {
-  const { project } = await itemOf(service.store, case_id);
+  const { project } = await getItem(service.store, case_id);
   try {
     const { push, candidates } = await detect(service, project, branch);
     return [push, ...candidates].find((each) => each.remote === remote)?.host;

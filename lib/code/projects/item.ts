@@ -4,7 +4,7 @@ import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
 
 /** The Work item as it is on disk this moment. 404 when there is none. */
-export const itemOf = async (store: Store, caseId: string): Promise<Case> => {
+export const getItem = async (store: Store, caseId: string): Promise<Case> => {
   const item = await readCase(store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
   return item;

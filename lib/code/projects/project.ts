@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors.ts';
 import { needProject } from '../../guard/trust/need.ts';
 
 /** The repository of a project: the settings' `projects`, where `--repo` names the default. Undefined when it has none. */
-export const repositoryOf = (
+export const projectRepository = (
   { store, config }: WithConfig & WithStore,
   project: string,
 ): string | undefined => {
@@ -22,7 +22,7 @@ export const checkProject = (
   if (
     project === undefined ||
     project === 'default' ||
-    repositoryOf(service, project) !== undefined
+    projectRepository(service, project) !== undefined
   )
     return;
   throw new ServiceError(

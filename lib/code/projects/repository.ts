@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors.ts';
 import { needProject } from '../../guard/trust/need.ts';
 import { findRepository, type Repository } from '../../tools/git/read/repository.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { repositoryOf } from './project.ts';
+import { projectRepository } from './project.ts';
 
 /**
  * The repository of a project. A path in the settings that is not absolute starts at the workspace. 422 `trust_needed` for
@@ -16,7 +16,7 @@ export const repositoryFor = async (
   project: string,
 ): Promise<Repository> => {
   needProject(service, project);
-  const named = repositoryOf(service, project);
+  const named = projectRepository(service, project);
   if (named === undefined) {
     throw new ServiceError(
       'no_repository',
@@ -43,7 +43,7 @@ export const findProjectRepository = async (
   service: WithConfig & WithGit & WithStore,
   project: string,
 ): Promise<Repository | undefined> => {
-  const named = repositoryOf(service, project);
+  const named = projectRepository(service, project);
   if (named === undefined) return undefined;
   return findRepository(service.git, resolve(service.store.layout.root, named));
 };

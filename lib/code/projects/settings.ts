@@ -7,7 +7,7 @@ import type {
 } from '../../../store/records/codehost-settings.ts';
 import type { Settings } from '../../../store/records/settings.ts';
 import { incomingSecrets, setIncomingSecret } from '../../../store/secrets.ts';
-import { changedSince, changeSettings, currentSettings } from '../../../store/settings.ts';
+import { settingsChanged, changeSettings, currentSettings } from '../../../store/settings.ts';
 import type { Store } from '../../../store/store.ts';
 import { GITHUB, wrongApi } from '../../codehost/github/address.ts';
 import { TIMEOUT_S } from '../../codehost/github/client.ts';
@@ -52,7 +52,7 @@ export const changeCodeHostSettings = (
   refuseWrong(change);
   return store.turns.take(lockOn.codehostSettings(), async () => {
     const { served, file } = await current(store);
-    if (ifMatch !== undefined && ifMatch !== served.etag) throw changedSince();
+    if (ifMatch !== undefined && ifMatch !== served.etag) throw settingsChanged();
     const changes = Object.fromEntries(
       Object.entries(change).map(([name, value]) => [name, value ?? undefined]),
     );

@@ -1,13 +1,13 @@
 import { storeFiles } from '../../tools/git/read/blobs.ts';
 import type { Runner, Worktree } from '../../tools/git/run/git.ts';
-import type { Snapshot } from '../snapshots/snapshot.ts';
+import type { WorktreeSnapshot } from '../snapshots/snapshot.ts';
 import type { Unmerged } from './unmerged.ts';
 
 /** Those of these files that are as they were in a snapshot: content, mode, link, or not there at all. */
 export const asTheyWere = async (
   git: Runner,
   worktree: Worktree,
-  { commit }: Pick<Snapshot, 'commit'>,
+  { commit }: Pick<WorktreeSnapshot, 'commit'>,
   files: readonly Unmerged[],
 ): Promise<Unmerged[]> => {
   if (files.length === 0) return [];

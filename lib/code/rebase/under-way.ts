@@ -1,4 +1,4 @@
-import { type KeptConflict, openConflict } from '../../../store/conflicts.ts';
+import { type StoredConflict, openConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
@@ -6,7 +6,7 @@ import type { RebaseState } from '../../tools/git/write/rebase.ts';
 import { findWorktree } from '../worktrees/read.ts';
 
 /** The rebase that the daemon began in the Work item's worktree, and that has not ended. It throws `unreadable_record`. */
-export const rebaseUnderWay = (store: Store, caseId: string): KeptConflict | undefined => {
+export const rebaseUnderWay = (store: Store, caseId: string): StoredConflict | undefined => {
   const open = openConflict(store, caseId);
   if (open === undefined) return undefined;
   const worktree = findWorktree(store, caseId);
@@ -14,13 +14,13 @@ export const rebaseUnderWay = (store: Store, caseId: string): KeptConflict | und
 };
 
 /** Whether it was begun in this worktree, and not in one that was there before. */
-export const isOf = ({ matter }: KeptConflict, { created_at }: WorktreeRecord): boolean =>
+export const isOf = ({ matter }: StoredConflict, { created_at }: WorktreeRecord): boolean =>
   matter.worktree_created_at === created_at;
 
 /** Whether what git is in the middle of is that rebase, and not another that somebody began since. */
-export const isOurs = (
+export const isThisRebase = (
   { branch, onto, orig_head }: RebaseState,
-  { matter }: KeptConflict,
+  { matter }: StoredConflict,
 ): boolean =>
   branch === `refs/heads/${matter.branch}` &&
   onto === matter.onto_commit &&

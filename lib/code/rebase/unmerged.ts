@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { blobOf } from '../../tools/git/read/working-files.ts';
 import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import { nulls, onDisk, onIndexFile } from '../../tools/git/run/index-file.ts';
-import type { Snapshot } from '../snapshots/snapshot.ts';
+import type { WorktreeSnapshot } from '../snapshots/snapshot.ts';
 
 /** One version of a file in conflict. */
 interface Stage {
@@ -41,7 +41,7 @@ export const unmergedFiles = async (git: Runner, worktree: Worktree): Promise<Un
 export const unmergedIn = async (
   git: Runner,
   worktree: Worktree,
-  { commit }: Pick<Snapshot, 'commit'>,
+  { commit }: Pick<WorktreeSnapshot, 'commit'>,
 ): Promise<Unmerged[]> => {
   const index = await blobOf(git, worktree, `${commit}:index`);
   const output = await onIndexFile(git, worktree, index, (run) => run(LIST));
@@ -152,7 +152,7 @@ const emptyBlob = async (git: Runner, worktree: Worktree): Promise<string> => {
 };
 
 /** Stages these files as they are on disk, one that is gone as deleted, and nothing else. */
-export const stageFiles = async (
+export const stageConflictFiles = async (
   git: Runner,
   worktree: Worktree,
   files: readonly Unmerged[],

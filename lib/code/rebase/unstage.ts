@@ -1,12 +1,12 @@
-import type { KeptConflict } from '../../../store/conflicts.ts';
+import type { StoredConflict } from '../../../store/conflicts.ts';
 import { changeConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { rebaseState } from '../../tools/git/write/rebase.ts';
 import { putIndex } from '../snapshots/restore.ts';
-import { indexDiffers, readSnapshot } from '../snapshots/snapshot.ts';
-import { isOurs, rebaseUnderWay } from './under-way.ts';
+import { indexDiffers, readWorktreeSnapshot } from '../snapshots/snapshot.ts';
+import { isThisRebase, rebaseUnderWay } from './under-way.ts';
 
 /** What a session about conflicts did beyond its task: it was put right (`undone`), or cannot be (`broken`), as a sentence. */
 interface Overstepped {
@@ -29,7 +29,7 @@ export const unstage = async (
     await changeConflict(store, conflict, { step: 'interrupted', line: BROKEN });
     return { broken: BROKEN };
   }
-  const kept = await readSnapshot(git, worktree, conflict.matter.conflicted);
+  const kept = await readWorktreeSnapshot(git, worktree, conflict.matter.conflicted);
   if (!(await indexDiffers(git, worktree, kept))) return {};
   await git.turn(worktree.common_dir, async (run) => {
     await putIndex({ run }, worktree, kept);
@@ -47,10 +47,10 @@ const BROKEN =
 const isStill = async (
   git: Git,
   worktree: WorktreeRecord,
-  conflict: KeptConflict,
+  conflict: StoredConflict,
 ): Promise<boolean> => {
   const state = await rebaseState(git, worktree);
   const { stopped } = conflict.matter;
-  if (state === undefined || !isOurs(state, conflict)) return false;
+  if (state === undefined || !isThisRebase(state, conflict)) return false;
   return state.stop.head === stopped?.head && state.stop.number === stopped.number;
 };

@@ -2,7 +2,7 @@ import { ServiceError } from '../../errors.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
 import type { Checkout, Git, Runner } from '../../tools/git/run/git.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { WorktreeSnapshot } from './snapshot.ts';
 
 const ROOM = 'refs/dossier/recovered/';
 const NOTE = 'dossier.json';
@@ -11,7 +11,7 @@ interface Keeping {
   /** The end of the ref's name, `<whose>-<when>`; with a number where one is there already. */
   name: string;
   /** What is kept, with the commits below it; without one the commits alone. */
-  state?: Snapshot;
+  state?: WorktreeSnapshot;
   head: string | null;
   /** Goes with it, as JSON. */
   note: object;

@@ -10,13 +10,13 @@ import {
   type Comparison,
   changedFiles,
   difference,
-  keep,
+  keepPicture,
   type Pair,
   patchBetween,
-  type Snapshot,
+  type WorktreeSnapshot,
 } from './snapshot.ts';
 
-export interface Found {
+export interface RestoreFindings {
   /** What had changed since the snapshot. */
   undone: Comparison;
   /** The working files' part of it as a patch. */
@@ -25,7 +25,7 @@ export interface Found {
   kept_ref: string | null;
 }
 
-export interface Restored extends Found {
+export interface Restored extends RestoreFindings {
   /** What still differs: nothing, unless a repository was made inside the worktree or the like. */
   left: Comparison;
 }
@@ -38,14 +38,14 @@ export interface Restored extends Found {
 export const restore = (
   git: Git,
   worktree: Worktree,
-  before: Snapshot,
-  beforeUndoing: (found: Found) => Promise<void> = async () => undefined,
+  before: WorktreeSnapshot,
+  beforeUndoing: (found: RestoreFindings) => Promise<void> = async () => undefined,
 ): Promise<Restored> =>
   git.turn(worktree.common_dir, async (run) => {
     const now = { run };
     const tampered = !before.tampered && (await isTampered(worktree));
     if (tampered) await relink(worktree);
-    const after = await keep(now, worktree, 'undone');
+    const after = await keepPicture(now, worktree, 'undone');
     const pair = { before, after };
     const found = await difference(now, worktree, pair);
     const undone = { ...found, tampered, changed: found.changed || tampered };

@@ -1,7 +1,7 @@
 import { status } from '../../tools/git/read/status.ts';
-import type { Git, Run, Worktree } from '../../tools/git/run/git.ts';
+import type { Git, RunGit, Worktree } from '../../tools/git/run/git.ts';
 import { onIndexCopy } from '../../tools/git/run/index-file.ts';
-import { ownerOf } from './owner.ts';
+import { refOwner } from './owner.ts';
 
 /** Uncommitted changes as a commit: git's own `cherry-pick --no-commit` brings it back, and so does `bringBack`. */
 interface SetAside {
@@ -22,7 +22,7 @@ export const setAside = (git: Git, worktree: Worktree, id: string): Promise<SetA
     });
     const index = await commitTree(run, worktree, { tree: staged, parents: ['HEAD'] });
     const commit = await commitTree(run, worktree, { tree: files, parents: ['HEAD', index] });
-    const ref = `refs/dossier/set-aside/${ownerOf(worktree)}${id}`;
+    const ref = `refs/dossier/set-aside/${refOwner(worktree)}${id}`;
     await run(worktree, ['update-ref', ref, commit]);
     await run(worktree, ['reset', '--quiet', '--hard']);
     return { ref, commit };
@@ -49,7 +49,7 @@ export const bringBack = (git: Git, worktree: Worktree, kept: SetAside): Promise
 
 // A three-way merge needs a commit whose parent is where the changes were made: one with the files of HEAD.
 const merged = async (
-  run: Run,
+  run: RunGit,
   worktree: Worktree,
   changes: string,
 ): Promise<string | undefined> => {
@@ -67,7 +67,7 @@ const NAMES = {
 };
 
 const commitTree = (
-  run: Run,
+  run: RunGit,
   worktree: Worktree,
   { tree, parents }: { tree: string; parents: readonly string[] },
 ): Promise<string> => {
@@ -75,7 +75,7 @@ const commitTree = (
   return text(run, worktree, ['commit-tree', ...from, '-m', 'dossier: set aside', tree]);
 };
 
-const text = async (run: Run, worktree: Worktree, args: readonly string[]): Promise<string> => {
+const text = async (run: RunGit, worktree: Worktree, args: readonly string[]): Promise<string> => {
   const { stdout } = await run(worktree, args, { read: true, env: NAMES });
   return stdout.toString('latin1').trim();
 };

@@ -7,11 +7,11 @@ import type { Checkout, Git, Runner, Worktree } from '../../tools/git/run/git.ts
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { textAsText } from '../../tools/git/run/text-as-text.ts';
 import { type GitFiles, storeGitFiles } from '../../tools/git/write/git-files.ts';
-import { ownerOf } from './owner.ts';
+import { refOwner } from './owner.ts';
 import { indexHash, type Picture, takePicture } from './picture.ts';
 
 /** A picture whose objects are kept under a ref of the repository. Plain data: it may be written to a file. */
-export interface Snapshot extends Picture {
+export interface WorktreeSnapshot extends Picture {
   ref: string;
   commit: string;
   /** Not compared: git itself writes them over as it goes. */
@@ -41,18 +41,18 @@ export const snapshot = (
   git: Git,
   worktree: Worktree,
   kind: Kind = 'snapshots',
-): Promise<Snapshot> => git.turn(worktree.common_dir, (run) => keep({ run }, worktree, kind));
+): Promise<WorktreeSnapshot> => git.turn(worktree.common_dir, (run) => keepPicture({ run }, worktree, kind));
 
-type KeptPicture = Omit<Snapshot, 'ref' | 'commit'>;
+type KeptPicture = Omit<WorktreeSnapshot, 'ref' | 'commit'>;
 
 type Kind = 'snapshots' | 'undone' | 'conflicted';
 
 /** A snapshot by its commit alone, whose message has all that is not in its files. 502 `git_failed` once it is gone. */
-export const readSnapshot = async (
+export const readWorktreeSnapshot = async (
   git: Runner,
   worktree: Worktree,
-  { ref, commit }: Pick<Snapshot, 'ref' | 'commit'>,
-): Promise<Snapshot> => {
+  { ref, commit }: Pick<WorktreeSnapshot, 'ref' | 'commit'>,
+): Promise<WorktreeSnapshot> => {
   return { ...(await readPicture(git, worktree, commit)), ref, commit };
 };
 
@@ -71,16 +71,16 @@ export const readPicture = async (
 export const dropSnapshot = async (
   git: Runner,
   worktree: Worktree,
-  { ref }: Pick<Snapshot, 'ref'>,
+  { ref }: Pick<WorktreeSnapshot, 'ref'>,
 ): Promise<void> => {
   await git.run(worktree, ['update-ref', '-d', ref]);
 };
 
 /** What changed in the worktree since the snapshot. Changes nothing. */
-export const compare = async (
+export const compareSnapshot = async (
   git: Runner,
   worktree: Worktree,
-  before: Snapshot,
+  before: WorktreeSnapshot,
 ): Promise<Comparison> => {
   try {
     return await difference(git, worktree, { before, after: await takePicture(git, worktree) });
@@ -104,12 +104,12 @@ const TAMPERED: Comparison = {
 };
 
 /** A picture of now, kept under `refs/dossier/<kind>/<id>`. For use inside a turn. */
-export const keep = async (git: Runner, worktree: Worktree, kind: Kind): Promise<Snapshot> => {
+export const keepPicture = async (git: Runner, worktree: Worktree, kind: Kind): Promise<WorktreeSnapshot> => {
   const picture = {
     ...(await takePicture(git, worktree)),
     git_files: await storeGitFiles(git, worktree),
   };
-  const ref = `refs/dossier/${kind}/${ownerOf(worktree)}${randomUUID()}`;
+  const ref = `refs/dossier/${kind}/${refOwner(worktree)}${randomUUID()}`;
   const staged = picture.staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
   const contents = await text(git, worktree, ['mktree', '-z', '--missing'], staged);
   const own = Object.entries(picture.git_files).map(

@@ -3,7 +3,7 @@ import { isObject, STASH } from '../../tools/git/read/refs.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
 import type { Checkout, Runner, Worktree } from '../../tools/git/run/git.ts';
 import { readRefLog, writeRefLog } from '../../tools/git/write/ref-log.ts';
-import { ownerOf } from './owner.ts';
+import { refOwner } from './owner.ts';
 import type { OwnChange } from './ref-traces.ts';
 
 interface RefValue {
@@ -20,7 +20,7 @@ export const keepValues = async (
   place: Checkout,
   values: readonly RefValue[],
 ): Promise<Map<string, string>> => {
-  const root = `refs/dossier/undone/${ownerOf(place)}${randomUUID()}`;
+  const root = `refs/dossier/undone/${refOwner(place)}${randomUUID()}`;
   const wanted = values.filter(({ value }) => isObject(value));
   const kept = wanted.map(({ ref }) => ref.replace(/^refs/, root).replace(/@\{(\w+)\}$/, '/$1'));
   const lines = wanted.map(({ value }, at) => `create ${kept[at]} ${value}`);

@@ -12,7 +12,7 @@ import { type ConfigEntry, configText, ownEntries } from '../../tools/git/run/co
 import type { Checkout, Runner, Worktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 import { ownIndex } from './index-back.ts';
-import { hashOf } from './index-in.ts';
+import { indexHashOf } from './index-in.ts';
 import { operationOf } from './operation.ts';
 import { type RefList, visibleRefs } from './ref-list.ts';
 
@@ -62,7 +62,7 @@ export const beginRepository = async (
   write('objects/info/alternates', alternatesOf(worktree, seen_at).map(lineOf).join(''));
   copyFiles(worktree, dir);
   linkModules(worktree, dir);
-  const index = hashOf(await ownIndex(git, worktree));
+  const index = indexHashOf(await ownIndex(git, worktree));
   return { ref, head, refs, index, operation: operationOf(worktree.git_dir) };
 };
 

@@ -9,7 +9,7 @@ import { dropBelow } from './set-ids.ts';
 import { takeAside } from './take-aside.ts';
 
 /** What is known of the repositories inside a worktree before a turn. Plain data. */
-export interface Guarded {
+export interface GuardedRepositories {
   ignores: string;
   /** Each by its path; null where its `.git` is no directory. */
   repositories: Record<string, Arms | null>;
@@ -22,7 +22,7 @@ export interface Guarded {
 }
 
 /** Notes which repositories are inside the worktree, and what they could have git run. */
-export const guard = async (git: Runner, worktree: Worktree): Promise<Guarded> => {
+export const guard = async (git: Runner, worktree: Worktree): Promise<GuardedRepositories> => {
   const found = await innerRepositories(git, worktree);
   const [paths, bare] = [found.paths.flatMap(asText), found.bare.flatMap(asText)];
   const dirs = paths.map((path) => [path, gitDirAt(worktree, path)] as const);
@@ -60,7 +60,7 @@ const pointerAt = ({ path: root }: Worktree, path: string): string | undefined =
 };
 
 // It was there, and is of the same kind: a directory, whose settings are mended, or what leads where it led.
-const isKnown = (worktree: Worktree, before: Guarded, path: string): boolean => {
+const isKnown = (worktree: Worktree, before: GuardedRepositories, path: string): boolean => {
   const arms = before.repositories[path];
   if (arms === undefined) return false;
   if (arms !== null) return gitDirAt(worktree, path) !== undefined;
@@ -90,7 +90,7 @@ export interface Disarmed {
 }
 
 interface Watch {
-  before: Guarded;
+  before: GuardedRepositories;
   /** Repositories that the base does not know, which were staged or committed. */
   links: readonly string[];
   /** Where what is taken goes: a directory that is made when it is needed. */

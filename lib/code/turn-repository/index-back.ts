@@ -61,21 +61,21 @@ export const indexChange = (before: IndexLines, after: IndexLines): IndexChange 
     ...after.filter((line) => !had.has(line)),
     ...before.filter((line) => !has.has(line)),
   ];
-  const paths = new Set(differs.map(pathOf));
+  const paths = new Set(differs.map(entryPath));
   return {
-    added: after.filter((line) => paths.has(pathOf(line))),
+    added: after.filter((line) => paths.has(entryPath(line))),
     paths: [...paths],
     width: differs[0]?.split(' ', 2)[1]?.length ?? 40,
   };
 };
 
-export const pathOf = (line: string): string => line.slice(line.indexOf('\t') + 1);
+export const entryPath = (line: string): string => line.slice(line.indexOf('\t') + 1);
 
 /** The object of an entry; undefined of one that names a commit of another repository. */
-export const blobOf = (line: string): string | undefined =>
-  isLink(line) ? undefined : line.split(' ', 2)[1];
+export const entryObject = (line: string): string | undefined =>
+  isGitlink(line) ? undefined : line.split(' ', 2)[1];
 
-export const isLink = (line: string): boolean => line.startsWith('160000 ');
+export const isGitlink = (line: string): boolean => line.startsWith('160000 ');
 
 /** Makes the worktree's index say the same. All that git itself knows of unchanged files stays known. */
 export const putLines = async (

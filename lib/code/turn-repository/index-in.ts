@@ -3,20 +3,20 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import {
-  blobOf,
+  entryObject,
   copyIndexTo,
   type IndexLines,
   indexChange,
   indexIn,
-  isLink,
+  isGitlink,
   ownIndex,
-  pathOf,
+  entryPath,
   putLines,
 } from './index-back.ts';
 import { headsLeft } from './operation.ts';
 
 /** SHA-256 of what an index holds. */
-export const hashOf = (lines: IndexLines): string =>
+export const indexHashOf = (lines: IndexLines): string =>
   createHash('sha256').update(lines.join('\0'), 'latin1').digest('hex');
 
 interface IndexLeft {
@@ -51,7 +51,7 @@ export const indexLeft = async (
   return {
     before,
     after,
-    blobs: added.flatMap((line) => blobOf(line) ?? []),
+    blobs: added.flatMap((line) => entryObject(line) ?? []),
     heads: headsLeft(dir),
   };
 };
@@ -80,19 +80,19 @@ export const takeInIndex = async (
   { over, index, there, tip }: Given,
 ): Promise<IndexBack> => {
   const { before, after } = index;
-  const known = new Set(before.filter(isLink).map(pathOf));
-  const isNew = (line: string): boolean => isLink(line) && !known.has(pathOf(line));
+  const known = new Set(before.filter(isGitlink).map(entryPath));
+  const isNew = (line: string): boolean => isGitlink(line) && !known.has(entryPath(line));
   const links = [
-    ...(after ?? []).filter(isNew).map(pathOf),
+    ...(after ?? []).filter(isNew).map(entryPath),
     ...(await linksBetween(git, worktree, { from: over.head, to: tip })).filter(
       (path) => !known.has(path),
     ),
   ];
   const back = { links: [...new Set(links)], notes: [] };
-  if (hashOf(before) !== over.index) {
+  if (indexHashOf(before) !== over.index) {
     const isSaid =
       after !== undefined &&
-      (hashOf(after) === over.index ||
+      (indexHashOf(after) === over.index ||
         indexChange(before, takeable(index, there, isNew)).paths.length === 0);
     return isSaid ? back : { ...back, notes: [STAGED_MEANWHILE] };
   }
@@ -120,10 +120,10 @@ const takeable = (
 ): string[] => {
   const had = new Set(before);
   const isLost = (line: string): boolean =>
-    !isLink(line) && !had.has(line) && !there.has(blobOf(line) ?? '');
-  const lost = new Set(after.filter(isLost).map(pathOf));
-  const taken = after.filter((line) => !isNew(line) && !lost.has(pathOf(line)));
-  return [...taken, ...before.filter((line) => lost.has(pathOf(line)))];
+    !isGitlink(line) && !had.has(line) && !there.has(entryObject(line) ?? '');
+  const lost = new Set(after.filter(isLost).map(entryPath));
+  const taken = after.filter((line) => !isNew(line) && !lost.has(entryPath(line)));
+  return [...taken, ...before.filter((line) => lost.has(entryPath(line)))];
 };
 
 const linksBetween = async (

@@ -4,7 +4,7 @@ import { plainFilesBelow, plainText } from '../../tools/git/run/plain-file.ts';
 import type { RefList } from './ref-list.ts';
 
 /** What stands in a repository that an agent could write in, read as plain files: no git is started in it. */
-export interface Left {
+export interface LeftRepository {
   /** The object that HEAD is, or `ref: <name>`; undefined where nobody can tell. */
   head: string | undefined;
   /** A stash is named `refs/stash@{<object>}`, the oldest first. */
@@ -19,7 +19,7 @@ const LOG_BYTES = 16 * 1024 * 1024;
 const MOST_REFS = 200_000;
 
 /** Reads HEAD, refs and the logs of stashes and HEAD. What is no such thing is not among the answers; never throws. */
-export const readLeft = (dir: string): Left => {
+export const readLeft = (dir: string): LeftRepository => {
   const refs = packedIn(plainText(join(dir, 'packed-refs'), PACKED_BYTES) ?? '');
   for (const name of plainFilesBelow(join(dir, 'refs'), MOST_REFS)) {
     const ref = `refs/${Buffer.from(name).toString('latin1')}`;

@@ -2,16 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Git, Worktree } from '../../tools/git/run/git.ts';
 import { type Begun, beginRepository } from './begin.ts';
-import { type Guarded, guard } from './guard.ts';
+import { type GuardedRepositories, guard } from './guard.ts';
 import { putOwn } from './own-refs.ts';
 import { copyTags } from './pins.ts';
 import { pointerTo } from './pointer.ts';
-import type { Places } from './view.ts';
+import type { RepositoryPlaces } from './view.ts';
 
 interface Making {
   /** Where it is made, whole, before it is put where it belongs. */
   made: string;
-  places: Places;
+  places: RepositoryPlaces;
   /** Refs of earlier turns of the session that are to be there again. */
   own: ReadonlyMap<string, string>;
 }
@@ -21,7 +21,7 @@ export const makeRepository = async (
   git: Git,
   worktree: Worktree,
   { made, places, own }: Making,
-): Promise<Begun & { guarded: Guarded }> => {
+): Promise<Begun & { guarded: GuardedRepositories }> => {
   const isClone = worktree.git_dir === worktree.common_dir;
   const dir = join(made, 'git');
   const seen_at = isClone ? places.operator : worktree.common_dir;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Git, Worktree } from '../../tools/git/run/git.ts';
-import { type Disarmed, disarm, dropEmptyModules, type Guarded } from './guard.ts';
+import { type Disarmed, disarm, dropEmptyModules, type GuardedRepositories } from './guard.ts';
 import { takeInLfs } from './lfs.ts';
 import { dropSetIds } from './set-ids.ts';
 import { type Over, type TakenIn, takeIn } from './take-in.ts';
@@ -14,7 +14,7 @@ export interface AllTaken extends TakenIn {
 }
 
 interface AllOver extends Over {
-  guarded?: Guarded | undefined;
+  guarded?: GuardedRepositories | undefined;
   aside: string;
 }
 

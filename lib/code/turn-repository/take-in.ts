@@ -6,7 +6,7 @@ import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
 import { keepValues } from '../snapshots/undo-refs.ts';
 import { type IndexBack, indexLeft, takeInIndex } from './index-in.ts';
-import { type Left, readLeft } from './left.ts';
+import { type LeftRepository, readLeft } from './left.ts';
 import { bringObjects } from './objects.ts';
 import { takeInOperation } from './operation.ts';
 import type { RefList } from './ref-list.ts';
@@ -107,14 +107,14 @@ const changeOf = ({ ref, head }: Over, own: string | undefined): Change => ({
 });
 
 // What the worktree's branch is now; of one that was deleted, or made to stand for another, what it was.
-const ownTip = ({ ref, head }: Over, left: Left): string | undefined => {
+const ownTip = ({ ref, head }: Over, left: LeftRepository): string | undefined => {
   const value = ref === 'HEAD' ? left.head : left.refs.get(latin1(ref));
   return isObject(value ?? null) ? value : (head ?? undefined);
 };
 
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
-const changesIn = ({ ref, refs, head }: Over, left: Left, own: string | undefined): Change[] => {
+const changesIn = ({ ref, refs, head }: Over, left: LeftRepository, own: string | undefined): Change[] => {
   const names = new Set([...refs.keys(), ...left.refs.keys()]);
   const changed = [...names].flatMap((name): Change[] => {
     const [before, after] = [refs.get(name) ?? null, left.refs.get(name) ?? null];

@@ -4,7 +4,7 @@ import type { Bind } from '../../sandbox/sandbox.ts';
 import type { Worktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
-export interface Places {
+export interface RepositoryPlaces {
   dir: string;
   pointer: string;
   operator: string;
@@ -20,7 +20,7 @@ interface TurnView {
  * What a sandboxed turn sees of git: its own repository, to be written but for its settings, its hooks and where its
  * objects come from; the operator's, never to be written; and a `.git` in the worktree that leads to its own.
  */
-export const turnView = (worktree: Worktree, places: Places): TurnView => {
+export const turnView = (worktree: Worktree, places: RepositoryPlaces): TurnView => {
   const { path, git_dir, common_dir } = worktree;
   const { dir, pointer, operator } = places;
   const isClone = git_dir === common_dir;

@@ -1,12 +1,12 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { isInside } from '../../../base/path-contains.ts';
+import { pathContains } from '../../../base/path-contains.ts';
 import { settingsOf } from '../../../store/globals.ts';
 import type { Settings } from '../../../store/records/settings.ts';
 import type {
   WorktreeConfig,
   WorktreeConfigChange,
 } from '../../../store/records/worktree-config.ts';
-import { changeSettings, currentSettings, type KeptSettings } from '../../../store/settings.ts';
+import { changeSettings, currentSettings, type StoredSettings } from '../../../store/settings.ts';
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import { wrongTemplate } from './make/branch-template.ts';
@@ -31,10 +31,10 @@ export interface ServedConfig {
 }
 
 /** The same as workspace.md says it this moment. */
-export const readConfig = async (store: Store): Promise<ServedConfig> =>
+export const readWorktreeConfig = async (store: Store): Promise<ServedConfig> =>
   served(await currentSettings(store));
 
-const served = ({ settings, etag }: KeptSettings): ServedConfig => ({
+const served = ({ settings, etag }: StoredSettings): ServedConfig => ({
   config: configOf(settings),
   etag,
 });
@@ -82,7 +82,7 @@ const wrongRoot = ({ layout }: Store, root: string): string | undefined => {
   if (root.includes('\0')) return 'holds a character that no path can have';
   if (root.startsWith('~')) return 'has to be written out: ~ is a word of the shell';
   const path = resolve(layout.root, root);
-  const ours = isInside(layout.root, path) && !isInside(layout.worktrees, path);
+  const ours = pathContains(layout.root, path) && !pathContains(layout.worktrees, path);
   if (ours) return 'must not be in the workspace, but for .dossier/worktrees and below';
   const git = isAbsolute(root) && path.split('/').includes('.git');
   return git ? `must not be in a git directory: ${join(root)}` : undefined;

@@ -7,13 +7,13 @@ import type {
   RateLimit,
 } from '../../../store/records/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import type { Desk } from './client.ts';
+import type { HostSettings } from './client.ts';
 import type { Headers } from './failure.ts';
 import { howToLogIn, tokenMissing } from './refusals.ts';
-import { kindOf, type Token } from './tokens.ts';
+import { tokenKind, type Token } from './tokens.ts';
 
 /** Whether gh is there, and whether a token is taken. Never throws for what it tells. */
-export const availability = async (desk: Desk, host: string): Promise<Availability> => {
+export const availability = async (desk: HostSettings, host: string): Promise<Availability> => {
   const version = await desk.gh.version().catch(() => undefined);
   const { authenticated, token, reason } = await probe(desk, host);
   return {
@@ -28,13 +28,13 @@ export const availability = async (desk: Desk, host: string): Promise<Availabili
 const VERDICTS = { yes: true, no: false, unknown: null } as const;
 
 /** Who the token belongs to and what it may, told apart: none, a wrong one, and nobody to ask. */
-export const authStatus = async (desk: Desk, host: string): Promise<AuthStatus> => {
+export const authStatus = async (desk: HostSettings, host: string): Promise<AuthStatus> => {
   const { authenticated, token, login, headers, reason, hint } = await probe(desk, host);
   return {
     authenticated: VERDICTS[authenticated],
     login: login ?? null,
     token_source: token?.source ?? null,
-    token_kind: token === undefined ? null : kindOf(token),
+    token_kind: token === undefined ? null : tokenKind(token),
     scopes: scopesIn(headers),
     expires_at: expiryIn(headers),
     rate_limit: rateIn(headers),
@@ -44,7 +44,7 @@ export const authStatus = async (desk: Desk, host: string): Promise<AuthStatus> 
 };
 
 /** Reads the token again. 422 where there is none: `codehost_cli_missing` or `codehost_auth_missing`. */
-export const authRefresh = async (desk: Desk, host: string): Promise<AuthRefresh> => {
+export const authRefresh = async (desk: HostSettings, host: string): Promise<AuthRefresh> => {
   const before = await desk.tokens.of(host);
   const token = await desk.tokens.renew(host, before);
   if (token === undefined) throw desk.gh.program() === undefined ? noCli(host) : tokenMissing(host);
@@ -60,7 +60,7 @@ const noCli = (host: string): ServiceError =>
   );
 
 /** The user that the token belongs to. */
-export const me = async (desk: Desk, host: string): Promise<HostUser> => {
+export const me = async (desk: HostSettings, host: string): Promise<HostUser> => {
   const { api } = await desk.client(host);
   const { data } = await api.request('GET /user');
   return { login: data.login, name: data.name ?? null, url: data.html_url };
@@ -75,7 +75,7 @@ interface Probe {
   hint?: string;
 }
 
-const probe = async (desk: Desk, host: string): Promise<Probe> => {
+const probe = async (desk: HostSettings, host: string): Promise<Probe> => {
   try {
     const token = await desk.tokens.of(host);
     if (token === undefined) {
@@ -89,7 +89,7 @@ const probe = async (desk: Desk, host: string): Promise<Probe> => {
   }
 };
 
-const ask = async (desk: Desk, host: string): Promise<Probe> => {
+const ask = async (desk: HostSettings, host: string): Promise<Probe> => {
   const { api } = await desk.client(host);
   const { data, headers } = await api.request('GET /user');
   const token = await desk.tokens.of(host);

@@ -11,7 +11,7 @@ export const WRITES: Readonly<Record<string, readonly string[]>> = {
   'PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}': ['body'],
 };
 
-export interface Asked {
+export interface HostRequest {
   method: string;
   url: string;
   baseUrl: string;
@@ -26,13 +26,13 @@ export type Effect = 'read' | 'question' | 'write';
  * Says what a request does that Octokit is about to make: `question` is a read by POST. Whatever is not known to be
  * harmless throws, before anything leaves: a write that is not on the list, another server, another GraphQL document.
  */
-export const effectOf = (asked: Asked, base: string): Effect => {
+export const effectOf = (asked: HostRequest, base: string): Effect => {
   const effect = judged(asked, base);
   if (effect !== undefined && hasPlainHeaders(asked)) return effect;
   throw new Error(`${asked.method} ${asked.url} is not among what the code host may be asked`);
 };
 
-const judged = (asked: Asked, base: string): Effect | undefined => {
+const judged = (asked: HostRequest, base: string): Effect | undefined => {
   if (asked.baseUrl !== base) return undefined;
   if (isGraphql(asked, base)) return graphqlEffect(asked);
   if (asked.method === 'GET') return leadsTo(asked, base) ? 'read' : undefined;
@@ -46,10 +46,10 @@ const judged = (asked: Asked, base: string): Effect | undefined => {
 export const graphqlUrl = (base: string): string =>
   base.endsWith('/api/v3') ? base.replace(/v3$/, 'graphql') : `${base}/graphql`;
 
-const isGraphql = ({ method, url }: Asked, base: string): boolean =>
+const isGraphql = ({ method, url }: HostRequest, base: string): boolean =>
   method === 'POST' && (url === '/graphql' || url === graphqlUrl(base));
 
-const graphqlEffect = (asked: Asked): Effect | undefined => {
+const graphqlEffect = (asked: HostRequest): Effect | undefined => {
   const document = String(asked.query);
   if (!hasOnly(asked, ['query', 'variables'])) return undefined;
   if (QUERIES.has(document)) return 'question';
@@ -57,7 +57,7 @@ const graphqlEffect = (asked: Asked): Effect | undefined => {
 };
 
 // A page's address is a whole one, as the host told it.
-const leadsTo = (asked: Asked, base: string): boolean => {
+const leadsTo = (asked: HostRequest, base: string): boolean => {
   if (asked.url.startsWith('/')) return hasPlainPath(asked);
   return URL.canParse(asked.url) && isBelow(new URL(asked.url), base);
 };
@@ -66,14 +66,14 @@ const leadsTo = (asked: Asked, base: string): boolean => {
 const isBelow = ({ origin, pathname, username }: URL, base: string): boolean =>
   username === '' && `${origin}${pathname}`.startsWith(`${base}/`);
 
-const carriesOnly = (asked: Asked, fields: readonly string[]): boolean =>
+const carriesOnly = (asked: HostRequest, fields: readonly string[]): boolean =>
   hasOnly(asked, [...fields, ...placesIn(asked.url)]) && hasPlainPath(asked);
 
 const placesIn = (template: string): string[] =>
   [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
 // No value may lead out of its place in the path.
-const hasPlainPath = (asked: Asked): boolean =>
+const hasPlainPath = (asked: HostRequest): boolean =>
   placesIn(asked.url).every((name) => {
     const value = asked[name];
     if (name === 'owner' || name === 'repo') return isName(value);
@@ -89,11 +89,11 @@ const isCommit = (value: unknown): boolean =>
 
 const OPTIONS = ['method', 'url', 'baseUrl', 'headers', 'request', 'mediaType'];
 
-const hasOnly = (asked: Asked, names: readonly string[]): boolean =>
+const hasOnly = (asked: HostRequest, names: readonly string[]): boolean =>
   Object.keys(asked).every((name) => OPTIONS.includes(name) || names.includes(name));
 
 const HEADERS = ['accept', 'authorization', 'user-agent', 'x-github-api-version'];
 
 // There are headers by which a request becomes another one.
-const hasPlainHeaders = ({ headers = {} }: Asked): boolean =>
+const hasPlainHeaders = ({ headers = {} }: HostRequest): boolean =>
   Object.keys(headers).every((name) => HEADERS.includes(name.toLowerCase()));

@@ -1,5 +1,5 @@
 import type { FailingCheck, FailingChecks } from '../failing-check.ts';
-import { clientOf, PER_PAGE, type Place, pathOf } from './place.ts';
+import { hostClient, PER_PAGE, type RemoteRepositoryAccess, apiPath } from './place.ts';
 import { hasProblem } from './problem.ts';
 
 // What GitHub counts as failed when it says what the checks of a commit come to.
@@ -17,7 +17,7 @@ const isFailing = ({ conclusion }: { conclusion: string | null }): boolean =>
  * What fails of a commit: runs of checks, and what other services have told of it. A fine-grained token may read no runs
  * of checks, whatever it is allowed; the jobs of Actions it may, and they are told in their place.
  */
-export const failingChecks = async (place: Place, commit: string): Promise<FailingChecks> => {
+export const failingChecks = async (place: RemoteRepositoryAccess, commit: string): Promise<FailingChecks> => {
   const unread: string[] = [];
   const orUnread = (work: Promise<FailingCheck[]>): Promise<FailingCheck[] | undefined> =>
     work.catch((error: unknown) => {
@@ -35,10 +35,10 @@ export const failingChecks = async (place: Place, commit: string): Promise<Faili
 
 const ACTIONS = 'github-actions';
 
-const failingRuns = async (place: Place, commit: string): Promise<FailingCheck[]> => {
-  const { api } = await clientOf(place);
+const failingRuns = async (place: RemoteRepositoryAccess, commit: string): Promise<FailingCheck[]> => {
+  const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
-  const all = await api.paginate(route, { ...pathOf(place), ...PER_PAGE, ref: commit });
+  const all = await api.paginate(route, { ...apiPath(place), ...PER_PAGE, ref: commit });
   return Promise.all(
     all.filter(isFailing).map(async ({ id, name, conclusion, app, output, ...run }) => {
       const isJob = app?.slug === ACTIONS;
@@ -58,11 +58,11 @@ const paragraphs = (parts: readonly (string | null)[]): string =>
 
 const MOST_NOTES = 50;
 
-const notesOf = async (place: Place, check_run_id: number): Promise<string[]> => {
-  const { api } = await clientOf(place);
+const notesOf = async (place: RemoteRepositoryAccess, check_run_id: number): Promise<string[]> => {
+  const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/check-runs/{check_run_id}/annotations';
   const { data } = await api.request(route, {
-    ...{ ...pathOf(place), check_run_id, per_page: MOST_NOTES },
+    ...{ ...apiPath(place), check_run_id, per_page: MOST_NOTES },
   });
   return data.map(({ path, start_line, title, message }) =>
     [`${path}:${start_line}`, title, message].filter(Boolean).join(': '),
@@ -70,10 +70,10 @@ const notesOf = async (place: Place, check_run_id: number): Promise<string[]> =>
 };
 
 // Only the newest of each context is in it.
-const failingStatuses = async (place: Place, commit: string): Promise<FailingCheck[]> => {
-  const { api } = await clientOf(place);
+const failingStatuses = async (place: RemoteRepositoryAccess, commit: string): Promise<FailingCheck[]> => {
+  const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
-  const { data } = await api.request(route, { ...pathOf(place), ...PER_PAGE, ref: commit });
+  const { data } = await api.request(route, { ...apiPath(place), ...PER_PAGE, ref: commit });
   return data.statuses
     .filter(({ state }) => state === 'failure' || state === 'error')
     .map((status) => ({
@@ -84,9 +84,9 @@ const failingStatuses = async (place: Place, commit: string): Promise<FailingChe
 };
 
 /** The same runs as far as they are of Actions: a job has the number of its check. */
-const failingJobs = async (place: Place, commit: string): Promise<FailingCheck[]> => {
-  const { api } = await clientOf(place);
-  const of = { ...pathOf(place), ...PER_PAGE };
+const failingJobs = async (place: RemoteRepositoryAccess, commit: string): Promise<FailingCheck[]> => {
+  const { api } = await hostClient(place);
+  const of = { ...apiPath(place), ...PER_PAGE };
   const runs = await api.paginate('GET /repos/{owner}/{repo}/actions/runs', {
     ...{ ...of, head_sha: commit },
   });

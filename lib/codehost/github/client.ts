@@ -9,7 +9,7 @@ import { apiOf, webOf } from './address.ts';
 import type { Headers } from './failure.ts';
 import { createFetch, createNetwork, type Fetch } from './fetch.ts';
 import { problemFrom } from './problem.ts';
-import { type Door, guarded, questionOf } from './send.ts';
+import { type Door, guarded, contextOf } from './send.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
 /** What the client is made from. */
@@ -23,7 +23,7 @@ export interface Surroundings {
 export type Api = Octokit & { paginate: PaginateInterface } & paginateGraphQLInterface;
 
 /** One host's API. Whatever fails is a ServiceError. */
-export interface Client {
+export interface HostClient {
   host: string;
   /** Of its API. */
   base: string;
@@ -47,12 +47,12 @@ interface Wish {
 type Variables = Record<string, string | number>;
 
 /** What all calls share. */
-export interface Desk {
+export interface HostSettings {
   gh: Gh;
   tokens: Tokens;
   /** One write at a time for a host. */
   turns: Turns;
-  client(host: string): Promise<Client>;
+  client(host: string): Promise<HostClient>;
   /** Where the pages of a host are asked. */
   web(host: string): string;
   /** As it is, for what is no API: no redirect is followed, nothing is repeated. */
@@ -63,14 +63,14 @@ export interface Desk {
 /** Seconds. */
 export const TIMEOUT_S = 30;
 
-export const createDesk = ({ env, settings, version }: Surroundings): Desk => {
+export const createDesk = ({ env, settings, version }: Surroundings): HostSettings => {
   const gh = createGh(env);
   const tokens = createTokens(env, gh);
   const turns = createTurns();
   const network = createNetwork(env);
   const seconds = (): number => settings().timeout_seconds ?? TIMEOUT_S;
   const fetch = createFetch(network, seconds);
-  const known = new Map<string, Promise<Client>>();
+  const known = new Map<string, Promise<HostClient>>();
   return {
     gh,
     tokens,
@@ -93,7 +93,7 @@ interface Means {
   version: string;
 }
 
-const open = async (door: Door, means: Means): Promise<Client> => {
+const open = async (door: Door, means: Means): Promise<HostClient> => {
   const api = await octokit(door, means);
   return {
     host: door.host,
@@ -173,7 +173,7 @@ const graphqlProblem = async (error: unknown, { door, variables, wish }: Query) 
   const { owner, name, number } = variables;
   const place = number === undefined ? `${owner}/${name}` : `${owner}/${name}#${number}`;
   const about = owner === undefined ? 'what was asked' : place;
-  const question = questionOf(door, about, await door.tokens.of(door.host));
+  const question = contextOf(door, about, await door.tokens.of(door.host));
   const { errors = [], headers } = error;
   return problemFrom({ kind: 'errors', errors, headers }, { ...question, ...wish });
 };

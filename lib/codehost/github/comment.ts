@@ -2,7 +2,7 @@ import { lockOn } from '../../../base/locks.ts';
 import type { IssueComment } from '../../../store/records/code-host.ts';
 import { me } from './account.ts';
 import { issueComments } from './issues.ts';
-import { clientOf, fullNameOf, type Place, pathOf } from './place.ts';
+import { hostClient, fullNameOf, type RemoteRepositoryAccess, apiPath } from './place.ts';
 import { hasProblem } from './problem.ts';
 
 interface Written {
@@ -17,7 +17,7 @@ interface Written {
  * again; then brought up to date, or made. Two calls at once make one.
  */
 export const comment = (
-  place: Place,
+  place: RemoteRepositoryAccess,
   number: number,
   { marker, body }: { marker: string; body: string },
 ): Promise<Written> =>
@@ -34,7 +34,7 @@ export const comment = (
 
 // Somebody else's that quotes ours is not ours to change.
 const find = async (
-  place: Place,
+  place: RemoteRepositoryAccess,
   number: number,
   hidden: string,
 ): Promise<IssueComment | undefined> => {
@@ -46,7 +46,7 @@ const find = async (
 };
 
 // The token of an app belongs to no user.
-const authorOf = async ({ desk, name }: Place): Promise<string | undefined> => {
+const authorOf = async ({ desk, name }: RemoteRepositoryAccess): Promise<string | undefined> => {
   try {
     return (await me(desk, name.host)).login;
   } catch (error) {
@@ -55,22 +55,22 @@ const authorOf = async ({ desk, name }: Place): Promise<string | undefined> => {
   }
 };
 
-const create = async (place: Place, number: number, body: string): Promise<Written> => {
-  const { api } = await clientOf(place);
+const create = async (place: RemoteRepositoryAccess, number: number, body: string): Promise<Written> => {
+  const { api } = await hostClient(place);
   const { data } = await api.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
-    ...pathOf(place),
+    ...apiPath(place),
     issue_number: number,
     body,
   });
   return { id: Number(data.id), url: data.html_url, updated: false };
 };
 
-const update = async (place: Place, known: IssueComment, body: string): Promise<Written> => {
+const update = async (place: RemoteRepositoryAccess, known: IssueComment, body: string): Promise<Written> => {
   const { id, url } = known;
   if (known.body === body) return { id, url, updated: true };
-  const { api } = await clientOf(place);
+  const { api } = await hostClient(place);
   await api.request('PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}', {
-    ...pathOf(place),
+    ...apiPath(place),
     comment_id: id,
     body,
   });

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../errors.ts';
 import { isReadable } from './address.ts';
-import type { Desk } from './client.ts';
-import type { Question } from './failure.ts';
-import { follow, redirectOf, TimedOut, within } from './fetch.ts';
+import type { HostSettings } from './client.ts';
+import type { RequestContext } from './failure.ts';
+import { follow, redirectOf, TimedOut, withTimeout } from './fetch.ts';
 import { silence, timedOut } from './silence.ts';
 
 interface Elsewhere {
@@ -17,7 +17,7 @@ interface Elsewhere {
  * and redirects only where `isReadable` says. Throws a ServiceError `codehost_…` that says why it was not read to its end.
  */
 export const readElsewhere = async (
-  { fetch, seconds }: Pick<Desk, 'fetch' | 'seconds'>,
+  { fetch, seconds }: Pick<HostSettings, 'fetch' | 'seconds'>,
   { address, base }: Elsewhere,
   take: (text: string) => 'more' | 'enough',
 ): Promise<void> => {
@@ -26,7 +26,7 @@ export const readElsewhere = async (
   const isSafe = (to: string, from: string): boolean =>
     URL.canParse(to, from) && isReadable(new URL(to, from).href, base);
   try {
-    await within(seconds(), async (signal) => {
+    await withTimeout(seconds(), async (signal) => {
       const init: RequestInit = { method: 'GET', redirect: 'manual', signal };
       const answer = await follow(fetch, { url: address, init, isSafe });
       await readText(wholesome(answer), take);
@@ -37,7 +37,7 @@ export const readElsewhere = async (
   }
 };
 
-const questionOf = (address: string): Question => {
+const questionOf = (address: string): RequestContext => {
   const { host, origin } = new URL(address);
   return { host, base: origin, about: 'a log', write: false, source: null };
 };

@@ -12,7 +12,7 @@ export type Failure =
 export type Headers = Readonly<Record<string, string | number | undefined>>;
 
 /** What was asked, for the words of an error. */
-export interface Question {
+export interface RequestContext {
   host: string;
   /** Of its API. */
   base: string;
@@ -27,7 +27,7 @@ export interface Question {
 }
 
 /** An answer, by REST or GraphQL, in one form. */
-export interface Told {
+export interface HostAnswer {
   status: number;
   headers: Headers;
   message: string;

@@ -25,7 +25,7 @@ const MOST_REDIRECTS = 3;
 export const createFetch =
   (network: Fetch, seconds: () => number): Fetch =>
   (url, init) =>
-    within(seconds(), async (signal) => {
+    withTimeout(seconds(), async (signal) => {
       const isSafe: Way['isSafe'] = (to, from, status) =>
         init.method === 'GET' && isSameServer(to, from) && !isWanted(status, init);
       const asked: RequestInit = { ...init, signal, redirect: 'manual' };
@@ -38,7 +38,7 @@ export const isWanted = (status: number, { redirect }: { redirect?: unknown }): 
   redirect === 'manual' && status === 302;
 
 /** Gives some work so many seconds, after which it is TimedOut. */
-export const within = async <T>(
+export const withTimeout = async <T>(
   seconds: number,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {

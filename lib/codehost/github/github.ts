@@ -1,7 +1,7 @@
 import type { CodeHost, HostedRepository, RepositoryName } from '../code-host.ts';
 import { authRefresh, authStatus, availability, me } from './account.ts';
 import { failingChecks } from './checks.ts';
-import { createDesk, type Desk, type Surroundings } from './client.ts';
+import { createDesk, type HostSettings, type Surroundings } from './client.ts';
 import { comment } from './comment.ts';
 import { image } from './images.ts';
 import { issues } from './issue-list.ts';
@@ -9,8 +9,8 @@ import { countOpenIssues, issue, issueComments, issuesByNumber } from './issues.
 import { jobLog } from './job-log.ts';
 import { linkedPulls } from './linked-pulls.ts';
 import { pullEvents } from './pull-events.ts';
-import { createPull, findPull, markReady, pull, setLabels, updatePull } from './pulls.ts';
-import { assignees, labels, meta, milestones, permissions, validate } from './repository.ts';
+import { postPull, findPull, postReady, pull, setLabels, updatePull } from './pulls.ts';
+import { assignees, labels, meta, listMilestones, permissions, validate } from './repository.ts';
 import { resolveThread, reviews, threads } from './reviews.ts';
 
 /** GitHub, and GitHub Enterprise. No library is loaded and nobody is asked before the first call. */
@@ -31,7 +31,7 @@ export const createGitHub = (surroundings: Surroundings): CodeHost => {
   };
 };
 
-const repositoryOf = (desk: Desk, name: RepositoryName): HostedRepository => {
+const repositoryOf = (desk: HostSettings, name: RepositoryName): HostedRepository => {
   const place = { desk, name };
   return {
     name,
@@ -39,7 +39,7 @@ const repositoryOf = (desk: Desk, name: RepositoryName): HostedRepository => {
     permissions: () => permissions(place),
     meta: () => meta(place),
     labels: () => labels(place),
-    milestones: () => milestones(place),
+    milestones: () => listMilestones(place),
     assignees: () => assignees(place),
     countOpenIssues: () => countOpenIssues(place),
     issues: (filter) => issues(place, filter),
@@ -54,10 +54,10 @@ const repositoryOf = (desk: Desk, name: RepositoryName): HostedRepository => {
     threads: (number) => threads(place, number),
     failingChecks: (commit) => failingChecks(place, commit),
     jobLog: (job) => jobLog(place, job),
-    createPull: (wanted) => createPull(place, wanted),
+    createPull: (wanted) => postPull(place, wanted),
     updatePull: (number, change) => updatePull(place, number, change),
     setLabels: (number, names) => setLabels(place, number, names),
-    markReady: (number) => markReady(place, number),
+    markReady: (number) => postReady(place, number),
     resolveThread: (id) => resolveThread(place, id),
     comment: (number, wanted) => comment(place, number, wanted),
   };

@@ -1,6 +1,6 @@
 import { LARGEST_IMAGE } from '../../../store/links/images.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Desk } from './client.ts';
+import type { HostSettings } from './client.ts';
 import type { Fetch } from './fetch.ts';
 import { isGitHubCom, type Tokens } from './tokens.ts';
 
@@ -10,7 +10,7 @@ const MOST_REDIRECTS = 3;
  * Reads an image that somebody put into an issue of this host: from the host's own servers alone, over https, bounded. The
  * token is shown to the host itself, and goes along no redirect. Throws a ServiceError that says why there is none.
  */
-export const image = async (desk: Asking, host: string, address: string): Promise<Buffer> => {
+export const image = async (desk: ImageAccess, host: string, address: string): Promise<Buffer> => {
   const own = desk.web(host);
   const url = placed(address, host, own);
   if (url === undefined) throw refusal(ELSEWHERE);
@@ -30,7 +30,7 @@ export const image = async (desk: Asking, host: string, address: string): Promis
   return bytesOf(answer);
 };
 
-export type Asking = Pick<Desk, 'web' | 'fetch' | 'seconds'> & { tokens: Pick<Tokens, 'of'> };
+export type ImageAccess = Pick<HostSettings, 'web' | 'fetch' | 'seconds'> & { tokens: Pick<Tokens, 'of'> };
 
 const ELSEWHERE = 'it is not on a server of the code host';
 

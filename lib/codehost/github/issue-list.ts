@@ -1,7 +1,7 @@
 import type { IssueFilter, IssuePage } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import { clientOf, type Place, pathOf } from './place.ts';
-import { milestones } from './repository.ts';
+import { hostClient, type RemoteRepositoryAccess, apiPath } from './place.ts';
+import { listMilestones } from './repository.ts';
 import { issueFromRest, type RestIssue } from './wire-issue.ts';
 
 const PAGE = 30;
@@ -10,7 +10,7 @@ const PAGE = 30;
  * One page of issues. REST lists pull requests among them: they are left out, so a page may hold fewer than the limit,
  * but never none while more are to come.
  */
-export const issues = async (place: Place, filter: IssueFilter): Promise<IssuePage> => {
+export const issues = async (place: RemoteRepositoryAccess, filter: IssueFilter): Promise<IssuePage> => {
   const wanted = await parametersOf(place, filter);
   for (let at = positionOf(filter.cursor); ; ) {
     const { found, next } = await page(place, { ...wanted, ...at });
@@ -23,12 +23,12 @@ export const issues = async (place: Place, filter: IssueFilter): Promise<IssuePa
 type Position = Record<string, string>;
 
 const page = async (
-  place: Place,
+  place: RemoteRepositoryAccess,
   wanted: object,
 ): Promise<{ found: RestIssue[]; next: Position | null }> => {
-  const { api } = await clientOf(place);
+  const { api } = await hostClient(place);
   const { data, headers } = await api.request('GET /repos/{owner}/{repo}/issues', {
-    ...pathOf(place),
+    ...apiPath(place),
     ...wanted,
   });
   const next = /<([^<>]+)>;\s*rel="next"/.exec(headers.link ?? '')?.[1];
@@ -53,7 +53,7 @@ const positionOf = (cursor: string | undefined): Position => {
   throw refused('/cursor', 'is not one that was answered; leave it out to begin anew');
 };
 
-const parametersOf = async (place: Place, filter: IssueFilter): Promise<object> => {
+const parametersOf = async (place: RemoteRepositoryAccess, filter: IssueFilter): Promise<object> => {
   const { labels, milestone, limit = PAGE, cursor: _cursor, ...same } = filter;
   return {
     ...same,
@@ -64,9 +64,9 @@ const parametersOf = async (place: Place, filter: IssueFilter): Promise<object> 
 };
 
 // GitHub wants the number of a milestone, `*` for any and `none`; people know its title.
-const numberOf = async (place: Place, milestone: string): Promise<string> => {
+const numberOf = async (place: RemoteRepositoryAccess, milestone: string): Promise<string> => {
   if (/^(\d+|\*|none)$/.test(milestone)) return milestone;
-  const known = await milestones(place);
+  const known = await listMilestones(place);
   const found = known.find(({ title }) => title === milestone);
   if (found !== undefined) return String(found.number);
   throw refused(

@@ -3,12 +3,12 @@ import { ServiceError } from '../../errors.ts';
 import type { MissingIssue } from '../code-host.ts';
 import { BATCH, COUNT_ISSUES, ISSUE_BATCHES } from './documents.ts';
 import {
-  clientOf,
+  hostClient,
   fullNameOf,
   isSameName,
   PER_PAGE,
-  type Place,
-  pathOf,
+  type RemoteRepositoryAccess,
+  apiPath,
   variablesOf,
 } from './place.ts';
 import { hasProblem } from './problem.ts';
@@ -20,8 +20,8 @@ import {
 } from './wire-issue.ts';
 
 /** The open ones, without pull requests, which REST counts as issues. */
-export const countOpenIssues = async (place: Place): Promise<number> => {
-  const { ask } = await clientOf(place);
+export const countOpenIssues = async (place: RemoteRepositoryAccess): Promise<number> => {
+  const { ask } = await hostClient(place);
   const { repository } = await ask<Counted>(COUNT_ISSUES, variablesOf(place));
   return repository.issues.totalCount;
 };
@@ -31,10 +31,10 @@ interface Counted {
 }
 
 /** One issue. 404 `codehost_gone` where it was moved to another repository or deleted. */
-export const issue = async (place: Place, number: number): Promise<Issue> => {
-  const { api } = await clientOf(place);
+export const issue = async (place: RemoteRepositoryAccess, number: number): Promise<Issue> => {
+  const { api } = await hostClient(place);
   const { data } = await api.request('GET /repos/{owner}/{repo}/issues/{issue_number}', {
-    ...pathOf(place),
+    ...apiPath(place),
     issue_number: number,
   });
   if (data.pull_request) throw isPull(place, number);
@@ -42,14 +42,14 @@ export const issue = async (place: Place, number: number): Promise<Issue> => {
   return issueFromRest(data);
 };
 
-const isPull = ({ name }: Place, number: number): ServiceError =>
+const isPull = ({ name }: RemoteRepositoryAccess, number: number): ServiceError =>
   new ServiceError(
     'codehost_not_found',
     `${fullNameOf(name)}#${number} is a pull request, and no issue. Name an issue: POST /api/codehost/issues/fetch lists them.`,
     { members: { is_pull_request: true } },
   );
 
-const movedTo = ({ name }: Place, number: number, moved_to: string): ServiceError =>
+const movedTo = ({ name }: RemoteRepositoryAccess, number: number, moved_to: string): ServiceError =>
   new ServiceError(
     'codehost_gone',
     `${fullNameOf(name)}#${number} was moved to ${moved_to}. Link the Work item to that one, or go on without.`,
@@ -57,19 +57,19 @@ const movedTo = ({ name }: Place, number: number, moved_to: string): ServiceErro
   );
 
 // A redirect was followed. That of a renamed repository leads to the same issue; that of a moved one to another.
-const wasMoved = async (place: Place, number: number, data: RestIssue): Promise<boolean> => {
+const wasMoved = async (place: RemoteRepositoryAccess, number: number, data: RestIssue): Promise<boolean> => {
   const [, now] = /\/repos\/([^/]+\/[^/]+)\/?$/.exec(data.repository_url) ?? [];
   const { name } = place;
   if (data.number !== number) return true;
   if (now === undefined || isSameName(now, fullNameOf(name))) return false;
-  const { api } = await clientOf(place);
-  const repository = await api.request('GET /repos/{owner}/{repo}', pathOf(place));
+  const { api } = await hostClient(place);
+  const repository = await api.request('GET /repos/{owner}/{repo}', apiPath(place));
   return !isSameName(now, repository.data.full_name);
 };
 
 /** Several, in questions about fifty at once, one after the other. One that is not there any more says so. */
 export const issuesByNumber = async (
-  place: Place,
+  place: RemoteRepositoryAccess,
   numbers: readonly number[],
 ): Promise<Map<number, Issue | MissingIssue>> => {
   const found = new Map<number, Issue | MissingIssue>();
@@ -88,8 +88,8 @@ export const issuesByNumber = async (
 
 type Batch = Record<string, GraphqlIssue | null>;
 
-const askFor = async (place: Place, numbers: readonly number[]): Promise<Batch> => {
-  const { ask } = await clientOf(place);
+const askFor = async (place: RemoteRepositoryAccess, numbers: readonly number[]): Promise<Batch> => {
+  const { ask } = await hostClient(place);
   const document = ISSUE_BATCHES[numbers.length - 1] ?? '';
   const variables = Object.fromEntries(numbers.map((number, at) => [`n${at}`, number]));
   const wish = { absent: true };
@@ -102,7 +102,7 @@ const askFor = async (place: Place, numbers: readonly number[]): Promise<Batch> 
 };
 
 // GraphQL only says that it is not there; REST redirects to where it went.
-const whereIs = async (place: Place, number: number): Promise<Issue | MissingIssue> => {
+const whereIs = async (place: RemoteRepositoryAccess, number: number): Promise<Issue | MissingIssue> => {
   try {
     return await issue(place, number);
   } catch (error) {
@@ -114,11 +114,11 @@ const whereIs = async (place: Place, number: number): Promise<Issue | MissingIss
   }
 };
 
-export const issueComments = async (place: Place, number: number): Promise<IssueComment[]> => {
-  const { api } = await clientOf(place);
+export const issueComments = async (place: RemoteRepositoryAccess, number: number): Promise<IssueComment[]> => {
+  const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
   const all = await api.paginate(route, {
-    ...pathOf(place),
+    ...apiPath(place),
     ...PER_PAGE,
     issue_number: number,
   });

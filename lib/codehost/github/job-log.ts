@@ -2,10 +2,10 @@ import { ServiceError } from '../../errors.ts';
 import type { JobLog } from '../failing-check.ts';
 import { readElsewhere } from './elsewhere.ts';
 import { createLogEnd, type StepTimes } from './log-end.ts';
-import { clientOf, type Place, pathOf } from './place.ts';
+import { hostClient, type RemoteRepositoryAccess, apiPath } from './place.ts';
 
 /** Where a job of Actions failed, and the end of what was said there. What cannot be read is told in it. */
-export const jobLog = async (place: Place, job: number): Promise<JobLog> => {
+export const jobLog = async (place: RemoteRepositoryAccess, job: number): Promise<JobLog> => {
   let step: JobLog['step'] = null;
   try {
     const failed = await failedStep(place, job);
@@ -30,10 +30,10 @@ interface Step extends StepTimes {
   name: string;
 }
 
-const failedStep = async (place: Place, job: number): Promise<Step | undefined> => {
-  const { api } = await clientOf(place);
+const failedStep = async (place: RemoteRepositoryAccess, job: number): Promise<Step | undefined> => {
+  const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/actions/jobs/{job_id}';
-  const { data } = await api.request(route, { ...pathOf(place), job_id: job });
+  const { data } = await api.request(route, { ...apiPath(place), job_id: job });
   const found = data.steps?.find(
     ({ conclusion }) => conclusion !== null && !PASSED.has(conclusion),
   );
@@ -44,10 +44,10 @@ const failedStep = async (place: Place, job: number): Promise<Step | undefined> 
 
 const PASSED = new Set(['success', 'skipped', 'neutral']);
 
-const endOf = async (place: Place, job: number, step: StepTimes): Promise<string> => {
-  const { api, base } = await clientOf(place);
+const endOf = async (place: RemoteRepositoryAccess, job: number, step: StepTimes): Promise<string> => {
+  const { api, base } = await hostClient(place);
   const { headers } = await api.request('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', {
-    ...{ ...pathOf(place), job_id: job, request: { redirect: 'manual' } },
+    ...{ ...apiPath(place), job_id: job, request: { redirect: 'manual' } },
   });
   const end = createLogEnd(step);
   await readElsewhere(place.desk, { address: headers.location ?? '', base }, end.take);

@@ -1,6 +1,6 @@
 import type { LinkedPull } from '../../../store/records/code-host.ts';
 import { CLOSING_PULLS, MENTIONING_PULLS } from './documents.ts';
-import { clientOf, type Place, variablesOf } from './place.ts';
+import { hostClient, type RemoteRepositoryAccess, variablesOf } from './place.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 import { stateFrom } from './wire-pull.ts';
 
@@ -8,7 +8,7 @@ import { stateFrom } from './wire-pull.ts';
  * The pull requests of an issue: those that close it when they are merged, as GitHub itself links them, then those that
  * only mention it.
  */
-export const linkedPulls = async (place: Place, number: number): Promise<LinkedPull[]> => {
+export const linkedPulls = async (place: RemoteRepositoryAccess, number: number): Promise<LinkedPull[]> => {
   const closing = await gather<Closing>(place, { number, document: CLOSING_PULLS }, ({ issue }) =>
     nodesOf(issue.closedByPullRequestsReferences),
   );
@@ -42,11 +42,11 @@ interface Mentioning {
 }
 
 const gather = async <T>(
-  place: Place,
+  place: RemoteRepositoryAccess,
   { number, document }: { number: number; document: string },
   pick: (repository: T) => (Linked | Record<string, never>)[],
 ): Promise<Linked[]> => {
-  const { pages } = await clientOf(place);
+  const { pages } = await hostClient(place);
   const all: Linked[] = [];
   for await (const { repository } of pages<{ repository: T }>(document, {
     ...variablesOf(place),

@@ -1,22 +1,22 @@
 import type { RepositoryName } from '../code-host.ts';
-import type { Client, Desk } from './client.ts';
+import type { HostClient, HostSettings } from './client.ts';
 
 /** A repository, and who asks about it. */
-export interface Place {
+export interface RemoteRepositoryAccess {
   name: RepositoryName;
-  desk: Desk;
+  desk: HostSettings;
 }
 
-export const clientOf = ({ name, desk }: Place): Promise<Client> => desk.client(name.host);
+export const hostClient = ({ name, desk }: RemoteRepositoryAccess): Promise<HostClient> => desk.client(name.host);
 
 /** As REST's routes name it. */
-export const pathOf = ({ name }: Place): { owner: string; repo: string } => ({
+export const apiPath = ({ name }: RemoteRepositoryAccess): { owner: string; repo: string } => ({
   owner: name.owner,
   repo: name.name,
 });
 
 /** As GraphQL's documents do. */
-export const variablesOf = ({ name }: Place): { owner: string; name: string } => ({
+export const variablesOf = ({ name }: RemoteRepositoryAccess): { owner: string; name: string } => ({
   owner: name.owner,
   name: name.name,
 });

@@ -1,6 +1,6 @@
 import { list, record, text } from '../../../base/wire.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import type { Failure, Question, Told } from './failure.ts';
+import type { Failure, RequestContext, HostAnswer } from './failure.ts';
 import {
   absent,
   conflicting,
@@ -10,7 +10,7 @@ import {
   gone,
   limited,
   type Make,
-  moved,
+  movedRefusal,
   rejected,
   signOn,
   unauthorized,
@@ -20,7 +20,7 @@ import { silence, timedOut } from './silence.ts';
 /** What the caller of the API is told of a failure: one code each, and what to do next. Rate limits are told first. */
 export const problemFrom = (
   failure: Failure,
-  question: Question,
+  question: RequestContext,
   now: () => Date = () => new Date(),
 ): ServiceError => {
   if (failure.kind === 'timeout') return timedOut(failure.seconds, question);
@@ -30,7 +30,7 @@ export const problemFrom = (
   return make(told, question, now());
 };
 
-const toldBy = (failure: Extract<Failure, { kind: 'answer' | 'errors' }>): Told => {
+const toldBy = (failure: Extract<Failure, { kind: 'answer' | 'errors' }>): HostAnswer => {
   const { headers } = failure;
   const numbered = Boolean(headers['x-github-request-id']);
   if (failure.kind === 'errors') {
@@ -62,7 +62,7 @@ const detailOf = (error: unknown): string => {
 const SECONDARY = /secondary rate limit|abuse detection/i;
 const SSO = /SAML enforcement|single sign-on/i;
 
-const isLimit = ({ status, headers, types, message }: Told): boolean =>
+const isLimit = ({ status, headers, types, message }: HostAnswer): boolean =>
   status === 429 ||
   types.includes('RATE_LIMITED') ||
   (status === 403 &&
@@ -70,22 +70,22 @@ const isLimit = ({ status, headers, types, message }: Told): boolean =>
       String(headers['x-ratelimit-remaining']) === '0' ||
       SECONDARY.test(message)));
 
-const isForeign = ({ status, numbered, isJson }: Told): boolean =>
+const isForeign = ({ status, numbered, isJson }: HostAnswer): boolean =>
   !numbered && ([401, 407].includes(status) || !isJson);
 
-const isRedirect = ({ status }: Told): boolean => [301, 302, 303, 307, 308].includes(status);
+const isRedirect = ({ status }: HostAnswer): boolean => [301, 302, 303, 307, 308].includes(status);
 
-const isForbidden = ({ status, types }: Told): boolean =>
+const isForbidden = ({ status, types }: HostAnswer): boolean =>
   [403, 451].includes(status) || types.some((type) => type.startsWith('FORBIDDEN'));
 
-const asksForSso = (told: Told): boolean =>
+const asksForSso = (told: HostAnswer): boolean =>
   isForbidden(told) &&
   (String(told.headers['x-github-sso'] ?? '').startsWith('required') || SSO.test(told.message));
 
 // In this order: the first that fits.
-const RULES: readonly (readonly [fits: (told: Told) => boolean, make: Make])[] = [
+const RULES: readonly (readonly [fits: (told: HostAnswer) => boolean, make: Make])[] = [
   [isLimit, limited],
-  [isRedirect, moved],
+  [isRedirect, movedRefusal],
   [isForeign, foreign],
   [({ status }) => status === 401, unauthorized],
   [asksForSso, signOn],

@@ -1,11 +1,11 @@
 import type { PullEvent } from '../code-host.ts';
 import { PULL_EVENTS } from './documents.ts';
-import { clientOf, type Place, variablesOf } from './place.ts';
+import { hostClient, type RemoteRepositoryAccess, variablesOf } from './place.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 
 /** What has happened to a pull request, oldest first. */
-export const pullEvents = async (place: Place, number: number): Promise<PullEvent[]> => {
-  const { pages } = await clientOf(place);
+export const pullEvents = async (place: RemoteRepositoryAccess, number: number): Promise<PullEvent[]> => {
+  const { pages } = await hostClient(place);
   const all: PullEvent[] = [];
   for await (const { repository } of pages<Page>(PULL_EVENTS, { ...variablesOf(place), number }))
     all.push(...nodesOf(repository.pullRequest.timelineItems).flatMap(eventFrom));

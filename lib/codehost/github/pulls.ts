@@ -2,19 +2,19 @@ import { ServiceError } from '../../errors.ts';
 import type { NewPull, Pull } from '../code-host.ts';
 import { MARK_READY, PULL_REQUEST } from './documents.ts';
 import {
-  clientOf,
+  hostClient,
   fullNameOf,
   isSameName,
   PER_PAGE,
-  type Place,
-  pathOf,
+  type RemoteRepositoryAccess,
+  apiPath,
   variablesOf,
 } from './place.ts';
 import { type GraphqlPull, newPullFromRest, pullFromGraphql } from './wire-pull.ts';
 
 /** One pull request as it is now, with what reviews and checks come to. */
-export const pull = async (place: Place, number: number): Promise<Pull> => {
-  const { ask } = await clientOf(place);
+export const pull = async (place: RemoteRepositoryAccess, number: number): Promise<Pull> => {
+  const { ask } = await hostClient(place);
   const answer = await ask<Answered>(PULL_REQUEST, { ...variablesOf(place), number });
   return pullFromGraphql(answer.repository.pullRequest);
 };
@@ -25,13 +25,13 @@ interface Answered {
 
 /** The open pull request of a branch, of that owner's repository. */
 export const findPull = async (
-  place: Place,
+  place: RemoteRepositoryAccess,
   { owner, branch }: { owner: string; branch: string },
 ): Promise<Pull | undefined> => {
-  const { api } = await clientOf(place);
+  const { api } = await hostClient(place);
   const head = `${owner}:${branch}`;
   const open = await api.paginate('GET /repos/{owner}/{repo}/pulls', {
-    ...pathOf(place),
+    ...apiPath(place),
     ...PER_PAGE,
     state: 'open',
     head,
@@ -41,11 +41,11 @@ export const findPull = async (
 };
 
 /** Makes a pull request. There is one for the branch: 422 `codehost_rejected`. */
-export const createPull = async (place: Place, wanted: NewPull): Promise<Pull> => {
+export const postPull = async (place: RemoteRepositoryAccess, wanted: NewPull): Promise<Pull> => {
   const { title, body, head, base, draft } = wanted;
-  const { api } = await clientOf(place);
+  const { api } = await hostClient(place);
   const { data } = await api.request('POST /repos/{owner}/{repo}/pulls', {
-    ...pathOf(place),
+    ...apiPath(place),
     ...{ title, body, head, base, draft },
   });
   return newPullFromRest(data);
@@ -53,14 +53,14 @@ export const createPull = async (place: Place, wanted: NewPull): Promise<Pull> =
 
 /** Writes a title or a body, and no more. Read first: what cannot be read is not written either. */
 export const updatePull = async (
-  place: Place,
+  place: RemoteRepositoryAccess,
   number: number,
   { title, body }: { title?: string; body?: string },
 ): Promise<Pull> => {
   const before = await pull(place, number);
-  const { api } = await clientOf(place);
+  const { api } = await hostClient(place);
   const { data } = await api.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', {
-    ...pathOf(place),
+    ...apiPath(place),
     pull_number: number,
     ...(title !== undefined && { title }),
     ...(body !== undefined && { body }),
@@ -71,22 +71,22 @@ export const updatePull = async (
 
 /** Gives it these labels in place of its own. What has that number and is an issue is left alone: `codehost_not_found`. */
 export const setLabels = async (
-  place: Place,
+  place: RemoteRepositoryAccess,
   number: number,
   wanted: readonly string[],
 ): Promise<void> => {
   const { labels } = await pull(place, number);
   if (labels.toSorted().join('\n') === wanted.toSorted().join('\n')) return;
-  const { api } = await clientOf(place);
+  const { api } = await hostClient(place);
   await api.request('PUT /repos/{owner}/{repo}/issues/{issue_number}/labels', {
-    ...pathOf(place),
+    ...apiPath(place),
     issue_number: number,
     labels: [...wanted],
   });
 };
 
 /** Ends the draft. One that is open is left as it is; one that is closed is 422 `codehost_rejected`. */
-export const markReady = async (place: Place, number: number): Promise<Pull> => {
+export const postReady = async (place: RemoteRepositoryAccess, number: number): Promise<Pull> => {
   const before = await pull(place, number);
   if (before.state === 'open') return before;
   const about = `${fullNameOf(place.name)}#${number}`;
@@ -94,7 +94,7 @@ export const markReady = async (place: Place, number: number): Promise<Pull> => 
     const detail = `${about} is ${before.state}: nobody can review it any more. Look at it on ${place.name.host}.`;
     throw new ServiceError('codehost_rejected', detail, { members: { host_errors: [] } });
   }
-  const { ask } = await clientOf(place);
+  const { ask } = await hostClient(place);
   const answer = await ask<Readied>(
     MARK_READY,
     { id: before.node_id },

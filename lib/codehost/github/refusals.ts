@@ -2,10 +2,10 @@ import { text } from '../../../base/wire.ts';
 import { ServiceError } from '../../errors.ts';
 import type { TokenSource } from '../code-host.ts';
 import { isSameServer } from './address.ts';
-import type { Headers, Question, Told } from './failure.ts';
+import type { Headers, RequestContext, HostAnswer } from './failure.ts';
 
 /** Makes the error of one kind of answer. */
-export type Make = (told: Told, question: Question, now: Date) => ServiceError;
+export type Make = (told: HostAnswer, question: RequestContext, now: Date) => ServiceError;
 
 export const limited: Make = ({ headers, message }, { host }, now) => {
   const seconds = secondsUntilFree(headers, now);
@@ -27,7 +27,7 @@ const secondsUntilFree = (headers: Headers, now: Date): number => {
   return String(headers['x-ratelimit-remaining']) === '0' && until > 0 ? until : 60;
 };
 
-export const moved: Make = ({ headers }, { host, base, about, write }) => {
+export const movedRefusal: Make = ({ headers }, { host, base, about, write }) => {
   const moved_to = text(headers.location) ?? null;
   const extra = { members: { moved_to } };
   if (moved_to !== null && !isSameServer(moved_to, base)) {

@@ -8,12 +8,12 @@ import type {
 } from '../../../store/records/code-host.ts';
 import { scopesIn } from './account.ts';
 import type { Headers } from './failure.ts';
-import { clientOf, fullNameOf, isSameName, PER_PAGE, type Place, pathOf } from './place.ts';
+import { hostClient, fullNameOf, isSameName, PER_PAGE, type RemoteRepositoryAccess, apiPath } from './place.ts';
 import { hasProblem } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
 
 /** Whether the repository can be seen: without a token too, where it is public. That it cannot is an answer. */
-export const validate = async (place: Place): Promise<Validation> => {
+export const validate = async (place: RemoteRepositoryAccess): Promise<Validation> => {
   const { host } = place.name;
   const anonymous = (await place.desk.tokens.of(host)) === undefined;
   try {
@@ -43,10 +43,10 @@ const HIDDEN = [
 
 const UNKNOWN = { renamed_to: null, archived: null, fork: null, parent: null };
 
-const read = async (place: Place, anonymous = false) => {
-  const { api } = await clientOf(place);
+const read = async (place: RemoteRepositoryAccess, anonymous = false) => {
+  const { api } = await hostClient(place);
   const request = { anonymous };
-  return api.request('GET /repos/{owner}/{repo}', { ...pathOf(place), request });
+  return api.request('GET /repos/{owner}/{repo}', { ...apiPath(place), request });
 };
 
 type Read = Awaited<ReturnType<typeof read>>;
@@ -54,7 +54,7 @@ type Granted = NonNullable<Read['data']['permissions']>;
 type Can = 'yes' | 'no' | 'unknown';
 
 /** What the user may there, and the token as far as it tells. */
-export const permissions = async (place: Place): Promise<Permissions> => {
+export const permissions = async (place: RemoteRepositoryAccess): Promise<Permissions> => {
   try {
     const { data, headers } = await read(place);
     return permitted(data, scopesIn(headers as Headers));
@@ -108,7 +108,7 @@ const tokenCan = (scopes: readonly string[] | null, hidden: boolean): Can => {
   return scopes.includes('repo') || (!hidden && scopes.includes('public_repo')) ? 'yes' : 'no';
 };
 
-export const meta = async (place: Place): Promise<RepositoryMeta> => {
+export const meta = async (place: RemoteRepositoryAccess): Promise<RepositoryMeta> => {
   const { data } = await read(place);
   return {
     name: data.name,
@@ -123,20 +123,20 @@ export const meta = async (place: Place): Promise<RepositoryMeta> => {
   };
 };
 
-export const labels = async (place: Place): Promise<Label[]> => {
-  const { api } = await clientOf(place);
+export const labels = async (place: RemoteRepositoryAccess): Promise<Label[]> => {
+  const { api } = await hostClient(place);
   const all = await api.paginate('GET /repos/{owner}/{repo}/labels', {
-    ...pathOf(place),
+    ...apiPath(place),
     ...PER_PAGE,
   });
   return all.map(({ name, color, description }) => ({ name, color, description }));
 };
 
 /** Open and closed ones. */
-export const milestones = async (place: Place): Promise<Milestone[]> => {
-  const { api } = await clientOf(place);
+export const listMilestones = async (place: RemoteRepositoryAccess): Promise<Milestone[]> => {
+  const { api } = await hostClient(place);
   const all = await api.paginate('GET /repos/{owner}/{repo}/milestones', {
-    ...pathOf(place),
+    ...apiPath(place),
     ...PER_PAGE,
     state: 'all',
   });
@@ -147,10 +147,10 @@ export const milestones = async (place: Place): Promise<Milestone[]> => {
 };
 
 /** Who an issue there can be assigned to. GitHub does not say their names here. */
-export const assignees = async (place: Place): Promise<HostUser[]> => {
-  const { api } = await clientOf(place);
+export const assignees = async (place: RemoteRepositoryAccess): Promise<HostUser[]> => {
+  const { api } = await hostClient(place);
   const all = await api.paginate('GET /repos/{owner}/{repo}/assignees', {
-    ...pathOf(place),
+    ...apiPath(place),
     ...PER_PAGE,
   });
   return all.map(({ login, html_url: url }) => ({ login, name: null, url }));

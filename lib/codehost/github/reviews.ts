@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { Review, ReviewThread, ThreadComment } from '../code-host.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
-import { clientOf, PER_PAGE, type Place, pathOf, variablesOf } from './place.ts';
+import { hostClient, PER_PAGE, type RemoteRepositoryAccess, apiPath, variablesOf } from './place.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 
 const STATES: Record<string, Review['state']> = {
@@ -11,10 +11,10 @@ const STATES: Record<string, Review['state']> = {
   PENDING: 'pending',
 };
 
-export const reviews = async (place: Place, number: number): Promise<Review[]> => {
-  const { api } = await clientOf(place);
+export const reviews = async (place: RemoteRepositoryAccess, number: number): Promise<Review[]> => {
+  const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
-  const all = await api.paginate(route, { ...pathOf(place), ...PER_PAGE, pull_number: number });
+  const all = await api.paginate(route, { ...apiPath(place), ...PER_PAGE, pull_number: number });
   return all.map((review) => ({
     number: Number(review.id),
     node_id: review.node_id,
@@ -28,8 +28,8 @@ export const reviews = async (place: Place, number: number): Promise<Review[]> =
 };
 
 /** Every thread with every comment of it. */
-export const threads = async (place: Place, number: number): Promise<ReviewThread[]> => {
-  const { pages } = await clientOf(place);
+export const threads = async (place: RemoteRepositoryAccess, number: number): Promise<ReviewThread[]> => {
+  const { pages } = await hostClient(place);
   const all: ReviewThread[] = [];
   for await (const { repository } of pages<Page>(THREADS, { ...variablesOf(place), number })) {
     for (const thread of nodesOf(repository.pullRequest.reviewThreads))
@@ -61,11 +61,11 @@ interface Comment {
   pullRequestReview: { fullDatabaseId: string | number | null } | null;
 }
 
-const commentsOf = async (place: Place, { id, comments }: Thread): Promise<Comment[]> => {
+const commentsOf = async (place: RemoteRepositoryAccess, { id, comments }: Thread): Promise<Comment[]> => {
   const { pageInfo } = comments;
   const all = nodesOf(comments);
   if (!pageInfo.hasNextPage || pageInfo.endCursor === null) return all;
-  const { pages } = await clientOf(place);
+  const { pages } = await hostClient(place);
   const from = { thread: id, cursor: pageInfo.endCursor };
   for await (const { node } of pages<{ node: Pick<Thread, 'comments'> }>(THREAD_COMMENTS, from))
     all.push(...nodesOf(node.comments));
@@ -95,8 +95,8 @@ const commentFrom = (comment: Comment): ThreadComment => ({
 const RESOLVING = 'contents=write and pull_requests=write';
 
 /** Marks a thread as resolved on the host, and confirms it. */
-export const resolveThread = async (place: Place, thread: string): Promise<void> => {
-  const { ask } = await clientOf(place);
+export const resolveThread = async (place: RemoteRepositoryAccess, thread: string): Promise<void> => {
+  const { ask } = await hostClient(place);
   const wish = { about: `the thread ${thread}`, needs: RESOLVING };
   const answer = await ask<Resolved>(RESOLVE_THREAD, { thread }, wish);
   if (answer.resolveReviewThread?.thread?.isResolved === true) return;

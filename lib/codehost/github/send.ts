@@ -3,8 +3,8 @@ import { lockOn } from '../../../base/locks.ts';
 import type { Turns } from '../../../base/turns.ts';
 import { record } from '../../../base/wire.ts';
 import type { ServiceError } from '../../errors.ts';
-import { type Asked, type Effect, effectOf, graphqlUrl } from './allowed.ts';
-import type { Failure, Headers, Question } from './failure.ts';
+import { type HostRequest, type Effect, effectOf, graphqlUrl } from './allowed.ts';
+import type { Failure, Headers, RequestContext } from './failure.ts';
 import { isWanted, TimedOut } from './fetch.ts';
 import { hasProblem, problemFrom } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
@@ -31,7 +31,7 @@ type Send<Options> = (options: Options) => Answer | Promise<Answer>;
 export const guarded =
   (door: Door) =>
   <Options extends object>(send: Send<Options>, options: Options): Promise<Answer> => {
-    const asked = options as unknown as Asked;
+    const asked = options as unknown as HostRequest;
     const effect = effectOf(asked, door.base);
     const attempt = (token: Token | undefined): Promise<Answer> =>
       once({ door, asked, effect, token }, async () => send(options));
@@ -40,7 +40,7 @@ export const guarded =
   };
 
 interface Request {
-  asked: Asked;
+  asked: HostRequest;
   effect: Effect;
 }
 
@@ -68,7 +68,7 @@ const once = async (
   { door, asked, effect, token }: Request & { door: Door; token: Token | undefined },
   send: () => Promise<Answer>,
 ): Promise<Answer> => {
-  const question = questionOf(door, placeOf(asked), token);
+  const question = contextOf(door, placeOf(asked), token);
   const failed = (failure: Failure): ServiceError =>
     problemFrom(failure, { ...question, ...graphqlOf(asked, door), write: effect === 'write' });
   Object.assign(asked, {
@@ -89,7 +89,7 @@ const once = async (
   throw failed({ kind: 'answer', status, headers, body: data });
 };
 
-const graphqlOf = ({ url }: Asked, { base }: Door): Pick<Question, 'graphql'> =>
+const graphqlOf = ({ url }: HostRequest, { base }: Door): Pick<RequestContext, 'graphql'> =>
   url.endsWith('/graphql') ? { graphql: graphqlUrl(base) } : {};
 
 // A page to log in at is an answer too, and so is a redirect that was not followed.
@@ -107,7 +107,7 @@ const failureOf = (error: unknown): Failure | undefined => {
 };
 
 /** Where in a host something is: what is asked about, in the words of its errors. */
-const placeOf = ({ url, variables, ...parameters }: Asked): string => {
+const placeOf = ({ url, variables, ...parameters }: HostRequest): string => {
   const { owner, repo, name = repo, number, ...more } = { ...parameters, ...record(variables) };
   if (owner === undefined) return /^\/user$/.test(url) ? 'the user' : 'what was asked';
   const count = number ?? more.issue_number ?? more.pull_number;
@@ -115,8 +115,8 @@ const placeOf = ({ url, variables, ...parameters }: Asked): string => {
 };
 
 /** The words of an error: by whom, and about what. */
-export const questionOf = (
+export const contextOf = (
   { host, base }: Pick<Door, 'host' | 'base'>,
   about: string,
   token: Token | undefined,
-): Question => ({ host, base, about, write: false, source: token?.source ?? null });
+): RequestContext => ({ host, base, about, write: false, source: token?.source ?? null });

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../errors.ts';
-import type { Question } from './failure.ts';
+import type { RequestContext } from './failure.ts';
 import { outcome, UNKNOWN } from './refusals.ts';
 
 /** Nothing came within the time. */
-export const timedOut = (seconds: number, { host, write }: Question): ServiceError =>
+export const timedOut = (seconds: number, { host, write }: RequestContext): ServiceError =>
   new ServiceError(
     'codehost_timeout',
     `${host} did not answer within ${seconds} s. ${write ? UNKNOWN : 'Try again later.'}`,
@@ -17,7 +17,7 @@ const UNSENT = new Set([
 ]);
 
 /** No connection came about, or it broke. */
-export const silence = (cause: unknown, { host, base, write }: Question): ServiceError => {
+export const silence = (cause: unknown, { host, base, write }: RequestContext): ServiceError => {
   const { code, message } = deepest(cause);
   const host_status = refusedByProxy(code, message);
   if (host_status !== undefined) {

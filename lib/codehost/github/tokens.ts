@@ -73,5 +73,5 @@ const KINDS: readonly (readonly [prefix: string, kind: string])[] = [
 ];
 
 /** What kind of token it is, as its beginning tells; null for one that does not. */
-export const kindOf = ({ value }: Token): string | null =>
+export const tokenKind = ({ value }: Token): string | null =>
   KINDS.find(([prefix]) => value.startsWith(prefix))?.[1] ?? null;

@@ -1,6 +1,6 @@
 import { lookCloser } from '../../../store/items/look-closer.ts';
 import { importProblems } from '../../../store/links/imports.ts';
-import { listSnapshots } from '../../../store/snapshots.ts';
+import { readSnapshots } from '../../../store/snapshots.ts';
 import type { FileProblem } from '../../../store/text/problem.ts';
 import type { Service } from '../../service.ts';
 import { tellAdvice } from './settings-advice.ts';
@@ -15,7 +15,7 @@ export const listProblems = async (service: Service): Promise<FileProblem[]> => 
   await lookCloser(store);
   return [
     ...store.problems.all(),
-    ...listSnapshots(store).problems,
+    ...readSnapshots(store).problems,
     ...importProblems(store.layout),
   ];
 };

@@ -7,9 +7,9 @@ export const logProblems = ({ problems }: Pick<Store, 'problems'>, log: Log): vo
   problems.listen((news, problem) => {
     const { file, code } = problem;
     if (news === 'mended') log.info({ file, code }, `${file} is mended`);
-    else log.warn({ ...problem }, `${placeOf(problem)}: ${problem.message}`);
+    else log.warn({ ...problem }, `${positionText(problem)}: ${problem.message}`);
   });
 
 /** `file:line:column`, as far as it is known. */
-export const placeOf = ({ file, line, column }: FileProblem): string =>
+export const positionText = ({ file, line, column }: FileProblem): string =>
   [file, line, column].filter((part) => part !== undefined).join(':');

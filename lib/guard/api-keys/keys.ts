@@ -3,7 +3,7 @@ import { sha256 } from '../../../base/sha256.ts';
 import {
   apiKeys,
   inKeyTurn,
-  keyOf,
+  apiKeyOf,
   removeKey,
   saveKey,
   touchKey,
@@ -75,7 +75,7 @@ export const validKey = async (
   service: WithKeyring & WithLog & WithStore,
   text: string,
 ): Promise<ApiKey | undefined> => {
-  const key = keyOf(service.store, text);
+  const key = apiKeyOf(service.store, text);
   if (key === undefined || !service.keyring.counts(key)) return undefined;
   const now = service.store.clock();
   const before = key.last_used_at === null ? 0 : Date.parse(key.last_used_at);

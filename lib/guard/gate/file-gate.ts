@@ -4,7 +4,7 @@ import type { UnsandboxedRun } from '../../../store/gate/gate.ts';
 import { unsandboxedEnded, unsandboxedStarts } from '../../../store/gate/unsandboxed.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithLog } from '../../log.ts';
-import { sweep } from '../../tools/process/process-tree.ts';
+import { killRun } from '../../tools/process/process-tree.ts';
 import type { Runs } from '../../tools/process/runs.ts';
 
 /**
@@ -40,7 +40,7 @@ export const endFormerRuns = async (
   former: readonly [string, UnsandboxedRun][],
 ): Promise<void> => {
   for (const [marker, { dir }] of former) {
-    const killed = await sweep(marker, dir === undefined ? {} : { dir });
+    const killed = await killRun(marker, dir === undefined ? {} : { dir });
     if (killed > 0) log.warn({ marker, killed }, 'Programs of a former life were ended');
     await unsandboxedEnded(store, marker);
   }

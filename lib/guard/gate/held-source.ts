@@ -9,14 +9,14 @@ export const heldSource = {
   accept: async ({ store }: WithStore, chosen: readonly WaitingValue[]): Promise<void> => {
     const wanted = new Set(chosen.map(({ key, hash }) => `${key} ${hash}`));
     const meant = waitingChanges(store).filter((change) =>
-      wanted.has(`${keyOf(change)} ${change.sha}`),
+      wanted.has(`${changeKey(change)} ${change.sha}`),
     );
     await acceptWaiting(store, new Set(meant.map(({ id }) => id)));
   },
 };
 
 const asWaiting = (change: WaitingChange): WaitingValue => ({
-  key: keyOf(change),
+  key: changeKey(change),
   kind: 'change',
   file: change.file,
   value: change.to,
@@ -26,4 +26,4 @@ const asWaiting = (change: WaitingChange): WaitingValue => ({
 });
 
 /** By which it is trusted. */
-export const keyOf = ({ file, field }: WaitingChange): string => `${file}#${field}`;
+export const changeKey = ({ file, field }: WaitingChange): string => `${file}#${field}`;

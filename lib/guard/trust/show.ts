@@ -3,7 +3,7 @@ import type { WaitingValue } from '../../../store/records/trust.ts';
 import { plain } from '../../../store/trust/told.ts';
 
 /** What waits, for who is to say yes to it: where it stands, and what it changes, line by line. Nothing in it moves a cursor. */
-export const shown = (waiting: readonly WaitingValue[]): string[] => waiting.flatMap(one);
+export const waitingLines = (waiting: readonly WaitingValue[]): string[] => waiting.flatMap(one);
 
 const one = ({ key, file, line, value, trusted_value }: WaitingValue): string[] => {
   const [before, after] = [linesOf(trusted_value), linesOf(value)];

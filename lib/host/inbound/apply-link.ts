@@ -4,10 +4,10 @@ import { changeLink } from '../../../store/links/links.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Subject } from './payload.ts';
-import { type Heard, isOlder, meant, newest, type Told } from './told.ts';
+import { type Heard, isOlder, meant, newest, type HostNews } from './told.ts';
 
 /** Marks the links to the issues that are meant as stale. What has changed there the next sync finds out. */
-export const tellLinks = async (store: Store, told: Told): Promise<Heard> => {
+export const tellLinks = async (store: Store, told: HostNews): Promise<Heard> => {
   const heard: Heard = { told: [], older: [] };
   if (told.issues.length === 0 && told.formerly === undefined) return heard;
   const isMeant = (link: IssueLinkMatter): boolean => meant(told, told.issues, link) !== undefined;
@@ -24,7 +24,7 @@ export const tellLinks = async (store: Store, told: Told): Promise<Heard> => {
 const markStale = (
   store: Store,
   id: string,
-  { told: { event, action }, issue: subject }: { told: Told; issue: Subject },
+  { told: { event, action }, issue: subject }: { told: HostNews; issue: Subject },
 ): Promise<unknown> =>
   changeLink(store, id, ({ issue }) => {
     if (issue === undefined) return undefined;

@@ -5,12 +5,12 @@ import type { PullMatter, PullTransition } from '../../../store/records/pull-req
 import type { Store } from '../../../store/store.ts';
 import { unknown } from '../pull-requests/timeline.ts';
 import type { Change } from './change.ts';
-import { type Heard, isIn, isOlder, meant, newest, type Told } from './told.ts';
+import { type Heard, isIn, isOlder, meant, newest, type HostNews } from './told.ts';
 
-type Pull = Told['pulls'][number];
+type Pull = HostNews['pulls'][number];
 
 /** Adds to the timelines of the pull requests that are meant, and marks their records as stale. */
-export const tellPulls = async (store: Store, told: Told): Promise<Heard> => {
+export const tellPulls = async (store: Store, told: HostNews): Promise<Heard> => {
   const heard: Heard = { told: [], older: [] };
   const isMeant = (matter: PullMatter): boolean => about(told, matter) !== undefined;
   for (const id of await pullsWhere(store, isMeant)) {
@@ -35,7 +35,7 @@ const tellPull = async (
   await changePull(store, id, { changes: { stale: true, ...newest(pull, matter) } });
 };
 
-const about = (told: Told, matter: PullMatter): Pull | undefined => {
+const about = (told: HostNews, matter: PullMatter): Pull | undefined => {
   const isChecked = told.commit !== undefined && told.commit === matter.head_sha;
   if (!isChecked || !isIn(told, matter)) return meant(told, told.pulls, matter);
   return { number: matter.number, node_id: undefined, updated_at: undefined };

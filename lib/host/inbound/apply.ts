@@ -2,12 +2,12 @@ import { counted } from '../../../base/counted.ts';
 import type { Store } from '../../../store/store.ts';
 import { tellLinks } from './apply-link.ts';
 import { tellPulls } from './apply-pull.ts';
-import type { Told } from './told.ts';
+import type { HostNews } from './told.ts';
 
 /** Tells the records of those Work items that a delivery is about, which memory knows. Done again it changes nothing. */
 export const tellItems = async (
   store: Store,
-  told: Told | undefined,
+  told: HostNews | undefined,
 ): Promise<{ case_ids: string[]; note: string }> => {
   if (told === undefined) return { case_ids: [], note: NOBODY };
   const pulls = await tellPulls(store, told);

@@ -1,7 +1,7 @@
 import { record, text, type Wire } from '../../../base/wire.ts';
 import type { PullTransition } from '../../../store/records/pull-request.ts';
 import type { PullState } from '../../codehost/code-host.ts';
-import { loginOf, timeOf } from './payload.ts';
+import { payloadLogin, timeOf } from './payload.ts';
 
 /** What happened to a pull request, as the timeline keeps it, but for what was before. */
 export interface Change {
@@ -24,7 +24,7 @@ export const changeOf = (name: string, payload: Wire): Change | undefined => {
     event,
     to: stateOf(pull),
     occurred_at,
-    actor: loginOf(actor ?? payload.sender),
+    actor: payloadLogin(actor ?? payload.sender),
     head_sha: text(record(pull.head).sha) ?? null,
     host_event_id: idOf(event, payload, pull),
   };

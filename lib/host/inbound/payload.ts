@@ -23,12 +23,12 @@ const parsed = (json: string): unknown => {
 };
 
 /** A repository as the code host names it: `github.com` and `owner/name`. */
-export interface Repository {
+export interface PayloadRepository {
   host: string;
   repository: string;
 }
 
-export const repositoryOf = (payload: Wire): Repository | undefined => {
+export const payloadRepository = (payload: Wire): PayloadRepository | undefined => {
   const { full_name, html_url } = record(payload.repository);
   const repository = text(full_name);
   if (repository === undefined) return undefined;
@@ -71,4 +71,4 @@ export const timeOf = (value: unknown): string | undefined => {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 };
 
-export const loginOf = (value: unknown): string | null => text(record(value).login) ?? null;
+export const payloadLogin = (value: unknown): string | null => text(record(value).login) ?? null;

@@ -7,7 +7,7 @@ import { ServiceError } from '../../errors.ts';
 import { tellItems } from './apply.ts';
 import { payloadOf } from './payload.ts';
 import { checkSignature } from './signature.ts';
-import { toldBy } from './told.ts';
+import { readNews } from './told.ts';
 
 interface Delivery {
   headers: Record<string, string | string[] | undefined>;
@@ -41,7 +41,7 @@ export const takeDelivery = (store: Store, { headers, bytes }: Delivery): Promis
   // One after the other: of the same one sent twice at once, the second finds the first noted.
   return store.turns.take(lockOn.arrivals(), async () => {
     if (hasArrived(store, arrival)) return { ...done(event, [], AGAIN), duplicate: true };
-    const told = toldBy(event, payload);
+    const told = readNews(event, payload);
     const { case_ids, note } = await tellItems(store, told);
     // Noted last: what a crash left half done is done by the repeat, and nothing of it twice.
     await noteArrival(store, arrival);

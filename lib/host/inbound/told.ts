@@ -3,15 +3,15 @@ import { GITHUB } from '../../codehost/github/address.ts';
 import { type Change, changeOf } from './change.ts';
 import {
   formerName,
-  type Repository,
-  repositoryOf,
+  type PayloadRepository,
+  payloadRepository,
   type Subject,
   subjectOf,
   timeOf,
 } from './payload.ts';
 
 /** What a delivery tells of, as far as it may concern a Work item. */
-export interface Told extends Repository {
+export interface HostNews extends PayloadRepository {
   event: string;
   action: string | undefined;
   pulls: (Subject & { change?: Change | undefined })[];
@@ -29,8 +29,8 @@ export interface Heard {
 }
 
 /** Reads a payload, trusting no part of it. Undefined where it tells of no repository. */
-export const toldBy = (event: string, payload: Wire): Told | undefined => {
-  const at = repositoryOf(payload);
+export const readNews = (event: string, payload: Wire): HostNews | undefined => {
+  const at = payloadRepository(payload);
   if (at === undefined) return undefined;
   const action = text(payload.action);
   const read = READERS[event];
@@ -38,7 +38,7 @@ export const toldBy = (event: string, payload: Wire): Told | undefined => {
   return { ...at, event, action, ...nothing, ...read?.(payload) };
 };
 
-type Reader = (payload: Wire) => Partial<Told>;
+type Reader = (payload: Wire) => Partial<HostNews>;
 
 const ofPull =
   (event: string): Reader =>
@@ -91,7 +91,7 @@ interface Known {
  * otherwise by now. Any, where it is the repository that was renamed.
  */
 export const meant = <T extends Subject>(
-  told: Told,
+  told: HostNews,
   subjects: readonly T[],
   known: Known,
 ): T | Subject | undefined => {
@@ -108,7 +108,7 @@ export const meant = <T extends Subject>(
 
 /** Whether a record is of that repository; neither hosts nor repositories know upper case. */
 export const isIn = (
-  { host, repository }: Repository,
+  { host, repository }: PayloadRepository,
   known: Pick<Known, 'host' | 'repository'>,
 ): boolean =>
   repository.toLowerCase() === known.repository.toLowerCase() &&

@@ -10,7 +10,7 @@ const MAX_DESCRIPTION = 262_144;
 const MAX_BODY_BYTES = 1_000_000;
 
 /** The issue as issue.md keeps it: whole, but for what no file can say. Throws `too_large` past the size of a record. */
-export const copyOf = (issue: Issue): IssueCopy => {
+export const fittedCopy = (issue: Issue): IssueCopy => {
   const body = seen(issue.body);
   const bytes = Buffer.byteLength(body);
   if (bytes > MAX_BODY_BYTES)

@@ -16,7 +16,7 @@ import { notFound, ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { createCase } from '../../work/cases/create.ts';
 import { typeByLabels } from './case-type.ts';
-import { copyOf, fieldsOf, notesOf } from './fit.ts';
+import { fittedCopy, fieldsOf, notesOf } from './fit.ts';
 import { placeOfIssue } from './issue-place.ts';
 import { applySync } from './sync.ts';
 
@@ -49,7 +49,7 @@ export const importIssue = async (
   if (case_id !== undefined) refuseLinked(service.store, case_id);
   const issue = await fetchIssue(service.store, hosted, wish.number);
   return case_id === undefined
-    ? bringIn(service, hosted.name, { ...wish, issue })
+    ? bringInIssue(service, hosted.name, { ...wish, issue })
     : linkTo(service.store, hosted.name, { case_id, issue });
 };
 
@@ -62,7 +62,7 @@ const madeBefore = async (
   const [case_id] = await linkedTo(store, nameOf(hosted.name, number));
   if (case_id === undefined || case_id !== (wanted ?? case_id)) return undefined;
   const issue = await hosted.issue(number);
-  return { case_id, notes: notesOf(issue, copyOf(issue)) };
+  return { case_id, notes: notesOf(issue, fittedCopy(issue)) };
 };
 
 const projectOf = (store: Store, { project, case_id = '' }: ImportWish): string | undefined =>
@@ -121,13 +121,13 @@ interface Arrival extends Pick<ImportWish, 'project' | 'type'> {
  * Makes the Work item of an issue that was read, with its link and the issue's copy in it, by one rename: there is never
  * one without its link. Of two at once one is made, and the other is 409 `already_exists`.
  */
-export const bringIn = async (
+export const bringInIssue = async (
   service: WithConfig & WithStore,
   repository: RepositoryName,
   { issue, project, type, import_job }: Arrival,
 ): Promise<Imported> => {
   const place = placeOf(repository, issue);
-  const copy = copyOf(issue);
+  const copy = fittedCopy(issue);
   const notes = notesOf(issue, copy);
   const { title, description, ...fields } = fieldsOf(copy);
   const at = service.store.clock().toISOString();

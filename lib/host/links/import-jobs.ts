@@ -2,7 +2,7 @@ import {
   changeImport,
   createImport,
   type ImportChange,
-  type KeptImport,
+  type StoredImport,
   listImports,
   readImport,
 } from '../../../store/links/imports.ts';
@@ -72,7 +72,7 @@ const eitherOr = (): ServiceError =>
     errors: [{ path: '/numbers', message: 'either this or filter' }],
   });
 
-export type Wanted = 'running' | 'completed' | 'cancelled';
+export type WantedStatus = 'running' | 'completed' | 'cancelled';
 
 /**
  * Resumes an import job, ends it as it is, or cancels it: from then on it makes no further Work item. What it has made
@@ -81,21 +81,21 @@ export type Wanted = 'running' | 'completed' | 'cancelled';
 export const setImportStatus = (
   service: LinkNeeds,
   id: string,
-  status: Wanted,
+  status: WantedStatus,
   ifMatch?: string,
 ): Promise<TaggedImport> => settled(service, id, status, ifMatch);
 
 const settled = async (
   service: LinkNeeds,
   id: string,
-  wanted: Wanted,
+  wanted: WantedStatus,
   ifMatch?: string,
 ): Promise<TaggedImport> => {
   const now = service.store.clock().toISOString();
   // One that was told to stop has to be gone before the next run of the same job begins.
   if (wanted === 'running' && readImport(service.store, id)?.matter.status !== 'running')
     await service.links.imports.get(id)?.stop();
-  const kept = await changeImport(service.store, id, (job) => moved(job, wanted, now), ifMatch);
+  const kept = await changeImport(service.store, id, (job) => movedJob(job, wanted, now), ifMatch);
   if (kept === undefined) throw notFound('import job', id);
   if (wanted === 'running') startImport(service, id);
   else void service.links.imports.get(id)?.stop();
@@ -103,9 +103,9 @@ const settled = async (
 };
 
 /** What a job becomes when this is wanted of it: undefined where it is that already. Throws `invalid_state`. */
-export const moved = (
-  { matter: { status, started_at = undefined } }: Pick<KeptImport, 'matter'>,
-  wanted: Wanted,
+export const movedJob = (
+  { matter: { status, started_at = undefined } }: Pick<StoredImport, 'matter'>,
+  wanted: WantedStatus,
   now: string,
 ): ImportChange | undefined => {
   if (status === wanted) return undefined;
@@ -120,7 +120,7 @@ export const moved = (
   return { changes: { status: wanted, resume_at: undefined, ended_at: now } };
 };
 
-const served = ({ matter, results, etag }: KeptImport): TaggedImport => {
+const served = ({ matter, results, etag }: StoredImport): TaggedImport => {
   const { id, status, project = 'default', type = null, numbers = null, filter = null } = matter;
   const { error = null, resume_at = null, created_at } = matter;
   const { started_at = null, ended_at = null } = matter;

@@ -1,6 +1,6 @@
 import {
   changeImport,
-  type KeptImport,
+  type StoredImport,
   listImports,
   readImport,
 } from '../../../store/links/imports.ts';
@@ -18,7 +18,7 @@ import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { haltOf } from './halt.ts';
-import { bringIn, fetchIssue } from './import-issue.ts';
+import { bringInIssue, fetchIssue } from './import-issue.ts';
 import type { LinkNeeds } from './needs.ts';
 
 /** Goes on with an import job in the background, unless it does already. What becomes of it is in its record. */
@@ -108,7 +108,7 @@ const listed = async (
 
 interface One {
   number: number;
-  matter: KeptImport['matter'];
+  matter: StoredImport['matter'];
 }
 
 const importOne = async (
@@ -121,7 +121,7 @@ const importOne = async (
     const issue = await Promise.race([fetchIssue(service.store, hosted, number), stopped]);
     if (issue === undefined || signal.aborted) return undefined;
     const wanted = { ...(project && { project }), ...(type && { type }), import_job: id };
-    const { case_id, notes } = await bringIn(service, hosted.name, { ...wanted, issue });
+    const { case_id, notes } = await bringInIssue(service, hosted.name, { ...wanted, issue });
     const detail = notes.length === 0 ? {} : { detail: notes.join(' ') };
     return { number, outcome: 'imported', case_id, ...detail };
   } catch (error) {
@@ -187,6 +187,6 @@ const UNFORESEEN = {
 const changeRunning = (
   store: Store,
   id: string,
-  changes: Partial<KeptImport['matter']>,
+  changes: Partial<StoredImport['matter']>,
 ): Promise<unknown> =>
   changeImport(store, id, ({ matter }) => (matter.status === 'running' ? { changes } : undefined));

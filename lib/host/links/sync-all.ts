@@ -8,7 +8,7 @@ import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { haltOf } from './halt.ts';
-import { applySync, repositoryOf } from './sync.ts';
+import { applySync, linkRepository } from './sync.ts';
 import type { WithLinks } from './work.ts';
 
 type SyncOutcome = SyncedAll['outcomes'][number];
@@ -92,7 +92,7 @@ const syncBatch = async (
   const [{ link } = { link: undefined }] = batch;
   if (link === undefined) return [];
   const numbers = [...new Set(batch.map((one) => one.link.number))];
-  const hosted = hostedRepositoryNamed(codeHost, repositoryOf(link));
+  const hosted = hostedRepositoryNamed(codeHost, linkRepository(link));
   const issues = await hosted.issuesByNumber(numbers).catch((error: unknown) => failureOf(error));
   const outcomes: SyncOutcome[] = [];
   for (let from = 0; from < batch.length; from += AT_ONCE) {

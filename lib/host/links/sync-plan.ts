@@ -3,12 +3,12 @@ import type { CaseChange } from '../../../store/cases.ts';
 import type { IssueCopy } from '../../../store/links/issue-copy.ts';
 import { issueKey } from '../../../store/links/link-index.ts';
 import type { LinkChange } from '../../../store/links/links.ts';
-import type { Standing, SyncPlan } from '../../../store/links/syncing.ts';
+import type { SyncState, SyncPlan } from '../../../store/links/syncing.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { FieldName, FieldSync, SyncMatter } from '../../../store/records/sync.ts';
 import type { MissingIssue } from '../../codehost/code-host.ts';
-import { copyOf, type Fields, fieldsOf } from './fit.ts';
+import { fittedCopy, type Fields, fieldsOf } from './fit.ts';
 import { placeOfIssue } from './issue-place.ts';
 import { mergedFields, mergeFields, type Preference } from './merge.ts';
 
@@ -22,8 +22,8 @@ export interface SyncWish {
  * What a sync with this issue changes, worked out anew for what stands on disk each time it is asked: what it has found
  * before stays found.
  */
-export const planWith = (issue: Issue, wish: SyncWish): ((standing: Standing) => SyncPlan) => {
-  const copy = copyOf(issue);
+export const planWith = (issue: Issue, wish: SyncWish): ((standing: SyncState) => SyncPlan) => {
+  const copy = fittedCopy(issue);
   const found = new Map<FieldName, FieldSync>();
   return (onDisk) => {
     const standing = withOwnBase(onDisk);
@@ -63,7 +63,7 @@ const shown = (
 };
 
 // The copy of another issue, to which somebody linked it before, is no ancestor of this one.
-const withOwnBase = ({ base, ...standing }: Standing): Standing => {
+const withOwnBase = ({ base, ...standing }: SyncState): SyncState => {
   const { link } = standing;
   const { repository = link.repository, number = link.number } = base ?? {};
   const isOwn = issueKey({ ...link, repository, number }) === issueKey(link);
@@ -71,7 +71,7 @@ const withOwnBase = ({ base, ...standing }: Standing): Standing => {
 };
 
 // What link.md does not name is as it was last synced.
-const fieldsHere = ({ title, description, link, base }: Standing): Fields => ({
+const fieldsHere = ({ title, description, link, base }: SyncState): Fields => ({
   title,
   description,
   labels: link.labels ?? base?.labels ?? [],
@@ -158,7 +158,7 @@ const WORDS: Partial<Record<FieldSync['outcome'], string>> = {
 export const planWithout = (
   { missing, url }: MissingIssue,
   wish: SyncWish,
-): ((standing: Standing) => SyncPlan) => {
+): ((standing: SyncState) => SyncPlan) => {
   const status = missing === 'moved' ? 'moved' : 'missing';
   const moved = url === undefined ? {} : { moved_to: url };
   const line = url === undefined ? `the issue is ${WHY[status]}` : `the issue was moved to ${url}`;

@@ -23,7 +23,7 @@ export const syncCase = async (
 ): Promise<SyncResult> => {
   const link = linkedIssue(store, caseId);
   const { number } = link;
-  const issues = await hostedRepositoryNamed(codeHost, repositoryOf(link)).issuesByNumber([number]);
+  const issues = await hostedRepositoryNamed(codeHost, linkRepository(link)).issuesByNumber([number]);
   const issue = issues.get(number) ?? { missing: 'deleted' };
   const result = await applySync(store, caseId, { link, issue, trigger: 'sync', prefer });
   if ('missing' in issue) throw gone(link, issue);
@@ -43,7 +43,7 @@ const linkedIssue = (store: Store, caseId: string): IssueLinkMatter => {
 };
 
 /** The repository that an issue is in. */
-export const repositoryOf = ({
+export const linkRepository = ({
   host = DEFAULT_HOST,
   repository,
 }: IssueLinkMatter): RepositoryName => repositoryNamed(host, repository);

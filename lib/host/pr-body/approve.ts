@@ -1,6 +1,6 @@
 import { sha256 } from '../../../base/sha256.ts';
-import type { KeptPull } from '../../../store/pulls/pulls.ts';
-import { type KeptUpdate, notePublished } from '../../../store/pulls/updates.ts';
+import type { StoredPull } from '../../../store/pulls/pulls.ts';
+import { type StoredUpdate, notePublished } from '../../../store/pulls/updates.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
@@ -39,7 +39,7 @@ export const approveUpdate = (
   });
 };
 
-const refuseUnfit = ({ matter, body }: KeptUpdate, pull: KeptPull, seen?: string): void => {
+const refuseUnfit = ({ matter, body }: StoredUpdate, pull: StoredPull, seen?: string): void => {
   if (matter.status === 'published')
     throw invalid(`The update was published at ${matter.published_at}. Suggest another.`);
   if (matter.pull !== pull.matter.number)
@@ -63,7 +63,7 @@ const invalid = (message: string): ServiceError => new ServiceError('invalid_sta
 const publish = async (
   service: WithGit & WithStore,
   hosted: HostedRepository,
-  update: KeptUpdate,
+  update: StoredUpdate,
 ): Promise<Pull> => {
   const { body, matter } = update;
   const find = async (): Promise<Pull | undefined> => {
@@ -78,7 +78,7 @@ const publish = async (
 
 const changedThere = async (
   service: WithGit & WithStore,
-  { base = '', matter }: KeptUpdate,
+  { base = '', matter }: StoredUpdate,
   there: string,
 ): Promise<ServiceError> =>
   new ServiceError(

@@ -1,7 +1,7 @@
 import { sha256 } from '../../../base/sha256.ts';
 import { withTexts } from '../../../store/disk/scratch.ts';
 import { newId } from '../../../store/new-id.ts';
-import { createUpdate, type KeptUpdate, listUpdates } from '../../../store/pulls/updates.ts';
+import { createUpdate, type StoredUpdate, listUpdates } from '../../../store/pulls/updates.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
@@ -67,7 +67,7 @@ export const servedUpdates = async (
 };
 
 /** One of them as it is on disk. 404 without it. */
-export const getUpdate = (store: Store, caseId: string, id: string): KeptUpdate => {
+export const getUpdate = (store: Store, caseId: string, id: string): StoredUpdate => {
   const kept = listUpdates(store, caseId)?.find(({ matter }) => matter.id === id);
   if (kept === undefined) throw notFound('update', id);
   return kept;
@@ -75,7 +75,7 @@ export const getUpdate = (store: Store, caseId: string, id: string): KeptUpdate 
 
 export const servedUpdate = async (
   service: WithGit & WithStore,
-  kept: KeptUpdate,
+  kept: StoredUpdate,
 ): Promise<BodyUpdate> => {
   const { case_id, matter, body, base = '' } = kept;
   const { id, pull, status, base_sha256, created_at, published_at = null } = matter;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { changePull, type KeptPull, pullChanged } from '../../../store/pulls/pulls.ts';
+import { changePull, type StoredPull, pullChanged } from '../../../store/pulls/pulls.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { checkTexts } from '../../work/cases/text.ts';
@@ -22,7 +22,7 @@ export const patchPull = (
   caseId: string,
   patch: PullPatch,
   ifMatch?: string,
-): Promise<KeptPull> =>
+): Promise<StoredPull> =>
   inPullTurn(service.store, caseId, async () => {
     const { title, labels, notes } = patch;
     checkTexts({ title, notes });
@@ -37,7 +37,7 @@ export const patchPull = (
 
 const note = async (
   store: Store,
-  { case_id }: KeptPull,
+  { case_id }: StoredPull,
   { notes, ifMatch }: { notes: string; ifMatch: string | undefined },
 ): Promise<void> => {
   await changePull(store, case_id, { changes: { notes } }, ifMatch);
@@ -45,7 +45,7 @@ const note = async (
 
 const relabel = async (
   { codeHost, store }: WithCodeHost & WithStore,
-  kept: KeptPull,
+  kept: StoredPull,
   labels: readonly string[],
 ): Promise<void> => {
   const hosted = hostedFor(codeHost, kept);
@@ -66,7 +66,7 @@ const relabel = async (
 // The body stays as it is published: only an approved update changes that.
 const retitle = async (
   { codeHost, store }: WithCodeHost & WithStore,
-  kept: KeptPull,
+  kept: StoredPull,
   title: string,
 ): Promise<void> => {
   const hosted = hostedFor(codeHost, kept);

@@ -1,6 +1,6 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readDiff } from '../../../store/sessions/session-texts.ts';
-import { type KeptSession, listSessions, whereIs } from '../../../store/sessions/sessions.ts';
+import { type StoredSession, sessionsOf, whereIs } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
@@ -43,16 +43,16 @@ const MOST_CHARACTERS = 300;
 const subjectOf = (title: string): string =>
   [...asOneLine(title)].slice(0, MOST_CHARACTERS).join('');
 
-const ofSession = ({ session: { id, plan_sha256 } }: KeptSession): string =>
+const ofSession = ({ session: { id, plan_sha256 } }: StoredSession): string =>
   `Session: ${id}\nApproved plan: ${plan_sha256 ?? 'unknown'}`;
 
 /** The newest session that completed its work, if the worktree holds what it left, to the byte. */
 const sessionBehind = async (
   service: WithGit & WithStore,
   { case_id }: WorktreeRecord,
-): Promise<KeptSession | undefined> => {
+): Promise<StoredSession | undefined> => {
   const { store } = service;
-  const newest = (listSessions(store, case_id) ?? []).findLast(
+  const newest = (sessionsOf(store, case_id) ?? []).findLast(
     ({ session: { status, mode } }) => status === 'completed' && mode === 'work',
   );
   const left = newest && readDiff(store, whereIs(store, newest));

@@ -2,11 +2,11 @@ import { oneLine } from '../../../base/one-line.ts';
 import { shorten } from '../../../base/shorten.ts';
 import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
-import { harmless, quoted } from './harmless.ts';
+import { harmless, asQuotation } from './harmless.ts';
 import type { SessionWords } from './session-words.ts';
 
 /** What the body of a pull request tells: what was asked, what was done, how it was proved. */
-export interface Told {
+export interface BodyFacts {
   title: string;
   description: string;
   /** The issue that is closed with it. */
@@ -25,7 +25,7 @@ export const MAX_BODY = 65_536;
  * The body of a pull request, Markdown. Nothing that an agent or an issue wrote notifies anybody, closes another issue or
  * hides what follows it. What would be too long for the host is shortened, and says so.
  */
-export const composeBody = (told: Told, room = MAX_BODY): string => {
+export const composeBody = (told: BodyFacts, room = MAX_BODY): string => {
   const proved = provedBy(told);
   let body = '';
   for (const size of SIZES) {
@@ -50,13 +50,13 @@ const SIZES: readonly Size[] = [
   { asked: 500, said: 100 },
 ];
 
-const askedFor = ({ title, description, issue }: Told, { asked }: Size): string[] => [
+const askedFor = ({ title, description, issue }: BodyFacts, { asked }: Size): string[] => [
   '## What was asked',
-  quoted(description.trim() === '' ? title : shortened(description.trim(), asked)),
+  asQuotation(description.trim() === '' ? title : shortened(description.trim(), asked)),
   ...(issue === undefined ? [] : [`Closes ${issue.repository}#${issue.number}.`]),
 ];
 
-const doneSo = ({ sessions }: Told, size: Size): string[] => {
+const doneSo = ({ sessions }: BodyFacts, size: Size): string[] => {
   const newest = sessions.slice(-MOST_SESSIONS);
   const parts = newest.flatMap((one) => ofSession(one, size));
   const left = sessions.length - newest.length;
@@ -68,7 +68,7 @@ const doneSo = ({ sessions }: Told, size: Size): string[] => {
 };
 
 const ofSession = (
-  { session, words }: Told['sessions'][number],
+  { session, words }: BodyFacts['sessions'][number],
   { said: most }: Size,
 ): string[] => {
   const ended = session.ended_at === null ? '' : `, ${minuteOf(session.ended_at)}`;
@@ -76,11 +76,11 @@ const ofSession = (
   const said = words.last_words?.trim() ?? '';
   return [
     `**${session.type}** by ${session.provider}${ended}${changed}`,
-    ...(said === '' ? [] : [quoted(shortened(said, most))]),
+    ...(said === '' ? [] : [asQuotation(shortened(said, most))]),
   ];
 };
 
-const provedBy = ({ proofs, checklist }: Told): string[] => {
+const provedBy = ({ proofs, checklist }: BodyFacts): string[] => {
   const items = checklist.slice(0, MOST_LINES).map(checkedLine);
   const lines = proofs.slice(0, MOST_LINES).map(proofLine);
   return [
@@ -96,7 +96,7 @@ export const checkedLine = ({ satisfied, description, type }: ChecklistItem): st
     `- [${satisfied ? 'x' : ' '}] ${shorten(oneLine(description), LONGEST_LINE)} (\`${type}\`)`,
   );
 
-const proofLine = ({ type, verified_at, commit }: Told['proofs'][number]): string =>
+const proofLine = ({ type, verified_at, commit }: BodyFacts['proofs'][number]): string =>
   [
     `- \`${type}\``,
     ...(verified_at === null ? [] : [`verified ${minuteOf(verified_at)}`]),

@@ -1,26 +1,26 @@
 import { sha256 } from '../../../base/sha256.ts';
 import { readLink } from '../../../store/links/links.ts';
-import { type KeptPullDraft, readPullDraft } from '../../../store/pulls/drafts.ts';
+import { type StoredPullDraft, readPullDraft } from '../../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
-import { listSessions, sessionSummary } from '../../../store/sessions/sessions.ts';
+import { sessionsOf, sessionSummary } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import { itemOf } from '../../code/projects/item.ts';
+import { getItem } from '../../code/projects/item.ts';
 import { listChecklist } from '../../work/proof/checklist.ts';
-import { composeBody, type Told } from './compose-body.ts';
+import { composeBody, type BodyFacts } from './compose-body.ts';
 import { partsOf } from './own-words.ts';
-import { wordsOf } from './session-words.ts';
+import { publicWords } from './session-words.ts';
 import { verifiedProofs } from './verified-proofs.ts';
 
 /** What is to be proposed: the draft as it is kept, edits by hand included; without one it is composed now. */
 export const pullDraft = async (store: Store, caseId: string): Promise<PullDraft> => {
-  await itemOf(store, caseId);
+  await getItem(store, caseId);
   const kept = readPullDraft(store, caseId);
   if (kept === undefined) return composeDraft(store, caseId);
   return draftFrom(kept);
 };
 
 /** A kept draft as it is served. What the operator wrote below its line is no edit of what was composed. */
-export const draftFrom = ({ matter, body }: KeptPullDraft): PullDraft => {
+export const draftFrom = ({ matter, body }: StoredPullDraft): PullDraft => {
   const { title, labels = [], composed_at = null, composed_sha256 = null } = matter;
   const edited = composed_sha256 !== null && composed_sha256 !== sha256(partsOf(body).composed);
   return { title, body, labels, composed_at, edited };
@@ -32,18 +32,18 @@ export const composeDraft = async (
   caseId: string,
   room?: number,
 ): Promise<PullDraft> => {
-  const { title } = await itemOf(store, caseId);
+  const { title } = await getItem(store, caseId);
   const labels = readLink(store, caseId)?.issue?.labels ?? [];
   const body = composeBody(await toldOf(store, caseId), room);
   return { title, body, labels, composed_at: null, edited: false };
 };
 
 /** All that the body of a pull request is composed from. */
-const toldOf = async (store: Store, caseId: string): Promise<Told> => {
-  const { title, description } = await itemOf(store, caseId);
-  const sessions = (listSessions(store, caseId) ?? [])
+const toldOf = async (store: Store, caseId: string): Promise<BodyFacts> => {
+  const { title, description } = await getItem(store, caseId);
+  const sessions = (sessionsOf(store, caseId) ?? [])
     .filter(({ session: { status, mode } }) => status === 'completed' && mode === 'work')
-    .map((kept) => ({ session: kept.session, words: wordsOf(sessionSummary(store, kept)) }));
+    .map((kept) => ({ session: kept.session, words: publicWords(sessionSummary(store, kept)) }));
   const issue = readLink(store, caseId)?.issue;
   return {
     ...{ title, description, sessions, issue },

@@ -1,5 +1,5 @@
 import { isMadeAgain } from '../../../store/new-id.ts';
-import { type KeptPull, readPull } from '../../../store/pulls/pulls.ts';
+import { type StoredPull, readPull } from '../../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -62,7 +62,7 @@ export const createPull = (
     );
   });
 
-const openPull = (store: Store, caseId: string): KeptPull | undefined => {
+const openPull = (store: Store, caseId: string): StoredPull | undefined => {
   const kept = readPull(store, caseId);
   return kept !== undefined && isOpen(kept.matter.state) ? kept : undefined;
 };

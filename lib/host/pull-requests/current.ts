@@ -1,5 +1,5 @@
 import { lockOn } from '../../../base/locks.ts';
-import { type KeptPull, readPull } from '../../../store/pulls/pulls.ts';
+import { type StoredPull, readPull } from '../../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
@@ -9,7 +9,7 @@ import { repositoryNamed } from '../../codehost/repository-name.ts';
 import { ServiceError } from '../../errors.ts';
 
 /** The record of the Work item's pull request. 404, with what to do, where there is none. Throws `unreadable_record`. */
-export const getPull = (store: Store, caseId: string): KeptPull => {
+export const getPull = (store: Store, caseId: string): StoredPull => {
   checkCase(store, caseId);
   const kept = readPull(store, caseId);
   if (kept !== undefined) return kept;
@@ -20,7 +20,7 @@ export const getPull = (store: Store, caseId: string): KeptPull => {
 };
 
 /** The same for what only an open one can be asked: 422 once it is closed or merged. */
-export const getOpenPull = (store: Store, caseId: string): KeptPull => {
+export const getOpenPull = (store: Store, caseId: string): StoredPull => {
   const kept = getPull(store, caseId);
   const { state, number } = kept.matter;
   if (isOpen(state)) return kept;
@@ -34,11 +34,11 @@ export const getOpenPull = (store: Store, caseId: string): KeptPull => {
 export const isOpen = (state: PullState): boolean => state === 'draft' || state === 'open';
 
 /** Where it is on the host. */
-export const hostedFor = (codeHost: () => CodeHost, { matter }: KeptPull): HostedRepository =>
+export const hostedFor = (codeHost: () => CodeHost, { matter }: StoredPull): HostedRepository =>
   hostedRepositoryNamed(codeHost, repositoryNamed(matter.host, matter.repository));
 
 /** The record as it is served. */
-export const servedPull = ({ case_id, matter, body }: KeptPull): PullRequest => {
+export const servedPull = ({ case_id, matter, body }: StoredPull): PullRequest => {
   const { host, repository, number, title, state, head_ref, base_ref } = matter;
   const { url = null, author = null, head_owner = null, head_sha = null, labels = [] } = matter;
   const { review_decision = null, checks = null, mergeable = null, head_in_sync = null } = matter;

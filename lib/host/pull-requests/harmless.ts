@@ -72,7 +72,7 @@ const disarmed = (text: string): string =>
 const JOINER = '\u2060';
 
 /** The same as a quotation, which also ends what is left open in it. */
-export const quoted = (markdown: string): string =>
+export const asQuotation = (markdown: string): string =>
   // What is code is told in the quotation: its mark moves the stops of tabs.
   harmless(
     markdown

@@ -1,4 +1,4 @@
-import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import type { NewTransition } from '../../../store/pulls/timeline.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
@@ -68,7 +68,7 @@ const refuseUnready = ({ ready, checks }: ReadyCheck): void => {
   );
 };
 
-const endDraft = async (codeHost: () => CodeHost, kept: KeptPull): Promise<Pull> => {
+const endDraft = async (codeHost: () => CodeHost, kept: StoredPull): Promise<Pull> => {
   const hosted = hostedFor(codeHost, kept);
   const { number } = kept.matter;
   const pull = await writeOnce(
@@ -87,9 +87,9 @@ const endDraft = async (codeHost: () => CodeHost, kept: KeptPull): Promise<Pull>
 
 const recordReady = async (
   service: WithCodeHost & WithStore,
-  before: KeptPull,
+  before: StoredPull,
   { pull, changed }: { pull: Pull; changed: boolean },
-): Promise<KeptPull> => {
+): Promise<StoredPull> => {
   const { name } = hostedFor(service.codeHost, before);
   const kept = await recordPull(service.store, before.case_id, {
     name,
@@ -104,7 +104,7 @@ const recordReady = async (
 // With the host's own id and time, where it tells them now; the next sync knows the transition again without, too.
 const readied = async (
   { store, codeHost }: WithCodeHost & WithStore,
-  kept: KeptPull,
+  kept: StoredPull,
   pull: Pull,
 ): Promise<NewTransition[]> => {
   const observed_at = store.clock().toISOString();

@@ -1,5 +1,5 @@
 import { sha256 } from '../../../base/sha256.ts';
-import { changePull, type KeptPull } from '../../../store/pulls/pulls.ts';
+import { changePull, type StoredPull } from '../../../store/pulls/pulls.ts';
 import type { PostedProof } from '../../../store/records/pull-status.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
@@ -25,8 +25,8 @@ export const commentProof = (
 /** The same within the pull request's turn, with the record after it. */
 export const postProof = async (
   service: WithCodeHost & WithGit & WithLog & WithStore,
-  kept: KeptPull,
-): Promise<{ posted: PostedProof; kept: KeptPull }> => {
+  kept: StoredPull,
+): Promise<{ posted: PostedProof; kept: StoredPull }> => {
   const { case_id, matter } = kept;
   const proofs = await verifiedProofs(service.store, case_id);
   const { missing } = await getGate(service, case_id);

@@ -1,5 +1,5 @@
 import { sha256 } from '../../../base/sha256.ts';
-import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-host.ts';
@@ -20,7 +20,7 @@ interface Proposal {
 }
 
 interface Proposed {
-  kept: KeptPull;
+  kept: StoredPull;
   adopted: boolean;
   warnings: string[];
 }

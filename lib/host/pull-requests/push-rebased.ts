@@ -1,7 +1,7 @@
 import {
   changeConflict,
   isOpenHere,
-  type KeptConflict,
+  type StoredConflict,
   listConflicts,
 } from '../../../store/conflicts.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
@@ -65,8 +65,8 @@ const push = async (
 };
 
 interface Rebased {
-  conflict: KeptConflict;
-  remote: NonNullable<KeptConflict['matter']['remote']>;
+  conflict: StoredConflict;
+  remote: NonNullable<StoredConflict['matter']['remote']>;
 }
 
 const rebased = (store: Store, { case_id, created_at, branch }: WorktreeRecord): Rebased => {
@@ -117,7 +117,7 @@ const shortOf = (ref: string | undefined, remote: string): string | undefined =>
 const headToPush = async (
   git: Git,
   worktree: WorktreeRecord,
-  { matter }: KeptConflict,
+  { matter }: StoredConflict,
 ): Promise<string> => {
   const head = await commitOf(git, worktree, `refs/heads/${worktree.branch}`);
   const rebasedHead = matter.head ?? '';

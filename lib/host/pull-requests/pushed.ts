@@ -1,4 +1,4 @@
-import { changePull, type KeptPull } from '../../../store/pulls/pulls.ts';
+import { changePull, type StoredPull } from '../../../store/pulls/pulls.ts';
 import type { Store } from '../../../store/store.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Store } from '../../../store/store.ts';
  */
 export const notePushed = async (
   store: Store,
-  { case_id, matter }: KeptPull,
+  { case_id, matter }: StoredPull,
   { remote, commit }: { remote: string; commit: string },
 ): Promise<void> => {
   // What checks said was said of the commit before.

@@ -1,5 +1,5 @@
 import { counted } from '../../../base/counted.ts';
-import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import { listReviews } from '../../../store/pulls/reviews.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
@@ -17,7 +17,7 @@ import { type RemoteHead, remoteHead } from './remote-head.ts';
 import { type Unresolved, unresolvedOf } from './unresolved.ts';
 
 /** Everything that decides whether a pull request is ready for review, as it is found this moment. */
-export interface Found {
+export interface ReadinessFindings {
   gate: Gate;
   pull: Pull;
   unresolved: readonly Unresolved[];
@@ -31,7 +31,7 @@ export const readyCheck = async (service: SessionNeeds, caseId: string): Promise
   judged(await lookAround(service, getPull(service.store, caseId)));
 
 /** Asks the host, the remote and the worktree. What cannot be asked throws: nothing is ready because nobody could look. */
-export const lookAround = async (service: SessionNeeds, kept: KeptPull): Promise<Found> => {
+export const lookAround = async (service: SessionNeeds, kept: StoredPull): Promise<ReadinessFindings> => {
   const hosted = hostedFor(service.codeHost, kept);
   const { number } = kept.matter;
   const [pull, reviews, threads] = await Promise.all([
@@ -60,7 +60,7 @@ const resolvedHere = (store: Store, caseId: string): ReadonlySet<string> =>
 const localState = async (
   { store, git }: WithGit & WithStore,
   caseId: string,
-): Promise<Found['local']> => {
+): Promise<ReadinessFindings['local']> => {
   const worktree = findWorktree(store, caseId);
   if (worktree === undefined) return undefined;
   await checkState(worktree);
@@ -72,7 +72,7 @@ const localState = async (
 type Check = ReadyCheck['checks'][number];
 
 /** The rule: every check has to hold. */
-export const judged = (found: Found): ReadyCheck => {
+export const judged = (found: ReadinessFindings): ReadyCheck => {
   const checks = [
     ...[state(found), gate(found), reviews(found), clean(found)],
     ...[pushed(found), inSync(found), mergeable(found), passing(found)],
@@ -82,7 +82,7 @@ export const judged = (found: Found): ReadyCheck => {
 
 const check = (name: Check['name'], ok: boolean, detail: string): Check => ({ name, ok, detail });
 
-const state = ({ pull: { state, number } }: Found): Check =>
+const state = ({ pull: { state, number } }: ReadinessFindings): Check =>
   check(
     'state',
     isOpen(state),
@@ -91,21 +91,21 @@ const state = ({ pull: { state, number } }: Found): Check =>
       : `#${number} is ${state}`,
   );
 
-const gate = ({ gate: { satisfied, missing, stale } }: Found): Check => {
+const gate = ({ gate: { satisfied, missing, stale } }: ReadinessFindings): Check => {
   const older = stale.length === 0 ? '' : `; ${counted(stale.length, 'proof')} of an older commit`;
   const words = missing.map(({ description }) => description).join('; ');
   const detail = satisfied ? `Everything required is proved${older}` : `Not proved: ${words}`;
   return check('proof_gate', satisfied, detail);
 };
 
-const reviews = ({ unresolved }: Found): Check =>
+const reviews = ({ unresolved }: ReadinessFindings): Check =>
   check(
     'reviews',
     unresolved.length === 0,
     unresolved.length === 0 ? 'No review waits' : unresolved.map(({ detail }) => detail).join('; '),
   );
 
-const clean = ({ local }: Found): Check => {
+const clean = ({ local }: ReadinessFindings): Check => {
   if (local === undefined) return check('worktree_clean', true, 'There is no worktree any more');
   const { files } = local;
   if (files.length === 0) return check('worktree_clean', true, 'Everything is committed');
@@ -113,7 +113,7 @@ const clean = ({ local }: Found): Check => {
   return check('worktree_clean', false, `Not committed: ${names}. Send …/pr/push`);
 };
 
-const pushed = ({ local, remote }: Found): Check => {
+const pushed = ({ local, remote }: ReadinessFindings): Check => {
   if ('unknown' in remote) return check('pushed', false, remote.unknown);
   if (local === undefined) return check('pushed', true, 'There is no worktree any more');
   const ok = local.head === remote.commit;
@@ -126,7 +126,7 @@ const pushed = ({ local, remote }: Found): Check => {
   );
 };
 
-const inSync = ({ pull: { head_sha }, remote }: Found): Check => {
+const inSync = ({ pull: { head_sha }, remote }: ReadinessFindings): Check => {
   if ('unknown' in remote) return check('head_in_sync', false, remote.unknown);
   const ok = remote.commit === head_sha;
   return check(
@@ -138,7 +138,7 @@ const inSync = ({ pull: { head_sha }, remote }: Found): Check => {
   );
 };
 
-const mergeable = ({ pull: { mergeable, base_ref } }: Found): Check => {
+const mergeable = ({ pull: { mergeable, base_ref } }: ReadinessFindings): Check => {
   if (mergeable === false)
     return check(
       'mergeable',
@@ -152,7 +152,7 @@ const mergeable = ({ pull: { mergeable, base_ref } }: Found): Check => {
   );
 };
 
-const passing = ({ pull: { checks } }: Found): Check => {
+const passing = ({ pull: { checks } }: ReadinessFindings): Check => {
   const details = {
     success: 'All checks have passed',
     pending: 'Checks are still running',

@@ -1,4 +1,4 @@
-import { type KeptPull, savePull } from '../../../store/pulls/pulls.ts';
+import { type StoredPull, savePull } from '../../../store/pulls/pulls.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Pull, RepositoryName } from '../../codehost/code-host.ts';
@@ -28,7 +28,7 @@ export const recordPull = async (
   store: Store,
   caseId: string,
   told: { name: RepositoryName; pull: Pull; besides?: Partial<PullMatter> },
-): Promise<KeptPull> => {
+): Promise<StoredPull> => {
   const { name, pull, besides } = told;
   const synced_at = store.clock().toISOString();
   const matter = { ...matterOf(name, pull), stale: false, synced_at, ...besides };

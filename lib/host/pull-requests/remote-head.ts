@@ -1,7 +1,7 @@
-import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
-import { itemOf } from '../../code/projects/item.ts';
+import { getItem } from '../../code/projects/item.ts';
 import { repositoryFor } from '../../code/projects/repository.ts';
 import { stateOf } from '../../code/worktrees/look/state.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
@@ -18,7 +18,7 @@ export type RemoteHead = { commit: string | null } | { unknown: string };
 /** Asks git, not the code host: right after a push that one may still tell of the commit before. Never throws for what it is told. */
 export const remoteHead = async (
   service: WithCodeHost & WithConfig & WithGit & WithStore,
-  kept: KeptPull,
+  kept: StoredPull,
 ): Promise<RemoteHead> => {
   const { case_id, matter } = kept;
   try {
@@ -44,6 +44,6 @@ const checkoutFor = async (
 ): Promise<Checkout> => {
   const worktree = findWorktree(service.store, caseId);
   if (worktree !== undefined && (await stateOf(worktree)) === 'ok') return worktree;
-  const { project } = await itemOf(service.store, caseId);
+  const { project } = await getItem(service.store, caseId);
   return repositoryFor(service, project);
 };

@@ -7,7 +7,7 @@ export interface SessionWords {
 }
 
 /** Takes out of a summary, as it is in session.md, what belongs into a pull request. One edited by hand is read as far as it goes. */
-export const wordsOf = (summary: string): SessionWords => {
+export const publicWords = (summary: string): SessionWords => {
   const sections = sectionsOf(summary);
   const [changed] = /^\d+ files?, \+\d+ −\d+/.exec(sections.get('What changed') ?? '') ?? [];
   const said = sections.get('Last words');

@@ -1,4 +1,4 @@
-import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import type { PullStatus } from '../../../store/records/pull-status.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { Pull, WithCodeHost } from '../../codehost/code-host.ts';
@@ -22,7 +22,7 @@ export const pullStatus = (
   });
 
 interface ReadHost {
-  kept: KeptPull;
+  kept: StoredPull;
   pull: Pull;
   head: RemoteHead;
 }
@@ -30,7 +30,7 @@ interface ReadHost {
 /** Asks the host and the remote, and records what they say. Within the pull request's turn. */
 export const readHost = async (
   service: WithCodeHost & WithConfig & WithGit & WithStore,
-  kept: KeptPull,
+  kept: StoredPull,
 ): Promise<ReadHost> => {
   const hosted = hostedFor(service.codeHost, kept);
   const [pull, head] = await Promise.all([
@@ -46,7 +46,7 @@ export const readHost = async (
 const inSync = ({ state, head_sha }: Pull, head: RemoteHead): boolean | null =>
   isOpen(state) && 'commit' in head ? head.commit === head_sha : null;
 
-const statusOf = ({ case_id, matter }: KeptPull, head: RemoteHead): PullStatus => {
+const statusOf = ({ case_id, matter }: StoredPull, head: RemoteHead): PullStatus => {
   const { number, state, base_ref, head_ref } = matter;
   const { url = null, head_sha = null, head_in_sync = null, mergeable = null } = matter;
   const { checks = null, review_decision = null, merged_at = null, synced_at = null } = matter;
@@ -60,7 +60,7 @@ const statusOf = ({ case_id, matter }: KeptPull, head: RemoteHead): PullStatus =
 };
 
 const notesOf = (
-  { mergeable, state, head_in_sync, checks_unread }: KeptPull['matter'],
+  { mergeable, state, head_in_sync, checks_unread }: StoredPull['matter'],
   head: RemoteHead,
 ): string[] => [
   ...('unknown' in head ? [head.unknown] : []),

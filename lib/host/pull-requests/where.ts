@@ -2,7 +2,7 @@ import type { RemoteRepository } from '../../../store/records/code-host.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { detected } from '../../code/projects/hosted.ts';
-import { itemOf } from '../../code/projects/item.ts';
+import { getItem } from '../../code/projects/item.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { pushRemote } from '../../tools/git/remote/remote.ts';
@@ -23,7 +23,7 @@ export const whereTo = async (
   worktree: WorktreeRecord,
   wanted?: string,
 ): Promise<Where> => {
-  const { project } = await itemOf(service.store, worktree.case_id);
+  const { project } = await getItem(service.store, worktree.case_id);
   const found = await detected(service, project, worktree.branch);
   const { push } = found;
   // A repository that only the settings name is pushed to where git pushes.

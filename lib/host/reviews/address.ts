@@ -3,9 +3,9 @@ import { newId } from '../../../store/new-id.ts';
 import { changeReview } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
-import { listSessions, readSession } from '../../../store/sessions/sessions.ts';
+import { sessionsOf, readSession } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import type { Choice } from '../../agents/choice.ts';
+import type { ModelChoice } from '../../agents/choice.ts';
 import { ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { createSession } from '../../work/sessions/lifecycle/create.ts';
@@ -14,7 +14,7 @@ import { getOpenPull } from '../pull-requests/current.ts';
 import { FEEDBACK } from './feedback-session.ts';
 import { reviewsOf } from './read.ts';
 
-interface Wanted extends Choice {
+interface Wanted extends ModelChoice {
   provider?: string;
   /** The operator's own words for the session. */
   comment?: string;
@@ -57,7 +57,7 @@ const queuedReviews = (store: Store, caseId: string): Review[] => {
 };
 
 const refuseSecond = (store: Store, caseId: string): void => {
-  const other = (listSessions(store, caseId) ?? []).find(
+  const other = (sessionsOf(store, caseId) ?? []).find(
     ({ session: { type, status, elsewhere } }) =>
       type === FEEDBACK && !isEnded(status) && elsewhere !== true,
   );

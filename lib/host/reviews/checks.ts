@@ -1,4 +1,4 @@
-import type { KeptReview, ToldReview } from '../../../store/pulls/reviews.ts';
+import type { StoredReview, ToldReview } from '../../../store/pulls/reviews.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import type { FailingCheck, JobLog } from '../../codehost/failing-check.ts';
 import { toldCheck } from './told.ts';
@@ -16,10 +16,10 @@ const MOST_LOGS = 10;
  * What fails of a pull request's head, each as its record is to be. A log that is kept is not read again: a run that is
  * over says nothing more.
  */
-export const failingChecks = async (
+export const checkRecords = async (
   hosted: HostedRepository,
   { number, head_sha: commit, checks }: Pull,
-  known: readonly KeptReview[],
+  known: readonly StoredReview[],
 ): Promise<Failing> => {
   // Nobody is asked what fails where nothing does.
   if (checks === null || checks === 'success') return { failing: [], checks_unread: null };
@@ -45,7 +45,7 @@ const LATER: JobLog = {
   why: `Not read yet: ${MOST_LOGS} logs are read at once. List the reviews again to read more.`,
 };
 
-const keptLog = (known: readonly KeptReview[], { id }: FailingCheck): JobLog | undefined => {
+const keptLog = (known: readonly StoredReview[], { id }: FailingCheck): JobLog | undefined => {
   const kept = known.find(({ matter }) => matter.id === `check:${id}`);
   const end = kept?.texts[1];
   return end === undefined ? undefined : { step: kept?.matter.check?.step ?? null, end, why: null };

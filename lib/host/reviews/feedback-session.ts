@@ -4,7 +4,7 @@ import { oneLine } from '../../../base/one-line.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import { listReviews } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
-import type { KeptSession } from '../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { servedReviews } from './served.ts';
 
@@ -12,7 +12,7 @@ import { servedReviews } from './served.ts';
 export const FEEDBACK = 'feedback';
 
 /** What a feedback session is told of its reviews, with file and line; undefined when none are its own any more. */
-export const reviewWords = (store: Store, { session, matter }: KeptSession): string | undefined => {
+export const reviewWords = (store: Store, { session, matter }: StoredSession): string | undefined => {
   const { case_id, id } = session;
   const pull = readPull(store, case_id);
   const kept = (listReviews(store, case_id) ?? []).filter(
@@ -20,7 +20,7 @@ export const reviewWords = (store: Store, { session, matter }: KeptSession): str
   );
   if (pull === undefined || kept.length === 0) return undefined;
   const { number, title } = pull.matter;
-  return wordsOf(servedReviews(store, pull, kept), {
+  return feedbackWords(servedReviews(store, pull, kept), {
     about: `#${number} (${title})`,
     comment: matter.comment ?? undefined,
   });
@@ -30,7 +30,7 @@ export const reviewWords = (store: Store, { session, matter }: KeptSession): str
  * Reviews as an agent reads them. Everything that somebody else wrote, names of files too, stands in blocks that it
  * cannot end and that no provider runs.
  */
-export const wordsOf = (
+export const feedbackWords = (
   reviews: readonly Review[],
   { about, comment }: { about: string; comment?: string | undefined },
 ): string =>

@@ -1,4 +1,4 @@
-import type { KeptPull } from '../../../store/pulls/pulls.ts';
+import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import { listReviews, saveReviews } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -6,7 +6,7 @@ import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { notFound } from '../../errors.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
 import { recordPull } from '../pull-requests/record.ts';
-import { failingChecks } from './checks.ts';
+import { checkRecords } from './checks.ts';
 import { servedReviews } from './served.ts';
 import { toldReviews } from './told.ts';
 
@@ -28,7 +28,7 @@ export const fetchReviews = (
       hosted.threads(number),
     ]);
     const known = listReviews(store, caseId) ?? [];
-    const { failing, checks_unread } = await failingChecks(hosted, now, known);
+    const { failing, checks_unread } = await checkRecords(hosted, now, known);
     const told = [...toldReviews(number, reviews, threads), ...failing];
     const kept = await saveReviews(store, caseId, { pull: number, reviews: told });
     if (kept === undefined) throw notFound('Work item', caseId);
@@ -46,7 +46,7 @@ export const keptReviews = (store: Store, caseId: string): Review[] =>
   reviewsOf(store, getPull(store, caseId));
 
 /** Those of a pull request. */
-export const reviewsOf = (store: Store, pull: KeptPull): Review[] =>
+export const reviewsOf = (store: Store, pull: StoredPull): Review[] =>
   servedReviews(store, pull, listReviews(store, pull.case_id) ?? []);
 
 /** One by its id; asks the host for one that is not known yet. 404 when it does not know it either. */

@@ -1,5 +1,5 @@
-import type { KeptPull } from '../../../store/pulls/pulls.ts';
-import type { KeptReview } from '../../../store/pulls/reviews.ts';
+import type { StoredPull } from '../../../store/pulls/pulls.ts';
+import type { StoredReview } from '../../../store/pulls/reviews.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Review, ReviewMatter } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
@@ -11,8 +11,8 @@ import { unresolvedOf } from '../pull-requests/unresolved.ts';
 /** The reviews of a pull request as they are served, oldest first. */
 export const servedReviews = (
   store: Store,
-  pull: KeptPull,
-  kept: readonly KeptReview[],
+  pull: StoredPull,
+  kept: readonly StoredReview[],
 ): Review[] => {
   const own = kept.filter(({ matter }) => matter.pull === pull.matter.number);
   const stateNow = stateFor(pull.matter);
@@ -48,7 +48,7 @@ const kindOf = (id: string): Review['kind'] => id.split(':')[0] as Review['kind'
 const served = ({
   matter,
   texts,
-}: KeptReview): Omit<Review, 'case_id' | 'blocking' | 'feedback' | 'fetched_at'> => {
+}: StoredReview): Omit<Review, 'case_id' | 'blocking' | 'feedback' | 'fetched_at'> => {
   const { id, pull, state, left_out = 0, on_host = true, outdated = false } = matter;
   const { author = null, url = null, submitted_at = null, commit = null, path = null } = matter;
   const { line = null, start_line = null, queued_at = null, session_id = null } = matter;

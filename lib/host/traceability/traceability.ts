@@ -2,7 +2,7 @@ import { type Item, proofsOf, recordOf } from '../../../store/items/item.ts';
 import { linkOf } from '../../../store/links/links.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { Dangling, Traceability } from '../../../store/records/traceability.ts';
-import { listSessions } from '../../../store/sessions/sessions.ts';
+import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import { inSlices } from '../../../store/slices.ts';
 import type { Store } from '../../../store/store.ts';
 import { messageOf } from '../../agents/run-end.ts';
@@ -31,7 +31,7 @@ const tracedOf = (store: Store, item: Item): Traced => {
     item: { id, title, state },
     issue: read('issue-imported_as-case', () => linkOf(store, item))?.issue,
     pull: read('case-has-pr', () => readPull(store, id)),
-    sessions: (listSessions(store, id) ?? []).map(({ session }) => session),
+    sessions: (sessionsOf(store, id) ?? []).map(({ session }) => session),
     proofs: proofsOf(item).map(({ file }) => file.matter),
     unreadable,
   };

@@ -7,7 +7,7 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithEngine } from '../../work/sessions/live/engine.ts';
-import { type About, type Entry, entryOf } from './entry.ts';
+import { type AboutCase, type AttentionEntry, entryOf } from './entry.ts';
 import { ofFiles, ofWorkspace } from './files.ts';
 import { ofLink } from './links.ts';
 import { ofConflict, ofReviews } from './pulls.ts';
@@ -28,7 +28,7 @@ interface Attended {
 }
 
 /** What can wait of a Work item: a kind that is new is a line here. */
-const SOURCES: readonly ((service: WithEngine & WithLog & WithStore, about: About) => Entry[])[] = [
+const SOURCES: readonly ((service: WithEngine & WithLog & WithStore, about: AboutCase) => AttentionEntry[])[] = [
   ofSessions,
   ofConflict,
   ofReviews,
@@ -105,7 +105,7 @@ const look = (
 const entriesOf = (
   service: WithEngine & WithLog & WithStore,
   of: (typeof SOURCES)[number],
-  about: About,
+  about: AboutCase,
 ): AttentionItem[] => {
   try {
     return of(service, about).map((entry) => entryOf(about, entry));

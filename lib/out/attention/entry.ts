@@ -2,13 +2,13 @@ import type { AttentionItem } from '../../../store/records/attention.ts';
 import type { Case } from '../../../store/records/case.ts';
 
 /** The Work item that something is about. */
-export type About = Pick<Case, 'id' | 'title' | 'state'>;
+export type AboutCase = Pick<Case, 'id' | 'title' | 'state'>;
 
 /** What waits, without what is said of its Work item. */
-export type Entry = Omit<AttentionItem, 'case_id' | 'title'>;
+export type AttentionEntry = Omit<AttentionItem, 'case_id' | 'title'>;
 
 /** The Work item's own, in whole. */
-export const entryOf = ({ id, title }: About, entry: Entry): AttentionItem => ({
+export const entryOf = ({ id, title }: AboutCase, entry: AttentionEntry): AttentionItem => ({
   ...{ id: entry.id, kind: entry.kind, case_id: id },
   ...entry,
   title,

@@ -7,13 +7,13 @@ import { type AttentionItem, trustOne } from '../../../store/records/attention.t
 import type { Store, WithStore } from '../../../store/store.ts';
 import { plain } from '../../../store/trust/told.ts';
 import { type Registration, registrationsOf } from '../../../store/webhooks.ts';
-import { keyOf } from '../../guard/gate/held-source.ts';
-import type { About, Entry } from './entry.ts';
+import { changeKey } from '../../guard/gate/held-source.ts';
+import type { AboutCase, AttentionEntry } from './entry.ts';
 
 const shortHash = (text: string): string => sha256(text).slice(0, 8);
 
 /** Changes by file of a Work item, and its receivers of events, that wait for the operator's word. */
-export const ofFiles = ({ store }: WithStore, { id }: About): Entry[] => {
+export const ofFiles = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
   const item = store.items.byId.get(id) as Item;
   return [...waitingOf(item).map(heldEntry), ...registrationsOf(store, id).flatMap(receiverEntry)];
 };
@@ -52,10 +52,10 @@ export const ofWorkspace = (store: Store): AttentionItem[] => {
   return [...settingEntries(store), ...receivers, ...kept, ...problems];
 };
 
-const heldEntry = (change: WaitingChange): Entry => ({
+const heldEntry = (change: WaitingChange): AttentionEntry => ({
   ...{ id: `held/${change.id}`, kind: 'held', since: change.since, file: change.file },
   message: `${plain(change.field)} was written by file while a program ran that no sandbox held.`,
-  answer: { method: 'POST', path: '/trust', body: trustOne(keyOf(change), change.sha) },
+  answer: { method: 'POST', path: '/trust', body: trustOne(changeKey(change), change.sha) },
 });
 
 const settingEntries = ({ globals }: Store): AttentionItem[] => {
@@ -68,7 +68,7 @@ const settingEntries = ({ globals }: Store): AttentionItem[] => {
   }));
 };
 
-const receiverEntry = (registration: Registration): Entry[] => {
+const receiverEntry = (registration: Registration): AttentionEntry[] => {
   const { waiting, vanished, matter, name } = registration;
   if (vanished) return [];
   if (matter.disabled === true) return [disabledEntry(registration)];
@@ -84,7 +84,7 @@ const receiverEntry = (registration: Registration): Entry[] => {
   ];
 };
 
-const disabledEntry = ({ scope, matter, name, written_at }: Registration): Entry => {
+const disabledEntry = ({ scope, matter, name, written_at }: Registration): AttentionEntry => {
   const above = scope === undefined ? '' : `/cases/${scope}`;
   return {
     ...{ id: `webhook/${matter.id}`, kind: 'webhook', since: new Date(written_at).toISOString() },

@@ -1,8 +1,8 @@
 import type { WithStore } from '../../../store/store.ts';
-import type { About, Entry } from './entry.ts';
+import type { AboutCase, AttentionEntry } from './entry.ts';
 
 /** An issue that changed here and on the host, as the last sync found it. */
-export const ofLink = ({ store }: WithStore, { id }: About): Entry[] => {
+export const ofLink = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
   const { value, written_at } = store.links.byItem.get(id) ?? {};
   if (value?.issue?.status !== 'conflict') return [];
   const { repository, number } = value.issue;

@@ -1,9 +1,9 @@
 import type { Session } from '../../../store/records/session.ts';
 import type { Engine } from '../../work/sessions/live/engine.ts';
-import type { Entry } from './entry.ts';
+import type { AttentionEntry } from './entry.ts';
 
 /** A session that the operator does by hand: its plan is to be written, or its work to be finished. */
-export const ofManual = (engine: Engine, session: Session, since: string): Entry[] => {
+export const ofManual = (engine: Engine, session: Session, since: string): AttentionEntry[] => {
   const { id, case_id, provider, status } = session;
   const call = provider === 'manual' ? CALLS[status] : undefined;
   const { run, worktree } = engine.live.get(id) ?? {};
@@ -18,7 +18,7 @@ export const ofManual = (engine: Engine, session: Session, since: string): Entry
   ];
 };
 
-interface Call extends Pick<Entry['answer'], 'method' | 'path'> {
+interface Call extends Pick<AttentionEntry['answer'], 'method' | 'path'> {
   message: string;
 }
 

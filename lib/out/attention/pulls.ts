@@ -1,17 +1,17 @@
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
-import { listSessions } from '../../../store/sessions/sessions.ts';
+import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { isOpen } from '../../host/pull-requests/current.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import { reviewsOf } from '../../host/reviews/read.ts';
 import type { WithEngine } from '../../work/sessions/live/engine.ts';
-import type { About, Entry } from './entry.ts';
+import type { AboutCase, AttentionEntry } from './entry.ts';
 
 /** A rebase that stopped, unless an agent is at it. */
-export const ofConflict = ({ store, engine }: WithEngine & WithStore, { id }: About): Entry[] => {
+export const ofConflict = ({ store, engine }: WithEngine & WithStore, { id }: AboutCase): AttentionEntry[] => {
   const conflict = rebaseUnderWay(store, id);
   const { step } = conflict?.matter ?? {};
   if (conflict === undefined || (step !== 'conflicted' && step !== 'interrupted')) return [];
@@ -37,7 +37,7 @@ export const ofConflict = ({ store, engine }: WithEngine & WithStore, { id }: Ab
 };
 
 /** Reviews that ask for changes, and checks that fail, that nobody is at. */
-export const ofReviews = ({ store }: WithStore, { id }: About): Entry[] => {
+export const ofReviews = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
   // Most Work items have no pull request, which memory knows.
   if (!store.pulls.byItem.has(id)) return [];
   const pull = readPull(store, id);
@@ -46,10 +46,10 @@ export const ofReviews = ({ store }: WithStore, { id }: About): Entry[] => {
   const at = `/api/cases/${id}/pr`;
   const asking = reviews.filter(({ blocking, feedback }) => blocking && feedback === null);
   const queued = reviews.filter(({ feedback }) => feedback === 'queued');
-  const isAtThem = (listSessions(store, id) ?? []).some(
+  const isAtThem = (sessionsOf(store, id) ?? []).some(
     ({ session: { type, status } }) => type === FEEDBACK && !isEnded(status),
   );
-  const found = asking.map((review): Entry => {
+  const found = asking.map((review): AttentionEntry => {
     const { submitted_at, fetched_at } = review;
     return {
       ...{ id: `review/${id}/${review.id}`, kind: 'review' },

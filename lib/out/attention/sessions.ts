@@ -1,21 +1,21 @@
 import { visible } from '../../../base/visible.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
-import { type KeptSession, listSessions } from '../../../store/sessions/sessions.ts';
+import { type StoredSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import type { LiveRun, WithEngine } from '../../work/sessions/live/engine.ts';
-import { type Asked, idOf, wordsOf } from '../../work/sessions/live/told-asked.ts';
-import type { About, Entry } from './entry.ts';
+import { type AgentRequest, requestId, requestWords } from '../../work/sessions/live/told-asked.ts';
+import type { AboutCase, AttentionEntry } from './entry.ts';
 import { ofManual } from './manual.ts';
 
 /** What sessions of a Work item wait for. Where none has begun, or has failed, nothing is read. */
-export const ofSessions = (service: WithEngine & WithStore, { id, state }: About): Entry[] => {
+export const ofSessions = (service: WithEngine & WithStore, { id, state }: AboutCase): AttentionEntry[] => {
   const { journal } = service.store;
   const isOpen = [...journal.runs.values()].some(({ case_id }) => case_id === id);
   if (!isOpen && state !== 'BLOCKED') return [];
-  const sessions = (listSessions(service.store, id) ?? [])
-    .map(({ session }: KeptSession) => session)
+  const sessions = (sessionsOf(service.store, id) ?? [])
+    .map(({ session }: StoredSession) => session)
     .filter(({ elsewhere }) => elsewhere !== true);
   const asked = [...service.engine.live.values()]
     .filter(({ case_id, stopping }) => case_id === id && !stopping)
@@ -25,17 +25,17 @@ export const ofSessions = (service: WithEngine & WithStore, { id, state }: About
   return ofBlocked(sessions);
 };
 
-const askedBy = ({ case_id, session_id, asking }: LiveRun): Entry[] =>
+const askedBy = ({ case_id, session_id, asking }: LiveRun): AttentionEntry[] =>
   [...asking.values()].map((asked) => {
     const at = `/cases/${case_id}/sessions/${session_id}`;
     const given =
       asked.type === 'question_request' ? ofQuestion(asked.data, at) : ofPermission(asked.data, at);
-    const id = `${given.kind}/${session_id}/${idOf(asked)}`;
-    return { ...given, id, session_id, since: asked.since, message: wordsOf(asked) };
+    const id = `${given.kind}/${session_id}/${requestId(asked)}`;
+    return { ...given, id, session_id, since: asked.since, message: requestWords(asked) };
   });
 
-type Given = Pick<Entry, 'kind' | 'answer' | 'options' | 'fields'>;
-type AskedFor<T> = Extract<Asked, { type: T }>['data'];
+type Given = Pick<AttentionEntry, 'kind' | 'answer' | 'options' | 'fields'>;
+type AskedFor<T> = Extract<AgentRequest, { type: T }>['data'];
 
 const ofPermission = (
   { request_id, options }: AskedFor<'permission_request'>,
@@ -65,7 +65,7 @@ const ofQuestion = ({ question_id, fields }: AskedFor<'question_request'>, at: s
   },
 });
 
-const ofOpen = (service: WithEngine & WithStore, session: Session): Entry[] => {
+const ofOpen = (service: WithEngine & WithStore, session: Session): AttentionEntry[] => {
   const { store } = service;
   const { id, case_id, status, error, pause_reason, resume_at, plan_sha256 } = session;
   const since = store.journal.runs.get(id)?.since ?? session.started_at ?? session.created_at;
@@ -88,7 +88,7 @@ const ofOpen = (service: WithEngine & WithStore, session: Session): Entry[] => {
 };
 
 // A conflict is told by itself. Another session, made since, is the operator's answer.
-const ofBlocked = (sessions: readonly Session[]): Entry[] => {
+const ofBlocked = (sessions: readonly Session[]): AttentionEntry[] => {
   const newest = sessions.findLast(({ status }) => isEnded(status));
   const waits = sessions.find(({ status }) => status === 'queued');
   const isAnswered = sessions.some(
@@ -115,7 +115,7 @@ const ofBlocked = (sessions: readonly Session[]): Entry[] => {
 const isAtConflict = (type: string, status: Session['status']): boolean =>
   type === CONFLICT && !isEnded(status);
 
-const failed = (session: Session, isWaitedFor: boolean): Entry => {
+const failed = (session: Session, isWaitedFor: boolean): AttentionEntry => {
   const { id, case_id, type, provider, error, ended_at, created_at } = session;
   return {
     ...{ id: `failed/${id}`, kind: 'failed', session_id: id, since: ended_at ?? created_at },
@@ -124,11 +124,11 @@ const failed = (session: Session, isWaitedFor: boolean): Entry => {
   };
 };
 
-const again = (case_id: string, type: string, provider: string): Entry['answer'] =>
+const again = (case_id: string, type: string, provider: string): AttentionEntry['answer'] =>
   type === FEEDBACK
     ? { method: 'POST', path: `/api/cases/${case_id}/pr/address-feedback`, body: { provider } }
     : { method: 'POST', path: `/cases/${case_id}/sessions`, body: { type, provider } };
 
-const unblock = (case_id: string): Entry['answer'] => ({
+const unblock = (case_id: string): AttentionEntry['answer'] => ({
   ...{ method: 'PUT', path: `/cases/${case_id}/state`, body: { state: 'OPEN' } },
 });

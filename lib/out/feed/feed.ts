@@ -5,14 +5,14 @@ import { createLaps, type Laps } from './lap.ts';
 import { type Batch, type FeedEvent, isGap, read } from './read.ts';
 
 /** What a reader wants of all events; what it does not name it wants whatever it is. */
-export interface Wish {
+export interface FeedFilter {
   types?: readonly EventType[] | undefined;
   case_id?: readonly string[] | undefined;
 }
 
 /** Every event of the workspace, for whoever follows: those that the journal still has, and what comes. */
 export interface Feed {
-  follow(wish: Wish): FeedSource;
+  follow(wish: FeedFilter): FeedSource;
 }
 
 interface FeedSource {
@@ -106,7 +106,7 @@ const FAR = 256;
 
 const place = (id: number): FeedEvent => ({ id, event: '', data: undefined });
 
-const wantedBy = ({ types, case_id }: Wish): ((event: FeedEvent) => boolean) => {
+const wantedBy = ({ types, case_id }: FeedFilter): ((event: FeedEvent) => boolean) => {
   const [names, ids] = [types && new Set<string>(types), case_id && new Set(case_id)];
   return (event) => {
     if (isGap(event)) return true;

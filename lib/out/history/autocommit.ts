@@ -3,7 +3,7 @@ import type { WithStore } from '../../../store/store.ts';
 import { shared } from '../../../store/watch/timing.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { commitChanges, type Due, type Told, tellAll } from './commit-changes.ts';
+import { autocommitChanges, type Due, type CommittedPictures, tellAll } from './commit-changes.ts';
 import { forgetUncommitted } from './uncommitted.ts';
 
 interface Autocommit {
@@ -42,7 +42,7 @@ export const createAutocommit = (
   pace = PACE,
 ): Autocommit => {
   const { store, log } = service;
-  let told: Told = new Map();
+  let told: CommittedPictures = new Map();
   let due = nothing();
   const tell = twiceInARow((found) => log.warn(found, 'Changes are not committed for now'));
   let on = false;
@@ -101,11 +101,11 @@ interface Obstacle {
 
 const attempt = async (
   service: WithGit & WithStore,
-  told: Told,
+  told: CommittedPictures,
   due: Due,
 ): Promise<Obstacle | undefined> => {
   try {
-    const why = await commitChanges(service, told, due);
+    const why = await autocommitChanges(service, told, due);
     return why === undefined ? undefined : { why };
   } catch (error) {
     return { why: error instanceof Error ? error.message : String(error), err: error };

@@ -1,20 +1,20 @@
 import { freshItem } from '../../../store/items/reconcile.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import type { Run, WithGit } from '../../tools/git/run/git.ts';
+import type { RunGit, WithGit } from '../../tools/git/run/git.ts';
 import {
   type Changed,
-  type Home,
+  type CommitPlace,
   homeOf,
   inTheMiddle,
   uncommitted,
 } from '../../tools/git/write/commit.ts';
 import { commitOnly, finishCommit } from '../../tools/git/write/commit-only.ts';
-import { caseMessage, type Picture, pictureOf, workspaceMessage } from './message.ts';
+import { caseMessage, type CommittedPicture, pictureOf, workspaceMessage } from './message.ts';
 import { tellUncommitted } from './uncommitted.ts';
 
 /** Work items by id, each as it was when it was last committed. */
-export type Told = Map<string, Picture>;
+export type CommittedPictures = Map<string, CommittedPicture>;
 
 /** The Work items that changed, by id; `all`: everything in the workspace is looked through. */
 export interface Due {
@@ -26,9 +26,9 @@ export interface Due {
  * Commits what changed, one commit for each Work item and one for the rest. Undefined when that is done; else why not
  * now. Throws what git throws.
  */
-export const commitChanges = async (
+export const autocommitChanges = async (
   { git, store }: WithGit & WithStore,
-  told: Told,
+  told: CommittedPictures,
   due: Due,
 ): Promise<string | undefined> => {
   const home = await homeOf(git, store.layout.root);
@@ -38,11 +38,11 @@ export const commitChanges = async (
 
 interface Work {
   store: Store;
-  told: Told;
+  told: CommittedPictures;
   due: Due;
 }
 
-const commitIn = async (run: Run, home: Home, work: Work): Promise<string | undefined> => {
+const commitIn = async (run: RunGit, home: CommitPlace, work: Work): Promise<string | undefined> => {
   const obstacle = inTheMiddle(home.repository);
   if (obstacle !== undefined) return obstacle;
   const scratch = work.store.layout.tmp;
@@ -78,7 +78,7 @@ const commitIn = async (run: Run, home: Home, work: Work): Promise<string | unde
 };
 
 /** The Work items that are due as they are now; undefined where one is gone. */
-const picturesOf = ({ store, told, due }: Work): Map<string, Picture | undefined> => {
+const picturesOf = ({ store, told, due }: Work): Map<string, CommittedPicture | undefined> => {
   const ids = due.all ? [...told.keys(), ...store.items.byId.keys()] : [...due.ids];
   return new Map(
     ids.map((id) => {
@@ -88,7 +88,7 @@ const picturesOf = ({ store, told, due }: Work): Map<string, Picture | undefined
   );
 };
 
-const retell = (told: Told, now: ReadonlyMap<string, Picture | undefined>): void => {
+const retell = (told: CommittedPictures, now: ReadonlyMap<string, CommittedPicture | undefined>): void => {
   for (const [id, picture] of now) {
     if (picture === undefined) told.delete(id);
     else told.set(id, picture);
@@ -107,7 +107,7 @@ const placesOf = ({ store, told, due }: Work): string[] => {
 };
 
 /** The changed files of each Work item, by its id; those of none under ''. What may have moved is left for later. */
-const byItem = (work: Work, { prefix }: Home, changed: readonly Changed[]) => {
+const byItem = (work: Work, { prefix }: CommitPlace, changed: readonly Changed[]) => {
   const { store, told } = work;
   const before = new Map([...told].map(([id, { dir }]) => [dir, id]));
   const running = unsettled(store);
@@ -151,5 +151,5 @@ const unsettled = ({ journal }: Store): Set<string> =>
   );
 
 /** Every Work item as it is now: what is committed first is told as a change from this. */
-export const tellAll = ({ items }: Store): Told =>
+export const tellAll = ({ items }: Store): CommittedPictures =>
   new Map([...items.byId.values()].map((item) => [item.id, pictureOf(item)]));

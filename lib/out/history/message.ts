@@ -1,25 +1,25 @@
 import { visible } from '../../../base/visible.ts';
 import type { Item } from '../../../store/items/item.ts';
-import { caseOf, stateOf } from '../../../store/items/item.ts';
+import { caseOf, caseStateOf } from '../../../store/items/item.ts';
 import type { Changed } from '../../tools/git/write/commit.ts';
 
 /** What a commit message is made of: a Work item when it was last committed, or now. */
-export interface Picture {
+export interface CommittedPicture {
   dir: string;
   title: string;
   state: string;
 }
 
-export const pictureOf = (item: Item): Picture => ({
+export const pictureOf = (item: Item): CommittedPicture => ({
   dir: item.dir,
   title: visible(caseOf(item).matter.title),
-  state: stateOf(item),
+  state: caseStateOf(item),
 });
 
 /** `case <title>: <what changed>`. Paths begin at the workspace. */
 export const caseMessage = (
-  before: Picture | undefined,
-  now: Picture | undefined,
+  before: CommittedPicture | undefined,
+  now: CommittedPicture | undefined,
   files: readonly Changed[],
 ): string => {
   const title = (now ?? before)?.title ?? 'unknown';

@@ -1,32 +1,32 @@
 import { casesIn } from '../../../store/archive/archive-files.ts';
 import { ancestorsOf } from '../../../store/archive/archive-names.ts';
-import type { Wanted } from '../../../store/archive/standing.ts';
+import type { WantedFile } from '../../../store/archive/standing.ts';
 
 /** A Work item that is to come in: all the files of its directory. */
-export interface Arrival {
+export interface CaseArrival {
   /** Relative to the workspace. */
   dir: string;
   /** Undefined where its case.md says none, or cannot be read. */
   id: string | undefined;
-  files: Wanted[];
+  files: WantedFile[];
 }
 
-export interface Arrivals {
-  items: Arrival[];
+export interface CaseArrivals {
+  items: CaseArrival[];
   /** Files of no Work item: settings, webhooks, global memory, notes. */
-  singles: Wanted[];
+  singles: WantedFile[];
 }
 
 /** Tells the files of Work items from those of the workspace. `ids` are those of the directories that have one. */
 export const arrivalsOf = (
-  files: readonly Wanted[],
+  files: readonly WantedFile[],
   ids: ReadonlyMap<string, string>,
-): Arrivals => {
+): CaseArrivals => {
   const dirs = casesIn(files.map(({ path }) => path));
-  const items = new Map<string, Arrival>(
+  const items = new Map<string, CaseArrival>(
     dirs.map((dir) => [dir, { dir, id: ids.get(dir), files: [] }]),
   );
-  const singles: Wanted[] = [];
+  const singles: WantedFile[] = [];
   for (const file of files) {
     const home = ancestorsOf(file.path).find((dir) => items.has(dir));
     (home === undefined ? singles : (items.get(home)?.files ?? singles)).push(file);

@@ -8,16 +8,16 @@ import {
   stageFiles,
 } from '../../../store/archive/staging.ts';
 import {
-  placeOf,
+  occupancyOf,
   readStanding,
-  type Standing,
-  type Wanted,
+  type WorkspaceStanding,
+  type WantedFile,
 } from '../../../store/archive/standing.ts';
 import { clearLeftovers } from '../../../store/disk/directories.ts';
 import { holdWorkspace } from '../../../store/hold.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { arrivalsOf } from './arrivals.ts';
-import { type Conflict, type Plan, planOf } from './plan.ts';
+import { type ImportConflict, type Plan, importPlan } from './plan.ts';
 
 export interface ImportOptions {
   /** Absolute. */
@@ -30,7 +30,7 @@ export interface ImportOptions {
   signal?: AbortSignal;
 }
 
-export type CargoFile = StagedFile & Wanted;
+export type CargoFile = StagedFile & WantedFile;
 
 /** What is to come in. */
 export interface Cargo<F extends CargoFile> {
@@ -51,8 +51,8 @@ export interface BroughtIn {
  * Brings files into a workspace that no other process has. Every byte has been read and every conflict is known before
  * the first is written outside of the staging, which is removed in any case. Throws WorkspaceHeldError.
  */
-export const bringIn = async <F extends CargoFile>(
-  load: (standing: Standing, layout: Layout) => Cargo<F>,
+export const bringInFiles = async <F extends CargoFile>(
+  load: (standing: WorkspaceStanding, layout: Layout) => Cargo<F>,
   { workspace, dryRun, keepExisting, signal }: ImportOptions,
 ): Promise<BroughtIn> => {
   if (dryRun) return { plan: await tryOut(layoutOf(workspace), load), isDone: false };
@@ -64,7 +64,7 @@ export const bringIn = async <F extends CargoFile>(
     const standing = readStanding(layout);
     const cargo = load(standing, layout);
     await stage(staging, cargo, signal);
-    const plan = await planOf({ layout, standing }, arrivalsOf(cargo.files, cargo.ids));
+    const plan = await importPlan({ layout, standing }, arrivalsOf(cargo.files, cargo.ids));
     if (isRefused(plan.conflicts, keepExisting)) return { plan, isDone: false };
     signal?.throwIfAborted();
     await moveIn(held, staging, {
@@ -88,7 +88,7 @@ const stage = async <F extends CargoFile>(
   const wanted: F[] = [];
   for (const file of files) {
     signal?.throwIfAborted();
-    if ((await placeOf(staging.layout, file)) === 'same') await drain(bytesOf(file));
+    if ((await occupancyOf(staging.layout, file)) === 'same') await drain(bytesOf(file));
     else wanted.push(file);
   }
   checkSpace(staging, wanted);
@@ -104,14 +104,14 @@ const drain = async (bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): P
 
 const tryOut = async <F extends CargoFile>(
   layout: Layout,
-  load: (standing: Standing, layout: Layout) => Cargo<F>,
+  load: (standing: WorkspaceStanding, layout: Layout) => Cargo<F>,
 ): Promise<Plan> => {
   const standing = readStanding(layout);
   const { files, bytesOf, ids } = load(standing, layout);
   for (const file of files) await drain(bytesOf(file));
-  return planOf({ layout, standing }, arrivalsOf(files, ids));
+  return importPlan({ layout, standing }, arrivalsOf(files, ids));
 };
 
 /** Whether conflicts keep an import from being done at all. */
-export const isRefused = (conflicts: readonly Conflict[], keepExisting: boolean): boolean =>
+export const isRefused = (conflicts: readonly ImportConflict[], keepExisting: boolean): boolean =>
   conflicts.some(({ isFault }) => isFault || !keepExisting);

@@ -4,7 +4,7 @@ import { contentOf, overheard } from '../../../store/archive/contents.ts';
 import { readManifest, type Vouched } from '../../../store/archive/read-manifest.ts';
 import { idIn } from '../../../store/archive/standing.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
-import { type BroughtIn, bringIn, type ImportOptions } from './bring-in.ts';
+import { type BroughtIn, bringInFiles, type ImportOptions } from './bring-in.ts';
 
 /** Brings an export into a workspace. Throws an ArchiveError for one that is not, to the byte, what its manifest says. */
 export const importArchive = async (
@@ -14,7 +14,7 @@ export const importArchive = async (
   const files = await readManifest(archive);
   const ids = new Map<string, string>();
   const bytesOf = (file: Vouched) => verified(archive, file, ids);
-  return bringIn(() => ({ files, bytesOf, ids }), options);
+  return bringInFiles(() => ({ files, bytesOf, ids }), options);
 };
 
 // The bytes of a file; on the way the ids of Work items are noted, by their directories.

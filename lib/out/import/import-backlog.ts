@@ -1,20 +1,20 @@
 import { join, posix } from 'node:path';
 import { sha256 } from '../../../base/sha256.ts';
 import type { BacklogFile, BacklogProject } from '../../../store/archive/backlog-files.ts';
-import { dataIn, type Standing } from '../../../store/archive/standing.ts';
+import { dataIn, type WorkspaceStanding } from '../../../store/archive/standing.ts';
 import { parseCase } from '../../../store/items/read-case.ts';
 import { caseFile, type Layout, layoutOf, memoryDir } from '../../../store/layout.ts';
 import { caseDirName, monthOf } from '../../../store/names.ts';
 import type { State } from '../../../store/records/case.ts';
 import { bodyOfText } from '../../../store/text/front-matter.ts';
-import { type FileProblem, fileProblem, Problem } from '../../../store/text/problem.ts';
+import { type FileProblem, fileProblem, ProblemAnswer } from '../../../store/text/problem.ts';
 import { readRegularFile } from '../../../store/text/record-file.ts';
 import { renderFrontMatter } from '../../../store/text/splice.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace-files.ts';
 import { type BacklogCase, caseOfTask, withIds } from './backlog-task.ts';
 import {
   type BroughtIn,
-  bringIn,
+  bringInFiles,
   type Cargo,
   type CargoFile,
   type ImportOptions,
@@ -42,7 +42,7 @@ export const importBacklog = async (
   options: ImportOptions,
 ): Promise<BacklogImport> => {
   const found: Found = { already: 0, editedHere: [], changedThere: [], made: [], problems: [] };
-  const load = (standing: Standing, layout: Layout): Cargo<TextFile> => {
+  const load = (standing: WorkspaceStanding, layout: Layout): Cargo<TextFile> => {
     lookThrough(project, { standing, layout }, found);
     return {
       files: found.made.flatMap(({ files }) => files),
@@ -50,7 +50,7 @@ export const importBacklog = async (
       ids: new Map(found.made.map(({ dir, id }) => [dir, id])),
     };
   };
-  const { plan, isDone } = await bringIn(load, options);
+  const { plan, isDone } = await bringInFiles(load, options);
   if (isDone) await makeWorkspaceFiles(layoutOf(options.workspace));
   const { made, problems, ...known } = found;
   return {
@@ -76,7 +76,7 @@ interface Made {
 
 const lookThrough = (
   project: BacklogProject,
-  { standing, layout }: { standing: Standing; layout: Layout },
+  { standing, layout }: { standing: WorkspaceStanding; layout: Layout },
   found: Found,
 ): void => {
   const tasks = withIds(project);
@@ -85,7 +85,7 @@ const lookThrough = (
     const dir = standing.byId.get(id);
     const path = dir === undefined ? undefined : caseFile(join(layout.root, dir));
     if (path !== undefined) note(found, task, made, readRegularFile(layout.root, path));
-    else if (made instanceof Problem) found.problems.push(fileProblem(task.file, made));
+    else if (made instanceof ProblemAnswer) found.problems.push(fileProblem(task.file, made));
     else found.made.push(made);
   }
 };
@@ -96,11 +96,11 @@ const countStates = (made: readonly Made[]): Map<State, number> => {
   return states;
 };
 
-const attempt = (make: () => Made): Made | Problem => {
+const attempt = (make: () => Made): Made | ProblemAnswer => {
   try {
     return make();
   } catch (error) {
-    if (error instanceof Problem) return error;
+    if (error instanceof ProblemAnswer) return error;
     throw error;
   }
 };
@@ -143,11 +143,11 @@ const textFile = (path: string, text: string, mtime: Date): TextFile => ({
 const note = (
   found: Found,
   task: BacklogFile,
-  made: Made | Problem,
+  made: Made | ProblemAnswer,
   now: Buffer | undefined,
 ): void => {
   if (now === undefined) return;
-  const [first] = made instanceof Problem ? [] : made.files;
+  const [first] = made instanceof ProblemAnswer ? [] : made.files;
   const { source_sha256 } = (dataIn(now)?.backlog ?? {}) as { source_sha256?: unknown };
   if (first?.sha256 === sha256(now)) found.already += 1;
   else if (source_sha256 === task.sha256) found.editedHere.push(task.file);

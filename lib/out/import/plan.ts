@@ -2,15 +2,15 @@ import { ancestorsOf } from '../../../store/archive/archive-names.ts';
 import {
   defaultAt,
   isTaken,
-  placeOf,
-  type Standing,
-  type Wanted,
+  occupancyOf,
+  type WorkspaceStanding,
+  type WantedFile,
 } from '../../../store/archive/standing.ts';
 import type { Layout } from '../../../store/layout.ts';
-import type { Arrival, Arrivals } from './arrivals.ts';
+import type { CaseArrival, CaseArrivals } from './arrivals.ts';
 
 /** What stands in the way of something that is to come in. */
-export interface Conflict {
+export interface ImportConflict {
   path: string;
   /** Words that follow the path. */
   why: string;
@@ -20,24 +20,24 @@ export interface Conflict {
 
 /** What an import would do, worked out before anything is written. */
 export interface Plan {
-  items: Arrival[];
-  singles: Wanted[];
+  items: CaseArrival[];
+  singles: WantedFile[];
   /** Files of a new workspace that nobody has changed, and that come in anew. */
-  replacing: Wanted[];
+  replacing: WantedFile[];
   /** Here already, byte for byte. */
   already: { items: number; files: number };
-  conflicts: Conflict[];
+  conflicts: ImportConflict[];
 }
 
-type Verdict = 'new' | 'already' | 'replacing' | Conflict;
+type Verdict = 'new' | 'already' | 'replacing' | ImportConflict;
 
 interface Place {
   layout: Layout;
-  standing: Standing;
+  standing: WorkspaceStanding;
 }
 
 /** Compares what is to come in with what is here, and writes nothing. */
-export const planOf = async (place: Place, { items, singles }: Arrivals): Promise<Plan> => {
+export const importPlan = async (place: Place, { items, singles }: CaseArrivals): Promise<Plan> => {
   const judged = await Promise.all([
     judgeAll(items, (item) => judgeItem(place, item)),
     judgeAll(singles, (file) => judgeFile(place, file)),
@@ -66,10 +66,10 @@ const judgeAll = async <T>(
 const those = <T>(judged: readonly Judged<T>[], wanted: Verdict): T[] =>
   judged.filter(([, verdict]) => verdict === wanted).map(([each]) => each);
 
-const conflictOf = ([, verdict]: Judged<unknown>): Conflict[] =>
+const conflictOf = ([, verdict]: Judged<unknown>): ImportConflict[] =>
   typeof verdict === 'string' ? [] : [verdict];
 
-const doubles = (items: readonly Arrival[]): Conflict[] => {
+const doubles = (items: readonly CaseArrival[]): ImportConflict[] => {
   const first = new Map<string, string>();
   return items.flatMap(({ dir, id }) => {
     const other = id === undefined ? undefined : first.get(id);
@@ -81,32 +81,32 @@ const doubles = (items: readonly Arrival[]): Conflict[] => {
 
 const judgeItem = async (
   { layout, standing }: Place,
-  { dir, id, files }: Arrival,
+  { dir, id, files }: CaseArrival,
 ): Promise<Verdict> => {
   const known = id === undefined ? undefined : standing.byId.get(id);
   if (known === undefined && !isTaken(layout, dir)) return inside(standing, dir) ?? 'new';
   const home = known ?? dir;
   for (const file of files) {
     const path = home + file.path.slice(dir.length);
-    if ((await placeOf(layout, { ...file, path })) !== 'same') return otherItem(dir, known, path);
+    if ((await occupancyOf(layout, { ...file, path })) !== 'same') return otherItem(dir, known, path);
   }
   return 'already';
 };
 
-const inside = (standing: Standing, path: string): Conflict | undefined => {
+const inside = (standing: WorkspaceStanding, path: string): ImportConflict | undefined => {
   const item = ancestorsOf(path).find((dir) => standing.dirs.has(dir));
   if (item === undefined) return undefined;
   return { path, why: `would become part of the Work item ${item}, which is here`, isFault: false };
 };
 
-const otherItem = (dir: string, known: string | undefined, path: string): Conflict => {
+const otherItem = (dir: string, known: string | undefined, path: string): ImportConflict => {
   const where = known === undefined || known === dir ? 'is here' : `is here at ${known}`;
   return { path: dir, why: `${where}, and differs: ${path}`, isFault: false };
 };
 
-const judgeFile = async ({ layout, standing }: Place, file: Wanted): Promise<Verdict> => {
+const judgeFile = async ({ layout, standing }: Place, file: WantedFile): Promise<Verdict> => {
   const { path } = file;
-  const place = await placeOf(layout, file);
+  const place = await occupancyOf(layout, file);
   if (place === 'same') return 'already';
   if (place === 'free') return inside(standing, path) ?? 'new';
   if (place === 'blocked')

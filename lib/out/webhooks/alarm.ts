@@ -1,4 +1,4 @@
-export interface Alarm {
+export interface CancellableDelay {
   /**
    * Resolves when `leftMs` says that nothing is left, or when it rings. Asked again every minute: a machine that sleeps
    * counts no time.
@@ -11,7 +11,7 @@ export interface Alarm {
 const LOOK_MS = 60_000;
 
 /** A wait that can be cut short. One at a time. */
-export const createAlarm = (): Alarm => {
+export const createCancellableDelay = (): CancellableDelay => {
   let rung = false;
   let wake = (): void => undefined;
   const pause = (ms: number): Promise<void> =>

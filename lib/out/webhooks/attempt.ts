@@ -6,13 +6,13 @@ import { secretOf } from '../../../store/secrets.ts';
 import type { Store } from '../../../store/store.ts';
 import { disableRegistration, type Registration } from '../../../store/webhooks.ts';
 import type { Log } from '../../log.ts';
-import type { Answer, Sender } from './deliver.ts';
+import type { ReceiverAnswer, Sender } from './deliver.ts';
 import { nextAttemptAt } from './schedule.ts';
 import { signatures } from './sign.ts';
 import type { Slots } from './slots.ts';
 
 /** What every delivery is made with. */
-export interface Desk {
+export interface DeliveryDeps {
   store: Store;
   log: Log;
   clock: () => Date;
@@ -42,8 +42,8 @@ interface Receiver {
 }
 
 /** Tries once more and notes what came of it. Undefined when it was stopped before that was known. */
-export const attempt = async (
-  desk: Desk,
+export const attemptDelivery = async (
+  desk: DeliveryDeps,
   receiver: Receiver,
   task: Task,
   schedule = desk.schedule,
@@ -60,10 +60,10 @@ export const attempt = async (
   return line;
 };
 
-type Sent = Answer & { at: string };
+type Sent = ReceiverAnswer & { at: string };
 
 const send = async (
-  desk: Desk,
+  desk: DeliveryDeps,
   { registration }: Receiver,
   task: Task,
 ): Promise<Sent | undefined> => {
@@ -85,7 +85,7 @@ const send = async (
 
 const NOT_SENT = { status: null, error: 'The secret cannot be read: see the log', duration_ms: 0 };
 
-const secretFor = async ({ store, log }: Desk, webhook_id: string): Promise<string | undefined> => {
+const secretFor = async ({ store, log }: DeliveryDeps, webhook_id: string): Promise<string | undefined> => {
   try {
     const { secret, made } = await secretOf(store, webhook_id);
     if (made) log.info({ webhook_id }, `A secret was made: .dossier/secrets/${webhook_id}`);
@@ -111,7 +111,7 @@ const judged = (
   return { ...line, outcome: 'retrying', next_at: again.toISOString() };
 };
 
-const note = ({ store, log }: Desk, { matter }: Registration, line: DeliveryLine): void => {
+const note = ({ store, log }: DeliveryDeps, { matter }: Registration, line: DeliveryLine): void => {
   const { id, attempt: attempts, status, error } = line;
   const details = { webhook_id: matter.id, delivery_id: id, attempts, status, error };
   if (line.outcome === 'failed') log.warn(details, 'A webhook was not delivered; it is kept');
@@ -122,7 +122,7 @@ const note = ({ store, log }: Desk, { matter }: Registration, line: DeliveryLine
   }
 };
 
-const disable = async (desk: Desk, registration: Registration): Promise<void> => {
+const disable = async (desk: DeliveryDeps, registration: Registration): Promise<void> => {
   const { store, log } = desk;
   const { id, url } = registration.matter;
   log.warn({ webhook_id: id, url }, 'The receiver answered 410: its webhook is disabled');

@@ -8,7 +8,7 @@ interface Parcel {
 }
 
 /** What became of it: the status of the answer, or why there was none. */
-export interface Answer {
+export interface ReceiverAnswer {
   status: number | null;
   error: string | null;
   duration_ms: number;
@@ -16,7 +16,7 @@ export interface Answer {
 
 export interface Sender {
   /** Sends it once. Undefined when this sender was closed before an answer came: nobody knows what became of it. */
-  send(parcel: Parcel): Promise<Answer | undefined>;
+  send(parcel: Parcel): Promise<ReceiverAnswer | undefined>;
   /** Gives what is under way a moment to finish. */
   close(): Promise<void>;
 }
@@ -77,7 +77,7 @@ const post = async (
   agent: Agent,
   { url, headers, body }: Parcel,
   timeoutMs: number,
-): Promise<Omit<Answer, 'duration_ms'>> => {
+): Promise<Omit<ReceiverAnswer, 'duration_ms'>> => {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), timeoutMs);
   const stop = () => clearTimeout(timer);

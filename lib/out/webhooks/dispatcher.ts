@@ -4,10 +4,10 @@ import { secretIds } from '../../../store/secrets.ts';
 import { notice, type Store } from '../../../store/store.ts';
 import { allRegistrationsReadable, registrationsOf } from '../../../store/webhooks.ts';
 import type { Log } from '../../log.ts';
-import { attempt, type Desk } from './attempt.ts';
+import { attemptDelivery, type DeliveryDeps } from './attempt.ts';
 import { createSender } from './deliver.ts';
-import { hurry, saveLane, stopLane, waiting, wake } from './lane.ts';
-import { createLanes, forget, type Lanes } from './lanes.ts';
+import { sendAtOnce, saveQueue, stopQueue, waitingDeliveries, wakeDeliveries } from './lane.ts';
+import { createQueues, forgetReceiver, type DeliveryQueues } from './lanes.ts';
 import type { OwnUrl } from './own-address.ts';
 import { RETRIES } from './schedule.ts';
 import { createSlots } from './slots.ts';
@@ -47,7 +47,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   const { store } = options;
   const sender = createSender(options.own);
   const release = soon(() => releaseSettled(store, lanes));
-  const desk: Desk = {
+  const desk: DeliveryDeps = {
     schedule: RETRIES,
     clock: store.clock,
     ...options,
@@ -60,7 +60,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
       notice(store);
     },
   };
-  const lanes = createLanes(desk);
+  const lanes = createQueues(desk);
   let live = false;
   const caseChanged = (id: string): void => lanes.look(id);
   return {
@@ -70,7 +70,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
       store.listeners.add(caseChanged);
       store.journal.onEvents(() => {
         if (!live) return;
-        for (const lane of lanes.byId.values()) wake(lane);
+        for (const lane of lanes.byId.values()) wakeDeliveries(lane);
         release();
       });
       release();
@@ -83,10 +83,10 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     close: async () => {
       live = false;
       store.listeners.delete(caseChanged);
-      for (const lane of lanes.byId.values()) stopLane(lane);
+      for (const lane of lanes.byId.values()) stopQueue(lane);
       await sender.close();
       await Promise.all([...lanes.byId.values()].map(({ running }) => running));
-      for (const lane of lanes.byId.values()) saveLane(lane);
+      for (const lane of lanes.byId.values()) saveQueue(lane);
     },
   };
 };
@@ -105,48 +105,48 @@ const soon = (work: () => void): (() => void) => {
 };
 
 // A registration that cannot be read has no lane, and is owed its events all the same.
-const releaseSettled = ({ journal }: Store, { byId }: Lanes): void => {
+const releaseSettled = ({ journal }: Store, { byId }: DeliveryQueues): void => {
   let needed = journal.last;
   for (const { position } of byId.values()) needed = Math.min(needed, position);
   for (const [id, seq] of journal.cursors) if (!byId.has(id)) needed = Math.min(needed, seq);
   journal.release(needed);
 };
 
-const lookAtAll = (desk: Desk, lanes: Lanes): void => {
+const lookAtAll = (desk: DeliveryDeps, lanes: DeliveryQueues): void => {
   lanes.look(undefined);
   for (const id of desk.store.items.byId.keys()) lanes.look(id);
   if (allRegistrationsReadable(desk.store)) forgetOrphans(desk);
 };
 
 /** What is left of registrations that were removed while no daemon ran. */
-const forgetOrphans = (desk: Desk): void => {
+const forgetOrphans = (desk: DeliveryDeps): void => {
   const { store } = desk;
   const known = new Set<string>();
   for (const scope of [undefined, ...store.items.byId.keys()])
     for (const { matter } of registrationsOf(store, scope)) known.add(matter.id);
   const { cursors } = store.journal;
   const kept = [...cursors.keys(), ...secretIds(store.layout), ...deliveryIds(store.layout)];
-  for (const id of new Set(kept)) if (!known.has(id)) forget(desk, id);
+  for (const id of new Set(kept)) if (!known.has(id)) forgetReceiver(desk, id);
 };
 
-const waitingFor = async function* ({ byId }: Lanes, webhookId: string, from?: string) {
+const waitingFor = async function* ({ byId }: DeliveryQueues, webhookId: string, from?: string) {
   const lane = byId.get(webhookId);
-  if (lane !== undefined) yield* waiting(lane, from);
+  if (lane !== undefined) yield* waitingDeliveries(lane, from);
 };
 
 const redeliver = async (
-  desk: Desk,
-  lanes: Lanes,
+  desk: DeliveryDeps,
+  lanes: DeliveryQueues,
   webhookId: string,
   id: string,
 ): Promise<boolean> => {
   const lane = lanes.byId.get(webhookId);
   const line = readDeliveries(desk.store.layout, webhookId).findLast((one) => one.id === id);
   if (lane === undefined || line === undefined) return false;
-  const { value: head } = await waiting(lane).next();
-  if (head?.delivery_id === id && lane.position < head.seq) await hurry(lane);
+  const { value: head } = await waitingDeliveries(lane).next();
+  if (head?.delivery_id === id && lane.position < head.seq) await sendAtOnce(lane);
   // What is settled is tried once more, out of turn: its place in the order was long ago.
-  else await attempt(desk, lane, line, []);
+  else await attemptDelivery(desk, lane, line, []);
   return true;
 };
 

@@ -2,13 +2,13 @@ import { readDeliveries } from '../../../store/deliveries.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import type { EventRecord } from '../../../store/records/event.ts';
 import type { Registration } from '../../../store/webhooks.ts';
-import { type Alarm, createAlarm } from './alarm.ts';
-import { attempt, type Desk, deliveryId } from './attempt.ts';
+import { type CancellableDelay, createCancellableDelay } from './alarm.ts';
+import { attemptDelivery, type DeliveryDeps, deliveryId } from './attempt.ts';
 import { wants } from './wants.ts';
 
 /** One receiver: its events go out one after the other, each until it is delivered or kept as failed. */
-export interface Lane {
-  readonly desk: Desk;
+export interface DeliveryQueue {
+  readonly desk: DeliveryDeps;
   registration: Registration;
   /** Every event up to this sequence number is settled, or not wanted. */
   position: number;
@@ -20,7 +20,7 @@ export interface Lane {
   running: Promise<void> | undefined;
   /** There may be more than `running` has seen. */
   woken: boolean;
-  readonly alarm: Alarm;
+  readonly alarm: CancellableDelay;
   /** Who waits for the attempt that comes next. */
   readonly hurried: (() => void)[];
   /** The numbers of events that were listed lately, by delivery id: a list goes on there. */
@@ -29,12 +29,12 @@ export interface Lane {
   former: Map<string, DeliveryLine> | undefined;
 }
 
-export const openLane = (desk: Desk, registration: Registration): Lane => {
+export const openQueue = (desk: DeliveryDeps, registration: Registration): DeliveryQueue => {
   const { journal } = desk.store;
   const cursor = journal.cursors.get(registration.matter.id);
   // A position beyond the last event is one whose event a full disk did not take: its number is given again.
   const position = Math.min(cursor ?? journal.last, journal.last);
-  const lane: Lane = {
+  const lane: DeliveryQueue = {
     desk,
     registration,
     position,
@@ -43,7 +43,7 @@ export const openLane = (desk: Desk, registration: Registration): Lane => {
     removed: false,
     running: undefined,
     woken: false,
-    alarm: createAlarm(),
+    alarm: createCancellableDelay(),
     hurried: [],
     listed: new Map(),
     former: cursor === undefined ? new Map() : undefined,
@@ -53,7 +53,7 @@ export const openLane = (desk: Desk, registration: Registration): Lane => {
 };
 
 /** Goes on where it was. At work already, it looks once more before it rests. */
-export const wake = (lane: Lane): void => {
+export const wakeDeliveries = (lane: DeliveryQueue): void => {
   lane.woken = true;
   if (lane.stopped || lane.running !== undefined) return;
   lane.running = run(lane).catch((error) => {
@@ -62,7 +62,7 @@ export const wake = (lane: Lane): void => {
   });
 };
 
-const run = async (lane: Lane): Promise<void> => {
+const run = async (lane: DeliveryQueue): Promise<void> => {
   while (lane.woken && !lane.stopped) {
     lane.woken = false;
     await deliverAll(lane);
@@ -72,7 +72,7 @@ const run = async (lane: Lane): Promise<void> => {
   lane.desk.moved();
 };
 
-const deliverAll = async (lane: Lane): Promise<void> => {
+const deliverAll = async (lane: DeliveryQueue): Promise<void> => {
   for await (const event of lane.desk.store.journal.after(lane.position)) {
     const wanted = wants(lane.registration, event.body);
     if (lane.stopped || (wanted && !(await settle(lane, event)))) return;
@@ -84,7 +84,7 @@ const deliverAll = async (lane: Lane): Promise<void> => {
 };
 
 // Not waited for: the log of attempts knows too what was delivered, and the next event need not wait for the disk.
-const savePosition = (lane: Lane): void => {
+const savePosition = (lane: DeliveryQueue): void => {
   if (lane.removed) return;
   const { position, desk, registration } = lane;
   lane.saved = position;
@@ -94,21 +94,21 @@ const savePosition = (lane: Lane): void => {
 };
 
 /** False when the lane was stopped before it was clear what becomes of the event. */
-const settle = async (lane: Lane, { id: eventId, seq, body }: EventRecord): Promise<boolean> => {
+const settle = async (lane: DeliveryQueue, { id: eventId, seq, body }: EventRecord): Promise<boolean> => {
   const id = deliveryId(eventId, lane.registration.matter.id);
   let line = formerLines(lane).get(id);
   while (line === undefined || line.outcome === 'retrying') {
     await untilDue(lane, line);
     if (lane.stopped) return false;
     const attempts = line?.attempt ?? 0;
-    line = await attempt(lane.desk, lane, { id, seq, body, attempt: attempts });
+    line = await attemptDelivery(lane.desk, lane, { id, seq, body, attempt: attempts });
     for (const done of lane.hurried.splice(0)) done();
     if (line === undefined) return false;
   }
   return true;
 };
 
-const formerLines = (lane: Lane): Map<string, DeliveryLine> => {
+const formerLines = (lane: DeliveryQueue): Map<string, DeliveryLine> => {
   const { desk, registration, position } = lane;
   lane.former ??= new Map(
     readDeliveries(desk.store.layout, registration.matter.id)
@@ -120,7 +120,7 @@ const formerLines = (lane: Lane): Map<string, DeliveryLine> => {
 
 const READ_ONLY_MS = 1000;
 
-const untilDue = (lane: Lane, line: DeliveryLine | undefined): Promise<void> => {
+const untilDue = (lane: DeliveryQueue, line: DeliveryLine | undefined): Promise<void> => {
   const { store, clock } = lane.desk;
   const due = Date.parse(line?.next_at ?? '') || 0;
   return lane.alarm.wait(() => {
@@ -134,8 +134,8 @@ const untilDue = (lane: Lane, line: DeliveryLine | undefined): Promise<void> => 
  * The events that wait, the one that is being tried among them; with their delivery ids. From one that was listed lately, if
  * it is known and waits.
  */
-export const waiting = async function* (
-  lane: Lane,
+export const waitingDeliveries = async function* (
+  lane: DeliveryQueue,
   from = '',
 ): AsyncGenerator<EventRecord & { delivery_id: string }> {
   const { desk, registration, position } = lane;
@@ -151,7 +151,7 @@ export const waiting = async function* (
 // The last of a page is among the newest two, and several may read.
 const MOST_LISTED = 1000;
 
-const noteListed = (listed: Lane['listed'], id: string, seq: number): void => {
+const noteListed = (listed: DeliveryQueue['listed'], id: string, seq: number): void => {
   listed.delete(id);
   listed.set(id, seq);
   const [oldest] = listed.keys();
@@ -159,35 +159,35 @@ const noteListed = (listed: Lane['listed'], id: string, seq: number): void => {
 };
 
 /** Tries what is in turn now instead of when its time comes; resolves after that attempt. */
-export const hurry = (lane: Lane): Promise<void> =>
+export const sendAtOnce = (lane: DeliveryQueue): Promise<void> =>
   new Promise((resolve) => {
     if (lane.stopped) return resolve();
     lane.hurried.push(resolve);
     lane.alarm.ring();
-    wake(lane);
+    wakeDeliveries(lane);
   });
 
 /** The registration was changed. At another address it is tried at once. */
-export const reregister = (lane: Lane, registration: Registration): void => {
+export const updateReceiver = (lane: DeliveryQueue, registration: Registration): void => {
   const moved = registration.matter.url !== lane.registration.matter.url;
   lane.registration = registration;
   if (moved) lane.alarm.ring();
 };
 
 /** Makes no further attempt. What is under way may still end and be noted: `lane.running` resolves then. */
-export const stopLane = (lane: Lane): void => {
+export const stopQueue = (lane: DeliveryQueue): void => {
   lane.stopped = true;
   lane.alarm.ring();
   for (const done of lane.hurried.splice(0)) done();
 };
 
 /** Ends the lane of a registration that is gone or disabled. */
-export const dropLane = (lane: Lane): void => {
+export const dropQueue = (lane: DeliveryQueue): void => {
   lane.removed = true;
-  stopLane(lane);
+  stopQueue(lane);
 };
 
 /** Keeps how far it got past events that it did not want; those it got are kept already. */
-export const saveLane = (lane: Lane): void => {
+export const saveQueue = (lane: DeliveryQueue): void => {
   if (lane.position > lane.saved) savePosition(lane);
 };

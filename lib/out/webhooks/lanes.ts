@@ -8,25 +8,25 @@ import {
   type Scope,
   trustedPart,
 } from '../../../store/webhooks.ts';
-import type { Desk } from './attempt.ts';
-import { dropLane, type Lane, openLane, reregister, wake } from './lane.ts';
+import type { DeliveryDeps } from './attempt.ts';
+import { dropQueue, type DeliveryQueue, openQueue, updateReceiver, wakeDeliveries } from './lane.ts';
 
 /** The lanes of all receivers, by the id of their registration. */
-export interface Lanes {
-  readonly byId: ReadonlyMap<string, Lane>;
+export interface DeliveryQueues {
+  readonly byId: ReadonlyMap<string, DeliveryQueue>;
   /** The registrations of this scope may be others now: opens, changes and ends lanes. */
   look(scope: Scope): void;
 }
 
-export const createLanes = (desk: Desk): Lanes => {
+export const createQueues = (desk: DeliveryDeps): DeliveryQueues => {
   const doubles = watchDoubles(desk);
   const book: Book = { desk, byId: new Map(), scopes: new Map(), met: new Map(), doubles };
   return { byId: book.byId, look: (scope) => look(book, scope) };
 };
 
 interface Book {
-  desk: Desk;
-  byId: Map<string, Lane>;
+  desk: DeliveryDeps;
+  byId: Map<string, DeliveryQueue>;
   /** The ids that have a lane, by where their registration is. */
   scopes: Map<Scope, string[]>;
   /** All registrations that were there, by where they are. */
@@ -47,7 +47,7 @@ const look = (book: Book, scope: Scope): void => {
   book.scopes.set(scope, ours);
   for (const id of before) if (!isActive(trusted.get(id))) drop(book, id, found.has(id));
   for (const one of all) if (found.get(idOf(one)) !== one) book.doubles.tell(one);
-  for (const id of ours) wake(book.byId.get(id) as Lane);
+  for (const id of ours) wakeDeliveries(book.byId.get(id) as DeliveryQueue);
 };
 
 /** What is there now, and tells what is trusted of it, and what is not there any more. */
@@ -65,8 +65,8 @@ const standing = ({ desk: { store }, met }: Book, scope: Scope): Registration[] 
 const meet = ({ desk, byId, doubles }: Book, registration: Registration): boolean => {
   const id = idOf(registration);
   const lane = byId.get(id);
-  if (lane === undefined) byId.set(id, openLane(desk, registration));
-  else if (lane.registration.scope === registration.scope) reregister(lane, registration);
+  if (lane === undefined) byId.set(id, openQueue(desk, registration));
+  else if (lane.registration.scope === registration.scope) updateReceiver(lane, registration);
   else doubles.tell(registration);
   return byId.get(id)?.registration === registration;
 };
@@ -74,8 +74,8 @@ const meet = ({ desk, byId, doubles }: Book, registration: Registration): boolea
 const drop = (book: Book, id: string, keepRecords: boolean): void => {
   const lane = book.byId.get(id);
   book.byId.delete(id);
-  if (lane !== undefined) dropLane(lane);
-  forget(book.desk, id, keepRecords);
+  if (lane !== undefined) dropQueue(lane);
+  forgetReceiver(book.desk, id, keepRecords);
   for (const scope of book.doubles.of(id)) look(book, scope);
 };
 
@@ -88,7 +88,7 @@ const firstOfEach = (all: Registration[]): Map<string, Registration> =>
   new Map(all.toReversed().map((registration) => [idOf(registration), registration]));
 
 /** Registrations whose id another one has: told once, and looked at again when that one is gone. */
-const watchDoubles = ({ log }: Desk) => {
+const watchDoubles = ({ log }: DeliveryDeps) => {
   const known = new Map<string, Map<string, Scope>>();
   return {
     tell: (registration: Registration): void => {
@@ -111,7 +111,7 @@ const DOUBLE =
   'Another webhook registration has the same id: this one gets nothing. Remove its id line to make it one of its own';
 
 /** A registration is gone: so is how far it got and, unless it is only disabled, its secret and its log. */
-export const forget = (desk: Desk, id: string, keepRecords = false): void => {
+export const forgetReceiver = (desk: DeliveryDeps, id: string, keepRecords = false): void => {
   const { layout, journal, report } = desk.store;
   journal
     .append({ cursor: { id, seq: null } })

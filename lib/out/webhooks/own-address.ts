@@ -10,7 +10,7 @@ export const OWN_ADDRESS =
   'is an address of this daemon, which sends itself no events: name the receiver that is to get them';
 
 /** Whether a receiver is this daemon, by whatever name. A name without an address is nobody's yet. */
-export const isOurs = async (own: OwnUrl, url: string): Promise<boolean> => {
+export const leadsToDaemon = async (own: OwnUrl, url: string): Promise<boolean> => {
   const { hostname, port, protocol } = new URL(url);
   const wanted = Number(port) || (protocol === 'https:' ? 443 : 80);
   const host = hostname.replace(/^\[|\]$/g, '');

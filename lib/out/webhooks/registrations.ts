@@ -18,7 +18,7 @@ import {
 import { notFound, ServiceError } from '../../errors.ts';
 import type { WithDispatcher } from './dispatcher.ts';
 import type { WithAddress } from './own-address.ts';
-import { isOurs, OWN_ADDRESS } from './own-address.ts';
+import { leadsToDaemon, OWN_ADDRESS } from './own-address.ts';
 import { encodedKey } from './sign.ts';
 
 /** Registers a receiver: it is sent every event from the moment this answers. Its secret is shown here only. */
@@ -46,7 +46,7 @@ const PATTERN = new RegExp(RECEIVER_URL);
 const refuseUrl = async (address: { url: string | undefined }, url: string): Promise<void> => {
   if (!PATTERN.test(url) || !URL.canParse(url))
     throw badField('/url', 'must be an http or https URL without a user or password in it');
-  if (await isOurs(() => address.url, url)) throw badField('/url', OWN_ADDRESS);
+  if (await leadsToDaemon(() => address.url, url)) throw badField('/url', OWN_ADDRESS);
 };
 
 const refuseSecret = (secret: string): void => {

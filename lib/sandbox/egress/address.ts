@@ -10,10 +10,10 @@ export type Locality =
 
 /** Why a run may not reach an IP address; undefined where it may: private ranges too. `own` are this machine's. */
 export const localityOf = (address: string, own: readonly string[]): Locality | undefined => {
-  const bytes = bytesOf(address);
+  const bytes = addressBytes(address);
   if (bytes === undefined) return 'no address of a host';
   const forms = formsOf(bytes);
-  const owns = own.flatMap((one) => formsOf(bytesOf(one) ?? []));
+  const owns = own.flatMap((one) => formsOf(addressBytes(one) ?? []));
   for (const form of forms) {
     const kind = form.length === 4 ? kindOf4(form) : kindOf6(form);
     if (kind !== undefined) return kind;
@@ -23,7 +23,7 @@ export const localityOf = (address: string, own: readonly string[]): Locality | 
 };
 
 /** The 4 or 16 bytes of an IP address, without brackets; undefined for what is none. A zone is left out. */
-export const bytesOf = (address: string): number[] | undefined => {
+export const addressBytes = (address: string): number[] | undefined => {
   if (isIPv4(address)) return address.split('.').map(Number);
   const [plain = ''] = address.split('%');
   return isIPv6(plain) ? bytesOf6(plain) : undefined;

@@ -1,7 +1,7 @@
 import type { Environment } from '../../tools/process/environment.ts';
 import type { OwnNetwork } from '../sandbox.ts';
 import type { AnswerMcp } from './mcp-door.ts';
-import type { Told } from './proxy.ts';
+import type { NetworkNews } from './proxy.ts';
 import type { NetworkRules } from './rules.ts';
 import { openRunNetwork } from './run-network.ts';
 import type { Source } from './upstream.ts';
@@ -21,7 +21,7 @@ interface NetworkRun {
   given: Source;
   /** The token by which it reaches the daemon's MCP server; undefined: it does not. */
   token: string | undefined;
-  tell: (told: Told) => void;
+  tell: (told: NetworkNews) => void;
 }
 
 /** How the programs of one provider reach the network. */
@@ -85,7 +85,7 @@ export const HOST_NETWORK: NetworkDoor = {
 const MOST_TOLD = 200;
 
 /** Passes on each goal once for each outcome, and no more than a bounded number of them. */
-export const onceEach = (tell: (told: Told) => void): ((told: Told) => void) => {
+export const onceEach = (tell: (told: NetworkNews) => void): ((told: NetworkNews) => void) => {
   const known = new Set<string>();
   return (told) => {
     const key = `${told.host} ${told.port} ${told.allowed}`;

@@ -10,7 +10,7 @@ import { type WayRules, wayTo } from './way.ts';
 import type { World } from './world.ts';
 
 /** A goal that a run reached, or was refused. */
-export interface Told {
+export interface NetworkNews {
   host: string;
   port: number;
   allowed: boolean;
@@ -23,7 +23,7 @@ interface ProxyOptions {
   /** The port inside that leads here: what asks for it by name means the daemon's MCP server. */
   port: number;
   mcp: AnswerMcp;
-  tell: (told: Told) => void;
+  tell: (told: NetworkNews) => void;
 }
 
 const IDLE_MS = 30 * 60_000;

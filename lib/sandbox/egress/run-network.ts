@@ -8,7 +8,7 @@ import { NET_DIR } from '../sandbox.ts';
 import type { Authority } from './authority.ts';
 import { join } from './join.ts';
 import type { AnswerMcp } from './mcp-door.ts';
-import { createProxy, type Told } from './proxy.ts';
+import { createProxy, type NetworkNews } from './proxy.ts';
 import { reach, Unreached } from './reach.ts';
 import { localTargets, type NetworkRules } from './rules.ts';
 import { makeSocketDir } from './socket-dir.ts';
@@ -25,7 +25,7 @@ export interface RunNetworkOptions {
   given: Source;
   world: World;
   mcp: AnswerMcp;
-  tell: (told: Told) => void;
+  tell: (told: NetworkNews) => void;
 }
 
 export interface RunNetwork {
@@ -69,7 +69,7 @@ const onePerPort = (targets: readonly Authority[]): Authority[] => [
 ];
 
 /** Whatever connects is led to one service of this machine, as plain bytes. */
-const createDoor = (target: Authority, world: World, tell: (told: Told) => void): Server =>
+const createDoor = (target: Authority, world: World, tell: (told: NetworkNews) => void): Server =>
   createServer({ allowHalfOpen: true, pauseOnConnect: true }, (socket) => {
     socket.on('error', () => socket.destroy());
     reach(target, { kind: 'local', target }, world).then(

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { within } from '../../../base/within.ts';
+import { settlesWithin } from '../../../base/within.ts';
 import {
   type Authority,
   authorityText,
@@ -100,7 +100,7 @@ const behind = async (goal: Authority, upstream: Upstream, world: World): Promis
       `port ${goal.port} is a Dossier daemon's here, and the proxy is on this machine`,
     );
   const resolved = world.resolve(goal.host).catch((): string[] => []);
-  await within(resolved, RESOLVE_MS);
+  await settlesWithin(resolved, RESOLVE_MS);
   const addresses = await Promise.race([resolved, Promise.resolve<string[]>([])]);
   const local = localAmong(goal, addresses, world);
   return local === undefined ? way : refused(local);

@@ -1,21 +1,21 @@
 import { constants, type Dirent } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isMine, type Mine, matches, type StateRules } from './place.ts';
+import { isMine, type Mine, matchesPattern, type StateRules } from './place.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
 const LARGEST_BYTES = 64 * 1024 * 1024;
 const MOST_FILES = 20_000;
 
 /** What of a tree was not copied, though the rules would have it: too large, or too much. */
-export type Refused = string[];
+export type RefusedFiles = string[];
 
 interface Copying {
   rules: StateRules;
   mine: Mine;
   bytes: number;
   files: number;
-  refused: Refused;
+  refused: RefusedFiles;
 }
 
 /**
@@ -26,7 +26,7 @@ export const copyIn = async (
   from: string,
   to: string,
   { rules, mine }: Pick<Copying, 'rules' | 'mine'>,
-): Promise<Refused> => {
+): Promise<RefusedFiles> => {
   await clear(to, '', { rules, mine });
   const copying: Copying = { rules, mine, bytes: 0, files: 0, refused: [] };
   await copyDirectory(from, to, '', copying);
@@ -40,7 +40,7 @@ const clear = async (
 ): Promise<void> => {
   for (const entry of await entriesOf(join(root, under))) {
     const path = join(under, entry.name);
-    const stays = matches(
+    const stays = matchesPattern(
       path,
       [...(known.rules.sessions ?? []), ...(known.rules.kept ?? [])],
       known.mine,
@@ -67,7 +67,7 @@ const copyDirectory = async (
 const isTaken = (path: string, entry: Dirent, { rules, mine }: Copying): boolean => {
   // The daemon's own, the copy itself among it.
   if (entry.name === '.dossier') return false;
-  if (!matches(path, [...(rules.left ?? []), ...(rules.shared ?? [])], mine)) return true;
+  if (!matchesPattern(path, [...(rules.left ?? []), ...(rules.shared ?? [])], mine)) return true;
   if (isMine(path, rules, mine)) return true;
   // Below it there may be what is this run's own.
   return entry.isDirectory() && mayHold(path, rules, mine);
@@ -86,7 +86,7 @@ interface One {
 
 const copyOne = async (from: string, to: string, { path, entry, copying }: One): Promise<void> => {
   const { rules, mine } = copying;
-  if (matches(path, rules.sessions, mine) && !isMine(path, rules, mine)) return;
+  if (matchesPattern(path, rules.sessions, mine) && !isMine(path, rules, mine)) return;
   // What the copy keeps is newer there.
   if ((await lstat(to).catch(() => undefined)) !== undefined) return;
   if (entry.isSymbolicLink()) {
@@ -106,11 +106,11 @@ const copyOne = async (from: string, to: string, { path, entry, copying }: One):
 };
 
 /** All regular files below a directory; no link is followed, and nothing that is no file is listed. */
-export const filesIn = async (root: string, under = ''): Promise<string[]> => {
+export const regularFiles = async (root: string, under = ''): Promise<string[]> => {
   const found: string[] = [];
   for (const entry of await entriesOf(join(root, under))) {
     const path = join(under, entry.name);
-    if (entry.isDirectory()) found.push(...(await filesIn(root, path)));
+    if (entry.isDirectory()) found.push(...(await regularFiles(root, path)));
     else if (entry.isFile()) found.push(path);
   }
   return found;

@@ -34,15 +34,15 @@ export interface Mine {
 }
 
 /** Whether a path matches one of the patterns: `**` is any number of names, `*` any part of one. */
-export const matches = (path: string, patterns: readonly string[] = [], { cwd }: Mine): boolean =>
+export const matchesPattern = (path: string, patterns: readonly string[] = [], { cwd }: Mine): boolean =>
   patterns.some((pattern) => regExpOf(pattern.replace('{project}', projectOf(cwd))).test(path));
 
 /** Whether a conversation is this run's own. */
 export const isMine = (path: string, { sessions = [] }: StateRules, mine: Mine): boolean => {
   const { native_session_id: id } = mine;
-  if (!matches(path, sessions, mine)) return false;
+  if (!matchesPattern(path, sessions, mine)) return false;
   const ofWorktree = sessions.filter((pattern) => pattern.includes('{project}'));
-  return matches(path, ofWorktree, mine) || (id !== undefined && path.includes(id));
+  return matchesPattern(path, ofWorktree, mine) || (id !== undefined && path.includes(id));
 };
 
 // As Claude Code and Qwen Code name the directory of a project.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { forgetState } from './open.ts';
 
 /** Runs `work` in an empty directory below `within`, and the copies under its name; all is gone afterwards. */
-export const inScratch = async <T>(
+export const inStateScratch = async <T>(
   within: string,
   work: (dir: string, name: string) => Promise<T>,
 ): Promise<T> => {

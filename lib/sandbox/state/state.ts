@@ -4,16 +4,16 @@ import { type FileHandle, lstat, mkdir, open, readFile, rename, rm, stat } from 
 import { dirname, extname, join } from 'node:path';
 import { isAtOrBelow } from '../../../base/at-or-below.ts';
 import type { Bind } from '../sandbox.ts';
-import { copyIn, filesIn, type Refused, stampOf } from './copy.ts';
+import { copyIn, regularFiles, type RefusedFiles, stampOf } from './copy.ts';
 import { mergeKeys } from './keys.ts';
-import { type Mine, matches, type StatePlace, type StateRules } from './place.ts';
+import { type Mine, matchesPattern, type StatePlace, type StateRules } from './place.ts';
 
 /** The private copy of an agent's state for one run. */
 export interface OpenState {
   /** What lies over the real places inside the sandbox. */
   binds: Bind[];
   /** What was too large to be copied. */
-  refused: Refused;
+  refused: RefusedFiles;
   /** Once no process of the run is alive: lets return what may, and answers what of it could not. Never rejects. */
   close(): Promise<string[]>;
 }
@@ -45,7 +45,7 @@ export const openState = async (
 
 interface OpenPlace {
   binds: Bind[];
-  refused: Refused;
+  refused: RefusedFiles;
   giveBack(): Promise<string[]>;
 }
 
@@ -81,7 +81,7 @@ const isFileAt = async (path: string): Promise<boolean> => {
   return is;
 };
 
-const copyFileIn = async (path: string, copy: string): Promise<Refused> => {
+const copyFileIn = async (path: string, copy: string): Promise<RefusedFiles> => {
   await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
   await rm(copy, { recursive: true, force: true });
   const { mode } = await stat(path);
@@ -90,7 +90,7 @@ const copyFileIn = async (path: string, copy: string): Promise<Refused> => {
 };
 
 // A place that nobody knows is copied once: what in it is a conversation, which has to go on, cannot be told.
-const fill = async (place: StatePlace, copy: string, mine: Mine): Promise<Refused> => {
+const fill = async (place: StatePlace, copy: string, mine: Mine): Promise<RefusedFiles> => {
   const there = (await lstat(copy).catch(() => undefined))?.isDirectory() === true;
   if (!there) await rm(copy, { force: true });
   await mkdir(copy, { recursive: true, mode: 0o700 });
@@ -118,12 +118,12 @@ interface Known {
 }
 
 const goesBack = (path: string, { rules, mine }: Known): boolean =>
-  matches(path, [...(rules.sessions ?? []), ...(rules.returns ?? [])], mine);
+  matchesPattern(path, [...(rules.sessions ?? []), ...(rules.returns ?? [])], mine);
 
 const pictureOf = async (root: string, isFile: boolean, known: Known): Promise<Picture> => {
   const stamps = new Map<string, string | undefined>();
   const texts = new Map<string, string>();
-  for (const path of isFile ? [''] : await filesIn(root))
+  for (const path of isFile ? [''] : await regularFiles(root))
     if (goesBack(path, known)) stamps.set(path, await stampOf(join(root, path)));
   for (const path of Object.keys(known.rules.keys ?? {})) {
     const text = await textOf(join(root, path));
@@ -143,7 +143,7 @@ const giveBack = async (one: Return): Promise<string[]> => {
   const attempt = async (path: string, work: () => Promise<void>): Promise<void> => {
     await work().catch(() => failed.push(join(one.path, path)));
   };
-  for (const path of await filesIn(one.copy).catch(() => []))
+  for (const path of await regularFiles(one.copy).catch(() => []))
     if (goesBack(path, one)) await attempt(path, () => returnFile(one, path));
   for (const [path, keys] of Object.entries(one.rules.keys ?? {}))
     await attempt(path, () => returnKeys(one, path, keys));

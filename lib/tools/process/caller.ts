@@ -1,6 +1,6 @@
-import { type Client, type Connection, clientOf } from './client-socket.ts';
+import { type SocketPeer, type Connection, peerOf } from './client-socket.ts';
 import { type Keeper, keeperOf, otherKeepers } from './keepers.ts';
-import { descendants, holds, type ProcessRow, readProcess, readProcesses } from './processes.ts';
+import { descendants, holdsFile, type ProcessRow, readProcess, readProcesses } from './processes.ts';
 import { OWN_LIMIT } from './run-limit.ts';
 import type { Runs } from './runs.ts';
 
@@ -31,12 +31,12 @@ export interface Suspicion {
 
 /** Tells who calls. The user is looked up once for each connection, and /proc is read only while there is need. */
 export const createCallers = (runs: Runs, own_mark?: string): Callers => {
-  const clients = new WeakMap<Connection, Promise<Client>>();
+  const clients = new WeakMap<Connection, Promise<SocketPeer>>();
   const cleared = new WeakSet<Connection>();
   return {
     callerOf: async (connection) => {
       if (cleared.has(connection)) return 'operator';
-      const client = clients.get(connection) ?? clientOf(connection);
+      const client = clients.get(connection) ?? peerOf(connection);
       clients.set(connection, client);
       const caller = await attribute(await client, runs, own_mark);
       // No run that starts later has made this connection.
@@ -46,7 +46,7 @@ export const createCallers = (runs: Runs, own_mark?: string): Callers => {
   };
 };
 
-const attribute = async (client: Client, runs: Runs, own_mark?: string): Promise<Caller> => {
+const attribute = async (client: SocketPeer, runs: Runs, own_mark?: string): Promise<Caller> => {
   if (client === 'gone') return 'gone';
   if (client === 'unknown') return keeperOf(runs) === undefined ? 'operator' : 'unseen';
   if (client.uid !== OWN_UID) return client.uid === ROOT ? 'operator' : 'other_user';
@@ -72,13 +72,13 @@ const judge = async (inode: string, suspicion: Suspicion): Promise<Caller> => {
   const suspected = withoutForebears(rows, suspicion);
   if (suspected.keepers.length === 0) return 'operator';
   const inside = insiders(rows, suspected);
-  for (const pid of inside) if (holds(pid, target, true)) return 'run';
+  for (const pid of inside) if (holdsFile(pid, target, true)) return 'run';
   const others = rows.filter(({ pid }) => !inside.has(pid)).toReversed();
-  const holder = others.find((row) => holds(row.pid, target, row.zombie));
-  if (holder === undefined || isUntold(holder, rows, suspected)) return 'untold';
+  const holder = others.find((row) => holdsFile(row.pid, target, row.zombie));
+  if (holder === undefined || isUnknownOrigin(holder, rows, suspected)) return 'untold';
   // The number may be another process's by now.
   const stays = readProcess(holder.pid)?.started === holder.started;
-  return stays && holds(holder.pid, target, holder.zombie) ? 'operator' : 'untold';
+  return stays && holdsFile(holder.pid, target, holder.zombie) ? 'operator' : 'untold';
 };
 
 /** Without the daemons that this one was started by a run of: to it, such a run is the operator. */
@@ -118,7 +118,7 @@ const standsIn = (place: string | undefined, dirs: readonly string[]): boolean =
  * Whether nobody can say where a process comes from: it, or one that it descends from, is a child of who gets the orphans of
  * runs, and was started after the first of them. So is one whose forebears are not all to be seen.
  */
-export const isUntold = (
+export const isUnknownOrigin = (
   row: ProcessRow,
   rows: readonly ProcessRow[],
   { keepers }: Pick<Suspicion, 'keepers'>,

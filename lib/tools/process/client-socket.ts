@@ -11,10 +11,10 @@ export type Connection = Pick<
 >;
 
 /** The other end: whose it is and which socket. `gone`: nobody has it any more. `unknown`: no table tells. */
-export type Client = { uid: number; inode: string } | 'gone' | 'unknown';
+export type SocketPeer = { uid: number; inode: string } | 'gone' | 'unknown';
 
 /** Looks the client's socket up in the tables of the kernel, where it is a row of its own. */
-export const clientOf = async (connection: Connection): Promise<Client> => {
+export const peerOf = async (connection: Connection): Promise<SocketPeer> => {
   const wanted = rowsOf(connection);
   let found = await lookUp(wanted);
   // The tables are read in pieces while they change: a row may be missed once.
@@ -28,7 +28,7 @@ export const clientOf = async (connection: Connection): Promise<Client> => {
 const ATTEMPTS = 2;
 const AGAIN_MS = 5;
 
-const lookUp = async (wanted: readonly Row[]): Promise<Client | undefined> => {
+const lookUp = async (wanted: readonly Row[]): Promise<SocketPeer | undefined> => {
   let tables = 0;
   for (const { name, addresses } of wanted) {
     const table = await TABLES[name]();
@@ -45,7 +45,7 @@ const tableOf = (name: string) =>
 
 const TABLES = { tcp: tableOf('tcp'), tcp6: tableOf('tcp6') };
 
-const findIn = (table: string, addresses: string): Client | undefined => {
+const findIn = (table: string, addresses: string): SocketPeer | undefined => {
   const at = table.indexOf(addresses);
   if (at < 0) return undefined;
   const line = table.slice(at + addresses.length, table.indexOf('\n', at)).trim();

@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { within } from '../../../base/within.ts';
+import { settlesWithin } from '../../../base/within.ts';
 import type { Environment } from './environment.ts';
 
 const TERM_MS = 2000;
 const DRAIN_MS = 1000;
 
-export type Input = string | Buffer | AsyncIterable<Buffer>;
+export type ProcessInput = string | Buffer | AsyncIterable<Buffer>;
 
 interface ExecuteOptions {
   cwd: string;
   env: Environment;
-  input?: Input;
+  input?: ProcessInput;
   timeout_ms: number;
   max_bytes: number;
   /** An open file that standard output goes into, whatever its length, instead of being collected. */
@@ -62,9 +62,9 @@ export const execute = async (
   });
   try {
     const { code, signal } = await gone;
-    await within(closed, DRAIN_MS);
+    await settlesWithin(closed, DRAIN_MS);
     // Not for ever: an input that never ends is not ended by its reader's end either (Node 24).
-    await within(fed, DRAIN_MS);
+    await settlesWithin(fed, DRAIN_MS);
     if (failure !== undefined) throw failure;
     const result = { code, signal, stdout: stdout(), stderr: stderr().toString('utf8') };
     return stopped === undefined ? result : { ...result, stopped };
@@ -77,7 +77,7 @@ export const execute = async (
 
 const endGroup = async (pid: number | undefined, gone: Promise<unknown>): Promise<void> => {
   signal(pid, 'SIGTERM');
-  if (!(await within(gone, TERM_MS))) signal(pid, 'SIGKILL');
+  if (!(await settlesWithin(gone, TERM_MS))) signal(pid, 'SIGKILL');
 };
 
 const signal = (pid: number | undefined, name: NodeJS.Signals): void => {
@@ -103,7 +103,7 @@ const collect = (stream: Readable | null, max_bytes: number, full: () => void): 
 // EPIPE means that the program did not want all of its input; any other error is the input's own.
 const feed = async (
   stdin: NodeJS.WritableStream | null,
-  input: Input | undefined,
+  input: ProcessInput | undefined,
 ): Promise<Error | undefined> => {
   if (stdin === null || input === undefined) return undefined;
   const source = typeof input === 'string' || Buffer.isBuffer(input) ? [input] : input;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { sharedRead } from '../../../base/shared-read.ts';
-import { holds, mayActAsUs } from './processes.ts';
+import { holdsFile, mayActAsUs } from './processes.ts';
 import type { Runs } from './runs.ts';
 
 /** A daemon of this user that has a run with the machine's loopback. */
@@ -53,7 +53,7 @@ export const otherKeepers = async (): Promise<Keeper[]> => {
   const table = await names();
   return [...table.matchAll(NAME)].flatMap(([, inode, ...numbers]) => {
     const [pid = 0, reaper = 0, since = 0] = numbers.map(Number);
-    const theirs = pid !== process.pid && mayActAsUs(pid) && holds(pid, `socket:[${inode}]`, false);
+    const theirs = pid !== process.pid && mayActAsUs(pid) && holdsFile(pid, `socket:[${inode}]`, false);
     return theirs ? { pid, reaper, since } : [];
   });
 };

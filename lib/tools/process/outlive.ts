@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isUntold } from './caller.ts';
+import { isUnknownOrigin } from './caller.ts';
 import { processesOf, type Traces } from './process-tree.ts';
-import { descendants, hasEnded, mayActAsUs, readProcesses } from './processes.ts';
+import { descendants, hasExited, mayActAsUs, readProcesses } from './processes.ts';
 import { OWN_LIMIT, runLimit } from './run-limit.ts';
-import type { LiveRun, Runs } from './runs.ts';
+import type { ProcessRun, Runs } from './runs.ts';
 
 /**
  * Takes a run whose program has ended out of the table: at once if nothing of it is left, else when the last of it has gone,
  * and tells of that. What has the limit of a run that nobody knows counts as left of this one.
  */
-export const leaveOnceGone = async (runs: Runs, run: LiveRun, traces: Traces): Promise<void> => {
+export const leaveOnceGone = async (runs: Runs, run: ProcessRun, traces: Traces): Promise<void> => {
   const sure = await processesOf(run.marker, traces);
   const left = sure.length > 0 ? sure : await strangers(runs, run);
   if (left.length === 0) {
@@ -27,12 +27,12 @@ export const leaveOnceGone = async (runs: Runs, run: LiveRun, traces: Traces): P
 
 const LOOK_AGAIN_MS = 1000;
 
-const remaining = async (runs: Runs, run: LiveRun, traces: Traces): Promise<number> =>
+const remaining = async (runs: Runs, run: ProcessRun, traces: Traces): Promise<number> =>
   (await processesOf(run.marker, traces)).length + (await strangers(runs, run)).length;
 
 // Who lowered the limit of a run further has one that is no run's. Whose parents are older than the run, and no keepers of
 // orphans, is not of it; nor is who can do nothing as the operator: both are there while another daemon has runs.
-const strangers = async (runs: Runs, run: LiveRun): Promise<number[]> => {
+const strangers = async (runs: Runs, run: ProcessRun): Promise<number[]> => {
   if (run.sandboxed || !run.loopback) return [];
   const rows = await readProcesses();
   const known = new Set([...runs.live].map(({ marker }) => runLimit(marker)));
@@ -40,11 +40,11 @@ const strangers = async (runs: Runs, run: LiveRun): Promise<number[]> => {
   const found = rows
     .filter((row) => row.limit < OWN_LIMIT && row.started >= run.ticks)
     .filter((row) => !known.has(row.limit) && !ours.has(row.pid) && row.mark === undefined)
-    .filter((row) => !hasEnded(row) && mayActAsUs(row.pid));
+    .filter((row) => !hasExited(row) && mayActAsUs(row.pid));
   const reaper = found.length > 0 ? await runs.reaper() : undefined;
   const keepers = [{ pid: process.pid, reaper: reaper ?? 0, since: run.ticks }];
   return found
-    .filter((row) => reaper === undefined || isUntold(row, rows, { keepers }))
+    .filter((row) => reaper === undefined || isUnknownOrigin(row, rows, { keepers }))
     .map(({ pid }) => pid);
 };
 

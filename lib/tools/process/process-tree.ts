@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { killCgroup, membersOf } from './cgroups.ts';
-import { descendants, hasEnded, type ProcessRow, readProcess, readProcesses } from './processes.ts';
+import { descendants, hasExited, type ProcessRow, readProcess, readProcesses } from './processes.ts';
 import { runLimit } from './run-limit.ts';
 
 type Parentage = Pick<ProcessRow, 'pid' | 'ppid' | 'pgid'>;
@@ -37,7 +37,7 @@ interface Member {
  * until none is seen for 200 ms. Resolves with how many were killed. A pid alone never decides: it is looked at again
  * before each kill. Where there is no /proc, the groups of the family are killed instead.
  */
-export const sweep = async (marker: string, traces: Traces = {}): Promise<number> => {
+export const killRun = async (marker: string, traces: Traces = {}): Promise<number> => {
   if (!hasProc()) return killGroups(traces.family);
   const killed = new Set(membersOf(marker));
   killCgroup(marker);
@@ -75,7 +75,7 @@ const ofRun = (rows: readonly ProcessRow[], marker: string, traces: Traces): num
   );
   const found = descendants(rows, [...roots.map(({ pid }) => pid)]);
   found.delete(process.pid);
-  return rows.filter(({ pid }) => found.has(pid)).flatMap((row) => (hasEnded(row) ? [] : row.pid));
+  return rows.filter(({ pid }) => found.has(pid)).flatMap((row) => (hasExited(row) ? [] : row.pid));
 };
 
 // A program may clear its environment and leave its parent (`env -i setsid`, forked twice). No shell of an operator's

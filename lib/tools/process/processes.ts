@@ -105,7 +105,7 @@ const environmentOf = (pid: number, zombie: boolean): Pick<Traits, 'mark' | 'hom
 const MARK = `${RUN_VARIABLE}=`;
 
 /** Whether the process has a descriptor that leads there. Threads may have tables of their own: `every` looks at all. */
-export const holds = (pid: number, target: string, every: boolean): boolean => {
+export const holdsFile = (pid: number, target: string, every: boolean): boolean => {
   const places = every
     ? threadsOf(pid).map((tid) => `/proc/${pid}/task/${tid}/fd`)
     : [`/proc/${pid}/fd`];
@@ -142,7 +142,7 @@ const tryTo = (read: () => string): string | undefined => {
 };
 
 /** Whether all of its threads have ended, and only its parent has not heard of it. */
-export const hasEnded = ({ pid, zombie }: Pick<ProcessRow, 'pid' | 'zombie'>): boolean =>
+export const hasExited = ({ pid, zombie }: Pick<ProcessRow, 'pid' | 'zombie'>): boolean =>
   zombie && threadsOf(pid).every((tid) => tid === pid || threadHasEnded(pid, tid));
 
 const threadHasEnded = (pid: number, tid: number): boolean => {

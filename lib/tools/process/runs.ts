@@ -13,7 +13,7 @@ interface NewRun {
   sandboxed: boolean;
 }
 
-export interface LiveRun extends NewRun {
+export interface ProcessRun extends NewRun {
   /** Milliseconds since the epoch. */
   readonly started_at: number;
   /** The same in clock ticks since the machine started, as processes are stamped; 0 where there is no /proc. */
@@ -21,8 +21,8 @@ export interface LiveRun extends NewRun {
 }
 
 /** What is left of a run whose program has ended: known to be of it, or perhaps. */
-export interface Left {
-  run: LiveRun;
+export interface LeftProcesses {
+  run: ProcessRun;
   sure: boolean;
   /** Number and name of each process. */
   processes: string[];
@@ -31,33 +31,33 @@ export interface Left {
 /** Every program that the daemon started for a provider, a set-up, a language server, a probe or a try-out. */
 export interface Runs {
   /** One entry a program, so one marker may be there twice. It stays while something that may be of it is alive. */
-  readonly live: ReadonlySet<LiveRun>;
+  readonly live: ReadonlySet<ProcessRun>;
   /** Who gets the orphans of what is started. */
   readonly reaper: Reaper;
   /** Puts a program in, before it is started. */
-  enter(run: NewRun): LiveRun;
+  enter(run: NewRun): ProcessRun;
   /** Takes it out, once nothing of it is alive. */
-  leave(run: LiveRun): void;
+  leave(run: ProcessRun): void;
   /**
    * Calls `heard` whenever one was put in, before it is started, and whenever one was taken out. Where it throws of one
    * that was put in, that one does not start.
    */
   follow(heard: () => void): void;
   /** Says that something outlived its program, to whoever asked with `onLeft`. */
-  tellLeft(left: Left): void;
+  tellLeft(left: LeftProcesses): void;
   /** Answers how to hear no more. */
-  onLeft(heard: (left: Left) => void): () => void;
+  onLeft(heard: (left: LeftProcesses) => void): () => void;
 }
 
 /** The table of what runs. In memory: a restarted daemon begins with an empty one. */
 export const createRuns = (): Runs => {
-  const live = new Set<LiveRun>();
+  const live = new Set<ProcessRun>();
   const followers: (() => void)[] = [];
-  const concerned = new Set<(left: Left) => void>();
+  const concerned = new Set<(left: LeftProcesses) => void>();
   const changed = (): void => {
     for (const heard of followers) heard();
   };
-  const leave = (run: LiveRun): void => {
+  const leave = (run: ProcessRun): void => {
     if (live.delete(run)) changed();
   };
   return {

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
-import { within } from '../../../base/within.ts';
+import { settlesWithin } from '../../../base/within.ts';
 import { inCgroup, removeCgroup } from './cgroups.ts';
 import type { Environment } from './environment.ts';
 import { leaveOnceGone } from './outlive.ts';
-import { type Family, familyOf, sweep, type Traces } from './process-tree.ts';
+import { type Family, familyOf, killRun, type Traces } from './process-tree.ts';
 import { RUN_VARIABLE } from './processes.ts';
 import { underLimit } from './run-limit.ts';
-import type { LiveRun, Runs } from './runs.ts';
+import type { ProcessRun, Runs } from './runs.ts';
 
 const TERM_MS = 2000;
 const DRAIN_MS = 250;
@@ -101,9 +101,9 @@ export const startProgram = (spec: ProgramSpec): Program => {
   drained.catch(() => undefined);
   const exited = gone.then(async (exit): Promise<Exit> => {
     limits.end();
-    await within(drained, DRAIN_MS);
+    await settlesWithin(drained, DRAIN_MS);
     const traces = tracesOf(spec, child, stop.family);
-    await sweep(spec.marker, traces);
+    await killRun(spec.marker, traces);
     await leaveOnceGone(spec.runs, run, traces);
     await removeCgroup(spec.marker);
     const { code, signal, error } = exit;
@@ -126,7 +126,7 @@ const ofRun = ({ argv, marker }: ProgramSpec, env: Environment): readonly string
   return limited === argv ? argv : inCgroup(marker, limited);
 };
 
-const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: ProgramSpec): LiveRun =>
+const enter = ({ runs, marker, own_dir, loopback, sandboxed = false }: ProgramSpec): ProcessRun =>
   runs.enter({ marker, loopback, sandboxed, ...(own_dir !== undefined && { dir: own_dir }) });
 
 interface Departure {
@@ -171,7 +171,7 @@ const stopper = (child: Child, gone: Promise<Departure>, marker: string): Stoppe
         stop.family = await familyOf(marker, child.pid ?? 0);
         child.stdin.end();
         signalGroup(child, 'SIGTERM');
-        if (!(await within(gone, TERM_MS))) signalGroup(child, 'SIGKILL');
+        if (!(await settlesWithin(gone, TERM_MS))) signalGroup(child, 'SIGKILL');
       })();
       return stopping;
     },

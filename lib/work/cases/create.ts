@@ -1,4 +1,4 @@
-import { createCase as keepCase, readCase } from '../../../store/cases.ts';
+import { insertCase as keepCase, readCase } from '../../../store/cases.ts';
 import { newId } from '../../../store/new-id.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { WithStore } from '../../../store/store.ts';

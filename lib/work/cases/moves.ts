@@ -3,7 +3,7 @@ import { plainState } from '../../../store/items/item.ts';
 import type { Case, CaseMatter, State, StateName } from '../../../store/records/case.ts';
 
 /** What a rule about states looks at. */
-export type Place = Pick<Case, 'state' | 'outcome'> & Pick<CaseMatter, 'blocked_from'>;
+export type CaseStanding = Pick<Case, 'state' | 'outcome'> & Pick<CaseMatter, 'blocked_from'>;
 
 /** The states that end a Work item, and the outcome each stands for when none is given. */
 const CLOSED: Partial<Record<State, string>> = { RESOLVED: 'resolved', NON_ISSUE: 'non_issue' };
@@ -15,7 +15,7 @@ export const isClosed = (state: State): boolean => CLOSED[state] !== undefined;
  * that is open has none. Undefined when nothing changes.
  */
 export const moveTo = (
-  current: Place,
+  current: CaseStanding,
   name: StateName,
   outcome?: string,
 ): CaseChange | undefined => {
@@ -29,17 +29,17 @@ export const moveTo = (
   return same ? undefined : (wanted as CaseChange);
 };
 
-const outcomeOf = (current: Place, state: State, given: string | undefined): string | null => {
+const outcomeOf = (current: CaseStanding, state: State, given: string | undefined): string | null => {
   const usual = CLOSED[state];
   if (usual === undefined) return null;
   return given ?? (current.state === state ? current.outcome : null) ?? usual;
 };
 
-const blockedFrom = (current: Place, state: State): State | undefined => {
+const blockedFrom = (current: CaseStanding, state: State): State | undefined => {
   if (state !== 'BLOCKED') return undefined;
   return current.state === 'BLOCKED' ? current.blocked_from : current.state;
 };
 
 /** The operator's decision was made, or is no longer needed: back to where the Work item was before. */
-export const unblock = (current: Place): CaseChange | undefined =>
+export const unblock = (current: CaseStanding): CaseChange | undefined =>
   current.state === 'BLOCKED' ? moveTo(current, current.blocked_from ?? 'OPEN') : undefined;

@@ -1,5 +1,5 @@
 import { jsonText } from '../../../base/json.ts';
-import { listCases as keptCases, serveCase } from '../../../store/cases.ts';
+import { casesMatching as keptCases, serveCase } from '../../../store/cases.ts';
 import { answerOf, type Item, plainState, recordOf } from '../../../store/items/item.ts';
 import type { Filter } from '../../../store/items/items.ts';
 import { Case, type StateName } from '../../../store/records/case.ts';

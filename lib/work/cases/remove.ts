@@ -1,4 +1,4 @@
-import { removeCase as dropCase } from '../../../store/cases.ts';
+import { deleteCase as dropCase } from '../../../store/cases.ts';
 import { removeForDeletedCase } from '../../code/worktrees/keep/remove.ts';
 import type { WorktreeNeeds } from '../../code/worktrees/needs.ts';
 import { notFound, ServiceError } from '../../errors.ts';

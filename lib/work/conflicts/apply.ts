@@ -1,9 +1,9 @@
-import { changeConflict, type KeptConflict } from '../../../store/conflicts.ts';
+import { changeConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { toFile } from '../../code/rebase/conflict-words.ts';
 import {
-  stageFiles,
+  stageConflictFiles,
   type Unmerged,
   unmergedFiles,
   unmergedIn,
@@ -14,10 +14,10 @@ import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
 import type { WithEngine } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
-import { hasEnded, ourRebase } from './current.ts';
+import { hasRebaseEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { refuseOpen } from './open-files.ts';
-import { messageOf } from './preflight.ts';
+import { gitMessage } from './preflight.ts';
 import { type Clean, type Conflicted, finish, proceed } from './proceed.ts';
 
 interface WantedApply {
@@ -45,9 +45,9 @@ export const applyResolution = (
 const endedByHand = async (
   service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
-  conflict: KeptConflict,
+  conflict: StoredConflict,
 ): Promise<Clean> => {
-  if (await hasEnded(service.git, worktree, conflict))
+  if (await hasRebaseEnded(service.git, worktree, conflict))
     return finish(service, worktree, conflict, 'ended by hand');
   throw new ServiceError(
     'invalid_state',
@@ -56,7 +56,7 @@ const endedByHand = async (
 };
 
 interface Stopped extends Required<WantedApply> {
-  conflict: KeptConflict;
+  conflict: StoredConflict;
   state: RebaseState;
 }
 
@@ -116,11 +116,11 @@ const goOn = async (
   const asLeft = resolved.length === 0 ? '' : `; right as git left it: ${resolved.join(', ')}`;
   await changeConflict(store, conflict, { step: 'applying', line: `apply: ${words}${asLeft}` });
   try {
-    if (files.length > 0) await stageFiles(git, worktree, files);
+    if (files.length > 0) await stageConflictFiles(git, worktree, files);
     const answer = await continueRebase(git, worktree, { marker: conflict.matter.id });
     return await proceed(service, worktree, conflict, answer);
   } catch (error) {
-    const line = `apply failed: ${messageOf(error)}`;
+    const line = `apply failed: ${gitMessage(error)}`;
     await changeConflict(store, conflict, { step: 'interrupted', line });
     throw error;
   }

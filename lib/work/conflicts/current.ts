@@ -1,9 +1,9 @@
-import { changeConflict, type KeptConflict, openConflict } from '../../../store/conflicts.ts';
+import { changeConflict, type StoredConflict, openConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { foreignRebase, isOf, isOurs, noRebase } from '../../code/rebase/under-way.ts';
+import { foreignRebase, isOf, isThisRebase, noRebase } from '../../code/rebase/under-way.ts';
 import { unmergedFiles } from '../../code/rebase/unmerged.ts';
-import { compare, readSnapshot } from '../../code/snapshots/snapshot.ts';
+import { compareSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';
 import { currentBranch, headCommit } from '../../tools/git/read/repository.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
@@ -18,7 +18,7 @@ import { block, finish, letGo, stopAt } from './proceed.ts';
 export const currentConflict = async (
   service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
-): Promise<KeptConflict | undefined> => {
+): Promise<StoredConflict | undefined> => {
   const conflict = openConflict(service.store, worktree.case_id);
   if (conflict === undefined) return undefined;
   if (!isOf(conflict, worktree)) {
@@ -36,7 +36,7 @@ export const currentConflict = async (
 };
 
 interface OurRebase {
-  conflict: KeptConflict;
+  conflict: StoredConflict;
   /** What git is in the middle of; undefined when it was ended by hand. */
   state: RebaseState | undefined;
 }
@@ -48,7 +48,7 @@ export const ourRebase = async (
 ): Promise<OurRebase> => {
   const conflict = await currentConflict(service, worktree);
   const state = await rebaseState(service.git, worktree);
-  if (state !== undefined && (conflict === undefined || !isOurs(state, conflict)))
+  if (state !== undefined && (conflict === undefined || !isThisRebase(state, conflict)))
     throw foreignRebase();
   if (conflict === undefined) throw noRebase();
   return { conflict, state };
@@ -56,7 +56,7 @@ export const ourRebase = async (
 
 const close = async (
   service: WithEngine & WithGit & WithStore,
-  conflict: KeptConflict,
+  conflict: StoredConflict,
   line: string,
 ): Promise<void> => {
   await letGo(service, conflict);
@@ -75,7 +75,7 @@ const close = async (
 const takeUp = async (
   service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
-  conflict: KeptConflict,
+  conflict: StoredConflict,
 ): Promise<void> => {
   const { id, step, snapshot } = conflict.matter;
   await awaitRebase(id);
@@ -84,7 +84,7 @@ const takeUp = async (
     return close(service, conflict, `${DIED} before anything was changed`);
   if (step === 'aborting') return leave(service.store, conflict, 'Send …/conflicts/abort again');
   if (state !== undefined) return takeUpStopped(service, worktree, { conflict, state });
-  if (await hasEnded(service.git, worktree, conflict)) {
+  if (await hasRebaseEnded(service.git, worktree, conflict)) {
     await finish(service, worktree, conflict, `${DIED}, and git ended the rebase`);
     return undefined;
   }
@@ -98,11 +98,11 @@ const DIED = 'the daemon stopped in the middle';
 const takeUpStopped = async (
   service: WithGit & WithStore,
   worktree: WorktreeRecord,
-  { conflict, state }: { conflict: KeptConflict; state: RebaseState },
+  { conflict, state }: { conflict: StoredConflict; state: RebaseState },
 ): Promise<void> => {
   const files = await unmergedFiles(service.git, worktree);
   const { stopped, conflicted } = conflict.matter;
-  const isStop = isOurs(state, conflict) && files.length > 0;
+  const isStop = isThisRebase(state, conflict) && files.length > 0;
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
   if (isStop && isSame && conflicted !== null) {
     // How git left the files is known, and they may be resolved by now.
@@ -121,7 +121,7 @@ const takeUpStopped = async (
   await leave(service.store, conflict, advice);
 };
 
-const leave = async (store: Store, conflict: KeptConflict, advice: string): Promise<void> => {
+const leave = async (store: Store, conflict: StoredConflict, advice: string): Promise<void> => {
   await block(store, conflict);
   await changeConflict(store, conflict, {
     step: 'interrupted',
@@ -130,10 +130,10 @@ const leave = async (store: Store, conflict: KeptConflict, advice: string): Prom
 };
 
 /** Whether the branch is checked out again, is not what it was, and stands on what it was to be put onto. */
-export const hasEnded = async (
+export const hasRebaseEnded = async (
   git: Git,
   worktree: WorktreeRecord,
-  { matter }: KeptConflict,
+  { matter }: StoredConflict,
 ): Promise<boolean> => {
   const head = await headCommit(git, worktree);
   if (head === undefined || head === matter.orig_head) return false;
@@ -146,6 +146,6 @@ const isUntouched = async (
   worktree: WorktreeRecord,
   kept: { ref: string; commit: string },
 ): Promise<boolean> => {
-  const before = await readSnapshot(git, worktree, kept);
-  return !(await compare(git, worktree, before)).changed;
+  const before = await readWorktreeSnapshot(git, worktree, kept);
+  return !(await compareSnapshot(git, worktree, before)).changed;
 };

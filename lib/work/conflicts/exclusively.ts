@@ -6,7 +6,7 @@ import { inWorktreeTurn } from '../../../store/worktrees.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
 import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
-import { settleWithin } from '../../code/worktrees/turn/settle.ts';
+import { reclaimWithin } from '../../code/worktrees/turn/settle.ts';
 import { ServiceError } from '../../errors.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
 import { acquireUnlessLive } from '../sessions/live/acquire.ts';
@@ -29,7 +29,7 @@ export const exclusively = async <T>(
     await readyToWrite(store);
     await checkState(worktree);
     await takeLock(service, caseId, operation);
-    return settleWithin(service, caseId)
+    return reclaimWithin(service, caseId)
       .then(() => work(worktree))
       .finally(() => freeOperation(store, caseId));
   });

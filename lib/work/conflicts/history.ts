@@ -1,4 +1,4 @@
-import { type KeptConflict, listConflicts } from '../../../store/conflicts.ts';
+import { type StoredConflict, listConflicts } from '../../../store/conflicts.ts';
 import type { Conflict } from '../../../store/records/conflict.ts';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
@@ -10,7 +10,7 @@ export const conflictHistory = (store: Store, caseId: string): Conflict[] => {
   return all.map((kept) => served(kept, store.machine));
 };
 
-const served = ({ case_id, matter, log }: KeptConflict, machine: string): Conflict => {
+const served = ({ case_id, matter, log }: StoredConflict, machine: string): Conflict => {
   const { id, outcome, step, branch, onto, onto_commit, orig_head, head } = matter;
   const { files, file_count, snapshot, set_aside, began_at, ended_at, pushed_at } = matter;
   return {
@@ -30,7 +30,7 @@ const served = ({ case_id, matter, log }: KeptConflict, machine: string): Confli
 export const secondsOf = ({
   conflicted_at,
   ended_at,
-}: Pick<KeptConflict['matter'], 'conflicted_at' | 'ended_at'>): number | null =>
+}: Pick<StoredConflict['matter'], 'conflicted_at' | 'ended_at'>): number | null =>
   conflicted_at === null || ended_at === null
     ? null
     : Math.max(0, Date.parse(ended_at) - Date.parse(conflicted_at)) / 1000;

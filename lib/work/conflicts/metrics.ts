@@ -1,4 +1,4 @@
-import { allConflicts, type KeptConflict, listConflicts } from '../../../store/conflicts.ts';
+import { allConflicts, type StoredConflict, listConflicts } from '../../../store/conflicts.ts';
 import { OUTCOMES } from '../../../store/records/conflict.ts';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
@@ -27,7 +27,7 @@ export const conflictMetrics = async (
   return { ...metricsOf(own), workspace: metricsOf(await allConflicts(store)) };
 };
 
-const metricsOf = (all: readonly Pick<KeptConflict, 'matter'>[]): ConflictMetrics => {
+const metricsOf = (all: readonly Pick<StoredConflict, 'matter'>[]): ConflictMetrics => {
   const met = all.filter(({ matter }) => matter.conflicted_at !== null);
   const resolved = met.filter(({ matter }) => matter.outcome === 'resolved');
   const seconds = resolved.map(({ matter }) => secondsOf(matter) ?? 0).toSorted((a, b) => a - b);

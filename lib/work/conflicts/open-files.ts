@@ -1,4 +1,4 @@
-import type { KeptConflict } from '../../../store/conflicts.ts';
+import type { StoredConflict } from '../../../store/conflicts.ts';
 import type { ConflictFile } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { asTheyWere } from '../../code/rebase/as-left.ts';
@@ -14,7 +14,7 @@ interface Resolution {
   /** Those too that were staged by hand since git stopped. */
   all: readonly Unmerged[];
   /** How git left them; null where that is not known. */
-  left: KeptConflict['matter']['conflicted'];
+  left: StoredConflict['matter']['conflicted'];
   /** Names of files that are right as they are. */
   resolved: readonly string[];
 }

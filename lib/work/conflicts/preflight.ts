@@ -142,7 +142,7 @@ const refreshed = async (
     );
     return [];
   } catch (error) {
-    return [`${onto} is as it was last fetched: ${messageOf(error)}`];
+    return [`${onto} is as it was last fetched: ${gitMessage(error)}`];
   }
 };
 
@@ -166,7 +166,7 @@ const knownRemote = async (
     remoteCommit(git, worktree, { remote, ref }),
   );
   const commit = await ask.catch(async (error) => {
-    notes.push(`${name} is known as it was last fetched: ${messageOf(error)}`);
+    notes.push(`${name} is known as it was last fetched: ${gitMessage(error)}`);
     return (await commitOf(git, worktree, `refs/remotes/${name}/${worktree.branch}`)) ?? null;
   });
   if (commit !== null) await refuseAhead(service, worktree, { name, commit, orig_head });
@@ -219,5 +219,5 @@ const refuseInTheWay = async (
   );
 };
 
-export const messageOf = (error: unknown): string =>
+export const gitMessage = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 import { counted } from '../../../base/counted.ts';
-import { changeConflict, type KeptConflict } from '../../../store/conflicts.ts';
+import { changeConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { ConflictFile } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -8,7 +8,7 @@ import { toFile } from '../../code/rebase/conflict-words.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { type Unmerged, unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { bringBack } from '../../code/snapshots/set-aside.ts';
-import { dropSnapshot, readSnapshot, snapshot } from '../../code/snapshots/snapshot.ts';
+import { dropSnapshot, readWorktreeSnapshot, snapshot } from '../../code/snapshots/snapshot.ts';
 import { ServiceError } from '../../errors.ts';
 import { commitOf, headCommit } from '../../tools/git/read/repository.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
@@ -40,7 +40,7 @@ export interface Conflicted {
 export const proceed = async (
   service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
-  conflict: KeptConflict,
+  conflict: StoredConflict,
   { done, said }: RebaseAnswer,
 ): Promise<Clean | Conflicted> => {
   const { git } = service;
@@ -66,7 +66,7 @@ const gitSaid = (said: string): ServiceError => {
 export const stopAt = async (
   service: WithGit & WithStore,
   worktree: WorktreeRecord,
-  conflict: KeptConflict,
+  conflict: StoredConflict,
   { files, stop }: { files: readonly Unmerged[]; stop: Stop },
 ): Promise<Conflicted> => {
   const { git, store } = service;
@@ -103,7 +103,7 @@ const named = (files: readonly ConflictFile[]): string =>
     .join(', ') + (files.length > 5 ? ', …' : '');
 
 /** One that is closed stays closed: its branch may be rebased all the same. */
-export const block = async (store: Store, { case_id }: KeptConflict): Promise<void> => {
+export const block = async (store: Store, { case_id }: StoredConflict): Promise<void> => {
   await update(store, case_id, (item) =>
     isClosed(item.state) ? undefined : moveTo(item, 'BLOCKED'),
   );
@@ -112,7 +112,7 @@ export const block = async (store: Store, { case_id }: KeptConflict): Promise<vo
 /** The Work item goes back to where it was, unless something else blocked it before. */
 export const letGo = async (
   service: WithEngine & WithGit & WithStore,
-  { case_id, matter }: KeptConflict,
+  { case_id, matter }: StoredConflict,
 ): Promise<void> => {
   await endQueued(service, case_id, CONFLICT);
   if (matter.case_state_before !== 'BLOCKED') await update(service.store, case_id, unblock);
@@ -122,7 +122,7 @@ export const letGo = async (
 export const finish = async (
   service: WithEngine & WithGit & WithStore,
   worktree: WorktreeRecord,
-  conflict: KeptConflict,
+  conflict: StoredConflict,
   how = 'ended',
 ): Promise<Clean> => {
   const { git, store } = service;
@@ -153,12 +153,12 @@ export const finish = async (
 const bringChanges = async (
   git: Git,
   worktree: WorktreeRecord,
-  { matter: { set_aside, snapshot: before } }: KeptConflict,
+  { matter: { set_aside, snapshot: before } }: StoredConflict,
 ): Promise<boolean> => {
   if (set_aside === null) return true;
   if (!(await bringBack(git, worktree, set_aside))) return false;
   if (before !== null)
-    await putMessage(git, worktree, (await readSnapshot(git, worktree, before)).git_files);
+    await putMessage(git, worktree, (await readWorktreeSnapshot(git, worktree, before)).git_files);
   return true;
 };
 

@@ -1,13 +1,13 @@
-import { changeConflict, type KeptConflict, openConflict } from '../../../store/conflicts.ts';
+import { changeConflict, type StoredConflict, openConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { type Restored, restore } from '../../code/snapshots/restore.ts';
-import { dropSnapshot, readSnapshot } from '../../code/snapshots/snapshot.ts';
+import { dropSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
 import type { WithLog } from '../../log.ts';
 import type { Git, WithGit } from '../../tools/git/run/git.ts';
 import { putGitFiles } from '../../tools/git/write/git-files.ts';
 import type { WithEngine } from '../sessions/live/engine.ts';
-import { messageOf } from './preflight.ts';
+import { gitMessage } from './preflight.ts';
 import { block, letGo } from './proceed.ts';
 
 /**
@@ -17,11 +17,11 @@ import { block, letGo } from './proceed.ts';
 export const putBack = async (
   { git, store }: WithGit & WithStore,
   worktree: WorktreeRecord,
-  conflict: KeptConflict,
+  conflict: StoredConflict,
 ): Promise<Restored | undefined> => {
   const { snapshot } = conflict.matter;
   if (snapshot === null) return undefined;
-  const before = await readSnapshot(git, worktree, snapshot);
+  const before = await readWorktreeSnapshot(git, worktree, snapshot);
   const restored = await restore(git, worktree, before, async ({ undone, kept_ref }) => {
     const files = undone.files.map(({ path }) => path).slice(0, 5);
     const words = files.length === 0 ? '' : ` (${files.join(', ')})`;
@@ -35,7 +35,7 @@ export const putBack = async (
 export const dropKept = async (
   git: Git,
   worktree: WorktreeRecord,
-  { matter: { snapshot, conflicted, set_aside } }: KeptConflict,
+  { matter: { snapshot, conflicted, set_aside } }: StoredConflict,
 ): Promise<void> => {
   for (const kept of [snapshot, conflicted, set_aside])
     if (kept !== null) await dropSnapshot(git, worktree, kept);
@@ -57,12 +57,12 @@ export const undo = async (
     await changeConflict(store, conflict, {
       ...{ outcome: 'failed', step: null, snapshot: null, conflicted: null, set_aside: null },
       ended_at: service.store.clock().toISOString(),
-      line: `failed, and all is as it was: ${messageOf(error)}`,
+      line: `failed, and all is as it was: ${gitMessage(error)}`,
     });
   } catch (other) {
     log.error({ err: other, case_id: worktree.case_id }, 'A rebase that failed was not put back');
     await block(store, conflict);
-    const line = `failed (${messageOf(error)}), and was not put back (${messageOf(other)}): send …/conflicts/abort`;
+    const line = `failed (${gitMessage(error)}), and was not put back (${gitMessage(other)}): send …/conflicts/abort`;
     await changeConflict(store, conflict, { step: 'interrupted', line });
   }
   throw error;

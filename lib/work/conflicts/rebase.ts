@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readCase } from '../../../store/cases.ts';
-import { changeConflict, createConflict, type KeptConflict } from '../../../store/conflicts.ts';
+import { changeConflict, createConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { ConflictMatter } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -40,7 +40,7 @@ const begin = async (
   store: Store,
   worktree: WorktreeRecord,
   { onto, onto_commit, orig_head, remote, notes }: Preflight,
-): Promise<KeptConflict> => {
+): Promise<StoredConflict> => {
   const item = await readCase(store, worktree.case_id);
   if (item === undefined) throw notFound('Work item', worktree.case_id);
   const matter: ConflictMatter = {
@@ -69,7 +69,7 @@ const begin = async (
 };
 
 interface Begun {
-  conflict: KeptConflict;
+  conflict: StoredConflict;
   known: Preflight;
 }
 
@@ -95,9 +95,9 @@ const attempt = async (
 
 const changed = async (
   store: Store,
-  conflict: KeptConflict,
+  conflict: StoredConflict,
   change: Parameters<typeof changeConflict>[2],
-): Promise<KeptConflict> => {
+): Promise<StoredConflict> => {
   const kept = await changeConflict(store, conflict, change);
   if (kept === undefined) throw notFound('rebase', conflict.matter.id);
   return kept;

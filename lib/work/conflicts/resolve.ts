@@ -1,9 +1,9 @@
 import { newId } from '../../../store/new-id.ts';
 import type { Session } from '../../../store/records/session.ts';
-import { listSessions, readSession } from '../../../store/sessions/sessions.ts';
+import { sessionsOf, readSession } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees.ts';
-import type { Choice } from '../../agents/choice.ts';
+import type { ModelChoice } from '../../agents/choice.ts';
 import { CONFLICT, noRebase, rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
@@ -19,7 +19,7 @@ import type { SessionNeeds } from '../sessions/live/needs.ts';
 export const resolveWithAgent = (
   service: SessionNeeds,
   caseId: string,
-  wanted: Pick<NewSession, 'provider' | keyof Choice>,
+  wanted: Pick<NewSession, 'provider' | keyof ModelChoice>,
 ): Promise<Session> =>
   inWorktreeTurn(service.store, caseId, async () => {
     const id = newId();
@@ -40,7 +40,7 @@ export const resolveWithAgent = (
   });
 
 const refuseSecond = (store: Store, caseId: string): void => {
-  const waits = (listSessions(store, caseId) ?? []).some(
+  const waits = (sessionsOf(store, caseId) ?? []).some(
     ({ session }) =>
       session.type === CONFLICT && session.status === 'queued' && session.elsewhere !== true,
   );

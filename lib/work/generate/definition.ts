@@ -1,5 +1,5 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
-import { asCode, oneLine, quoted, section, withoutCommands } from './markdown.ts';
+import { asCode, oneLine, asTextBlock, section, withoutCommands } from './markdown.ts';
 import { criteriaOf, tasksNamed } from './wanted.ts';
 
 /** Where a definition comes from, for the operator. */
@@ -56,7 +56,7 @@ const code = (text: string): string => `- ${asCode(text)}`;
 const blocks = (texts: readonly string[]): string =>
   texts
     .slice(0, MOST_BLOCKS)
-    .map((text) => quoted(text))
+    .map((text) => asTextBlock(text))
     .join('\n\n');
 
 const MOST_BLOCKS = 5;
@@ -71,7 +71,7 @@ const otherCode = ({ code_blocks, logs, sections }: ExtractedIssue): string => {
     .filter(({ content, section: heading }) => !told.has(content) && !whole.has(heading))
     .filter(({ content }) => content.trim() !== '')
     .slice(0, MOST_BLOCKS)
-    .map(({ content, language }) => quoted(content, language))
+    .map(({ content, language }) => asTextBlock(content, language))
     .join('\n\n');
 };
 

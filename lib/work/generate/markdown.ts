@@ -27,7 +27,7 @@ export const firstSentence = (text: string): string => {
 export const asCode = (text: string): string => `\`${oneLine(text).replaceAll('`', "'")}\``;
 
 /** Code or a log of others: never a language that somebody runs. */
-export const quoted = (text: string, language: string | null = null): string => {
+export const asTextBlock = (text: string, language: string | null = null): string => {
   const safe = language !== null && /^[a-z0-9+#-]{1,20}$/.test(language) && !SHELL.test(language);
   const most = text.length > MOST ? `${text.slice(0, MOST)}\n… (the rest is in the issue)` : text;
   return fenceOff(most, safe ? language : 'text');

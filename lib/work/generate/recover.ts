@@ -3,7 +3,7 @@ import type { WithStore } from '../../../store/store.ts';
 import { tracesOf } from '../../code/worktrees/read.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { sweep } from '../../tools/process/process-tree.ts';
+import { killRun } from '../../tools/process/process-tree.ts';
 import { undoInterrupted } from '../sessions/turns/baseline.ts';
 import { turnOfPlanning } from './turn.ts';
 
@@ -23,7 +23,7 @@ const recover = async (service: WithGit & WithLog & WithStore, case_id: string):
   const baseline = readBaseline(service.store.layout, case_id);
   if (baseline?.planning !== true) return;
   const { session_id: id } = baseline;
-  await sweep(id, tracesOf(service.store, case_id));
+  await killRun(id, tracesOf(service.store, case_id));
   const violation = await undoInterrupted(
     service,
     turnOfPlanning(service.log, { case_id, id, provider: '' }),

@@ -1,11 +1,11 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
-import { type Section, textOf } from './sections.ts';
+import { type IssueSection, textOf } from './sections.ts';
 import { saysNothing } from './wording.ts';
 
 type Fact = ExtractedIssue['environment'][number];
 
 /** What the sections on the environment tell, as names and values; a line without a name stands for the heading's. */
-export const environmentOf = (sections: readonly Section[]): Fact[] =>
+export const environmentOf = (sections: readonly IssueSection[]): Fact[] =>
   sections
     .filter(({ kind }) => kind === 'environment')
     .flatMap(factsOf)
@@ -14,7 +14,7 @@ export const environmentOf = (sections: readonly Section[]): Fact[] =>
 
 const MOST_FACTS = 100;
 
-const factsOf = (section: Section): Fact[] => {
+const factsOf = (section: IssueSection): Fact[] => {
   const lines = textOf(section).split('\n');
   return lines.flatMap((line) => factOf(line, section.heading ?? 'environment'));
 };

@@ -1,8 +1,8 @@
 import type { ExtractedIssue, SectionKind } from '../../../store/records/extracted.ts';
 import { type Block, blocksOf, type Code } from './blocks.ts';
 import { environmentOf } from './environment.ts';
-import { errorsIn, filesIn, linksIn, mentionsIn } from './named.ts';
-import { type Section, sectionsOf, textOf } from './sections.ts';
+import { errorsIn, namedFiles, linksIn, mentionsIn } from './named.ts';
+import { type IssueSection, sectionsOf, textOf } from './sections.ts';
 import { saysNothing } from './wording.ts';
 
 /**
@@ -37,7 +37,7 @@ export const extractIssue = (markdown: string, title?: string): ExtractedIssue =
     code_blocks: codesOf(sections),
     logs: sections.flatMap(logsOf),
     errors: errorsIn(`${quoted}\n${prose}`),
-    files: filesIn(`${prose}\n${quoted}`),
+    files: namedFiles(`${prose}\n${quoted}`),
     links: linksIn(prose),
     mentions: mentionsIn(prose),
     truncated: markdown.length > MOST,
@@ -46,11 +46,11 @@ export const extractIssue = (markdown: string, title?: string): ExtractedIssue =
 
 const MOST = 262_144;
 
-const titleOf = (sections: readonly Section[]): string | null =>
+const titleOf = (sections: readonly IssueSection[]): string | null =>
   sections.find(({ level }) => level === 1)?.heading ?? null;
 
 // What says so; else what stands before the first heading, or under the title; else the first section that no kind fits.
-const summaryOf = (sections: readonly Section[]): string => {
+const summaryOf = (sections: readonly IssueSection[]): string => {
   const told = sections.filter(({ kind }) => kind === 'summary');
   if (told.length > 0) return told.map(textOf).join('\n\n');
   const first =
@@ -60,13 +60,13 @@ const summaryOf = (sections: readonly Section[]): string => {
   return first === undefined ? '' : textOf(first);
 };
 
-const toldOf = (sections: readonly Section[], wanted: SectionKind): string | null => {
+const toldOf = (sections: readonly IssueSection[], wanted: SectionKind): string | null => {
   const told = sections.filter(({ kind }) => kind === wanted).map(textOf);
   const text = told.filter((each) => !saysNothing(each)).join('\n\n');
   return text === '' ? null : text;
 };
 
-const entriesOf = (sections: readonly Section[], wanted: SectionKind): string[] =>
+const entriesOf = (sections: readonly IssueSection[], wanted: SectionKind): string[] =>
   sections
     .filter(({ kind }) => kind === wanted)
     .flatMap(({ blocks }) => entriesIn(blocks))
@@ -84,7 +84,7 @@ const entriesIn = (blocks: readonly Block[]): string[] => {
 
 const LEAD_IN = /^steps to reproduce(?: the (?:behaviou?r|issue|problem|bug))?:?$/i;
 
-const checklistOf = (sections: readonly Section[]): ExtractedIssue['checklist'] =>
+const checklistOf = (sections: readonly IssueSection[]): ExtractedIssue['checklist'] =>
   sections.flatMap(({ heading, blocks }) =>
     blocks
       .flatMap(({ items }) => items)
@@ -93,13 +93,13 @@ const checklistOf = (sections: readonly Section[]): ExtractedIssue['checklist'] 
       ),
   );
 
-const codesOf = (sections: readonly Section[]): ExtractedIssue['code_blocks'] =>
+const codesOf = (sections: readonly IssueSection[]): ExtractedIssue['code_blocks'] =>
   sections.flatMap(({ heading, blocks }) =>
     blocks.flatMap(({ codes }) => codes.map((code) => ({ ...code, section: heading }))),
   );
 
 // Code in a section for it, code that looks like output, and quotes that tell an error.
-const logsOf = ({ kind, blocks }: Section): string[] => {
+const logsOf = ({ kind, blocks }: IssueSection): string[] => {
   const code = blocks
     .flatMap(({ codes }) => codes)
     .filter((each) => kind === 'logs' || isOutput(each))

@@ -60,7 +60,7 @@ const HOSTED = new RegExp(
 const SHORT = new RegExp(`^(?:([\\w.-]+/[\\w.-]+)?#${NUMBER}|GH-${NUMBER})(?!\\w)`);
 
 /** The files that a text or a log names, each once and without a line number; addresses are none. */
-export const filesIn = (text: string): string[] => {
+export const namedFiles = (text: string): string[] => {
   const named = wordsOf(text).flatMap((word) => {
     if (word.includes('://') || word.startsWith('@')) return [];
     const [path = ''] = word.replace(/^(?:\.\/|[ab]\/(?=.*\/))/, '').split(/:(?=\d|$)|[#?]/);

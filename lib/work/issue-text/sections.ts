@@ -2,7 +2,7 @@ import type { SectionKind } from '../../../store/records/extracted.ts';
 import type { Block } from './blocks.ts';
 import { kindOfHeading, kindOfLabel, saysNothing } from './wording.ts';
 
-export interface Section {
+export interface IssueSection {
   heading: string | null;
   /** 0: before the first heading. 7: it begins with a bold line or a label, which any heading ends. */
   level: number;
@@ -11,8 +11,8 @@ export interface Section {
 }
 
 /** The sections of a document, in order; those in which nothing was answered are left out. */
-export const sectionsOf = (blocks: readonly Block[]): Section[] => {
-  const sections: Section[] = [begin(null, 0, 'other')];
+export const sectionsOf = (blocks: readonly Block[]): IssueSection[] => {
+  const sections: IssueSection[] = [begin(null, 0, 'other')];
   const latest = [0];
   for (const block of blocks) take({ sections, latest }, block);
   return sections.filter(({ blocks: [first, ...more] }) =>
@@ -21,13 +21,13 @@ export const sectionsOf = (blocks: readonly Block[]): Section[] => {
 };
 
 /** A section as Markdown. */
-export const textOf = ({ blocks }: Section): string =>
+export const textOf = ({ blocks }: IssueSection): string =>
   blocks
     .map(({ source }) => source)
     .join('\n\n')
     .trim();
 
-const begin = (heading: string | null, level: number, kind: SectionKind): Section => ({
+const begin = (heading: string | null, level: number, kind: SectionKind): IssueSection => ({
   heading,
   level,
   kind,
@@ -35,7 +35,7 @@ const begin = (heading: string | null, level: number, kind: SectionKind): Sectio
 });
 
 interface Reading {
-  sections: Section[];
+  sections: IssueSection[];
   /** Where the latest heading of each level is among them. */
   latest: number[];
 }
@@ -60,7 +60,7 @@ const take = ({ sections, latest }: Reading, block: Block): void => {
 const bare = (heading: string): string => heading.replace(/[*_]{2}/g, '').trim();
 
 // "### Version" of "## Environment" is what it says; "### Linux" there is of the environment, too.
-const kindUnder = (above: Section | undefined, { source, level }: Block): SectionKind => {
+const kindUnder = (above: IssueSection | undefined, { source, level }: Block): SectionKind => {
   const own = kindOfHeading(source);
   // A title, that of a definition of a problem among them.
   if (own === 'summary' && level === 1) return 'other';
@@ -98,7 +98,7 @@ const labelled = (line: string): Run | undefined => {
   return { label, bold: false, text: text ?? '' };
 };
 
-const takeRun = (sections: Section[], { label, bold, text }: Run): void => {
+const takeRun = (sections: IssueSection[], { label, bold, text }: Run): void => {
   const before = sections.at(-1);
   if (label !== undefined) {
     const kind = bold ? kindOfHeading(label) : (kindOfLabel(label) ?? 'other');
@@ -119,6 +119,6 @@ const paragraphOf = (text: string): Block => ({
   prose: text,
 });
 
-const add = (sections: Section[], block: Block): void => {
+const add = (sections: IssueSection[], block: Block): void => {
   sections.at(-1)?.blocks.push(block);
 };

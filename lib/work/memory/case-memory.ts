@@ -1,4 +1,4 @@
-import { listMemory as keptFiles, readMemory, writeMemory } from '../../../store/memory.ts';
+import { memoryFilesOf as keptFiles, readMemory, writeMemory } from '../../../store/memory.ts';
 import { isMarkdownName } from '../../../store/names.ts';
 import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
@@ -18,7 +18,7 @@ export const listMemory = (store: Store, caseId: string): MemoryFile[] => {
 };
 
 export const getMemory = (store: Store, caseId: string, filename: string): TextFile => {
-  checkName(filename);
+  checkMemoryName(filename);
   const file = readMemory(store, caseId, filename);
   if (file === undefined) throw notFound('memory file', filename);
   return file;
@@ -31,7 +31,7 @@ export const putMemory = async (
   file: { filename: string; content: string },
   ifMatch?: string,
 ): Promise<TextFile> => {
-  checkName(file.filename);
+  checkMemoryName(file.filename);
   const written = await writeMemory(store, caseId, file, ifMatch);
   if (written === undefined) throw notFound('Work item', caseId);
   const kept = readMemory(store, caseId, file.filename);
@@ -40,7 +40,7 @@ export const putMemory = async (
 };
 
 /** Throws `bad_request` for what is no name of a memory file. */
-export const checkName = (filename: string): void => {
+export const checkMemoryName = (filename: string): void => {
   if (isMarkdownName(filename)) return;
   throw new ServiceError(
     'bad_request',

@@ -9,7 +9,7 @@ import type { TextFile } from '../../../store/text/text-file.ts';
 import { isTokenOf } from '../../agents/token.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import { checkName, type MemoryFile } from './case-memory.ts';
+import { checkMemoryName, type MemoryFile } from './case-memory.ts';
 
 const MAX_BYTES = 1_048_576;
 
@@ -18,7 +18,7 @@ export const listGlobal = (store: Store): MemoryFile[] =>
   listGlobalMemory(store).map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
 
 export const getGlobal = (store: Store, filename: string): TextFile => {
-  checkName(filename);
+  checkMemoryName(filename);
   const file = readGlobalMemory(store, filename);
   if (file === undefined) throw notFound('global memory file', filename);
   return file;

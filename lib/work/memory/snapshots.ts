@@ -2,7 +2,7 @@ import { newId } from '../../../store/new-id.ts';
 import type { Snapshot, SnapshotEntry } from '../../../store/records/snapshot.ts';
 import {
   createSnapshot,
-  listSnapshots as keptSnapshots,
+  readSnapshots as keptSnapshots,
   readSnapshot,
   type TaggedSnapshot,
 } from '../../../store/snapshots.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../store/proofs.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
-import { listSessions } from '../../../store/sessions/sessions.ts';
+import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { workOf } from '../../code/worktrees/look/work.ts';
 import { notFound, ServiceError } from '../../errors.ts';
@@ -19,7 +19,7 @@ import { checkTexts } from '../cases/text.ts';
 
 const MAX_BYTES = 1_048_576;
 
-export interface NewProof {
+export interface ProofRequest {
   type: string;
   content: string;
   /** Whose work it proves; default: the newest that worked. */
@@ -33,15 +33,15 @@ export interface NewProof {
 export const attachProof = async (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  { type, content, session_id }: NewProof,
+  { type, content, session_id }: ProofRequest,
 ): Promise<TaggedProof> => {
   checkContent(content);
   const matter = await newMatter(service, caseId, { type, session_id });
-  return keep(service.store, caseId, { matter, content });
+  return keepProof(service.store, caseId, { matter, content });
 };
 
 /** Keeps what was put together. Throws `not_found`. */
-export const keep = async (store: Store, caseId: string, proof: KeptNew): Promise<TaggedProof> => {
+export const keepProof = async (store: Store, caseId: string, proof: KeptNew): Promise<TaggedProof> => {
   const kept = await createProof(store, caseId, proof);
   if (kept === undefined) throw notFound('Work item', caseId);
   return kept;
@@ -53,7 +53,7 @@ type KeptNew = Parameters<typeof createProof>[2];
 export const newMatter = async (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  { type, session_id }: Omit<NewProof, 'content'>,
+  { type, session_id }: Omit<ProofRequest, 'content'>,
 ): Promise<KeptNew['matter']> => {
   if (!service.store.items.byId.has(caseId)) throw notFound('Work item', caseId);
   const session = sessionOf(service.store, caseId, session_id);
@@ -70,7 +70,7 @@ export const newMatter = async (
 };
 
 const sessionOf = (store: Store, caseId: string, named: string | undefined): string | undefined => {
-  const sessions = (listSessions(store, caseId) ?? []).map(({ session }) => session);
+  const sessions = (sessionsOf(store, caseId) ?? []).map(({ session }) => session);
   if (named === undefined)
     return sessions
       .filter(({ mode }) => mode === 'work')
@@ -98,16 +98,16 @@ const tooLarge = () =>
   });
 
 export const listProofs = async (store: Store, caseId: string): Promise<Proof[]> =>
-  readProofs(store, await itemOf(store, caseId));
+  readProofs(store, await getItemWithProofs(store, caseId));
 
 export const getProof = async (store: Store, caseId: string, id: string): Promise<TaggedProof> => {
-  const proof = readProof(store, await itemOf(store, caseId), id);
+  const proof = readProof(store, await getItemWithProofs(store, caseId), id);
   if (proof === undefined) throw notFound('proof', id);
   return proof;
 };
 
 /** The Work item with its proofs and checklist as they are on disk this moment. */
-export const itemOf = async (store: Store, caseId: string): Promise<Item> => {
+export const getItemWithProofs = async (store: Store, caseId: string): Promise<Item> => {
   const item = await itemWithProofs(store, caseId);
   if (item === undefined) throw notFound('Work item', caseId);
   return item;

@@ -1,5 +1,5 @@
 import {
-  removeProof as dropProof,
+  deleteProof as dropProof,
   type ProofChange,
   type ProofRule,
   type TaggedProof,

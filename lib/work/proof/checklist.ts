@@ -1,5 +1,5 @@
-import { addToChecklist as keepEntry, tickTask } from '../../../store/checklist.ts';
-import { checklistOf, evidenceOf, gateOf, type Item } from '../../../store/items/item.ts';
+import { appendToChecklist as keepEntry, tickTask } from '../../../store/checklist.ts';
+import { checklistOf, evidenceOf, proofGateOf, type Item } from '../../../store/items/item.ts';
 import { isSatisfied } from '../../../store/items/proof-gate.ts';
 import { newId } from '../../../store/new-id.ts';
 import type { ChecklistEntry, ChecklistItem, Gate } from '../../../store/records/proof.ts';
@@ -9,7 +9,7 @@ import { notFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../cases/text.ts';
-import { itemOf } from './attach.ts';
+import { getItemWithProofs } from './attach.ts';
 
 export const addToChecklist = async (
   store: Store,
@@ -48,7 +48,7 @@ export const tickChecklist = async (
 };
 
 export const listChecklist = async (store: Store, caseId: string): Promise<ChecklistItem[]> => {
-  const item = await itemOf(store, caseId);
+  const item = await getItemWithProofs(store, caseId);
   return checklistOf(item).map((entry) => servedOf(entry, item));
 };
 
@@ -56,7 +56,7 @@ export const getGate = async (
   service: WithGit & WithLog & WithStore,
   caseId: string,
 ): Promise<Gate> => {
-  const item = await itemOf(service.store, caseId);
+  const item = await getItemWithProofs(service.store, caseId);
   const diff = evidenceOf(item).some((proof) => proof.verified && proof.diff_sha256 !== null);
-  return gateOf(item, await workOf(service, caseId, diff));
+  return proofGateOf(item, await workOf(service, caseId, diff));
 };

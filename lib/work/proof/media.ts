@@ -5,7 +5,7 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { getProof, itemOf, keep, type NewProof, newMatter } from './attach.ts';
+import { getProof, getItemWithProofs, keepProof, type ProofRequest, newMatter } from './attach.ts';
 
 /** What a browser may show by itself, by its ending: nothing in it is run. All else is handed over as a file. */
 const SHOWN: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ const endingOf = (name: string | undefined, media: string): string => {
   return ending === 'md' ? 'markdown' : ending;
 };
 
-interface NewFile extends Omit<NewProof, 'content'> {
+interface NewFile extends Omit<ProofRequest, 'content'> {
   /** As its owner calls it: its ending is kept. */
   name: string | undefined;
   /** The Content-Type that it was sent with. */
@@ -59,7 +59,7 @@ export const attachFile = async (
   const made = await newMatter(service, caseId, { type, session_id });
   const file = `${type}-${shortId(made.id)}.${endingOf(name, media)}`;
   return withUpload(service.store, chunks, (staged) =>
-    keep(service.store, caseId, {
+    keepProof(service.store, caseId, {
       matter: { ...made, file },
       content: '',
       upload: { name: file, staged },
@@ -78,7 +78,7 @@ interface Media {
 /** The file that a proof is about. 404 where it is about none, or the file is not there. */
 export const getMedia = async (store: Store, caseId: string, id: string): Promise<Media> => {
   const { file, file_sha256 } = (await getProof(store, caseId, id)).proof;
-  const bytes = file === null ? undefined : readMedia(store, await itemOf(store, caseId), file);
+  const bytes = file === null ? undefined : readMedia(store, await getItemWithProofs(store, caseId), file);
   if (file === null || file_sha256 === null || bytes === undefined)
     throw notFound('file of proof', id);
   const ending = file.slice(file.lastIndexOf('.') + 1).toLowerCase();

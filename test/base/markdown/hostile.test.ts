@@ -7,9 +7,9 @@ import { readLeaves } from '../../../base/markdown/leaves.ts';
 import { visible, warningsIn } from '../../../base/visible.ts';
 import { hiddenBlock } from '../../../lib/agents/runbook/hidden-blocks.ts';
 import { shellBlocks } from '../../../lib/agents/runbook/shell-blocks.ts';
-import { harmless, quoted } from '../../../lib/host/pull-requests/harmless.ts';
+import { harmless, asQuotation } from '../../../lib/host/pull-requests/harmless.ts';
 import { partsOf } from '../../../lib/host/pull-requests/own-words.ts';
-import { wordsOf } from '../../../lib/host/pull-requests/session-words.ts';
+import { publicWords } from '../../../lib/host/pull-requests/session-words.ts';
 import { definitionOf } from '../../../lib/work/generate/definition.ts';
 import { hypothesesOf } from '../../../lib/work/generate/hypotheses.ts';
 import { tasksOf } from '../../../lib/work/generate/tasks.ts';
@@ -32,10 +32,10 @@ const READERS: Record<string, (markdown: string) => unknown> = {
     );
   },
   harmless: (text) => harmless(`@a ${text} @b`),
-  quoted: (text) => quoted(`@a ${text}`),
+  quoted: (text) => asQuotation(`@a ${text}`),
   shellBlocks,
   hiddenBlock: (text) => hiddenBlock(`${text}\n\n\`\`\`sh\ntrue\n\`\`\`\n`),
-  'the words of a session': (text) => wordsOf(`## Last words\n${text}`),
+  'the words of a session': (text) => publicWords(`## Last words\n${text}`),
   'the parts of a draft': partsOf,
   'the texts of a review': (text) => parseSections(`\n## a\n\n\`\`\`markdown\n${text}`),
   fenceOff: (text) => fenceOff(text, 'text'),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { readLeaves } from '../../../base/markdown/leaves.ts';
-import { harmless, quoted } from '../../../lib/host/pull-requests/harmless.ts';
+import { harmless, asQuotation } from '../../../lib/host/pull-requests/harmless.ts';
 
 // No item without text: after indented code the reference parser takes one for a paragraph.
 const BITS = [
@@ -108,7 +108,7 @@ describe('harmless', () => {
   it('leaves nothing that notifies, closes or hides outside of what the reference parser takes for code', () => {
     fc.assert(
       fc.property(markdown(...BITS, ...WORDS, ...LINKS), (text) => {
-        for (const made of [harmless(text), quoted(text), harmless(`- [ ] ${text}`)]) {
+        for (const made of [harmless(text), asQuotation(text), harmless(`- [ ] ${text}`)]) {
           const read = shown(fromMarkdown(made));
           assert.doesNotMatch(read, MENTION, made);
           assert.doesNotMatch(read, CLOSES, made);
@@ -136,7 +136,7 @@ describe('harmless', () => {
   });
 
   it('leaves no quotation by a return of the carriage, and moves no code out of its column', () => {
-    assert.equal(quoted('a\rb'), '> a\n> b');
-    assert.doesNotMatch(quoted('x\n\n\t@alice'), /@a/);
+    assert.equal(asQuotation('a\rb'), '> a\n> b');
+    assert.doesNotMatch(asQuotation('x\n\n\t@alice'), /@a/);
   });
 });

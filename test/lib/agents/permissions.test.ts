@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { isInside } from '../../../base/path-contains.ts';
+import { pathContains } from '../../../base/path-contains.ts';
 import {
   decidePermission,
   onceOptions,
@@ -146,7 +146,7 @@ describe('decidePermission', () => {
       const scope = {
         phase: 'work',
         policy: ASK,
-        inside: (at: string) => isInside(tree, at),
+        inside: (at: string) => pathContains(tree, at),
       } as const;
       assert.equal(decidePermission(ask, scope).answer, answer, path);
     }

@@ -3,10 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { ProviderInfo } from '../../../lib/agents/provider.ts';
-import { createProviders, type ProviderSettings } from '../../../lib/agents/providers.ts';
+import { createProviders, type ProvidersConfig } from '../../../lib/agents/providers.ts';
 import { depsFor, makePlace, specFor, watch } from './fixture.ts';
 
-const providersOn = (t: TestContext, settings: ProviderSettings) => {
+const providersOn = (t: TestContext, settings: ProvidersConfig) => {
   const place = makePlace(t);
   const deps = depsFor(place);
   // No agent of the machine that runs the tests is found.
@@ -17,7 +17,7 @@ const providersOn = (t: TestContext, settings: ProviderSettings) => {
 };
 
 const infoOf = async (t: TestContext, entry: unknown, id = 'mine'): Promise<ProviderInfo> => {
-  const settings = { providers: { [id]: entry } } as ProviderSettings;
+  const settings = { providers: { [id]: entry } } as ProvidersConfig;
   const provider = providersOn(t, settings).get(id);
   assert.ok(provider);
   return provider.probe();

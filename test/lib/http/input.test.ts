@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type TSchema, Type } from 'typebox';
 import { type ErrorCode, type FieldError, ServiceError } from '../../../lib/errors.ts';
-import { type Asked, inputReader } from '../../../lib/http/input.ts';
+import { type RequestParts, inputReader } from '../../../lib/http/input.ts';
 import type { Route } from '../../../lib/http/route.ts';
 
 const Body = Type.Object({
@@ -24,7 +24,7 @@ const routeWith = (parts: Partial<Pick<Route, 'path' | 'params' | 'query' | 'bod
   ...parts,
 });
 
-const asking = (parts: Partial<Asked> & { json?: unknown } = {}): Asked => ({
+const asking = (parts: Partial<RequestParts> & { json?: unknown } = {}): RequestParts => ({
   params: {},
   query: {},
   headers: { 'content-type': 'application/json' },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ServiceError } from '../../../lib/errors.ts';
-import { problemOf } from '../../../lib/http/problem.ts';
+import { problemAnswer } from '../../../lib/http/problem.ts';
 import { route } from '../../../lib/http/route.ts';
 import { StoreError } from '../../../store/errors.ts';
 import { json, type Logged, serverOf } from './serve.ts';
@@ -9,7 +9,7 @@ import { json, type Logged, serverOf } from './serve.ts';
 const told = (thrown: unknown) => {
   const logged: Logged[] = [];
   const log = { error: (details: object, message: string) => logged.push({ details, message }) };
-  const { status, body } = problemOf(thrown, log);
+  const { status, body } = problemAnswer(thrown, log);
   return { status, logged, problem: JSON.parse(body.toString()) };
 };
 

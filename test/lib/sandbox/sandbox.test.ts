@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createSandbox, type SandboxView } from '../../../lib/sandbox/sandbox.ts';
 import { cleanEnvironment } from '../../../lib/tools/process/environment.ts';
-import { sweep } from '../../../lib/tools/process/process-tree.ts';
+import { killRun } from '../../../lib/tools/process/process-tree.ts';
 import { createRuns } from '../../../lib/tools/process/runs.ts';
 import { startProgram } from '../../../lib/tools/process/spawn.ts';
 import { alive } from '../../helpers/processes.ts';
@@ -230,7 +230,7 @@ describe('Sandbox.wrap', { skip: missing }, () => {
     const argv = sandbox.wrap(['/bin/sh', '-c', 'echo up; exec sleep 600'], view);
     const program = startProgram({ argv, cwd: '/', env, marker, ...UNTABLED });
     await once(program.stdout, 'data');
-    assert.ok((await sweep(marker)) >= 1);
+    assert.ok((await killRun(marker)) >= 1);
     assert.equal((await program.exited).signal, 'SIGKILL');
   });
 });

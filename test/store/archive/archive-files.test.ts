@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countsOf, isLeftOut, whyUnfit } from '../../../store/archive/archive-files.ts';
+import { fileCounts, isLeftOut, whyUnfit } from '../../../store/archive/archive-files.ts';
 
 describe('isLeftOut', () => {
   it('leaves out what is of this machine or this moment, at any depth', () => {
@@ -90,7 +90,7 @@ describe('countsOf', () => {
       'cases/b/case.md',
       'workspace.md',
     ];
-    assert.deepEqual(countsOf(paths), { cases: 2, sessions: 2, files: 6 });
+    assert.deepEqual(fileCounts(paths), { cases: 2, sessions: 2, files: 6 });
   });
 
   it('counts none below a Work item, outside cases/, or behind a leading dot', () => {
@@ -102,7 +102,7 @@ describe('countsOf', () => {
       'memory/a/case.md',
       'cases/no-item/sessions/one/session.md',
     ];
-    assert.deepEqual(countsOf(paths), { cases: 1, sessions: 0, files: 6 });
-    assert.deepEqual(countsOf([]), { cases: 0, sessions: 0, files: 0 });
+    assert.deepEqual(fileCounts(paths), { cases: 1, sessions: 0, files: 6 });
+    assert.deepEqual(fileCounts([]), { cases: 0, sessions: 0, files: 0 });
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { compare } from '../../../store/items/compare.ts';
-import type { Seen } from '../../../store/journal/journal.ts';
+import { eventsBetween } from '../../../store/items/compare.ts';
+import type { ToldState } from '../../../store/journal/journal.ts';
 import type { CaseMatter } from '../../../store/records/case.ts';
 import { told } from '../../helpers/work-item.ts';
 
@@ -11,8 +11,8 @@ const AT = new Date('2026-03-04T05:06:07.089Z');
 
 const seen = (
   matter: Partial<CaseMatter> & Record<string, unknown> = {},
-  more: Partial<Seen> & { description?: string } = {},
-): Seen => ({
+  more: Partial<ToldState> & { description?: string } = {},
+): ToldState => ({
   dir: 'cases/2026-03/a',
   case: {
     sha: 'a',
@@ -30,19 +30,19 @@ const seen = (
   ...(more.dir !== undefined && { dir: more.dir }),
 });
 
-const proof = (verified: boolean, content = 'c', type = 'log', sha = 's'): Seen['proofs'] => ({
+const proof = (verified: boolean, content = 'c', type = 'log', sha = 's'): ToldState['proofs'] => ({
   [PROOF]: { sha, content, matter: { id: PROOF, type, verified, created_at: AT.toISOString() } },
 });
 
-const events = (before: Seen | undefined, now: Seen): string[] =>
-  told(compare(ID, before, now, AT));
+const events = (before: ToldState | undefined, now: ToldState): string[] =>
+  told(eventsBetween(ID, before, now, AT));
 
 describe('compare', () => {
   it('tells of what it never saw before that it is there, and of what is gone that it is', () => {
     const whole = seen({ state: 'RESOLVED' }, { proofs: proof(true) });
     assert.deepEqual(events(undefined, whole), ['case_created']);
-    assert.deepEqual(told(compare(ID, whole, undefined, AT)), ['case_deleted']);
-    assert.deepEqual(compare(ID, undefined, undefined, AT), []);
+    assert.deepEqual(told(eventsBetween(ID, whole, undefined, AT)), ['case_deleted']);
+    assert.deepEqual(eventsBetween(ID, undefined, undefined, AT), []);
   });
 
   for (const [name, now] of Object.entries({
@@ -107,7 +107,7 @@ describe('compare', () => {
     const now = seen({ title: 'U', state: 'VERIFYING' }, { proofs: proof(true) });
     const ofProof = { case_id: ID, proof_id: PROOF, proof_type: 'log' };
     assert.deepEqual(
-      compare(ID, seen(), now, AT),
+      eventsBetween(ID, seen(), now, AT),
       [
         ['case_updated', { case_id: ID }],
         ['case_state_changed', { case_id: ID, old_state: 'OPEN', new_state: 'VERIFYING' }],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { decideMissing } from '../../../store/items/missing.ts';
 import { reconcile } from '../../../store/items/reconcile.ts';
-import { sweep } from '../../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../../store/items/sweep.ts';
 import { dirOf, idOf, writeItems } from '../../helpers/many-items.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
 
@@ -12,7 +12,7 @@ describe('decideMissing', () => {
   it('finds a Work item where another one was, though nobody hinted at that place', async (t) => {
     const { store, root } = await openWorkspace(t);
     writeItems(root, 3);
-    await sweep(store);
+    await sweepWorkspace(store);
     rmSync(join(root, dirOf(1)), { recursive: true });
     renameSync(join(root, dirOf(0)), join(root, dirOf(1)));
     await reconcile(store, idOf(0));

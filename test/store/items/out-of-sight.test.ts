@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } fr
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { settingsOf } from '../../../store/globals.ts';
-import { sweep } from '../../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../../store/items/sweep.ts';
 import { openJournal } from '../../../store/journal/journal.ts';
 import type { Case } from '../../../store/records/case.ts';
 import { atEnd } from '../../helpers/at-end.ts';
@@ -84,7 +84,7 @@ describe('a Work item that was out of sight', () => {
     edit(away);
     back();
     await eventually(async () => assert.equal((await work.call('GET', work.at)).status, 200));
-    await sweep(work.running.service.store);
+    await sweepWorkspace(work.running.service.store);
     assert.deepEqual(told(work.events), []);
   });
 });
@@ -138,7 +138,7 @@ describe('a copy of a Work item', () => {
       assert.equal(items.byId.get(idOf(0))?.dir, dirOf(0));
       assert.deepEqual([...items.strangers], [copy]);
       write(join(root, dirOf(0), 'case.md'), caseText(0));
-      await sweep(again.store);
+      await sweepWorkspace(again.store);
       assert.equal(items.byId.get(idOf(0))?.files.case.problem, undefined);
       assert.ok(items.strangers.has(copy));
       assert.deepEqual(
@@ -158,13 +158,13 @@ describe('a workspace that was away', () => {
     const away = `${workspace}-away`;
     atEnd(t, () => rmSync(away, { recursive: true, force: true }));
     renameSync(workspace, away);
-    await sweep(service.store);
+    await sweepWorkspace(service.store);
     await until(() => service.store.away_at !== undefined);
     assert.equal(await served(running, 0), 200);
     mkdirSync(workspace);
     for (const part of ['.dossier', dirOf(0)])
       cpSync(join(away, part), join(workspace, part), { recursive: true });
-    await sweep(service.store);
+    await sweepWorkspace(service.store);
     // Much longer than the grace period.
     const since = performance.now();
     await until(async () => {
@@ -190,7 +190,7 @@ describe('a workspace that was away', () => {
     const before = settingsOf(service.store.globals);
     renameSync(workspace, `${workspace}-away`);
     atEnd(t, () => rmSync(`${workspace}-away`, { recursive: true, force: true }));
-    for (let n = 0; n < 2; n += 1) await sweep(service.store);
+    for (let n = 0; n < 2; n += 1) await sweepWorkspace(service.store);
     assert.deepEqual(settingsOf(service.store.globals), before);
     assert.equal(service.store.globals.webhooks.size, 1);
     renameSync(`${workspace}-away`, workspace);

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } f
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { groupCommit } from '../../../store/journal/group-commit.ts';
-import { type Journal, openJournal, type Seen } from '../../../store/journal/journal.ts';
+import { type Journal, openJournal, type ToldState } from '../../../store/journal/journal.ts';
 import { openJournalFile } from '../../../store/journal/journal-file.ts';
 import type { EventBody } from '../../../store/records/event.ts';
 import { atEnd } from '../../helpers/at-end.ts';
@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../helpers/repository.ts';
 
 const AT = '2026-03-04T05:06:07.089Z';
 
-const state = (title: string): Seen => ({
+const state = (title: string): ToldState => ({
   dir: `cases/${title}`,
   case: {
     sha: title,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { lookCloser } from '../../../store/items/look-closer.ts';
 import { decideMissing } from '../../../store/items/missing.ts';
-import { sweep } from '../../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../../store/items/sweep.ts';
 import { sessionDirName } from '../../../store/names.ts';
 import { openStore } from '../../../store/open.ts';
 import { sweepTranscripts } from '../../../store/sessions/sweep-transcripts.ts';
@@ -44,7 +44,7 @@ const scene = async (t: TestContext) => {
   const look = async (days: number): Promise<string[]> => {
     ahead += days * DAY;
     for (let times = 0; times < 2; times += 1) {
-      await sweep(life.store);
+      await sweepWorkspace(life.store);
       await decideMissing(life.store);
       await lookCloser(life.store);
       await sweepTranscripts(life.store);

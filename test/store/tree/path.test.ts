@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isGitName, namesIn } from '../../../store/tree/path.ts';
+import { isGitName, pathNames } from '../../../store/tree/path.ts';
 
 const refused = (path: string): void =>
-  assert.throws(() => namesIn(path), { code: 'unsafe_path' }, JSON.stringify(path));
+  assert.throws(() => pathNames(path), { code: 'unsafe_path' }, JSON.stringify(path));
 
 describe('namesIn', () => {
   it('answers the names on the way', () => {
-    assert.deepEqual(namesIn('src/a b/émile.ts'), ['src', 'a b', 'émile.ts']);
+    assert.deepEqual(pathNames('src/a b/émile.ts'), ['src', 'a b', 'émile.ts']);
     for (const name of ['.gitignore', '.github', 'git', '.git-x', '...', 'C:x', '-rf', '~', '🎉'])
-      assert.deepEqual(namesIn(name), [name]);
+      assert.deepEqual(pathNames(name), [name]);
   });
 
   const WRONG = [
@@ -75,7 +75,7 @@ describe('namesIn', () => {
         const path = pieces.join('');
         let names: string[];
         try {
-          names = namesIn(path);
+          names = pathNames(path);
         } catch (error) {
           assert.equal((error as { code?: string }).code, 'unsafe_path');
           return;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PACE } from '../../../store/watch/attention.ts';
+import { WATCH_PACE } from '../../../store/watch/attention.ts';
 import { collectHints } from '../../../store/watch/hints.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { caseText, dirOf, idOf } from '../../helpers/git-workspace.ts';
@@ -52,7 +52,7 @@ describe('sweepNow', () => {
     const open = await openWorkspace(t);
     const { root, store } = open;
     gitIn(root)('init', '--quiet');
-    const attention = open.watch(() => undefined, { ...PACE, git_ms: 60_000 });
+    const attention = open.watch(() => undefined, { ...WATCH_PACE, git_ms: 60_000 });
     await attention.ready;
     const lock = join(root, '.git/index.lock');
     writeFileSync(lock, '');
@@ -65,7 +65,7 @@ describe('sweepNow', () => {
     await sweeping;
     assert.ok(store.items.byId.has(idOf(1)));
     await attention.close();
-    const impatient = open.watch(() => undefined, { ...PACE, git_ms: 20 });
+    const impatient = open.watch(() => undefined, { ...WATCH_PACE, git_ms: 20 });
     writeFileSync(lock, '');
     await impatient.sweepNow();
     assert.ok(existsSync(lock));

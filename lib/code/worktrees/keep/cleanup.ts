@@ -4,7 +4,7 @@ import type {
   CleanupWish,
   StaleWorktree,
 } from '../../../../store/records/worktree-upkeep.ts';
-import { isStale, staleWorktrees, whyNot } from '../look/stale.ts';
+import { isStale, staleWorktrees, whyItStays } from '../look/stale.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { removeWorktree } from './remove.ts';
 
@@ -51,6 +51,6 @@ const remove = async (
     await removeWorktree(service, worktree.case_id, { force: false, isMeant });
     return undefined;
   } catch (error) {
-    return whyNot(error);
+    return whyItStays(error);
   }
 };

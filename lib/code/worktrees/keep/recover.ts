@@ -7,12 +7,12 @@ import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { diffInto } from '../../../tools/git/read/diff.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { ownerOf } from '../../snapshots/owner.ts';
+import { refOwner } from '../../snapshots/owner.ts';
 import { keepWork } from '../../snapshots/recovered.ts';
-import { dropSnapshot, type Snapshot, snapshot } from '../../snapshots/snapshot.ts';
+import { dropSnapshot, type WorktreeSnapshot, snapshot } from '../../snapshots/snapshot.ts';
 
 /** How the refs of a Work item's recoveries begin. */
-export const beginOf = (case_id: string): string => ownerOf({ case_id });
+export const beginOf = (case_id: string): string => refOwner({ case_id });
 
 /**
  * Keeps all of a worktree under a ref: a commit on top of its HEAD, which holds the files as they are (`files/`,
@@ -39,7 +39,7 @@ export const keepCommits = (
 const keepNoted = async (
   { git, log, store }: WithGit & WithLog & WithStore,
   record: WorktreeRecord,
-  { head, state }: { head: string | null; state?: Snapshot },
+  { head, state }: { head: string | null; state?: WorktreeSnapshot },
 ): Promise<string> => {
   const { case_id, repository, branch, base, base_commit } = record;
   const now = store.clock();
@@ -55,7 +55,7 @@ const keepNoted = async (
   return ref;
 };
 
-const pictureOf = ({ ref: _ref, commit: _commit, ...picture }: Snapshot) => picture;
+const pictureOf = ({ ref: _ref, commit: _commit, ...picture }: WorktreeSnapshot) => picture;
 
 /** Writes what the worktree holds against its base beside the Work item's records, as a patch that explains itself. */
 export const keepPatch = async (
@@ -66,7 +66,7 @@ export const keepPatch = async (
   const { store, git } = service;
   const dir = store.items.byId.get(record.case_id)?.dir;
   if (dir === undefined) return;
-  const name = `${idOf(record.case_id, ref)}.patch`;
+  const name = `${recoveryId(record.case_id, ref)}.patch`;
   const head = explained(record, ref);
   const write = (into: number) => diffInto(git, record, record.base_commit, into);
   if (await keepRecovered(store, dir, { name, head, write })) return;
@@ -77,7 +77,7 @@ export const keepPatch = async (
 };
 
 /** What a recovery is called: the time at which its worktree was removed. */
-export const idOf = (caseId: string, name: string): string =>
+export const recoveryId = (caseId: string, name: string): string =>
   name.slice(name.lastIndexOf('/') + 1 + beginOf(caseId).length);
 
 // git apply passes over all that comes before the first `diff`.
@@ -85,13 +85,13 @@ const explained = (
   { case_id, branch, base_commit, repository }: WorktreeRecord,
   ref: string,
 ): string =>
-  `What the worktree held when it was removed with force, ${idOf(case_id, ref)}.
+  `What the worktree held when it was removed with force, ${recoveryId(case_id, ref)}.
 Branch: ${branch}
 Base: ${base_commit}
 All of it, commits included, is under ${ref}
 in ${repository}: the commits are ${ref}^, and
   git diff ${base_commit} ${ref}:files
 shows this patch once more. On the base commit, git apply takes this file as it is.
-POST /api/worktrees/${case_id}/recoveries/${idOf(case_id, ref)}/restore makes the worktree again.
+POST /api/worktrees/${case_id}/recoveries/${recoveryId(case_id, ref)}/restore makes the worktree again.
 
 `;

@@ -8,13 +8,13 @@ import type { WithConfig } from '../../../config.ts';
 import { notFound } from '../../../errors.ts';
 import type { Repository } from '../../../tools/git/read/repository.ts';
 import type { Checkout, WithGit } from '../../../tools/git/run/git.ts';
-import { itemOf } from '../../projects/item.ts';
+import { getItem } from '../../projects/item.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import type { KeptState } from '../../snapshots/kept-states.ts';
 import { type KeptWork, listWork } from '../../snapshots/recovered.ts';
 import { findWorktree } from '../read.ts';
 import { keptStates } from './kept-states.ts';
-import { beginOf, idOf } from './recover.ts';
+import { beginOf, recoveryId } from './recover.ts';
 
 /**
  * What was kept of a Work item's worktrees, oldest first: by forced removals, with the patches beside the records, before
@@ -49,16 +49,16 @@ export const findRecovery = async (
 };
 
 const found = async (service: WithConfig & WithGit & WithStore, caseId: string) => {
-  const item = await itemOf(service.store, caseId);
+  const item = await getItem(service.store, caseId);
   const repository = await repositoryFor(service, item.project);
   const works = await listWork(service.git, repository, beginOf(caseId));
   const patches = recoveredPatches(service.store, item.path);
   const ids = [
-    ...works.map(({ name }) => idOf(caseId, name)),
+    ...works.map(({ name }) => recoveryId(caseId, name)),
     ...patches.map((name) => name.slice(0, -SUFFIX)),
   ];
   const removed = [...new Set(ids)].toSorted().map((id): Omit<FoundRecovery, 'repository'> => {
-    const work = works.find(({ name }) => idOf(caseId, name) === id);
+    const work = works.find(({ name }) => recoveryId(caseId, name) === id);
     const note = work === undefined ? undefined : noteOf(work, caseId);
     const name = `${id}.patch`;
     const patch = patches.includes(name) ? join(item.path, 'recovered', name) : null;

@@ -6,7 +6,7 @@ import { notFound, ServiceError } from '../../../errors.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import {
   listWorktrees,
-  removeWorktree as removeFromGit,
+  removeLinkedWorktree as removeFromGit,
 } from '../../../tools/git/write/worktree.ts';
 import { processesIn } from '../../../tools/process/processes-in.ts';
 import type { WithLeaving } from '../leaving.ts';
@@ -15,7 +15,7 @@ import { reasonFor } from '../make/name.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
-import { settleWithin } from '../turn/settle.ts';
+import { reclaimWithin } from '../turn/settle.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
 import { keepCommits, keepPatch, keepState } from './recover.ts';
 
@@ -63,7 +63,7 @@ const takeAway = async (
   const { store, git } = service;
   await readyToWrite(store);
   refuseHeld(service, record.case_id);
-  await settleWithin(service, record.case_id);
+  await reclaimWithin(service, record.case_id);
   const { has, loss } = await checkRemovable(service, record, force);
   if (loss !== undefined && !isNothing(loss)) {
     if (has === 'directory') {

@@ -9,7 +9,7 @@ import { commitOf, type Repository } from '../../../tools/git/read/repository.ts
 import type { Git, WithGit, Worktree } from '../../../tools/git/run/git.ts';
 import { putGitFiles } from '../../../tools/git/write/git-files.ts';
 import { addWorktree, listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { itemOf } from '../../projects/item.ts';
+import { getItem } from '../../projects/item.ts';
 import { refuseUnsafeTree } from '../../snapshots/recovered.ts';
 import { putInto } from '../../snapshots/restore.ts';
 import { placeFor } from '../make/create.ts';
@@ -49,7 +49,7 @@ const noteFor = async (
   { recovery, note, state, repository }: FoundRecovery,
 ): Promise<RecoveryNote | undefined> => {
   if (state === undefined) return note;
-  return noteOfState(service, await itemOf(service.store, recovery.case_id), { state, repository });
+  return noteOfState(service, await getItem(service.store, recovery.case_id), { state, repository });
 };
 
 interface Kept {
@@ -62,7 +62,7 @@ const make = async (service: WithGit & WithStore, kept: Kept): Promise<WorktreeR
   const { note, head, repository } = kept;
   const { git, store } = service;
   const { case_id, base, base_commit } = note;
-  const path = placeFor(store, await itemOf(store, case_id));
+  const path = placeFor(store, await getItem(store, case_id));
   if (whatIsAt(path) !== 'nothing') {
     throw new ServiceError(
       'already_exists',

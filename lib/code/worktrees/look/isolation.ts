@@ -7,7 +7,7 @@ import type { WithConfig } from '../../../config.ts';
 import { currentBranch, type Repository } from '../../../tools/git/read/repository.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { itemOf } from '../../projects/item.ts';
+import { getItem } from '../../projects/item.ts';
 import { findProjectRepository } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { reasonFor } from '../make/name.ts';
@@ -37,7 +37,7 @@ const insideChecks = async (
   service: WithConfig & WithGit & WithStore,
   record: WorktreeRecord,
 ): Promise<Check[]> => {
-  const { project } = await itemOf(service.store, record.case_id);
+  const { project } = await getItem(service.store, record.case_id);
   const main = await findProjectRepository(service, project);
   return [
     ownDirectory(record, main),

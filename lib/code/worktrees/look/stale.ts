@@ -2,7 +2,7 @@ import { isEnded } from '../../../../store/records/session.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { Cleanup, StaleWorktree } from '../../../../store/records/worktree-upkeep.ts';
 import { heldLocks } from '../../../../store/sessions/locks.ts';
-import { listSessions } from '../../../../store/sessions/sessions.ts';
+import { sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { worktreeRecords } from '../../../../store/worktrees.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
@@ -68,12 +68,12 @@ const idleMs = (store: Store, last: number): number => Math.max(0, store.clock()
 const isInUse = ({ store, setups }: WithSetups & WithStore, caseId: string): boolean =>
   setups.running.has(caseId) ||
   heldLocks(store, caseId).length > 0 ||
-  (listSessions(store, caseId) ?? []).some(
+  (sessionsOf(store, caseId) ?? []).some(
     ({ session: { status, elsewhere } }) => !isEnded(status) && elsewhere !== true,
   );
 
 const lastUse = (store: Store, record: WorktreeRecord): number => {
-  const ends = (listSessions(store, record.case_id) ?? []).map(
+  const ends = (sessionsOf(store, record.case_id) ?? []).map(
     ({ session: { ended_at, created_at } }) => Date.parse(ended_at ?? created_at),
   );
   return Math.max(Date.parse(record.created_at), ...ends, lastTouched(record));
@@ -88,14 +88,14 @@ const removability = async (
     await checkRemovable(service, record, false);
     return { removable: true };
   } catch (error) {
-    return { removable: false, ...whyNot(error) };
+    return { removable: false, ...whyItStays(error) };
   }
 };
 
 const ATTACHED = 'It is a directory of yours: only DELETE /api/cases/…/worktree lets go of it.';
 
 /** Why a worktree stays, for the operator and for programs. */
-export const whyNot = (error: unknown): { code: string; reason: string } => ({
+export const whyItStays = (error: unknown): { code: string; reason: string } => ({
   code: error instanceof Error && 'code' in error ? String(error.code) : 'internal',
   reason: error instanceof Error ? error.message : String(error),
 });

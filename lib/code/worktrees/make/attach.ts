@@ -22,13 +22,13 @@ import {
 } from '../../../tools/git/read/repository.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { itemOf } from '../../projects/item.ts';
+import { getItem } from '../../projects/item.ts';
 import { findProjectRepository } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { madeBefore, refuseHeld, refuseSecond } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
 import { startOf } from './create.ts';
-import { ownerOf } from './name.ts';
+import { caseOfReason } from './name.ts';
 
 interface Attachment {
   path: string;
@@ -44,7 +44,7 @@ export const attachWorktree = async (
   caseId: string,
   wanted: Attachment,
 ): Promise<WorktreeRecord> => {
-  const item = await itemOf(service.store, caseId);
+  const item = await getItem(service.store, caseId);
   if (!isAbsolute(wanted.path)) throw badPath('has to be absolute');
   // One attachment at a time: of two Work items that want the same directory one has it.
   return service.store.turns.take(lockOn.attach(), () =>
@@ -121,7 +121,7 @@ const refuseOthers = async (
   if (isAtOrBelow(workspace, root)) throw refused(`The workspace is in ${root}`);
   const listed = await listWorktrees(git, place);
   const reason = listed.find((entry) => entry.path === root)?.locked ?? '';
-  const owner = ownerOf(reason);
+  const owner = caseOfReason(reason);
   if (owner !== undefined)
     throw refused(
       `${root} was made for the Work item ${owner}: POST /api/worktrees takes it up again for that one`,

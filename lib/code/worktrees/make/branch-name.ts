@@ -6,7 +6,7 @@ import { ServiceError } from '../../../errors.ts';
 import { branchExists, checkBranchName } from '../../../tools/git/read/repository.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { listWorktrees } from '../../../tools/git/write/worktree.ts';
-import { itemOf } from '../../projects/item.ts';
+import { getItem } from '../../projects/item.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { filledIn, wrongTemplate } from './branch-template.ts';
@@ -18,7 +18,7 @@ export const branchNameFor = async (
   template?: string,
 ): Promise<BranchName> => {
   const { git } = service;
-  const item = await itemOf(service.store, caseId);
+  const item = await getItem(service.store, caseId);
   const branch = await branchFor(service, item, template);
   const repository = await repositoryFor(service, item.project);
   const listed = await listWorktrees(git, repository);

@@ -14,7 +14,7 @@ import { needWorktree } from '../../../guard/trust/need.ts';
 import { defaultBase, headCommit } from '../../../tools/git/read/repository.ts';
 import type { Git, WithGit, Worktree } from '../../../tools/git/run/git.ts';
 import { addWorktree, type NewWorktree } from '../../../tools/git/write/worktree.ts';
-import { itemOf } from '../../projects/item.ts';
+import { getItem } from '../../projects/item.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../look/state.ts';
@@ -41,7 +41,7 @@ export const createWorktree = async (
   caseId: string,
   wanted: Wanted = {},
 ): Promise<WorktreeRecord> => {
-  const item = await itemOf(service.store, caseId);
+  const item = await getItem(service.store, caseId);
   needWorktree(service.store);
   const record = await inWorktreeTurn(service.store, caseId, async () => {
     const known = madeBefore(service.store, caseId);
@@ -60,7 +60,7 @@ export const ensureWorktree = async (
   service: WithConfig & WithGit & WithStore,
   caseId: string,
 ): Promise<WorktreeRecord> => {
-  const item = await itemOf(service.store, caseId);
+  const item = await getItem(service.store, caseId);
   return inWorktreeTurn(service.store, caseId, async () => {
     const known = findWorktree(service.store, caseId);
     if (known === undefined) return make(service, item, {});
@@ -72,7 +72,7 @@ export const ensureWorktree = async (
 /** True when nothing is left of a worktree that was made: neither its record nor what was at its place. */
 export const isWorktreeLost = async (store: Store, caseId: string): Promise<boolean> => {
   if (findWorktree(store, caseId) !== undefined) return false;
-  return whatIsAt(placeFor(store, await itemOf(store, caseId))) === 'nothing';
+  return whatIsAt(placeFor(store, await getItem(store, caseId))) === 'nothing';
 };
 
 /** Where the Work item's worktree is made, by the settings of now. */

@@ -14,7 +14,7 @@ const PLAIN = /^\w[\w-]*$/;
 export const reasonFor = (caseId: string): string => `${OURS}${caseId}`;
 
 /** The Work item that a worktree was made for, by the reason that git keeps it for; undefined for any other reason. */
-export const ownerOf = (reason: string): string | undefined =>
+export const caseOfReason = (reason: string): string | undefined =>
   reason.startsWith(OURS) ? reason.slice(OURS.length) : undefined;
 
 const OURS = 'dossier ';

@@ -9,7 +9,7 @@ import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import { onceEach } from '../../../sandbox/egress/networks.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { type Brought, bringFiles } from '../../../tools/git/write/bring-files.ts';
+import { type BroughtFiles, bringFiles } from '../../../tools/git/write/bring-files.ts';
 import { repositoryFor } from '../../projects/repository.ts';
 import { worktreeConfig } from '../config.ts';
 import { viewOf } from '../look/view.ts';
@@ -19,11 +19,11 @@ import type { TurnTold } from '../turn/told.ts';
 import { wrongGlob } from './glob.ts';
 
 /** Is told each step when it begins, what it writes, when it has ended, and what it reached: as the session's own are. */
-export type Told = (event: RunEvent) => void;
+export type TellStep = (event: RunEvent) => void;
 
 interface Run {
   marker: string;
-  tell: Told;
+  tell: TellStep;
   signal: AbortSignal;
 }
 
@@ -32,7 +32,7 @@ export const copyFiles = async (
   service: WithConfig & WithGit & WithStore,
   record: WorktreeRecord,
   { tell, signal }: Run,
-): Promise<Brought> => {
+): Promise<BroughtFiles> => {
   const { copy_files } = worktreeConfig(service.store);
   if (copy_files.length === 0 || signal.aborted) return { copied: [], skipped: [] };
   for (const glob of copy_files) {
@@ -59,7 +59,7 @@ const mainCheckout = async (
   return bare ? { git_dir, common_dir } : { git_dir, common_dir, path: root };
 };
 
-const linesOf = ({ copied, skipped }: Brought): string =>
+const linesOf = ({ copied, skipped }: BroughtFiles): string =>
   [
     ...copied.map((path) => `copied ${path}`),
     ...skipped.map(({ path, reason }) => `left ${path}: ${reason}`),
@@ -86,7 +86,7 @@ export const runCommands = async (
   return { commands, ...(network.length > 0 && { network }), error: error ?? blocked };
 };
 
-const tellRefs = (tell: Told, told: readonly TurnTold[]): void => {
+const tellRefs = (tell: TellStep, told: readonly TurnTold[]): void => {
   const data = { tool_call_id: 'setup-git', title: 'git', kind: 'other' };
   const output = told.map(({ message }) => message).join('\n');
   if (output !== '') tell({ type: 'tool_call', data: { ...data, status: 'completed', output } });

@@ -5,12 +5,12 @@ import { inWorktreeTurn, replaceWorktree, worktreeRecords } from '../../../../st
 import { messageOf } from '../../../agents/run-end.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
 import type { WithLog } from '../../../log.ts';
-import { sweep } from '../../../tools/process/process-tree.ts';
+import { killRun } from '../../../tools/process/process-tree.ts';
 import { worktreeConfig } from '../config.ts';
 import { checkState } from '../look/state.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
-import { copyFiles, runCommands, type Told } from './setup-steps.ts';
+import { copyFiles, runCommands, type TellStep } from './setup-steps.ts';
 import type { RunningSetup } from './setups.ts';
 
 /** What a new worktree's record says before anything is done; undefined where the settings want nothing done. */
@@ -31,7 +31,7 @@ const NOTHING: Omit<Setup, 'status'> = {
 interface SetupOptions {
   /** In the environment of its processes; one of its own unless it belongs to a session. */
   marker?: string;
-  tell?: Told;
+  tell?: TellStep;
 }
 
 /**
@@ -133,7 +133,7 @@ export const endInterruptedSetups = async ({ store, log }: WithLog & WithStore):
     if (record?.setup?.status !== 'running') continue;
     try {
       const { setup_marker, path: dir } = record;
-      if (setup_marker !== undefined) await sweep(setup_marker, { dir });
+      if (setup_marker !== undefined) await killRun(setup_marker, { dir });
       const ended_at = store.clock().toISOString();
       const setup = { ...record.setup, status: 'interrupted' as const, ended_at };
       await keepEnd(store, record, { ...setup, error: INTERRUPTED });

@@ -28,7 +28,7 @@ import { readList } from '../../turn-repository/ref-list.ts';
 import { putOutArms } from '../../turn-repository/take-aside.ts';
 import { type AllTaken, takeInAll } from '../../turn-repository/take-in-all.ts';
 import { findWorktree } from '../read.ts';
-import { type Came, NOTHING, refsTold, type Tell, type TurnTold } from './told.ts';
+import { type Came, NOTHING, refsTold, type TellTurn, type TurnTold } from './told.ts';
 
 /**
  * Takes in what a turn left in its repository, and has the worktree's `.git` lead to its own again. Never rejects: what
@@ -37,14 +37,14 @@ import { type Came, NOTHING, refsTold, type Tell, type TurnTold } from './told.t
 export const closeTurn = (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  tell: Tell,
+  tell: TellTurn,
 ): Promise<Came> => inWorktreeTurn(service.store, caseId, () => closeWithin(service, caseId, tell));
 
 /** The same for whoever has the worktree's turn. */
 export const closeWithin = async (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  tell: Tell,
+  tell: TellTurn,
 ): Promise<Came> => {
   try {
     return await close(service, caseId, tell);
@@ -62,7 +62,7 @@ const NOT_TAKEN = 'What the turn did in its repository could not be taken in';
 const close = async (
   service: WithGit & WithLog & WithStore,
   caseId: string,
-  tell: Tell,
+  tell: TellTurn,
 ): Promise<Came> => {
   const { layout } = service.store;
   const turn = readTurn(layout, caseId);
@@ -128,7 +128,7 @@ const take = async (
 const keepAside = async (
   { store, log }: WithLog & WithStore,
   turn: TurnRecord,
-  { why, tell }: { why: string; tell: Tell },
+  { why, tell }: { why: string; tell: TellTurn },
 ): Promise<Came> => {
   const place = await keepTurn(store.layout, turn.case_id, store.clock());
   const message = `${NOT_TAKEN} whole: ${why}. All of it is kept at ${place}; nothing else has it.`;

@@ -16,8 +16,8 @@ import { listText } from '../../turn-repository/ref-list.ts';
 import { turnView } from '../../turn-repository/view.ts';
 import { findWorktree } from '../read.ts';
 import { closeTurn } from './close.ts';
-import { settleTurn } from './settle.ts';
-import { type Came, NOTHING, type Tell, type TurnTold } from './told.ts';
+import { reclaimTurn } from './settle.ts';
+import { type Came, NOTHING, type TellTurn, type TurnTold } from './told.ts';
 
 interface Wanted {
   marker: string;
@@ -33,7 +33,7 @@ export interface OpenTurn {
   /** What nothing holds, to be told before it begins. */
   unheld: TurnTold[];
   /** Takes in what was done: never rejects. To be called when nothing of the turn is alive any more. */
-  close(tell: Tell): Promise<Came>;
+  close(tell: TellTurn): Promise<Came>;
 }
 
 /**
@@ -55,7 +55,7 @@ export const openTurn = async (
       unheld: [CLONE],
       close: async () => NOTHING,
     };
-  await settleTurn(service, case_id);
+  await reclaimTurn(service, case_id);
   const places = turnPlaces(layout, case_id);
   const made = join(layout.tmp, randomUUID());
   const { refs, ...begun } = await makeRepository(service.git, worktree, {

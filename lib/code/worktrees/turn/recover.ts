@@ -2,7 +2,7 @@ import type { WithStore } from '../../../../store/store.ts';
 import { dropHalfTurns, readTurn, turnOwners } from '../../../../store/turns.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { sweep } from '../../../tools/process/process-tree.ts';
+import { killRun } from '../../../tools/process/process-tree.ts';
 import { findWorktree } from '../read.ts';
 import { closeTurn } from './close.ts';
 import type { TurnTold } from './told.ts';
@@ -21,7 +21,7 @@ export const recoverTurns = async (
       const turn = readTurn(service.store.layout, caseId);
       if (turn === undefined) continue;
       const dir = findWorktree(service.store, caseId)?.path;
-      await sweep(turn.marker, dir === undefined ? {} : { dir });
+      await killRun(turn.marker, dir === undefined ? {} : { dir });
       const { session_id: id } = turn;
       await closeTurn(service, caseId, (told) => {
         for (const each of told) service.log.warn({ case_id: caseId, ...each }, each.message);

@@ -7,17 +7,17 @@ import type { WithLive } from '../live.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import type { WithSetups } from '../setup/setups.ts';
 import { closeTurn, closeWithin } from './close.ts';
-import type { Tell } from './told.ts';
+import type { TellTurn } from './told.ts';
 
 /**
  * Takes in what a turn left that could not be taken in at its end. Throws 409 `worktree_busy` where it still cannot be:
  * what was committed there is on no branch of the operator's yet. For the turn that follows.
  */
-export const settleTurn = (service: WithGit & WithLog & WithStore, caseId: string): Promise<void> =>
+export const reclaimTurn = (service: WithGit & WithLog & WithStore, caseId: string): Promise<void> =>
   settle(service, caseId, (tell) => closeTurn(service, caseId, tell));
 
 /** The same for whoever has the worktree's turn, and is no session: 409 `session_active` while that turn goes on. */
-export const settleWithin = async (service: WorktreeNeeds, caseId: string): Promise<void> => {
+export const reclaimWithin = async (service: WorktreeNeeds, caseId: string): Promise<void> => {
   const marker = readTurn(service.store.layout, caseId)?.marker;
   if (marker !== undefined && goesOn(service, marker))
     throw new ServiceError('session_active', GOES_ON);
@@ -27,11 +27,11 @@ export const settleWithin = async (service: WorktreeNeeds, caseId: string): Prom
 const settle = async (
   { store: { layout }, log }: WithLog & WithStore,
   caseId: string,
-  close: (tell: Tell) => Promise<unknown>,
+  close: (tell: TellTurn) => Promise<unknown>,
 ): Promise<void> => {
   if (readTurn(layout, caseId) === undefined) return;
   const said: string[] = [];
-  const tell: Tell = (told) => {
+  const tell: TellTurn = (told) => {
     for (const each of told) {
       log.warn({ case_id: caseId, ...each }, each.message);
       said.push(each.message);

@@ -7,7 +7,7 @@ export interface Came {
 }
 
 /** Is given what a turn's repository came to besides the work on its branch, each as it stands. */
-export type Tell = (told: readonly TurnTold[]) => void;
+export type TellTurn = (told: readonly TurnTold[]) => void;
 
 export interface TurnTold {
   code: 'refs_kept' | 'branch_held' | 'repository_kept' | 'repositories_disarmed' | 'git_noted';

@@ -1,9 +1,9 @@
-import type { Place, Runner } from '../run/git.ts';
+import type { GitPlace, Runner } from '../run/git.ts';
 
 /** Whether a commit is another one or comes before it; false also for one that the repository does not have. */
 export const isAncestor = async (
   git: Runner,
-  place: Place,
+  place: GitPlace,
   commit: string,
   of: string,
 ): Promise<boolean> => {
@@ -14,7 +14,7 @@ export const isAncestor = async (
 /** Where two histories part; undefined when they have nothing in common. */
 export const mergeBase = async (
   git: Runner,
-  place: Place,
+  place: GitPlace,
   one: string,
   other: string,
 ): Promise<string | undefined> => {

@@ -4,7 +4,7 @@ import { devNull } from 'node:os';
 import { ServiceError } from '../../../errors.ts';
 import type { Environment } from '../../process/environment.ts';
 import type { Runner, Worktree } from '../run/git.ts';
-import { type Listed, nulls, onDisk, onListedCopy, type RunOnCopy } from '../run/index-file.ts';
+import { type IndexListing, nulls, onDisk, onListedCopy, type RunOnCopy } from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';
 import { textAsText } from '../run/text-as-text.ts';
 import { isObject } from './refs.ts';
@@ -38,7 +38,7 @@ interface Diff {
  * What the worktree holds now against the commit `base`: committed, staged, unstaged and untracked alike, but not
  * ignored files. Changes nothing, not even the index.
  */
-export const diff = (git: Runner, worktree: Worktree, base: string): Promise<Diff> =>
+export const worktreeChanges = (git: Runner, worktree: Worktree, base: string): Promise<Diff> =>
   against(git, worktree, base, (commit) =>
     onListedCopy(git, worktree, async (run, listed) => {
       const left_out = await takeIn(run, worktree, listed);
@@ -126,7 +126,7 @@ const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 const takeIn = async (
   run: RunOnCopy,
   worktree: Worktree,
-  { untracked, unmerged }: Listed,
+  { untracked, unmerged }: IndexListing,
 ): Promise<string[]> => {
   const large = await Promise.all(untracked.map((path) => isLeft(worktree, path)));
   const left = new Set(untracked.filter((_, at) => large[at]));

@@ -1,4 +1,4 @@
-import type { Place, Runner } from '../run/git.ts';
+import type { GitPlace, Runner } from '../run/git.ts';
 
 /** What git's configuration says of remotes. */
 export interface RemoteSettings {
@@ -22,7 +22,7 @@ export interface ConfiguredRemote {
 }
 
 /** Reads the remotes of a repository, and asks nobody. */
-export const remoteSettings = async (git: Runner, place: Place): Promise<RemoteSettings> => {
+export const remoteSettings = async (git: Runner, place: GitPlace): Promise<RemoteSettings> => {
   const { stdout } = await git.run(place, ['config', '--list', '-z'], { read: true });
   return remotesIn(stdout.toString('utf8'));
 };

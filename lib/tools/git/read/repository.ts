@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../../errors.ts';
 import { GitError } from '../run/error.ts';
-import type { Checkout, Place, Runner } from '../run/git.ts';
+import type { Checkout, GitPlace, Runner } from '../run/git.ts';
 
 export interface Repository extends Checkout {
   /** The main or linked working directory; the git directory itself where it is bare. */
@@ -34,13 +34,13 @@ export const findRepository = async (
 };
 
 /** The commit that HEAD names, or undefined where nothing was committed yet. */
-export const headCommit = (git: Runner, place: Place): Promise<string | undefined> =>
+export const headCommit = (git: Runner, place: GitPlace): Promise<string | undefined> =>
   commitOf(git, place, 'HEAD');
 
 /** The commit that a branch, tag or id names, or undefined. */
 export const commitOf = async (
   git: Runner,
-  place: Place,
+  place: GitPlace,
   name: string,
 ): Promise<string | undefined> => {
   if (name === '' || name.includes('\0')) return undefined;
@@ -52,7 +52,7 @@ export const commitOf = async (
 /** The same for several names, in their order, with one look. A name that no line can hold names nothing. */
 export const commitsOf = async (
   git: Runner,
-  place: Place,
+  place: GitPlace,
   names: readonly string[],
 ): Promise<(string | undefined)[]> => {
   const asked = names.map((name) => (/[\n\0]/.test(name) ? '' : name));
@@ -64,13 +64,13 @@ export const commitsOf = async (
 };
 
 /** The branch that is checked out, without `refs/heads/`; undefined when HEAD is detached. */
-export const currentBranch = async (git: Runner, place: Place): Promise<string | undefined> =>
+export const currentBranch = async (git: Runner, place: GitPlace): Promise<string | undefined> =>
   shortName(await symbolicRef(git, place, 'HEAD'), 'refs/heads/');
 
 /** The full ref that a symbolic ref names, or undefined. */
 export const symbolicRef = async (
   git: Runner,
-  place: Place,
+  place: GitPlace,
   name: string,
 ): Promise<string | undefined> => {
   const { code, stdout } = await git.run(place, ['symbolic-ref', '--quiet', name], {
@@ -131,7 +131,7 @@ async function* usual(git: Runner, repository: Repository): AsyncGenerator<strin
   yield 'HEAD';
 }
 
-export const branchExists = async (git: Runner, place: Place, branch: string): Promise<boolean> =>
+export const branchExists = async (git: Runner, place: GitPlace, branch: string): Promise<boolean> =>
   (await checkBranchName(git, branch)) &&
   (await commitOf(git, place, `refs/heads/${branch}`)) !== undefined;
 

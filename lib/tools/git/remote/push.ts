@@ -1,12 +1,12 @@
 import { ServiceError } from '../../../errors.ts';
 import type { Checkout, Runner } from '../run/git.ts';
-import { type Asked, remoteCommit } from './remote.ts';
+import { type RemoteQuery, remoteCommit } from './remote.ts';
 import { refusedPush } from './remote-error.ts';
 import { talk } from './talk.ts';
 
 const PUSH_MS = 300_000;
 
-export interface Push extends Asked {
+export interface Push extends RemoteQuery {
   /** The full ref on the remote. */
   ref: string;
   commit: string;

@@ -6,7 +6,7 @@ import type { Checkout, Runner } from '../run/git.ts';
  * Where commits come from and go to. Without a password git asks the operator's own credential helpers, or ssh; a
  * repository's own are never run. A password is neither in an argument nor in an error.
  */
-export interface Address {
+export interface RemoteAddress {
   /** As git takes it, without user and password. */
   url: string;
   credentials?: Credentials;
@@ -23,7 +23,7 @@ export const addressOf = async (
   place: Checkout,
   name: string,
   direction: 'fetch' | 'push',
-): Promise<Address> => {
+): Promise<RemoteAddress> => {
   const push = direction === 'push' ? ['--push'] : [];
   const args = ['remote', 'get-url', ...push, '--', name];
   const { code, stdout } = await git.run(place, args, { read: true, ok: [0, 2, 128] });
@@ -36,7 +36,7 @@ export const addressOf = async (
 };
 
 /** What a text says: a URL, which may hold credentials, or a path, relative to the main checkout. */
-export const addressFrom = (text: string, { common_dir }: Checkout): Address => {
+export const addressFrom = (text: string, { common_dir }: Checkout): RemoteAddress => {
   const main = basename(common_dir) === '.git' ? dirname(common_dir) : common_dir;
   if (!/^[^/]*:/.test(text)) return { url: resolve(main, text) };
   const [, scheme, login, rest] = /^(https?:\/\/)([^/]*)@(.*)$/s.exec(text) ?? [];

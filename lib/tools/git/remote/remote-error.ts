@@ -1,10 +1,10 @@
 import { type ErrorCode, ServiceError } from '../../../errors.ts';
 import { firstLines, GitError, gitProblem, redacted } from '../run/error.ts';
 import type { GitResult } from '../run/git.ts';
-import type { Address } from './remote-address.ts';
+import type { RemoteAddress } from './remote-address.ts';
 
 /** What the caller of the API is told about a command that talked to a remote. Names the URL without credentials. */
-export const remoteProblem = (error: unknown, { url: from, credentials }: Address): unknown => {
+export const remoteProblem = (error: unknown, { url: from, credentials }: RemoteAddress): unknown => {
   const cause = error instanceof ServiceError ? error.cause : undefined;
   if (!(cause instanceof GitError)) return error;
   const url = redacted(from);
@@ -105,7 +105,7 @@ const KNOWN: readonly Known[] = [
 
 /** What the caller is told of a push that the remote, or git before it asked, refused; or whose connection broke. */
 export const refusedPush = (
-  { code, stdout, stderr, address }: GitResult & { address: Address },
+  { code, stdout, stderr, address }: GitResult & { address: RemoteAddress },
   ref: string,
 ): unknown => {
   const cause = new GitError({ args: ['push'], failure: 'failed', exit_code: code, stderr });

@@ -1,4 +1,4 @@
-import type { Checkout, Place, Runner } from '../run/git.ts';
+import type { Checkout, GitPlace, Runner } from '../run/git.ts';
 import { type Remote, talk } from './talk.ts';
 
 /** How long a remote may take to answer a question, and to send what is new on a branch. */
@@ -11,7 +11,7 @@ const FETCH_MS = 120_000;
  */
 export const pushRemote = async (
   git: Runner,
-  place: Place,
+  place: GitPlace,
   branch: string,
 ): Promise<string | undefined> => {
   const { stdout } = await git.run(place, ['remote'], { read: true });
@@ -25,7 +25,7 @@ export const pushRemote = async (
   return named.find((name) => name !== undefined && remotes.includes(name));
 };
 
-const setting = async (git: Runner, place: Place, key: string): Promise<string | undefined> => {
+const setting = async (git: Runner, place: GitPlace, key: string): Promise<string | undefined> => {
   const { code, stdout } = await git.run(place, ['config', '--get', key], {
     read: true,
     ok: [0, 1],
@@ -33,7 +33,7 @@ const setting = async (git: Runner, place: Place, key: string): Promise<string |
   return code === 0 ? stdout.toString('utf8').trimEnd() : undefined;
 };
 
-export interface Asked {
+export interface RemoteQuery {
   remote: Remote;
   /** Of one command, in milliseconds. */
   timeout_ms?: number;
@@ -43,7 +43,7 @@ export interface Asked {
 export const remoteRefs = async (
   git: Runner,
   place: Checkout,
-  { remote, timeout_ms = ASK_MS }: Asked,
+  { remote, timeout_ms = ASK_MS }: RemoteQuery,
   patterns: readonly string[] = [],
 ): Promise<Map<string, string>> => {
   const args = ['ls-remote', '--quiet'];
@@ -61,7 +61,7 @@ export const remoteRefs = async (
 export const remoteCommit = async (
   git: Runner,
   place: Checkout,
-  { ref, ...asked }: Asked & { ref: string },
+  { ref, ...asked }: RemoteQuery & { ref: string },
 ): Promise<string | null> => (await remoteRefs(git, place, asked, [ref])).get(ref) ?? null;
 
 /**
@@ -71,7 +71,7 @@ export const remoteCommit = async (
 export const fetchInto = async (
   git: Runner,
   place: Checkout,
-  { remote, branch, into, timeout_ms = FETCH_MS }: Asked & { branch: string; into: string },
+  { remote, branch, into, timeout_ms = FETCH_MS }: RemoteQuery & { branch: string; into: string },
 ): Promise<void> => {
   const only = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'];
   const args = ['fetch', '--quiet', '--no-auto-maintenance', ...only];

@@ -1,10 +1,10 @@
 import type { Checkout, GitResult, Runner, RunOptions } from '../run/git.ts';
 import type { Setting } from '../run/settings.ts';
-import { type Address, addressOf, type Credentials } from './remote-address.ts';
+import { type RemoteAddress, addressOf, type Credentials } from './remote-address.ts';
 import { remoteProblem } from './remote-error.ts';
 
 /** A remote by its name in the repository's configuration, or by its address. */
-export type Remote = string | Address;
+export type Remote = string | RemoteAddress;
 
 interface Question {
   remote: Remote;
@@ -24,7 +24,7 @@ export const talk = async (
   git: Runner,
   place: Checkout,
   { remote, args, refs, timeout_ms }: Question,
-): Promise<GitResult & { address: Address }> => {
+): Promise<GitResult & { address: RemoteAddress }> => {
   const isPush = args[0] === 'push';
   const address =
     typeof remote === 'string'
@@ -64,7 +64,7 @@ const PATIENCE: readonly Setting[] = [
 
 // Told by the environment: an argument can be read by everybody on the machine. Only for this server, not for one
 // that it leads on to.
-const login = ({ url, credentials }: Address): Setting[] => {
+const login = ({ url, credentials }: RemoteAddress): Setting[] => {
   const [origin] = /^https?:\/\/[^/]+/.exec(url) ?? [];
   if (credentials === undefined || origin === undefined) return [];
   if (credentials.password === undefined)

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
-import type { Checkout, GitResult, Place, RunOptions } from './git.ts';
+import type { Checkout, GitResult, GitPlace, RunOptions } from './git.ts';
 import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './settings.ts';
 import { readPlain, settingsText } from './settings-files.ts';
 
@@ -17,7 +17,7 @@ const RETRY_FOR_MS = 5000;
 interface Command {
   program: string | undefined;
   env: Environment;
-  place: Place;
+  place: GitPlace;
   args: readonly string[];
   options: RunOptions;
 }
@@ -26,7 +26,7 @@ interface Command {
  * Runs one command of git. A lock of somebody else's git goes away by itself or not at all: it is waited for, 5 s at
  * most, and never deleted.
  */
-export const attempt = async (command: Command): Promise<GitResult> => {
+export const runGitCommand = async (command: Command): Promise<GitResult> => {
   const started = performance.now();
   let wait = FIRST_RETRY_MS;
   for (;;) {
@@ -122,7 +122,7 @@ const sharesRefs = ({ git_dir, common_dir }: Checkout): boolean => {
 };
 
 // The `.git` file of a worktree is an agent's to edit: told outright where all is, git does not read it.
-const partsOf = (place: Place): Environment => {
+const partsOf = (place: GitPlace): Environment => {
   if (typeof place === 'string') return {};
   const common = place.common_dir === place.git_dir ? {} : { GIT_COMMON_DIR: place.common_dir };
   const parts = { GIT_DIR: place.git_dir, ...common };

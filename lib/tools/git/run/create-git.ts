@@ -2,15 +2,15 @@ import { lockOn } from '../../../../base/locks.ts';
 import { createTurns } from '../../../../base/turns.ts';
 import type { Environment } from '../../process/environment.ts';
 import { findProgram } from '../../process/find-program.ts';
-import { attempt } from './command.ts';
-import type { Git, Place, Run } from './git.ts';
+import { runGitCommand } from './command.ts';
+import type { Git, GitPlace, RunGit } from './git.ts';
 
 /** The one door to git. The program is looked up once, so that no PATH can change later what runs. */
 export const createGit = ({ env, login = {} }: { env: Environment; login?: Environment }): Git => {
   const program = findProgram('git', env);
   const turns = createTurns();
-  const now: Run = (place, args, options = {}) =>
-    attempt({ program, env: options.remote ? { ...env, ...login } : env, place, args, options });
+  const now: RunGit = (place, args, options = {}) =>
+    runGitCommand({ program, env: options.remote ? { ...env, ...login } : env, place, args, options });
   return {
     program,
     turn: (common_dir, work) => turns.take(lockOn.git(common_dir), () => work(now)),
@@ -21,7 +21,7 @@ export const createGit = ({ env, login = {} }: { env: Environment; login?: Envir
   };
 };
 
-const commonDirOf = async (run: Run, place: Place): Promise<string> => {
+const commonDirOf = async (run: RunGit, place: GitPlace): Promise<string> => {
   if (typeof place !== 'string') return place.common_dir;
   const args = ['rev-parse', '--path-format=absolute', '--git-common-dir'];
   const { code, stdout } = await run(place, args, { read: true, ok: [0, 128] });

@@ -1,5 +1,5 @@
 import type { Environment } from '../../process/environment.ts';
-import type { Input } from '../../process/execute.ts';
+import type { ProcessInput } from '../../process/execute.ts';
 import type { Setting } from './settings.ts';
 
 /** A repository or worktree by its parts, as recorded when it was made or found. git looks for nothing by itself. */
@@ -20,12 +20,12 @@ export interface Worktree extends Checkout {
 }
 
 /** A checkout, or a directory from which git finds the repository itself: only where no agent has been. */
-export type Place = string | Checkout;
+export type GitPlace = string | Checkout;
 
 export interface RunOptions {
   /** Takes no lock and waits for nobody; else the command waits its turn among the writes of the repository. */
   read?: boolean;
-  input?: Input;
+  input?: ProcessInput;
   timeout_ms?: number;
   max_bytes?: number;
   /** An open file that takes the output, however long; then `stdout` is empty. */
@@ -47,8 +47,8 @@ export interface GitResult {
   stderr: string;
 }
 
-export type Run = (
-  place: Place,
+export type RunGit = (
+  place: GitPlace,
   args: readonly string[],
   options?: RunOptions,
 ) => Promise<GitResult>;
@@ -56,14 +56,14 @@ export type Run = (
 /** What most functions need of git, inside a turn or outside of one. */
 export interface Runner {
   /** Runs one command. Throws a ServiceError whose cause is a GitError. */
-  run: Run;
+  run: RunGit;
 }
 
 export interface Git extends Runner {
   /** The program, absolute; undefined when git is not installed. */
   readonly program: string | undefined;
   /** Several commands as one write of the repository: nobody else's write comes in between. */
-  turn<T>(common_dir: string, work: (run: Run) => Promise<T>): Promise<T>;
+  turn<T>(common_dir: string, work: (run: RunGit) => Promise<T>): Promise<T>;
 }
 
 export interface WithGit {

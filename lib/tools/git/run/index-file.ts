@@ -22,7 +22,7 @@ export const onIndexCopy = async <T>(
   });
 
 /** What an index says of its worktree, names read as latin1. A repository inside of it ends with a slash. */
-export interface Listed {
+export interface IndexListing {
   untracked: readonly string[];
   unmerged: readonly string[];
 }
@@ -31,7 +31,7 @@ export interface Listed {
 export const onListedCopy = async <T>(
   git: Runner,
   worktree: Worktree,
-  work: (run: RunOnCopy, listed: Listed) => Promise<T>,
+  work: (run: RunOnCopy, listed: IndexListing) => Promise<T>,
 ): Promise<T> =>
   onCopy(git, worktree, async (run) => {
     const lines = await list(run, ['--cached', '--others', '--exclude-standard']);

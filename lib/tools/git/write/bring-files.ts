@@ -3,7 +3,7 @@ import { copyFile, lstat, mkdir } from 'node:fs/promises';
 import type { Checkout, Runner, Worktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-file.ts';
 
-export interface Brought {
+export interface BroughtFiles {
   copied: string[];
   /** Files, or globs, of which nothing was copied, each with the reason. */
   skipped: { path: string; reason: string }[];
@@ -16,10 +16,10 @@ export interface Brought {
 export const bringFiles = async (
   git: Runner,
   { from, to, globs }: { from: Checkout; to: Worktree; globs: readonly string[] },
-): Promise<Brought> => {
+): Promise<BroughtFiles> => {
   const { path } = from;
   const found = path === undefined ? [] : await findAll(git, { ...from, path }, globs);
-  const brought: Brought = {
+  const brought: BroughtFiles = {
     copied: [],
     skipped: globs
       .filter((glob) => !found.some((each) => each.glob === glob))

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Environment } from '../../process/environment.ts';
 import { headCommit } from '../read/repository.ts';
 import { DAEMON } from '../run/author.ts';
-import type { Run, Worktree } from '../run/git.ts';
+import type { RunGit, Worktree } from '../run/git.ts';
 import { type Changed, hasIdentity } from './commit.ts';
 
 interface OwnCommit {
@@ -20,7 +20,7 @@ interface OwnCommit {
  * stays, in a file that is committed here, too. No hook runs, nothing is signed.
  */
 export const commitOnly = async (
-  run: Run,
+  run: RunGit,
   repository: Worktree,
   { changed, message, scratch }: OwnCommit,
 ): Promise<void> => {
@@ -48,7 +48,7 @@ const MARK = 'refs/dossier/unaligned';
 
 /** Does what a daemon that died after a commit has left to do. */
 export const finishCommit = async (
-  run: Run,
+  run: RunGit,
   repository: Worktree,
   scratch: string,
 ): Promise<void> => {
@@ -73,7 +73,7 @@ const onOwnIndex = async <T>(
 };
 
 const treeOf = (
-  run: Run,
+  run: RunGit,
   repository: Worktree,
   { before, changed, scratch }: Omit<OwnCommit, 'message'> & { before: string | undefined },
 ): Promise<string> =>
@@ -87,7 +87,7 @@ const treeOf = (
 
 // Only named so far (git add -N): to git its content is none, and so another than the commit's.
 const forget = async (
-  run: Run,
+  run: RunGit,
   repository: Worktree,
   changed: readonly Changed[],
 ): Promise<void> => {
@@ -106,7 +106,7 @@ interface Made {
  * Brings the operator's index from a commit's parent to the commit. Git does all of it or nothing: where they have just
  * staged something of one file, the others are brought one by one.
  */
-const alignIndex = async (run: Run, repository: Worktree, made: Made): Promise<void> => {
+const alignIndex = async (run: RunGit, repository: Worktree, made: Made): Promise<void> => {
   const { commit } = made;
   const parent = await idOf(run, repository, `${commit}^`);
   const before = parent ?? (await treeWith(run, repository, made, []));
@@ -124,7 +124,7 @@ const alignIndex = async (run: Run, repository: Worktree, made: Made): Promise<v
 };
 
 const alignEach = async (
-  run: Run,
+  run: RunGit,
   repository: Worktree,
   made: Made,
   changes: readonly Change[],
@@ -138,7 +138,7 @@ const alignEach = async (
 
 // What is in neither, or the same in both, stays in the index as it is; so does what is already as it is to be.
 const move = async (
-  run: Run,
+  run: RunGit,
   repository: Worktree,
   before: string,
   after: string,
@@ -146,7 +146,7 @@ const move = async (
   (await run(repository, ['read-tree', '-m', '-i', before, after], { ok: [0, 128] })).code === 0;
 
 const treeWith = (
-  run: Run,
+  run: RunGit,
   repository: Worktree,
   { scratch }: Made,
   lines: readonly string[],
@@ -164,7 +164,7 @@ interface Change {
   is: string[];
 }
 
-const changesOf = async (run: Run, repository: Worktree, commit: string): Promise<Change[]> => {
+const changesOf = async (run: RunGit, repository: Worktree, commit: string): Promise<Change[]> => {
   const args = ['diff-tree', '--root', '--no-commit-id', '--no-renames', '-r', '-z', commit];
   const fields = textOf(await run(repository, args, { read: true })).split('\0');
   return fields.flatMap((field, at) => {
@@ -179,7 +179,7 @@ const changesOf = async (run: Run, repository: Worktree, commit: string): Promis
 
 const textOf = ({ stdout }: { stdout: Buffer }): string => stdout.toString('utf8').trimEnd();
 
-const idOf = async (run: Run, repository: Worktree, name: string): Promise<string | undefined> => {
+const idOf = async (run: RunGit, repository: Worktree, name: string): Promise<string | undefined> => {
   const args = ['rev-parse', '--verify', '--quiet', name];
   return textOf(await run(repository, args, { read: true, ok: [0, 1] })) || undefined;
 };

@@ -4,10 +4,10 @@ import type { Environment } from '../../process/environment.ts';
 import { findRepository } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { DAEMON } from '../run/author.ts';
-import type { Place, Run, Runner, Worktree } from '../run/git.ts';
+import type { GitPlace, RunGit, Runner, Worktree } from '../run/git.ts';
 
 /** Whether git has been told who commits: it would guess, or refuse, otherwise. */
-export const hasIdentity = async (git: Runner, place: Place): Promise<boolean> => {
+export const hasIdentity = async (git: Runner, place: GitPlace): Promise<boolean> => {
   const args = ['config', '--get-regexp', '^user\\.(name|email)$'];
   const { stdout } = await git.run(place, args, { read: true, ok: [0, 1] });
   const told = stdout.toString('utf8').split('\n').filter(Boolean);
@@ -15,19 +15,19 @@ export const hasIdentity = async (git: Runner, place: Place): Promise<boolean> =
 };
 
 /** What a command that commits for the operator is told besides: who does, where git does not know. */
-export const committer = async (git: Runner, place: Place): Promise<Environment> => {
+export const committer = async (git: Runner, place: GitPlace): Promise<Environment> => {
   if (await hasIdentity(git, place)) return {};
   return Object.fromEntries(Object.entries(DAEMON).filter(([name]) => name.includes('COMMITTER')));
 };
 
-export interface Home {
+export interface CommitPlace {
   repository: Worktree;
   /** The directory that was asked about, from the top of the repository: empty, or with a slash at its end. */
   prefix: string;
 }
 
 /** The repository with working files that a directory is in, or undefined. */
-export const homeOf = async (git: Runner, directory: string): Promise<Home | undefined> => {
+export const homeOf = async (git: Runner, directory: string): Promise<CommitPlace | undefined> => {
   const found = await findRepository(git, directory);
   if (found === undefined || found.bare) return undefined;
   const { stdout } = await git.run(directory, ['rev-parse', '--show-prefix'], { read: true });
@@ -53,7 +53,7 @@ interface Uncommitted {
 
 /** What differs from the last commit below these paths, which begin at the top. Nothing that is ignored. */
 export const uncommitted = async (
-  run: Run,
+  run: RunGit,
   repository: Worktree,
   paths: readonly string[],
 ): Promise<Uncommitted> => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { processesOf, sweep } from '../../process/process-tree.ts';
+import { processesOf, killRun } from '../../process/process-tree.ts';
 import { RUN_VARIABLE } from '../../process/processes.ts';
 import { headCommit } from '../read/repository.ts';
 import type { Git, Runner, Worktree } from '../run/git.ts';
@@ -113,7 +113,7 @@ export const awaitRebase = async (marker: string): Promise<void> => {
   const end = performance.now() + PATIENCE_MS;
   while ((await processesOf(marker)).length > 0) {
     if (performance.now() > end) {
-      await sweep(marker);
+      await killRun(marker);
       return;
     }
     await delay(LOOK_AGAIN_MS);

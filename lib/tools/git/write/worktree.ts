@@ -6,7 +6,7 @@ import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
 import { status } from '../read/status.ts';
 import { isRefusal } from '../run/error.ts';
-import type { Checkout, Git, Run, Runner, Worktree } from '../run/git.ts';
+import type { Checkout, Git, RunGit, Runner, Worktree } from '../run/git.ts';
 
 export interface NewWorktree {
   repository: Checkout;
@@ -42,7 +42,7 @@ export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<AddedW
 };
 
 // Mostly all is new, and git itself refuses what is not: only then somebody has to look why.
-const add = async (run: Run, wanted: NewWorktree): Promise<boolean> => {
+const add = async (run: RunGit, wanted: NewWorktree): Promise<boolean> => {
   const { repository, branch, base } = wanted;
   if (isObject(base) && (await addNew(run, wanted))) return true;
   const [start, known] = await commitsOf({ run }, repository, [base, `refs/heads/${branch}`]);
@@ -57,7 +57,7 @@ const add = async (run: Run, wanted: NewWorktree): Promise<boolean> => {
   return known === undefined;
 };
 
-const addNew = async (run: Run, wanted: NewWorktree): Promise<boolean> => {
+const addNew = async (run: RunGit, wanted: NewWorktree): Promise<boolean> => {
   try {
     await addOn(run, wanted, wanted.base);
     return true;
@@ -69,7 +69,7 @@ const addNew = async (run: Run, wanted: NewWorktree): Promise<boolean> => {
 
 // On a new branch from `start`, or without one on the branch as it is.
 const addOn = async (
-  run: Run,
+  run: RunGit,
   { repository, path, branch, reason }: NewWorktree,
   start: string | undefined,
 ): Promise<void> => {
@@ -94,7 +94,7 @@ const retried = async <T>(work: () => Promise<T>): Promise<T> => {
 const PRUNED = /\/worktrees\/[^/]+\/\w+'?.*No such file or directory/;
 
 const forgetDeleted = async (
-  run: Run,
+  run: RunGit,
   { repository, path, branch, reason }: NewWorktree,
 ): Promise<void> => {
   for (const entry of await listed(run, repository)) {
@@ -123,7 +123,7 @@ interface ListedWorktree {
 export const listWorktrees = (git: Runner, repository: Checkout): Promise<ListedWorktree[]> =>
   listed(git.run, repository);
 
-const listed = async (run: Run, repository: Checkout): Promise<ListedWorktree[]> => {
+const listed = async (run: RunGit, repository: Checkout): Promise<ListedWorktree[]> => {
   const { stdout } = await run(repository, ['worktree', 'list', '--porcelain', '-z'], {
     read: true,
   });
@@ -151,7 +151,7 @@ const parseListed = (block: string): ListedWorktree => {
  * Removes a worktree; its branch and commits stay. Without `force` one with uncommitted files, a rebase or checked
  * out submodules is refused (409 work_would_be_lost). One that was tampered with is refused in any case.
  */
-export const removeWorktree = async (
+export const removeLinkedWorktree = async (
   git: Git,
   worktree: Worktree,
   options: { force: boolean },
@@ -197,7 +197,7 @@ const refuseTampered = async (worktree: Worktree): Promise<void> => {
   );
 };
 
-const refuseLoss = async (run: Run, worktree: Worktree): Promise<void> => {
+const refuseLoss = async (run: RunGit, worktree: Worktree): Promise<void> => {
   const { files, rebase_in_progress, has_submodules } = await status({ run }, worktree);
   const why = [
     files.length > 0 ? `${files.length} uncommitted files` : '',

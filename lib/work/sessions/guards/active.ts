@@ -1,5 +1,5 @@
 import { isEnded } from '../../../../store/records/session.ts';
-import { type KeptSession, listSessions } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { ServiceError } from '../../../errors.ts';
 import { getCase } from '../../cases/read.ts';
@@ -10,10 +10,10 @@ import { decided } from './decide.ts';
  * The session that holds the lock, or the oldest that has not ended. 422 when there is none, or only one that another
  * machine runs.
  */
-export const activeSession = async ({ store }: WithStore, caseId: string): Promise<KeptSession> => {
+export const activeSession = async ({ store }: WithStore, caseId: string): Promise<StoredSession> => {
   await getCase(store, caseId);
   await decided(store, caseId);
-  const open = (listSessions(store, caseId) ?? []).filter(
+  const open = (sessionsOf(store, caseId) ?? []).filter(
     ({ session }) => !isEnded(session.status),
   );
   const ours = open.filter(({ session }) => session.elsewhere !== true);

@@ -1,7 +1,7 @@
 import { StoreError } from '../../../../store/errors.ts';
 import { readApproved } from '../../../../store/sessions/approved.ts';
 import { readPlan } from '../../../../store/sessions/session-texts.ts';
-import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { ServiceError } from '../../../errors.ts';
 
@@ -9,7 +9,7 @@ import { ServiceError } from '../../../errors.ts';
  * The text that runs: approved.md, if it is what was approved. Throws `approval_mismatch` when it is not. A session that an
  * older version approved has no such file, and plan.md must be what it was then, else `plan_changed`.
  */
-export const approvedPlan = (store: Store, kept: KeptSession): string => {
+export const approvedPlan = (store: Store, kept: StoredSession): string => {
   const { approved_sha256, plan_sha256 } = kept.session;
   const dir = whereIs(store, kept);
   if (approved_sha256 === null) {

@@ -1,6 +1,6 @@
 import { lockOn } from '../../../../base/locks.ts';
 import {
-  type KeptSession,
+  type StoredSession,
   type SessionRule,
   updateSession,
 } from '../../../../store/sessions/sessions.ts';
@@ -8,7 +8,7 @@ import type { Store, WithStore } from '../../../../store/store.ts';
 import type { WithEngine } from '../live/engine.ts';
 import { refuseElsewhere } from '../rules/elsewhere.ts';
 import { interrupt } from '../rules/rules.ts';
-import { settle } from './settle.ts';
+import { finalize } from './settle.ts';
 
 /**
  * Changes a session and does all that follows, as one step for whoever reads: nobody sees a session that has ended
@@ -19,7 +19,7 @@ export const decide = (
   caseId: string,
   id: string,
   rule: SessionRule,
-): Promise<KeptSession | undefined> => decideWith(service, caseId, id, async () => rule);
+): Promise<StoredSession | undefined> => decideWith(service, caseId, id, async () => rule);
 
 /** The same for a rule that is made, with what it needs on disk, in the turn of the decision: nobody decides between. */
 export const decideWith = (
@@ -27,11 +27,11 @@ export const decideWith = (
   caseId: string,
   id: string,
   make: () => Promise<SessionRule>,
-): Promise<KeptSession | undefined> =>
+): Promise<StoredSession | undefined> =>
   service.store.turns.take(lockOn.decision(caseId), async () => {
     const kept = await updateSession(service.store, caseId, id, ofOurs(await make()));
     if (kept === undefined) return undefined;
-    await settle(service, kept).catch((error: unknown) => holdBack(service, kept, error));
+    await finalize(service, kept).catch((error: unknown) => holdBack(service, kept, error));
     return kept;
   });
 
@@ -45,7 +45,7 @@ const ofOurs =
 // What does not run must not look as if it did: whoever wanted it to run is told the error, and resumes it later.
 const holdBack = async (
   { store, engine }: WithEngine & WithStore,
-  { session }: KeptSession,
+  { session }: StoredSession,
   error: unknown,
 ): Promise<never> => {
   const { case_id, id } = session;

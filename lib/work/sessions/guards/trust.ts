@@ -1,7 +1,7 @@
 import { readCase } from '../../../../store/cases.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import { wantsSetup } from '../../../code/worktrees/setup/setup.ts';
@@ -36,7 +36,7 @@ export const needTrustOf = async (
 /** Whether a session that waits for its turn waits for the operator's word, too; that is told once in its stream. */
 export const isUntrusted = async (
   service: WithConfig & WithEngine & WithLog & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
 ): Promise<boolean> => {
   const { id } = kept.session;
   const { untrusted } = service.engine;

@@ -1,6 +1,6 @@
 import type { QuestionAnswer } from '../../../../store/records/question.ts';
 import type { Session } from '../../../../store/records/session.ts';
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import type { Engine, WithEngine } from '../live/engine.ts';
@@ -28,7 +28,7 @@ export const answerQuestion = async (
 
 const wasAsked = async (
   engine: Engine,
-  kept: KeptSession,
+  kept: StoredSession,
   question_id: string,
 ): Promise<boolean> => {
   for await (const events of engine.transcript(kept).soFar(0))

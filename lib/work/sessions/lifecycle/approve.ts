@@ -3,7 +3,7 @@ import type { Session } from '../../../../store/records/session.ts';
 import { keepApproved } from '../../../../store/sessions/approved.ts';
 import { planWaits, readPlan } from '../../../../store/sessions/session-texts.ts';
 import {
-  type KeptSession,
+  type StoredSession,
   readSession,
   type SessionRule,
 } from '../../../../store/sessions/sessions.ts';
@@ -48,7 +48,7 @@ export const approvePlan = async (
 // The same rule before anything is written and on what was written: in between somebody may have saved plan.md.
 const ruleFor = async (
   store: Store,
-  kept: KeptSession,
+  kept: StoredSession,
   yes: Omit<Approval, 'plan'>,
 ): Promise<SessionRule> => {
   const { case_id, id } = kept.session;
@@ -67,7 +67,7 @@ const ruleFor = async (
 };
 
 // Who edited plan.md by hand means that text: the one before it runs only for who names it.
-const refuseWaiting = (store: Store, { dir, session }: KeptSession): void => {
+const refuseWaiting = (store: Store, { dir, session }: StoredSession): void => {
   if (session.status !== 'plan_ready' || !planWaits(store, dir)) return;
   const plan_sha256 = readPlan(store, dir)?.sha256;
   throw new ServiceError(

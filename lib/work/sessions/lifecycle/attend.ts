@@ -1,7 +1,7 @@
 import { lockOn } from '../../../../base/locks.ts';
 import { forgetRun, readSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { settle } from '../guards/settle.ts';
+import { finalize } from '../guards/settle.ts';
 import type { WithEngine } from '../live/engine.ts';
 import { stopLive } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
@@ -11,7 +11,7 @@ import { wakeQueue } from './launch.ts';
  * Keeps an eye on Work items for their sessions. One that is gone takes its run with it; one that was mended, unblocked
  * or opened again lets its sessions go on with what could not be done before, and so does the operator's trust.
  */
-export const attendSessions = (service: SessionNeeds): void => {
+export const followCases = (service: SessionNeeds): void => {
   const { store, engine, log } = service;
   service.trusted.add(() => {
     wakeQueue(service).catch((error: unknown) =>
@@ -44,7 +44,7 @@ const goOn = async (service: SessionNeeds, caseId: string, ids: string[]): Promi
   await store.turns.take(lockOn.decision(caseId), async () => {
     for (const id of ids) {
       const kept = engine.live.has(id) ? undefined : readSession(store, caseId, id);
-      if (kept !== undefined && !engine.closing) await settle(service, kept);
+      if (kept !== undefined && !engine.closing) await finalize(service, kept);
     }
   });
   if (ids.some((id) => store.journal.runs.get(id)?.status === 'queued')) await wakeQueue(service);

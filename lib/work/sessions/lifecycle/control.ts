@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../../../store/records/session.ts';
-import { listSessions, readSession } from '../../../../store/sessions/sessions.ts';
+import { sessionsOf, readSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
@@ -44,7 +44,7 @@ export const endQueued = async (
   caseId: string,
   type: string,
 ): Promise<void> => {
-  for (const kept of listSessions(service.store, caseId) ?? []) {
+  for (const kept of sessionsOf(service.store, caseId) ?? []) {
     const { session } = kept;
     if (session.type !== type || session.status !== 'queued' || session.elsewhere === true)
       continue;

@@ -2,11 +2,11 @@ import { readCase } from '../../../../store/cases.ts';
 import { newId } from '../../../../store/new-id.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
-import { createSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
+import { insertSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import type { Choice } from '../../../agents/choice.ts';
+import type { ModelChoice } from '../../../agents/choice.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
-import { repositoryOf } from '../../../code/projects/project.ts';
+import { projectRepository } from '../../../code/projects/project.ts';
 import { repositoryFor } from '../../../code/projects/repository.ts';
 import { refuseSession } from '../../../code/rebase/under-way.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
@@ -23,7 +23,7 @@ import type { SessionNeeds } from '../live/needs.ts';
 import { chosenFor } from '../rules/choice.ts';
 import { begin } from './launch.ts';
 
-export interface NewSession extends Choice {
+export interface NewSession extends ModelChoice {
   type: string;
   provider?: string;
   /** The id that it is to have. */
@@ -88,7 +88,7 @@ const checkFollows = async (store: Store, caseId: string, reopen: boolean): Prom
 };
 
 const checkRepository = (service: WithConfig & WithStore, project: string): void => {
-  if (repositoryOf(service, project) !== undefined) return;
+  if (projectRepository(service, project) !== undefined) return;
   throw new ServiceError(
     'no_repository',
     `The project ${project} has no git repository. Start the daemon with --repo DIR, or name it under projects in workspace.md.`,

@@ -1,4 +1,4 @@
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { Engine } from '../live/engine.ts';
 import { type ToldCall, toldBy } from '../live/told.ts';
@@ -12,7 +12,7 @@ export type From = 'again' | 'next';
  */
 export const blockToSkip = async (
   engine: Engine,
-  kept: KeptSession,
+  kept: StoredSession,
   from: From | undefined,
 ): Promise<ToldCall | undefined> => {
   const block = await interruptedBlock(engine, kept);
@@ -28,7 +28,7 @@ export const blockToSkip = async (
 // The last one that was begun, unless it ended by itself: blocks run one by one.
 const interruptedBlock = async (
   engine: Engine,
-  kept: KeptSession,
+  kept: StoredSession,
 ): Promise<ToldCall | undefined> => {
   const { mode, provider, status } = kept.session;
   if (mode !== 'work' || provider !== 'runbook' || status !== 'paused') return undefined;
@@ -44,7 +44,7 @@ const choiceNeeded = ({ id, title }: ToldCall): ServiceError =>
   );
 
 /** Tells that the operator leaves a block as it is: whoever goes on with the session does, too. */
-export const tellSkipped = (engine: Engine, kept: KeptSession, block: ToldCall): void => {
+export const tellSkipped = (engine: Engine, kept: StoredSession, block: ToldCall): void => {
   const transcript = engine.transcript(kept);
   transcript.append('block_skipped', { tool_call_id: block.id, title: block.title });
   transcript.sync();

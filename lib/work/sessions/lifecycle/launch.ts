@@ -7,8 +7,8 @@ import type { LockMatter } from '../../../../store/records/lock.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { acquireLock, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
 import {
-  type KeptSession,
-  listSessions,
+  type StoredSession,
+  sessionsOf,
   readSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
@@ -18,7 +18,7 @@ import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { sweep } from '../../../tools/process/process-tree.ts';
+import { killRun } from '../../../tools/process/process-tree.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
 import { decide } from '../guards/decide.ts';
@@ -32,7 +32,7 @@ import { refuseElsewhere } from '../rules/elsewhere.ts';
 import { startPlanning } from '../rules/rules.ts';
 import { endFailed } from '../turns/end.ts';
 import { planTurn } from '../turns/plan-turn.ts';
-import { type Work, workTurn } from '../turns/work-turn.ts';
+import { type WorkTurn, workTurn } from '../turns/work-turn.ts';
 
 /** Starts what waits and may start: per Work item first come first served, over all at most `max_sessions` at once. */
 export const wakeQueue = async (service: SessionNeeds): Promise<void> => {
@@ -96,7 +96,7 @@ const releaseUnlessBegun = async (store: Store, caseId: string, id: string): Pro
  */
 export const holdingLock = async <T>(
   service: WithConfig & WithStore,
-  { session }: KeptSession,
+  { session }: StoredSession,
   work: () => Promise<T>,
 ): Promise<T> => {
   const { id, case_id, status } = session;
@@ -116,7 +116,7 @@ export const holdingLock = async <T>(
 const isNext = (service: WithEngine & WithStore, caseId: string, id: string): boolean => {
   const { store, engine } = service;
   if (readLock(store, caseId)?.locked !== false || isLive(engine, caseId)) return false;
-  const first = (listSessions(store, caseId) ?? []).find(
+  const first = (sessionsOf(store, caseId) ?? []).find(
     ({ session }) =>
       session.status === 'queued' &&
       store.journal.runs.has(session.id) &&
@@ -126,16 +126,16 @@ const isNext = (service: WithEngine & WithStore, caseId: string, id: string): bo
 };
 
 /** Executes the approved plan. Only approve and resume come here, with a session that is in Work mode already. */
-export const goToWork = (service: SessionNeeds, kept: KeptSession, work: Work): void =>
+export const goToWork = (service: SessionNeeds, kept: StoredSession, work: WorkTurn): void =>
   apart(() => go(service, kept, (current) => workTurn(service, current, work)));
 
-export const goToPlan = (service: SessionNeeds, kept: KeptSession): void =>
+export const goToPlan = (service: SessionNeeds, kept: StoredSession): void =>
   apart(() => go(service, kept, (current) => planTurn(service, current)));
 
 const go = (
   service: SessionNeeds,
-  kept: KeptSession,
-  turn: (kept: KeptSession) => Promise<void>,
+  kept: StoredSession,
+  turn: (kept: StoredSession) => Promise<void>,
 ): void => {
   const { id: session_id, case_id } = kept.session;
   const { run_marker = session_id } = kept.matter;
@@ -155,13 +155,13 @@ const go = (
 // git failed, the disk is full: the session fails with that sentence; what the daemon got wrong goes to the log, too.
 const giveUp = async (
   service: WithEngine & WithGit & WithLog & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
   error: unknown,
 ): Promise<void> => {
   service.log.error({ err: error, session_id: kept.session.id }, 'A session failed');
   const { run_marker } = kept.matter;
   if (run_marker !== undefined)
-    await sweep(run_marker, tracesOf(service.store, kept.session.case_id));
+    await killRun(run_marker, tracesOf(service.store, kept.session.case_id));
   if (service.engine.closing) return;
   if (readSession(service.store, kept.session.case_id, kept.session.id) === undefined) return;
   const turn = service.engine.live.get(kept.session.id)?.result;

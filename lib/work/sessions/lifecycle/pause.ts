@@ -1,5 +1,5 @@
 import type { Session } from '../../../../store/records/session.ts';
-import { type KeptSession, readSession } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { rebaseUnderWay } from '../../../code/rebase/under-way.ts';
 import { notFound } from '../../../errors.ts';
@@ -38,7 +38,7 @@ const keepPaused = async (
   service: WithEngine & WithGit & WithStore,
   { case_id, id }: Session,
   live: LiveRun | undefined,
-): Promise<KeptSession> => {
+): Promise<StoredSession> => {
   const stopped = readSession(service.store, case_id, id);
   if (stopped === undefined) throw notFound('session', id);
   const turn = live?.result;

@@ -4,8 +4,8 @@ import { isEnded, type Session, type Usage } from '../../../../store/records/ses
 import { readApproved } from '../../../../store/sessions/approved.ts';
 import { readDiff, readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import {
-  type KeptSession,
-  listSessions as keptSessions,
+  type StoredSession,
+  sessionsOf as keptSessions,
   readSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
@@ -14,7 +14,7 @@ import { addUsage } from '../../../agents/usage.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import { decided } from '../guards/decide.ts';
 import type { Engine, WithEngine } from '../live/engine.ts';
-import { wordsOf } from '../live/told-asked.ts';
+import { requestWords } from '../live/told-asked.ts';
 
 export const listSessions = async (
   service: WithEngine & WithStore,
@@ -40,7 +40,7 @@ export const withWaiting = (engine: Engine, session: Session): Session => {
   const [asked] = stopping === true ? [] : (asking?.values() ?? []);
   if (asked !== undefined) {
     const { since } = asked;
-    return { ...session, waiting: { for: 'operator', since, message: wordsOf(asked) } };
+    return { ...session, waiting: { for: 'operator', since, message: requestWords(asked) } };
   }
   if (waiting === undefined) return session;
   const { stderr, message, ...rest } = waiting;
@@ -53,7 +53,7 @@ export const keptSession = async (
   service: WithEngine & WithStore,
   caseId: string,
   id: string,
-): Promise<KeptSession> => {
+): Promise<StoredSession> => {
   const { store } = service;
   await decided(service.store, caseId);
   if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);

@@ -1,7 +1,7 @@
 import { isEnded } from '../../../../store/records/session.ts';
 import {
   forgetRun,
-  type KeptSession,
+  type StoredSession,
   readSession,
   type SessionRule,
 } from '../../../../store/sessions/sessions.ts';
@@ -12,27 +12,27 @@ import { findWorktree, tracesOf } from '../../../code/worktrees/read.ts';
 import type { WithLog } from '../../../log.ts';
 import { sweepStates } from '../../../sandbox/state/open.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
-import { sweep } from '../../../tools/process/process-tree.ts';
+import { killRun } from '../../../tools/process/process-tree.ts';
 import { decide } from '../guards/decide.ts';
 import { lostWork } from '../guards/lost-work.ts';
-import { settle } from '../guards/settle.ts';
+import { finalize } from '../guards/settle.ts';
 import type { Engine, WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { untoldTurn } from '../live/untold-turn.ts';
-import { fail, INTERRUPTED, interrupt, isRunning, type TurnEnd } from '../rules/rules.ts';
+import { fail, INTERRUPTED, interrupt, isRunning, type RememberedTurn } from '../rules/rules.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { wakeQueue } from './launch.ts';
-import { takeUpLocked } from './take-up.ts';
+import { reclaimLocked } from './take-up.ts';
 
 /**
  * What a former life of the daemon left: processes are ended, half-done follow-ups are done, sessions that ran are
  * paused. Nothing goes on by itself; only what waited in the queue, unplanned, starts to plan.
  */
 export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
-  await takeUpLocked(service);
+  await reclaimLocked(service);
   const { layout, journal } = service.store;
   await sweepStates(layout.states, new Set(journal.runs.keys()));
   for (const [id, { case_id }] of [...service.store.journal.runs]) {
@@ -58,10 +58,10 @@ const recover = async (
     return;
   }
   const { run_marker } = found.matter;
-  if (run_marker !== undefined) await sweep(run_marker, tracesOf(service.store, caseId));
+  if (run_marker !== undefined) await killRun(run_marker, tracesOf(service.store, caseId));
   await putBackStaged(service, found);
   const told = service.store.journal.runs.get(id)?.status;
-  await settle(service, found);
+  await finalize(service, found);
   if (isEnded(found.session.status)) return;
   const kept = (await decide(service, caseId, id, await ruleFor(service, found))) ?? found;
   if (kept.session.status !== told) noteInterrupted(service.engine, kept);
@@ -69,7 +69,7 @@ const recover = async (
 
 const putBackStaged = async (
   service: WithGit & WithStore,
-  { session }: KeptSession,
+  { session }: StoredSession,
 ): Promise<void> => {
   const worktree = findWorktree(service.store, session.case_id);
   if (session.type !== CONFLICT || session.status !== 'working' || worktree === undefined) return;
@@ -79,7 +79,7 @@ const putBackStaged = async (
 // A Plan turn is compared with what it began with, also when its daemon did not live to do it.
 const ruleFor = async (
   service: WithEngine & WithGit & WithLog & WithStore,
-  found: KeptSession,
+  found: StoredSession,
 ): Promise<SessionRule> => {
   const turn = await untoldTurn(service, found);
   try {
@@ -97,8 +97,8 @@ const ruleFor = async (
 
 const interrupted = async (
   service: WithEngine & WithGit & WithStore,
-  found: KeptSession,
-  turn: TurnEnd | undefined,
+  found: StoredSession,
+  turn: RememberedTurn | undefined,
 ): Promise<SessionRule> => {
   const error = (await lostWork(service.store, found.session)) ?? INTERRUPTED;
   if (!isRunning(found.session.status)) return interrupt(error);
@@ -107,7 +107,7 @@ const interrupted = async (
 
 const NOT_COMPARED = 'The worktree could not be compared with how it was before Plan mode';
 
-const noteInterrupted = (engine: Engine, kept: KeptSession): void => {
+const noteInterrupted = (engine: Engine, kept: StoredSession): void => {
   const { error } = kept.session;
   if (error !== null) engine.transcript(kept).append('error', { message: error });
   noteStatus(engine, kept);

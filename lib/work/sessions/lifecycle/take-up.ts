@@ -2,8 +2,8 @@ import { isEnded } from '../../../../store/records/session.ts';
 import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';
 import {
   claimSession,
-  type KeptSession,
-  listSessions,
+  type StoredSession,
+  sessionsOf,
   readSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
@@ -13,7 +13,7 @@ import type { WithLog } from '../../../log.ts';
  * Knows this machine's sessions again where `.dossier/`, or its journal, was removed while no daemon ran. Git brings no
  * `sessions/lock.md`: a session that holds one here was begun here, and what waits behind it under the same name too.
  */
-export const takeUpLocked = async (service: WithLog & WithStore): Promise<void> => {
+export const reclaimLocked = async (service: WithLog & WithStore): Promise<void> => {
   for (const lock of heldLocks(service.store)) {
     await takeUp(service, lock).catch((error: unknown) => {
       service.log.error(
@@ -33,9 +33,9 @@ const takeUp = async (
   const holder = readSession(store, case_id, session_id);
   if (holder === undefined || isEnded(holder.session.status)) return;
   log.warn({ case_id, session_id }, KNOWN_AGAIN);
-  const isOurs = ({ session, matter }: KeptSession): boolean =>
+  const isOurs = ({ session, matter }: StoredSession): boolean =>
     session.elsewhere !== true || matter.machine === holder.matter.machine;
-  const open = (listSessions(store, case_id) ?? []).filter(
+  const open = (sessionsOf(store, case_id) ?? []).filter(
     (kept) => !isEnded(kept.session.status) && !runs.has(kept.session.id) && isOurs(kept),
   );
   // The holder last: whoever dies in between leaves by what to know the others.

@@ -3,13 +3,13 @@ import { lockOn } from '../../../../base/locks.ts';
 import { sha256 } from '../../../../base/sha256.ts';
 import { transcriptFile } from '../../../../store/layout.ts';
 import { createPieces } from '../../../../store/sessions/pieces.ts';
-import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../../../store/sessions/transcript.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { Phase, Run, RunResult, Waiting } from '../../../agents/provider.ts';
 import { isTokenOf } from '../../../agents/token.ts';
 import type { ToldQuestions } from './questions.ts';
-import type { Asked } from './told-asked.ts';
+import type { AgentRequest } from './told-asked.ts';
 
 /** A session whose agent runs in this process. */
 export interface LiveRun {
@@ -30,7 +30,7 @@ export interface LiveRun {
   /** Somebody ends it: what has not started yet does not start. */
   stopping: boolean;
   /** What its agent asks the operator now, by its id: leave, and questions. */
-  asking: Map<string, Asked & { since: string }>;
+  asking: Map<string, AgentRequest & { since: string }>;
   /** What it has asked, and what was answered. */
   questions: ToldQuestions;
   /** They have waited so long that others may have its place until they are answered. */
@@ -75,13 +75,13 @@ export interface Engine {
   /** What the operator allows agents to run, by its beginning, per session: until it ends, or the daemon does. */
   readonly prefixes: Map<string, string[]>;
   /** What the sessions of a type are told of what they are about, by whoever makes them. */
-  readonly words: Map<string, (kept: KeptSession) => string | undefined>;
+  readonly words: Map<string, (kept: StoredSession) => string | undefined>;
   /** For how long a request keeps its place in `max_sessions` without being answered. */
   patience_ms: number;
   /** The daemon is stopping: runs end, and their records are left as they are. */
   closing: boolean;
   /** The events of a session. One that goes on is shared by all who ask, until it is let go. */
-  transcript(kept: KeptSession): Transcript;
+  transcript(kept: StoredSession): Transcript;
   /** Nothing is added to the session's events any more: who reads them is let go, once they have all. */
   letGo(id: string): void;
   /** Ends what runs, and resolves when none of it is alive. */

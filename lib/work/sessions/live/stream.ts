@@ -1,10 +1,10 @@
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Untold } from '../../../../store/sessions/transcript-event.ts';
-import type { Left } from '../../../tools/process/runs.ts';
+import type { LeftProcesses } from '../../../tools/process/runs.ts';
 import type { Engine } from './engine.ts';
 
 /** The last events of a session that has ended; written once, however often this is called. */
-export const endStream = (engine: Engine, kept: KeptSession): void => {
+export const endStream = (engine: Engine, kept: StoredSession): void => {
   const { id, status, mode, error } = kept.session;
   const transcript = engine.transcript(kept);
   if (!transcript.complete) {
@@ -16,25 +16,25 @@ export const endStream = (engine: Engine, kept: KeptSession): void => {
 };
 
 /** It may run, and waits for another one to end: `max_sessions` run already. */
-export const noteWaiting = (engine: Engine, kept: KeptSession): void => {
+export const noteWaiting = (engine: Engine, kept: StoredSession): void => {
   const { status, mode } = kept.session;
   engine.transcript(kept).append('status', { status, mode, waits_for: 'max_sessions' });
 };
 
 /** It is its turn, and a setting that it needs waits for the operator's word. */
-export const noteUntrusted = (engine: Engine, kept: KeptSession, message: string): void => {
+export const noteUntrusted = (engine: Engine, kept: StoredSession, message: string): void => {
   const { status, mode } = kept.session;
   engine.transcript(kept).append('status', { status, mode, waits_for: 'trust', message });
 };
 
-export const noteStatus = (engine: Engine, kept: KeptSession): void => {
+export const noteStatus = (engine: Engine, kept: StoredSession): void => {
   const { status, mode, pause_reason, resume_at } = kept.session;
   const paused = { ...(pause_reason && { pause_reason }), ...(resume_at && { resume_at }) };
   engine.transcript(kept).append('status', { status, mode, ...paused });
 };
 
 /** The approval, told once: also when the daemon died between the record and the event. */
-export const noteApproved = async (engine: Engine, kept: KeptSession): Promise<void> => {
+export const noteApproved = async (engine: Engine, kept: StoredSession): Promise<void> => {
   const { approved_at, approved_by, approved_sha256 } = kept.session;
   if (approved_sha256 === null) return;
   const transcript = engine.transcript(kept);
@@ -47,7 +47,7 @@ export const noteApproved = async (engine: Engine, kept: KeptSession): Promise<v
 export const PROCESSES_LEFT = 'processes_left';
 
 /** What outlived a turn, which may go on writing: told to who reads along, and in session.md. */
-export const noteLeft = (engine: Engine, kept: KeptSession, { sure, processes }: Left): void => {
+export const noteLeft = (engine: Engine, kept: StoredSession, { sure, processes }: LeftProcesses): void => {
   const names = processes.slice(0, MOST_NAMED).join(', ');
   const message = sure
     ? `Processes of this turn could not be ended, and go on: ${names}. End them by hand.`

@@ -6,7 +6,7 @@ import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
 import { questionsPart } from './questions.ts';
-import { isOpen, type Told, type ToldCall } from './told.ts';
+import { isUnfinishedCall, type Told, type ToldCall } from './told.ts';
 
 export interface Outcome {
   status: 'completed' | 'failed' | 'aborted' | 'paused';
@@ -15,7 +15,7 @@ export interface Outcome {
 }
 
 /** What the worktree holds against the base, or why nobody can tell any more. */
-export type Changes =
+export type WorktreeChanges =
   | { files: readonly ChangedFile[]; left_out: readonly string[] }
   | { unknown: string };
 
@@ -29,7 +29,7 @@ export interface WorkDone {
   /** There is a plan.md. */
   planned: boolean;
   /** Undefined where the plan was not approved: nothing was to be changed. */
-  changes: Changes | undefined;
+  changes: WorktreeChanges | undefined;
   told: Told;
   usage: Usage | null;
 }
@@ -112,7 +112,7 @@ const approval = ({ plan_sha256, ...session }: Session): string => {
 const EDITED =
   '[plan.md](plan.md) was edited after that. Nothing of the edit was done: what ran is approved.md.';
 
-const changed = (changes: Changes | undefined): string[] => {
+const changed = (changes: WorktreeChanges | undefined): string[] => {
   if (changes === undefined) return [];
   if ('unknown' in changes)
     return ['## What changed', 'Nobody can tell any more:', fenceOff(changes.unknown, 'text')];
@@ -147,7 +147,7 @@ const SETTINGS = [
 ];
 
 /** Changed files that agents and editors take for their settings: what stands there may run later, outside of any sandbox. */
-export const settingsTouched = (changes: Changes | undefined): string[] => {
+export const settingsTouched = (changes: WorktreeChanges | undefined): string[] => {
   if (changes === undefined || 'unknown' in changes) return [];
   const touched = changes.files
     .map(({ path }) => path)
@@ -165,7 +165,7 @@ const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): strin
     .filter(({ kind }) => kind === 'execute')
     .map(
       (call) =>
-        `${oneLine(call.title).slice(0, LONGEST_LINE)}  ${isOpen(call) ? cut : call.status}`,
+        `${oneLine(call.title).slice(0, LONGEST_LINE)}  ${isUnfinishedCall(call) ? cut : call.status}`,
     );
   if (lines.length === 0) return [];
   return ['## Commands run', fenceOff(firstOf(lines, 'commands').join('\n'), 'text')];

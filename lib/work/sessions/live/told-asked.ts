@@ -13,22 +13,22 @@ type Request = 'permission_request' | 'question_request';
 type Resolution = 'permission_resolved' | 'question_resolved';
 
 /** An agent asks the operator, or does not any more. */
-export type Asking = Extract<RunEvent, { type: Request | Resolution }>;
+export type RequestNews = Extract<RunEvent, { type: Request | Resolution }>;
 
 /** What an agent asks the operator: leave, or a question. */
-export type Asked = Extract<RunEvent, { type: Request }>;
+export type AgentRequest = Extract<RunEvent, { type: Request }>;
 
-export const isAsking = (event: RunEvent): event is Asking =>
+export const isAsking = (event: RunEvent): event is RequestNews =>
   isRequest(event) || event.type === 'permission_resolved' || event.type === 'question_resolved';
 
-export const isRequest = (event: RunEvent): event is Asked =>
+export const isRequest = (event: RunEvent): event is AgentRequest =>
   event.type === 'permission_request' || event.type === 'question_request';
 
-export const idOf = ({ data }: Asking): string =>
+export const requestId = ({ data }: RequestNews): string =>
   'question_id' in data ? data.question_id : data.request_id;
 
 /** What is asked, in the agent's words, made visible. */
-export const wordsOf = (asked: Asked): string =>
+export const requestWords = (asked: AgentRequest): string =>
   visible(
     asked.type === 'question_request'
       ? asked.data.message
@@ -39,7 +39,7 @@ export const wordsOf = (asked: Asked): string =>
 export const tellAsked = async (
   store: Store,
   { case_id, session_id }: Of,
-  asking: Asking,
+  asking: RequestNews,
 ): Promise<void> => {
   const told = {
     timestamp: store.clock().toISOString(),
@@ -50,7 +50,7 @@ export const tellAsked = async (
 
 type Told = Pick<EventBody, 'event_type' | 'payload'>;
 
-const bodyOf = (of: Of, { type, data }: Asking): Told => {
+const bodyOf = (of: Of, { type, data }: RequestNews): Told => {
   switch (type) {
     case 'question_request': {
       const { question_id, message } = data;

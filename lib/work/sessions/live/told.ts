@@ -1,5 +1,5 @@
 import type { Session, Usage } from '../../../../store/records/session.ts';
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { TranscriptEvent } from '../../../../store/sessions/transcript-event.ts';
 import { isTurnTold } from '../../../code/worktrees/turn/told.ts';
 import { isRunning } from '../rules/rules.ts';
@@ -53,7 +53,7 @@ interface Reading {
 }
 
 /** Reads the events of a session piece by piece, however many there are. */
-export const toldBy = async (engine: Engine, kept: KeptSession): Promise<Told> => {
+export const toldBy = async (engine: Engine, kept: StoredSession): Promise<Told> => {
   const reading: Reading = {
     working: false,
     running: false,
@@ -128,10 +128,10 @@ const HEAR = new Map<string, Hear>(
 /** A call that is not over when its run is: its agent, or who ended that, took it along. */
 const endOpen = (calls: Map<string, ToldCall>): void => {
   for (const [id, call] of calls)
-    if (isOpen(call)) calls.set(id, { ...call, status: 'killed', untold: true });
+    if (isUnfinishedCall(call)) calls.set(id, { ...call, status: 'killed', untold: true });
 };
 
-export const isOpen = ({ status }: ToldCall): boolean =>
+export const isUnfinishedCall = ({ status }: ToldCall): boolean =>
   status === 'pending' || status === 'in_progress';
 
 const LONGEST = 4096;

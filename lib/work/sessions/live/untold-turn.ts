@@ -1,7 +1,7 @@
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { atLeast } from '../../../agents/usage.ts';
-import type { TurnEnd } from '../rules/rules.ts';
+import type { RememberedTurn } from '../rules/rules.ts';
 import type { WithEngine } from './engine.ts';
 import type { ToldQuestions } from './questions.ts';
 import { toldBy } from './told.ts';
@@ -13,8 +13,8 @@ import { tellAsked } from './told-asked.ts';
  */
 export const untoldTurn = async (
   service: WithEngine & WithStore,
-  kept: KeptSession,
-): Promise<TurnEnd | undefined> => {
+  kept: StoredSession,
+): Promise<RememberedTurn | undefined> => {
   const { usage, questions } = await toldBy(service.engine, kept);
   await takeBack(service, kept, questions);
   if (usage === undefined) return undefined;
@@ -31,7 +31,7 @@ export const untoldTurn = async (
 // Whoever asked died with its daemon.
 const takeBack = async (
   { engine, store }: WithEngine & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
   questions: ToldQuestions,
 ): Promise<void> => {
   const { case_id, id: session_id } = kept.session;

@@ -1,5 +1,5 @@
 import { visible } from '../../../../base/visible.ts';
-import { type Choice, NO_OFFERS, notOffered } from '../../../agents/choice.ts';
+import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/choice.ts';
 import type { Provider } from '../../../agents/provider.ts';
 import { ServiceError } from '../../../errors.ts';
 
@@ -11,8 +11,8 @@ import { ServiceError } from '../../../errors.ts';
 export const chosenFor = (
   name: string,
   provider: Pick<Provider, 'usual' | 'offers'> | undefined,
-  wanted: Choice,
-): Choice => {
+  wanted: ModelChoice,
+): ModelChoice => {
   const choice = wanted.model === undefined ? { ...provider?.usual, ...wanted } : wanted;
   const offers = provider?.offers?.(choice.model) ?? NO_OFFERS;
   const refused = notOffered(name, offers, choice);

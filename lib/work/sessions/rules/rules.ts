@@ -8,7 +8,7 @@ import {
   type Usage,
 } from '../../../../store/records/session.ts';
 import type { SessionChange, SessionRule } from '../../../../store/sessions/sessions.ts';
-import type { Limit } from '../../../agents/limits.ts';
+import type { UsageLimit } from '../../../agents/limits.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import { hiddenBlock } from '../../../agents/runbook/hidden-blocks.ts';
 import { addUsage } from '../../../agents/usage.ts';
@@ -29,18 +29,18 @@ export const startPlanning =
         };
 
 /** How a session, or for a while its turn, ends. */
-export interface Ending {
+export interface SessionEnding {
   at: string;
   /** For people: the body of session.md. */
   summary: string;
-  turn?: TurnEnd | undefined;
+  turn?: RememberedTurn | undefined;
 }
 
 /** What is remembered of a turn that is over. */
-export type TurnEnd = Pick<RunResult, 'usage' | 'native_session_id' | 'native_cost_usd'>;
+export type RememberedTurn = Pick<RunResult, 'usage' | 'native_session_id' | 'native_cost_usd'>;
 
 export const planReady =
-  (turn: TurnEnd): SessionRule =>
+  (turn: RememberedTurn): SessionRule =>
   (session, matter) =>
     session.status !== 'planning'
       ? undefined
@@ -132,8 +132,8 @@ export const sendBack =
     return { status: 'planning', feedback: revision.comment, run_marker: revision.run_marker };
   };
 
-export const complete =
-  ({ at, summary, turn }: Ending): SessionRule =>
+export const completeSession =
+  ({ at, summary, turn }: SessionEnding): SessionRule =>
   (session, matter) =>
     session.status !== 'working'
       ? undefined
@@ -141,7 +141,7 @@ export const complete =
 
 /** Undefined when it has ended otherwise meanwhile. */
 export const fail =
-  ({ at, summary, turn, error }: Ending & { error: string }): SessionRule =>
+  ({ at, summary, turn, error }: SessionEnding & { error: string }): SessionRule =>
   (session, matter) =>
     isEnded(session.status)
       ? undefined
@@ -154,7 +154,7 @@ export const fail =
         };
 
 export const abort =
-  ({ at, summary, turn }: Ending): SessionRule =>
+  ({ at, summary, turn }: SessionEnding): SessionRule =>
   (session, matter) => {
     if (isEnded(session.status))
       throw new ServiceError(
@@ -172,7 +172,7 @@ export const abort =
 
 /** The operator stops it for a while. What the agent called its session, and what it used, is remembered. */
 export const pause =
-  ({ summary, turn }: Omit<Ending, 'at'>): SessionRule =>
+  ({ summary, turn }: Omit<SessionEnding, 'at'>): SessionRule =>
   (session, matter) => {
     if (!isRunning(session.status)) throw notNow(session, 'pause');
     return {
@@ -186,7 +186,7 @@ export const pause =
 
 /** A session that should run does not. Nothing goes on by itself: the operator resumes or aborts. */
 export const interrupt =
-  (error: string, { summary, turn, limit }: Partial<Ending> & Limited = {}): SessionRule =>
+  (error: string, { summary, turn, limit }: Partial<SessionEnding> & Limited = {}): SessionRule =>
   (session, matter) =>
     isRunning(session.status)
       ? {
@@ -200,14 +200,14 @@ export const interrupt =
 
 interface Limited {
   /** The agent's model has had enough requests for now. */
-  limit?: Limit | undefined;
+  limit?: UsageLimit | undefined;
 }
 
 // A key that was never there is not written as null.
 const becauseOf = (
   matter: SessionMatter,
   pause_reason: PauseReason,
-  { resume_at }: Limit = {},
+  { resume_at }: UsageLimit = {},
 ): SessionChange => ({
   pause_reason,
   ...((resume_at !== undefined || matter.resume_at !== undefined) && {
@@ -241,7 +241,7 @@ export const isRunning = (status: Session['status']): boolean =>
 const turnTold = (
   { status, usage }: Session,
   matter: SessionMatter,
-  turn: TurnEnd | undefined,
+  turn: RememberedTurn | undefined,
 ): SessionChange => {
   if (!isRunning(status)) return {};
   const { native_session_id, native_cost_usd = 0 } = turn ?? {};

@@ -2,7 +2,7 @@ import { StoreError } from '../../../../store/errors.ts';
 import { lastLink } from '../../../../store/links/link-index.ts';
 import type { IssueLinkMatter } from '../../../../store/records/link.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { PromptParts } from '../../../agents/provider.ts';
 import type { SessionNeeds } from '../live/needs.ts';
@@ -15,7 +15,7 @@ import { issueParts } from './issue-parts.ts';
  */
 export const aboutOf = async (
   service: SessionNeeds,
-  kept: KeptSession,
+  kept: StoredSession,
   worktree: WorktreeRecord,
 ): Promise<Pick<PromptParts, 'issue' | 'images' | 'links' | 'conflict' | 'reviews'>> => {
   const reviews = service.engine.words.get(kept.session.type)?.(kept);

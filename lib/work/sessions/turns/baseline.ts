@@ -8,7 +8,7 @@ import {
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { inFileTurn } from '../../../../store/worktrees.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
-import { type Found, restore } from '../../../code/snapshots/restore.ts';
+import { type RestoreFindings, restore } from '../../../code/snapshots/restore.ts';
 import { dropSnapshot, snapshot } from '../../../code/snapshots/snapshot.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import type { WithLog } from '../../../log.ts';
@@ -70,7 +70,7 @@ export const undoChanges = async (
   return found.length === 0 ? undefined : `plan_mode_violation: ${found.join(' Also, ')}`;
 };
 
-const sentence = ({ undone, kept_ref }: Found): string => {
+const sentence = ({ undone, kept_ref }: RestoreFindings): string => {
   const files = undone.files.map(({ path }) => path);
   const what = files.length > 0 ? files.slice(0, 5).join(', ') : 'its git state';
   return `the worktree was changed in Plan mode (${what}). It was undone: ${PATCH} has the files, ${kept_ref} has all.`;
@@ -79,7 +79,7 @@ const sentence = ({ undone, kept_ref }: Found): string => {
 const note = async (
   store: Store,
   turn: ReadingTurn,
-  { baseline, found }: { baseline: Baseline; found: Found },
+  { baseline, found }: { baseline: Baseline; found: RestoreFindings },
 ): Promise<void> => {
   const { undone, patch, kept_ref } = found;
   await turn.keepPatch(PATCH, patch);

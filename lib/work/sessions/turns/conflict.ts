@@ -1,5 +1,5 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { conflictWords } from '../../../code/rebase/conflict-words.ts';
@@ -7,12 +7,12 @@ import { CONFLICT } from '../../../code/rebase/under-way.ts';
 import { unstage } from '../../../code/rebase/unstage.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { runTurn, type Turn } from './run.ts';
+import { runTurn, type SessionTurn } from './run.ts';
 
 /** What a session that resolves conflicts is told of them; nothing for any other. */
 export const conflictOf = async (
   service: WithGit & WithStore,
-  { session }: KeptSession,
+  { session }: StoredSession,
   worktree: WorktreeRecord,
 ): Promise<Pick<PromptParts, 'conflict'>> =>
   session.type === CONFLICT ? { conflict: await conflictWords(service, worktree) } : {};
@@ -20,7 +20,7 @@ export const conflictOf = async (
 /** A Work turn. What an agent staged of a conflict is put back, however its turn ended; what cannot be is a failure. */
 export const runAndUnstage = async (
   service: SessionNeeds,
-  turn: Omit<Turn, 'phase'>,
+  turn: Omit<SessionTurn, 'phase'>,
 ): Promise<RunResult> => {
   const { kept, worktree } = turn;
   const work = runTurn(service, { ...turn, phase: 'work' });

@@ -1,4 +1,4 @@
-import { type KeptSession, readSession } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
@@ -18,7 +18,7 @@ export const stopped = (engine: Engine, { outcome }: RunResult): boolean =>
  */
 export const endTurn = (
   service: WithEngine & WithGit & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
   error: string,
   turn: RunResult,
 ): Promise<void> =>
@@ -28,7 +28,7 @@ export const endTurn = (
 
 const pauseLimited = async (
   service: WithEngine & WithGit & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
   error: string,
   turn?: RunResult,
 ): Promise<void> => {
@@ -44,7 +44,7 @@ const pauseLimited = async (
 /** Ends a session that did not work out, with the reason, and lets the Work item wait for the operator. */
 export const endFailed = async (
   service: WithEngine & WithGit & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
   error: string,
   turn?: RunResult,
 ): Promise<void> => {
@@ -56,7 +56,7 @@ export const endFailed = async (
 // As the record is now; as it was last read where it is gone.
 const wrapUpNewest = (
   service: WithEngine & WithGit & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
   end: Parameters<typeof wrapUp>[2],
 ): ReturnType<typeof wrapUp> => {
   const { case_id, id } = kept.session;

@@ -1,5 +1,5 @@
 import { visible } from '../../../../base/visible.ts';
-import { type KeptSession, updateSession } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, updateSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { rebaseUnderWay } from '../../../code/rebase/under-way.ts';
 import { update } from '../../cases/change.ts';
@@ -7,7 +7,7 @@ import { moveTo, unblock } from '../../cases/moves.ts';
 import type { LiveRun, WithEngine } from '../live/engine.ts';
 import { standAside } from '../live/places.ts';
 import { hearQuestion, questionsPart } from '../live/questions.ts';
-import { type Asking, idOf, isRequest, tellAsked } from '../live/told-asked.ts';
+import { type RequestNews, requestId, isRequest, tellAsked } from '../live/told-asked.ts';
 
 /**
  * An agent that asks the operator blocks the Work item; when nothing is open any more it goes back to where it was. A run
@@ -15,11 +15,11 @@ import { type Asking, idOf, isRequest, tellAsked } from '../live/told-asked.ts';
  */
 export const followAsked = async (
   service: WithEngine & WithStore,
-  { live, kept }: { live: LiveRun; kept: KeptSession },
-  event: Asking,
+  { live, kept }: { live: LiveRun; kept: StoredSession },
+  event: RequestNews,
 ): Promise<void> => {
   const { case_id, asking, stopping } = live;
-  const id = idOf(event);
+  const id = requestId(event);
   const since = service.store.clock().toISOString();
   const noted = noteQuestion(service, { live, kept }, { event, at: since });
   if (isRequest(event)) {
@@ -42,8 +42,8 @@ export const followAsked = async (
 // Who reads files alone sees what waits. The summary at the end has all of it again.
 const noteQuestion = async (
   { store, engine }: WithEngine & WithStore,
-  { live, kept }: { live: LiveRun; kept: KeptSession },
-  { event, at }: { event: Asking; at: string },
+  { live, kept }: { live: LiveRun; kept: StoredSession },
+  { event, at }: { event: RequestNews; at: string },
 ): Promise<void> => {
   if (!event.type.startsWith('question_')) return;
   hearQuestion(live.questions, event.type, { ...event.data, at });

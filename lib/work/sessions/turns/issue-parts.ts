@@ -2,7 +2,7 @@ import { readCase } from '../../../../store/cases.ts';
 import { keepImage, keptImage } from '../../../../store/links/images.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { IssueLinkMatter } from '../../../../store/records/link.ts';
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { PromptParts } from '../../../agents/provider.ts';
 import { messageOf } from '../../../agents/run-end.ts';
@@ -24,7 +24,7 @@ const MOST_IMAGES = 10;
  */
 export const issueParts = async (
   service: SessionNeeds,
-  kept: KeptSession,
+  kept: StoredSession,
   issue: IssueLinkMatter,
 ): Promise<Pick<PromptParts, 'images' | 'links'>> => {
   const item = await readCase(service.store, kept.session.case_id);
@@ -83,5 +83,5 @@ const fetchImage = async (
     : { url, missing: 'it is no PNG, JPEG, GIF or WebP' };
 };
 
-const note = (engine: Engine, kept: KeptSession, raw: { url: string; why: string }): void =>
+const note = (engine: Engine, kept: StoredSession, raw: { url: string; why: string }): void =>
   engine.transcript(kept).append('agent_event', { kind: 'image_not_loaded', raw });

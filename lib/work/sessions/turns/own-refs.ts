@@ -1,4 +1,4 @@
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Engine } from '../live/engine.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Engine } from '../live/engine.ts';
  */
 export const ownRefs = async (
   engine: Engine,
-  kept: KeptSession,
+  kept: StoredSession,
 ): Promise<ReadonlyMap<string, string>> => {
   const own = new Map<string, string>();
   for await (const events of engine.transcript(kept).soFar(0))

@@ -1,5 +1,5 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { type KeptSession, readSession } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { Isolation, Phase, RunResult } from '../../../agents/provider.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';
@@ -13,7 +13,7 @@ import type { SessionNeeds } from '../live/needs.ts';
 import { ownRefs } from './own-refs.ts';
 
 interface Turn {
-  kept: KeptSession;
+  kept: StoredSession;
   phase: Phase;
   worktree: WorktreeRecord;
   live: LiveRun;
@@ -53,7 +53,7 @@ const CANCELLED: Promise<RunResult> = Promise.resolve({ outcome: 'cancelled' });
 const isOver = (engine: Engine, live: LiveRun): boolean => live.stopping || engine.closing;
 
 const tellIn =
-  (engine: Engine, kept: KeptSession) =>
+  (engine: Engine, kept: StoredSession) =>
   (told: readonly TurnTold[]): void => {
     const transcript = engine.transcript(kept);
     for (const each of told) transcript.append('error', { ...each });

@@ -2,7 +2,7 @@ import { visible } from '../../../../base/visible.ts';
 import type { Baseline } from '../../../../store/records/baseline.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
-import { type KeptSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
@@ -23,7 +23,7 @@ import { runTurn } from './run.ts';
  * Plan mode: the agent reads and proposes. The worktree is compared with how it was, by this daemon or, should it die,
  * by the next: whatever changed is undone, kept as a patch, and fails the session. The same holds for refs.
  */
-export const planTurn = async (service: SessionNeeds, kept: KeptSession): Promise<void> => {
+export const planTurn = async (service: SessionNeeds, kept: StoredSession): Promise<void> => {
   noteStatus(service.engine, kept);
   const turn = turnOfSession(service, kept);
   const former = await undoInterrupted(service, turn);
@@ -49,7 +49,7 @@ const NO_PLAN = 'The agent stopped without a plan.';
 
 const propose = async (
   service: SessionNeeds,
-  kept: KeptSession,
+  kept: StoredSession,
   worktree: WorktreeRecord,
   { signed_as }: Baseline,
 ): Promise<RunResult> => {
@@ -67,7 +67,7 @@ const propose = async (
 // A plan that was sent back: what the operator said of it, and how it stood.
 const revisionOf = (
   store: Store,
-  kept: KeptSession,
+  kept: StoredSession,
 ): Pick<PromptParts, 'feedback' | 'proposed'> => {
   const { feedback } = kept.matter;
   if (feedback === undefined || feedback === null) return {};
@@ -76,7 +76,7 @@ const revisionOf = (
 
 const keepPlan = async (
   service: WithEngine & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
   result: RunResult,
 ): Promise<void> => {
   const { store } = service;

@@ -1,5 +1,5 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { Run } from '../../../agents/provider.ts';
 import { ensureWorktree } from '../../../code/worktrees/make/create.ts';
 import { setUp, wantsSetup } from '../../../code/worktrees/setup/setup.ts';
@@ -13,7 +13,7 @@ import { endFailed } from './end.ts';
  */
 export const prepareWorktree = async (
   service: SessionNeeds,
-  kept: KeptSession,
+  kept: StoredSession,
 ): Promise<WorktreeRecord | undefined> => {
   const { case_id, id } = kept.session;
   const worktree = await ensureWorktree(service, case_id);
@@ -30,7 +30,7 @@ export const prepareWorktree = async (
 // Who ends the session ends its set-up; one that the operator began goes on, and is waited for no longer.
 const setUpFor = async (
   service: SessionNeeds,
-  kept: KeptSession,
+  kept: StoredSession,
   live: LiveRun,
 ): Promise<WorktreeRecord | undefined> => {
   const { case_id, run_marker: marker } = live;

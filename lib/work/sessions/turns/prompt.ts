@@ -4,7 +4,7 @@ import { counted } from '../../../../base/counted.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { isPlain } from '../../../../store/disk/plain-path.ts';
 import { listGlobalMemory } from '../../../../store/global-memory.ts';
-import { listMemory, memoryRootOf } from '../../../../store/memory.ts';
+import { memoryFilesOf, memoryRootOf } from '../../../../store/memory.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { TextFile } from '../../../../store/text/text-file.ts';
 import type { PromptParts, ToldFile } from '../../../agents/provider.ts';
@@ -21,7 +21,7 @@ export const promptFor = async (
   const item = await readCase(store, caseId);
   const { title = '', type = '', description = '' } = item ?? {};
   const folder = memoryRootOf(store, caseId)?.path ?? '';
-  const memory = bounded(listMemory(store, caseId) ?? [], MEMORY_CHARACTERS, folder);
+  const memory = bounded(memoryFilesOf(store, caseId) ?? [], MEMORY_CHARACTERS, folder);
   const global_memory = bounded(listGlobalMemory(store), GLOBAL_CHARACTERS, store.layout.memory);
   const { output } = capText(description, DESCRIPTION_CHARACTERS);
   return { title, type, description: output, memory, global_memory, ...turn };

@@ -1,5 +1,5 @@
 import { keepSessionFile } from '../../../../store/sessions/session-texts.ts';
-import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { WithEngine } from '../live/engine.ts';
 
@@ -18,7 +18,7 @@ export interface ReadingTurn {
 
 export const turnOfSession = (
   { engine, store }: WithEngine & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
 ): ReadingTurn => {
   const { session, matter } = kept;
   const { id, case_id, provider } = session;

@@ -1,6 +1,6 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
-import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { notice } from '../../../../store/store.ts';
 import { LIMITS } from '../../../agents/launch.ts';
@@ -26,8 +26,8 @@ import { followAsked } from './follow-asked.ts';
 import { inOwnRepository } from './own-repository.ts';
 import { placesNamed } from './prompt.ts';
 
-export interface Turn {
-  kept: KeptSession;
+export interface SessionTurn {
+  kept: StoredSession;
   phase: Phase;
   worktree: WorktreeRecord;
   prompt: PromptParts;
@@ -39,7 +39,7 @@ export interface Turn {
  * Runs the provider for one turn and writes what it tells into the transcript. Never rejects for what the agent does;
  * rejects when what it tells cannot be kept: nobody works unseen.
  */
-export const runTurn = async (service: SessionNeeds, turn: Turn): Promise<RunResult> => {
+export const runTurn = async (service: SessionNeeds, turn: SessionTurn): Promise<RunResult> => {
   const { session } = turn.kept;
   const provider = providerOf(service.providers, session.provider);
   const live = service.engine.live.get(session.id);
@@ -50,7 +50,7 @@ export const runTurn = async (service: SessionNeeds, turn: Turn): Promise<RunRes
   );
 };
 
-type Driven = Turn & { live: LiveRun; git: OpenTurn['view'] | undefined };
+type Driven = SessionTurn & { live: LiveRun; git: OpenTurn['view'] | undefined };
 
 const drive = async (
   service: SessionNeeds,

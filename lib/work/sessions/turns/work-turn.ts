@@ -1,5 +1,5 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import type { KeptSession } from '../../../../store/sessions/sessions.ts';
+import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { PartialWork, RunResult } from '../../../agents/provider.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
@@ -9,7 +9,7 @@ import type { WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { toldBy } from '../live/told.ts';
-import { complete } from '../rules/rules.ts';
+import { completeSession } from '../rules/rules.ts';
 import { aboutOf } from './about.ts';
 import { runAndUnstage } from './conflict.ts';
 import { endTurn, stopped } from './end.ts';
@@ -17,7 +17,7 @@ import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { wholeDiffOf, wrapUpCompleted } from './wrap-up.ts';
 
-export interface Work {
+export interface WorkTurn {
   /** A run before this one was stopped in the middle. */
   goesOn: boolean;
 }
@@ -25,8 +25,8 @@ export interface Work {
 /** Work mode: approved.md, this text and no other, is executed, and yields a diff. Throws when it is not what was approved. */
 export const workTurn = async (
   service: SessionNeeds,
-  kept: KeptSession,
-  { goesOn }: Work,
+  kept: StoredSession,
+  { goesOn }: WorkTurn,
 ): Promise<void> => {
   const { case_id } = kept.session;
   noteStatus(service.engine, kept);
@@ -45,13 +45,13 @@ export const workTurn = async (
   if (result.outcome !== 'completed')
     return endTurn(service, kept, result.error ?? UNFINISHED, result);
   const ending = await wrapUpCompleted(service, kept, result);
-  await decide(service, case_id, kept.session.id, complete(ending));
+  await decide(service, case_id, kept.session.id, completeSession(ending));
 };
 
 // What a Work run that was stopped has done so far, so that the next goes on where it stopped.
 const partialWork = async (
   { git, engine }: WithEngine & WithGit,
-  kept: KeptSession,
+  kept: StoredSession,
   worktree: WorktreeRecord,
 ): Promise<PartialWork> => {
   const { files } = await status(git, worktree);

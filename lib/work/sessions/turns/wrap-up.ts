@@ -3,7 +3,7 @@ import { visible } from '../../../../base/visible.ts';
 import { readCase } from '../../../../store/cases.ts';
 import { imageName } from '../../../../store/links/images.ts';
 import { readPlan, writeSessionFile } from '../../../../store/sessions/session-texts.ts';
-import { type KeptSession, whereIs } from '../../../../store/sessions/sessions.ts';
+import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/look/diff.ts';
 import { checkState } from '../../../code/worktrees/look/state.ts';
@@ -12,12 +12,12 @@ import { openUnreadable } from '../../../tools/git/read/unreadable.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { imagesIn } from '../../issue-text/images.ts';
 import type { WithEngine } from '../live/engine.ts';
-import { type Changes, type Outcome, summaryOf } from '../live/summary.ts';
+import { type WorktreeChanges, type Outcome, summaryOf } from '../live/summary.ts';
 import { toldBy } from '../live/told.ts';
-import { type Ending, isRunning, type TurnEnd, usedSoFar } from '../rules/rules.ts';
+import { type SessionEnding, isRunning, type RememberedTurn, usedSoFar } from '../rules/rules.ts';
 
 interface Ended extends Outcome {
-  turn?: TurnEnd | undefined;
+  turn?: RememberedTurn | undefined;
 }
 
 /**
@@ -26,9 +26,9 @@ interface Ended extends Outcome {
  */
 export const wrapUp = async (
   service: WithEngine & WithGit & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
   ended: Ended,
-): Promise<Ending> => {
+): Promise<SessionEnding> => {
   const changes =
     kept.session.mode === 'work'
       ? await keepDiff(service, kept).catch((error: unknown) => ({
@@ -41,17 +41,17 @@ export const wrapUp = async (
 /** The same for work that is completed, which without its diff it is not: rejects when that cannot be made. */
 export const wrapUpCompleted = async (
   service: WithEngine & WithGit & WithStore,
-  kept: KeptSession,
-  turn: TurnEnd,
-): Promise<Ending> =>
+  kept: StoredSession,
+  turn: RememberedTurn,
+): Promise<SessionEnding> =>
   sumUp(service, kept, { status: 'completed', turn }, await keepDiff(service, kept));
 
 const sumUp = async (
   service: WithEngine & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
   { turn, ...outcome }: Ended,
-  changes: Changes | undefined,
-): Promise<Ending> => {
+  changes: WorktreeChanges | undefined,
+): Promise<SessionEnding> => {
   const { store } = service;
   const { session } = kept;
   const at = store.clock().toISOString();
@@ -75,8 +75,8 @@ const imagesOf = (store: Store, caseId: string, description: string): string[] =
 // Also of work that was stopped: what was done so far is in the worktree, and nobody should have to look for it.
 const keepDiff = async (
   service: WithEngine & WithGit & WithStore,
-  kept: KeptSession,
-): Promise<Changes> => {
+  kept: StoredSession,
+): Promise<WorktreeChanges> => {
   const { patch, changed, left_out, ...counts } = await wholeDiffOf(service, kept);
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
   service.engine.transcript(kept).append('diff', { ...counts });
@@ -86,7 +86,7 @@ const keepDiff = async (
 /** What the worktree holds now against the base of the session. Throws where there is none any more. */
 export const diffOf = async (
   { store, git }: WithGit & WithStore,
-  { session }: KeptSession,
+  { session }: StoredSession,
 ): Promise<WorktreeDiff> => {
   const worktree = getWorktree(store, session.case_id);
   await checkState(worktree);
@@ -97,7 +97,7 @@ export const diffOf = async (
 /** The same when nobody is at work: files that were left so that nobody can read them are opened to their owner, and told. */
 export const wholeDiffOf = async (
   service: WithEngine & WithGit & WithStore,
-  kept: KeptSession,
+  kept: StoredSession,
 ): Promise<WorktreeDiff> => {
   try {
     return await diffOf(service, kept);

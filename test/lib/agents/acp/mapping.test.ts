@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stateIn } from '../../../../lib/agents/acp/agent-state.ts';
-import { judgeTurn, type TurnEnd } from '../../../../lib/agents/acp/judge.ts';
+import { judgeTurn, type AgentTurnEnd } from '../../../../lib/agents/acp/judge.ts';
 import { modeChange } from '../../../../lib/agents/acp/mode.ts';
 import { commandOf, mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
 import { createTranscript } from '../../../../lib/agents/acp/transcript.ts';
@@ -48,7 +48,7 @@ describe('modeChange', () => {
 });
 
 describe('judgeTurn', () => {
-  const END: TurnEnd = {
+  const END: AgentTurnEnd = {
     phase: 'plan',
     stop_reason: 'end_turn',
     acted: true,
@@ -60,7 +60,7 @@ describe('judgeTurn', () => {
     stopped: false,
   };
 
-  const CASES: [claim: string, end: Partial<TurnEnd>, outcome: string, rest: RegExp | undefined][] =
+  const CASES: [claim: string, end: Partial<AgentTurnEnd>, outcome: string, rest: RegExp | undefined][] =
     [
       ['completes with the last message', {}, 'completed', undefined],
       ['fails without a message', { message: '' }, 'failed', /without writing a plan/],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Client } from '../../../../lib/code/language-server/client.ts';
+import type { EditorClient } from '../../../../lib/code/language-server/client.ts';
 import { readEnvelope } from '../../../../lib/code/language-server/envelope.ts';
-import { createErrands } from '../../../../lib/code/language-server/errands.ts';
+import { createServerRequests } from '../../../../lib/code/language-server/errands.ts';
 
-const editor = (isEditor = true): Client => ({
+const editor = (isEditor = true): EditorClient => ({
   isEditor,
   deliver: () => true,
   resume: () => undefined,
@@ -17,11 +17,11 @@ const ANSWER = bytes({ jsonrpc: '2.0', id: 7, result: [] });
 
 const start = () => {
   const written: string[] = [];
-  const errands = createErrands(60_000, (answer) => written.push(answer.toString()));
+  const errands = createServerRequests(60_000, (answer) => written.push(answer.toString()));
   return {
     written,
-    give: (...clients: Client[]) => errands.give(QUESTION, readEnvelope(QUESTION), clients),
-    isDone: (client: Client, answer = ANSWER) =>
+    give: (...clients: EditorClient[]) => errands.give(QUESTION, readEnvelope(QUESTION), clients),
+    isDone: (client: EditorClient, answer = ANSWER) =>
       errands.isDone(client, answer, readEnvelope(answer)),
     forget: errands.forget,
   };

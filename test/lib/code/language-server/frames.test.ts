@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createDocuments } from '../../../../lib/code/language-server/documents.ts';
-import { idOf, readEnvelope, withId } from '../../../../lib/code/language-server/envelope.ts';
+import { messageId, readEnvelope, withId } from '../../../../lib/code/language-server/envelope.ts';
 import {
   createFrameReader,
   FrameError,
@@ -51,7 +51,7 @@ describe('readEnvelope', () => {
     it(`reads ${text}`, () => {
       const bytes = Buffer.from(text);
       const envelope = readEnvelope(bytes);
-      assert.deepEqual([idOf(bytes, envelope), envelope.method], [id, method]);
+      assert.deepEqual([messageId(bytes, envelope), envelope.method], [id, method]);
       if (id === 'null') return;
       const other = JSON.parse(withId(bytes, envelope, '12').toString());
       assert.deepEqual(other, { ...JSON.parse(text), id: 12 });

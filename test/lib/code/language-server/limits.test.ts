@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { Limits } from '../../../../lib/code/language-server/running.ts';
+import type { ServerLimits } from '../../../../lib/code/language-server/running.ts';
 import { until } from '../../../helpers/eventually.ts';
 import { processesNaming } from '../../../helpers/processes.ts';
 import { scriptedServer } from '../../../helpers/scripted-language-server.ts';
 import { startForTest } from '../../../helpers/service.ts';
 import { assertProblem } from '../../../helpers/work-item.ts';
 
-const start = async (t: TestContext, limits: Partial<Limits>, mode?: string) => {
+const start = async (t: TestContext, limits: Partial<ServerLimits>, mode?: string) => {
   const { path, setting } = scriptedServer(t, mode);
   const { call, service } = await startForTest(t, { settings: setting });
   Object.assign(service.languageServers.limits, limits);

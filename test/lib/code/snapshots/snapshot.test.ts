@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { restore } from '../../../../lib/code/snapshots/restore.ts';
-import { compare, dropSnapshot, snapshot } from '../../../../lib/code/snapshots/snapshot.ts';
+import { compareSnapshot, dropSnapshot, snapshot } from '../../../../lib/code/snapshots/snapshot.ts';
 import type { Git, Worktree } from '../../../../lib/tools/git/run/git.ts';
 import {
   gitIn,
@@ -117,7 +117,7 @@ describe('compare', () => {
   it('says that nothing changed, whatever state the worktree is in', async (t) => {
     const made = await make(t);
     const before = await snapshot(made.git, made.worktree);
-    const found = await compare(made.git, made.worktree, before);
+    const found = await compareSnapshot(made.git, made.worktree, before);
     assert.equal(found.changed, false);
     assert.equal(found.settings, false);
     assert.deepEqual(found.files, []);
@@ -129,7 +129,7 @@ describe('compare', () => {
     utimesSync(join(worktree.path, 'both.txt'), 1, 1);
     writeFiles(worktree.path, { 'clean.txt': FILES['clean.txt'] });
     operator('status');
-    assert.equal((await compare(git, worktree, before)).changed, false);
+    assert.equal((await compareSnapshot(git, worktree, before)).changed, false);
   });
 
   const violations: Record<string, (made: Made) => void> = {
@@ -185,7 +185,7 @@ describe('compare', () => {
       const before = await snapshot(made.git, made.worktree);
       const was = state(made);
       violate(made);
-      assert.equal((await compare(made.git, made.worktree, before)).changed, true);
+      assert.equal((await compareSnapshot(made.git, made.worktree, before)).changed, true);
       const { undone, left } = await restore(made.git, made.worktree, before);
       assert.equal(undone.changed, true);
       if (what === 'a repository inside') {
@@ -201,7 +201,7 @@ describe('compare', () => {
     const { git, worktree, root } = await make(t);
     const before = await snapshot(git, worktree);
     writeFiles(root, { '.git/info/exclude': 'evil.txt\n' });
-    const { changed, settings } = await compare(git, worktree, before);
+    const { changed, settings } = await compareSnapshot(git, worktree, before);
     assert.deepEqual({ changed, settings }, { changed: false, settings: true });
   });
 });
@@ -259,7 +259,7 @@ describe('restore', () => {
     const before = await snapshot(git, worktree);
     const was = state(made);
     assert.throws(() => operator('merge', 'main'));
-    assert.equal((await compare(git, worktree, before)).operations, true);
+    assert.equal((await compareSnapshot(git, worktree, before)).operations, true);
     assert.equal((await restore(git, worktree, before)).left.changed, false);
     assert.deepEqual(state(made), was);
     assert.equal(existsSync(join(worktree.git_dir, 'MERGE_HEAD')), false);

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { parse } from 'graphql';
-import { type Asked, effectOf, WRITES } from '../../../../lib/codehost/github/allowed.ts';
+import { type HostRequest, effectOf, WRITES } from '../../../../lib/codehost/github/allowed.ts';
 import { MARK_READY, PULL_REQUEST } from '../../../../lib/codehost/github/documents.ts';
 import { apiAt } from './fixture.ts';
 
 const PUBLIC = 'https://api.github.com';
 const ENTERPRISE = 'https://ghe.example/api/v3';
 
-const asked = (method: string, url: string, more: object = {}, baseUrl = PUBLIC): Asked => ({
+const asked = (method: string, url: string, more: object = {}, baseUrl = PUBLIC): HostRequest => ({
   method,
   url,
   baseUrl,
@@ -25,7 +25,7 @@ const PULLS = '/repos/{owner}/{repo}/pulls';
 const RUNS = '/repos/{owner}/{repo}/commits/{ref}/check-runs';
 const LOGS = '/repos/{owner}/{repo}/actions/jobs/{job_id}/logs';
 
-const refuses = (given: Asked, base = PUBLIC): void => {
+const refuses = (given: HostRequest, base = PUBLIC): void => {
   assert.throws(
     () => effectOf(given, base),
     /is not among what the code host may be asked/,
@@ -35,7 +35,7 @@ const refuses = (given: Asked, base = PUBLIC): void => {
 
 describe('what may be asked', () => {
   it('is every read of the API, the pages that it names, and its own documents', () => {
-    const reads: [Asked, string][] = [
+    const reads: [HostRequest, string][] = [
       [asked('GET', '/repos/{owner}/{repo}', repo), PUBLIC],
       [asked('GET', `${PUBLIC}/repositories/1/issues?page=2`), PUBLIC],
       [asked('GET', RUNS, { ...repo, ref: 'a'.repeat(40) }), PUBLIC],

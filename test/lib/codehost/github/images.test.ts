@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { webOf } from '../../../../lib/codehost/github/address.ts';
-import { type Asking, image } from '../../../../lib/codehost/github/images.ts';
+import { type ImageAccess, image } from '../../../../lib/codehost/github/images.ts';
 
 interface Sent {
   url: string;
@@ -11,7 +11,7 @@ interface Sent {
 /** A desk whose network answers with a redirect where there is one, else with the address itself. */
 const deskOf = (redirects: Record<string, string> = {}, web = 'https://github.com') => {
   const sent: Sent[] = [];
-  const desk: Asking = {
+  const desk: ImageAccess = {
     web: () => web,
     seconds: () => 5,
     tokens: { of: async () => ({ value: 'secret', source: 'GH_TOKEN' }) },

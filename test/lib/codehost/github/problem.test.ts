@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Failure, Question } from '../../../../lib/codehost/github/failure.ts';
+import type { Failure, RequestContext } from '../../../../lib/codehost/github/failure.ts';
 import { problemFrom } from '../../../../lib/codehost/github/problem.ts';
 import type { ErrorCode } from '../../../../lib/errors.ts';
 
@@ -9,7 +9,7 @@ const RESET = String(NOW.getTime() / 1000 + 90);
 const ID = { 'x-github-request-id': 'ABCD' };
 const HTML = '<html><body>Log in</body></html>';
 
-const QUESTION: Question = {
+const QUESTION: RequestContext = {
   host: 'github.com',
   base: 'https://api.github.com',
   about: 'acme/app#7',
@@ -40,7 +40,7 @@ interface Row {
   /** Of the problem's members. */
   members?: Record<string, unknown>;
   says?: RegExp;
-  question?: Partial<Question>;
+  question?: Partial<RequestContext>;
   retry_after?: string;
 }
 

@@ -3,17 +3,17 @@ import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Wire } from '../../../../base/wire.ts';
-import { isOlder, type Told, toldBy } from '../../../../lib/host/inbound/told.ts';
+import { isOlder, type HostNews, readNews } from '../../../../lib/host/inbound/told.ts';
 
 const EXAMPLES = createRequire(import.meta.url)('@octokit/webhooks-examples') as {
   name: string;
   examples: Wire[];
 }[];
 
-const told = (event: string, action?: string): Told => {
+const told = (event: string, action?: string): HostNews => {
   const { examples = [] } = EXAMPLES.find(({ name }) => name === event) ?? {};
   const payload = examples.find((each) => action === undefined || each.action === action);
-  const found = payload && toldBy(event, payload);
+  const found = payload && readNews(event, payload);
   assert.ok(found, `${event} ${action}`);
   return found;
 };
@@ -21,7 +21,7 @@ const told = (event: string, action?: string): Told => {
 const change = (event: string, action: string) => told(event, action).pulls[0]?.change;
 
 const concerns = (event: string, payload: Wire): boolean => {
-  const { pulls = [], issues = [], commit, formerly } = toldBy(event, payload) ?? {};
+  const { pulls = [], issues = [], commit, formerly } = readNews(event, payload) ?? {};
   for (const { number } of [...pulls, ...issues]) assert.ok(Number.isInteger(number), event);
   return pulls.length + issues.length > 0 || (commit ?? formerly) !== undefined;
 };
@@ -79,7 +79,7 @@ describe('toldBy', () => {
       pull_request: Wire;
     };
     Object.assign(closed.pull_request, { merged: true, merged_at: '2026-01-01T00:00:00Z' });
-    const merged = toldBy('pull_request', closed as unknown as Wire)?.pulls[0]?.change;
+    const merged = readNews('pull_request', closed as unknown as Wire)?.pulls[0]?.change;
     assert.deepEqual(
       [merged?.event, merged?.to, merged?.occurred_at],
       ['merged', 'merged', '2026-01-01T00:00:00.000Z'],
@@ -90,9 +90,9 @@ describe('toldBy', () => {
     const comment = structuredClone(
       EXAMPLES.find(({ name }) => name === 'issue_comment')?.examples[0],
     ) as { issue: Wire };
-    assert.equal(toldBy('issue_comment', comment as unknown as Wire)?.issues.length, 1);
+    assert.equal(readNews('issue_comment', comment as unknown as Wire)?.issues.length, 1);
     comment.issue.pull_request = { url: 'x' };
-    const pulls = toldBy('issue_comment', comment as unknown as Wire)?.pulls;
+    const pulls = readNews('issue_comment', comment as unknown as Wire)?.pulls;
     assert.deepEqual([pulls?.length, pulls?.[0]?.node_id], [1, undefined]);
     assert.match(String(told('repository', 'renamed').formerly), /^[^/]+\/[^/]+$/);
     assert.match(String(told('repository', 'transferred').formerly), /^[^/]+\/[^/]+$/);
@@ -134,7 +134,7 @@ describe('toldBy', () => {
         fc.constantFrom(...names),
         fc.dictionary(fc.constantFrom(...keys, 'action'), fc.oneof(value, object)),
         (name, payload) => {
-          toldBy(name, payload);
+          readNews(name, payload);
         },
       ),
       { numRuns: 500 },

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { typeByLabels } from '../../../../lib/host/links/case-type.ts';
-import { copyOf, fieldsOf, notesOf } from '../../../../lib/host/links/fit.ts';
+import { fittedCopy, fieldsOf, notesOf } from '../../../../lib/host/links/fit.ts';
 import { CaseMatter } from '../../../../store/records/case.ts';
 import type { Issue } from '../../../../store/records/code-host.ts';
 
@@ -25,10 +25,10 @@ export const ISSUE: Issue = {
   closed_at: null,
 };
 
-const fields = (change: Partial<Issue>) => fieldsOf(copyOf({ ...ISSUE, ...change }));
+const fields = (change: Partial<Issue>) => fieldsOf(fittedCopy({ ...ISSUE, ...change }));
 const notes = (change: Partial<Issue>): string[] => {
   const issue = { ...ISSUE, ...change };
-  return notesOf(issue, copyOf(issue));
+  return notesOf(issue, fittedCopy(issue));
 };
 
 const isTitle = Compile(CaseMatter.properties.title);
@@ -57,7 +57,7 @@ describe('fieldsOf', () => {
 
   it('says what of a title does not fit, and keeps it whole in the copy', () => {
     const title = `Line one\r\n${'long '.repeat(60)}`;
-    assert.equal(copyOf({ ...ISSUE, title }).title, title);
+    assert.equal(fittedCopy({ ...ISSUE, title }).title, title);
     assert.match(fields({ title }).title, /^Line one long .*…$/);
     assert.deepEqual(notes({ title }).length, 1);
   });
@@ -67,13 +67,13 @@ describe('fieldsOf', () => {
     const { description } = fields({ body });
     assert.ok(description.length <= 262_144 && description.length > 261_000);
     assert.match(description, /x\n\n\*The issue is longer .* issue\.md has all of it\.\*$/);
-    assert.equal(copyOf({ ...ISSUE, body }).body, body);
+    assert.equal(fittedCopy({ ...ISSUE, body }).body, body);
     assert.match(notes({ body })[0] ?? '', /cut/);
     assert.equal(fields({ body: description }).description, description);
   });
 
   it('refuses a body that no record could hold', () => {
-    assert.throws(() => copyOf({ ...ISSUE, body: 'é'.repeat(600_000) }), { code: 'too_large' });
+    assert.throws(() => fittedCopy({ ...ISSUE, body: 'é'.repeat(600_000) }), { code: 'too_large' });
   });
 
   it('sets lines in that would look like a merge left open, and says so', () => {

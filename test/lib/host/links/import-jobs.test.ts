@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { moved, type Wanted } from '../../../../lib/host/links/import-jobs.ts';
+import { movedJob, type WantedStatus } from '../../../../lib/host/links/import-jobs.ts';
 import { type ImportJobMatter, JOB_STATUSES } from '../../../../store/records/import-job.ts';
 
 type Status = ImportJobMatter['status'];
@@ -11,17 +11,17 @@ const jobThatIs = (status: Status): { matter: ImportJobMatter } => ({
 });
 
 // What becomes of a job, by what it is; what is left out is refused.
-const TABLE: Record<Wanted, Partial<Record<Status, 'changes' | 'stays'>>> = {
+const TABLE: Record<WantedStatus, Partial<Record<Status, 'changes' | 'stays'>>> = {
   running: { pending: 'changes', failed: 'changes', running: 'stays' },
   completed: { pending: 'changes', failed: 'changes', running: 'changes', completed: 'stays' },
   cancelled: { pending: 'changes', failed: 'changes', running: 'changes', cancelled: 'stays' },
 };
 
 describe('moved', () => {
-  for (const [wanted, row] of Object.entries(TABLE) as [Wanted, (typeof TABLE)[Wanted]][])
+  for (const [wanted, row] of Object.entries(TABLE) as [WantedStatus, (typeof TABLE)[WantedStatus]][])
     for (const status of JOB_STATUSES)
       it(`${wanted} is wanted of a job that is ${status}: ${row[status] ?? 'refused'}`, () => {
-        const move = () => moved(jobThatIs(status), wanted, NOW);
+        const move = () => movedJob(jobThatIs(status), wanted, NOW);
         if (row[status] === undefined) assert.throws(move, { code: 'invalid_state' });
         else assert.equal(move()?.changes?.status, row[status] === 'stays' ? undefined : wanted);
       });
@@ -34,7 +34,7 @@ describe('moved', () => {
       resume_at: NOW,
       started_at: 'then',
     };
-    const { changes } = moved({ matter: stopped }, 'running', NOW) ?? {};
+    const { changes } = movedJob({ matter: stopped }, 'running', NOW) ?? {};
     assert.deepEqual(changes, {
       ...{ status: 'running', started_at: 'then' },
       ...{ error: undefined, resume_at: undefined, ended_at: undefined },

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { composeBody, MAX_BODY } from '../../../../lib/host/pull-requests/compose-body.ts';
-import { harmless, quoted } from '../../../../lib/host/pull-requests/harmless.ts';
+import { harmless, asQuotation } from '../../../../lib/host/pull-requests/harmless.ts';
 import { proofText } from '../../../../lib/host/pull-requests/proof-text.ts';
-import { wordsOf } from '../../../../lib/host/pull-requests/session-words.ts';
+import { publicWords } from '../../../../lib/host/pull-requests/session-words.ts';
 import { summaryOf } from '../../../../lib/work/sessions/live/summary.ts';
 import type { Proof } from '../../../../store/records/proof.ts';
 import type { Session } from '../../../../store/records/session.ts';
@@ -36,7 +36,7 @@ describe('harmless', () => {
 
 describe('quoted', () => {
   it('ends with the quotation what is left open in it', () => {
-    const text = `${quoted('```sh\nnever closed')}\n\n## After`;
+    const text = `${asQuotation('```sh\nnever closed')}\n\n## After`;
     const [quote, heading] = fromMarkdown(text).children;
     assert.deepEqual([quote?.type, heading?.type], ['blockquote', 'heading']);
   });
@@ -83,11 +83,11 @@ const SUMMARY = summaryOf({
 
 describe('wordsOf', () => {
   it('reads what the summary of a session says', () => {
-    assert.deepEqual(wordsOf(SUMMARY), { changed: '1 file, +3 −1', last_words: SAID });
+    assert.deepEqual(publicWords(SUMMARY), { changed: '1 file, +3 −1', last_words: SAID });
   });
 
   it('makes nothing of a text that is none', () => {
-    assert.deepEqual(wordsOf('By hand.'), { changed: undefined, last_words: undefined });
+    assert.deepEqual(publicWords('By hand.'), { changed: undefined, last_words: undefined });
   });
 });
 
@@ -106,7 +106,7 @@ const TOLD = {
   title: 'Tax is off',
   description: 'Rounds @down.\n\n```\nopen',
   issue: { repository: 'acme/app', number: 12 },
-  sessions: [{ session: SESSION, words: wordsOf(SUMMARY) }],
+  sessions: [{ session: SESSION, words: publicWords(SUMMARY) }],
   proofs: [{ type: 'log', verified_at: '2026-01-02T00:00:00.000Z', commit: 'a'.repeat(40) }],
   checklist: [ITEM],
 };

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { proposePlan } from '../../../../lib/agents/runbook/plan.ts';
 import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
-import { wordsOf } from '../../../../lib/host/reviews/feedback-session.ts';
+import { feedbackWords } from '../../../../lib/host/reviews/feedback-session.ts';
 import { toldReviews } from '../../../../lib/host/reviews/told.ts';
 import type { Review } from '../../../../store/records/review.ts';
 
@@ -17,7 +17,7 @@ const review = (over: Partial<Review> = {}): Review => ({
 });
 
 const words = (over: Partial<Review>, comment?: string): string =>
-  wordsOf([review(over)], { about: '#7 (Title)', comment });
+  feedbackWords([review(over)], { about: '#7 (Title)', comment });
 
 describe('wordsOf', () => {
   it('tells where each review is, who said what, and what is not told', () => {
@@ -50,7 +50,7 @@ describe('wordsOf', () => {
     const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((all) => all.join(''));
     fc.assert(
       fc.property(text, text, text, (body, path, title) => {
-        const reviews = wordsOf([review({ body, path })], { about: `#7 (${title})` });
+        const reviews = feedbackWords([review({ body, path })], { about: `#7 (${title})` });
         const plan = proposePlan({
           ...{ title: 'Say hello', type: 'bug', memory: [], global_memory: [], reviews },
           description: '```sh\ntouch done\n```\n',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createFeed, type Wish } from '../../../../lib/out/feed/feed.ts';
+import { createFeed, type FeedFilter } from '../../../../lib/out/feed/feed.ts';
 import { createLaps } from '../../../../lib/out/feed/lap.ts';
 import type { FeedEvent } from '../../../../lib/out/feed/read.ts';
 import { type Journal, openJournal } from '../../../../store/journal/journal.ts';
@@ -38,7 +38,7 @@ const setUp = async (t: TestContext) => {
   const life = new AbortController();
   atEnd(t, () => life.abort());
   /** The events as they come, but for places. */
-  const reader = (after: number, wish: Wish = {}) => {
+  const reader = (after: number, wish: FeedFilter = {}) => {
     const batches = feed.follow(wish).open(after, life.signal);
     const ready: FeedEvent[] = [];
     const next = async (): Promise<FeedEvent> => {
@@ -120,7 +120,7 @@ describe('a feed', () => {
 
   it('makes one list for all who wait for the same, a list of the same events for others', async (t) => {
     const { journal, reader } = await setUp(t);
-    const wishes: Wish[] = [{}, {}, { case_id: ['0'] }, { case_id: ['0'] }, { case_id: ['1'] }];
+    const wishes: FeedFilter[] = [{}, {}, { case_id: ['0'] }, { case_id: ['0'] }, { case_id: ['1'] }];
     const readers = wishes.map((wish) => reader(0, wish).batches);
     for (const batches of readers) await batches.next();
     const waiting = readers.map((batches) => batches.next());

@@ -6,14 +6,14 @@ import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createAutocommit } from '../../../../lib/out/history/autocommit.ts';
 import type { Service } from '../../../../lib/service.ts';
-import type { Git, Run } from '../../../../lib/tools/git/run/git.ts';
+import type { Git, RunGit } from '../../../../lib/tools/git/run/git.ts';
 import { changeCase, setState } from '../../../../lib/work/cases/change.ts';
 import { createCase } from '../../../../lib/work/cases/create.ts';
 import { takeSnapshot } from '../../../../lib/work/memory/snapshots.ts';
 import { editGlobalMemory } from '../../../../store/global-memory.ts';
 import { writeMemory } from '../../../../store/memory.ts';
 import { openStore } from '../../../../store/open.ts';
-import { PACE as WATCH_PACE } from '../../../../store/watch/attention.ts';
+import { WATCH_PACE as WATCH_PACE } from '../../../../store/watch/attention.ts';
 import { atEnd, killAtEnd } from '../../../helpers/at-end.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import {
@@ -95,7 +95,7 @@ const keep = async (t: TestContext, { root, folder = '', settings }: Wanted = {}
 /** Git that does something else once, before a command that begins so. */
 const stopping = (git: Git, steps: Map<string, () => unknown>): Git => {
   const around =
-    (run: Run): Run =>
+    (run: RunGit): RunGit =>
     async (place, args, options) => {
       const step = [...steps.keys()].find((each) => args.join(' ').startsWith(each));
       const then = step === undefined ? undefined : steps.get(step);

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { sweep } from '../../../../store/items/sweep.ts';
+import { sweepWorkspace } from '../../../../store/items/sweep.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import { makeWorkspaceFiles } from '../../../../store/workspace-files.ts';
 import { DOSSIER } from '../../../helpers/daemon.ts';
@@ -96,7 +96,7 @@ describe('the files of a workspace', () => {
     const { state } = await send<typeof item>('GET', at);
     await send('PUT', `${at}/state`, { state });
     await assertSame(machine, 'written once more');
-    await sweep(running.service.store);
+    await sweepWorkspace(running.service.store);
     await assertSame(machine, 'swept');
     await running.restart();
     await assertSame(machine, 'restarted');

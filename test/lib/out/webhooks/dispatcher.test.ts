@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { deliveryId } from '../../../../lib/out/webhooks/attempt.ts';
-import { createCase, removeCase, updateCase } from '../../../../store/cases.ts';
+import { insertCase, deleteCase, updateCase } from '../../../../store/cases.ts';
 import { readDeliveries } from '../../../../store/deliveries.ts';
 import { refreshGlobals } from '../../../../store/globals.ts';
 import { reconcile } from '../../../../store/items/reconcile.ts';
@@ -38,7 +38,7 @@ const newCase = async (store: Store): Promise<string> => {
     state: 'OPEN' as const,
     created_at: new Date().toISOString(),
   };
-  return (await createCase(store, { matter, description: '' })).id;
+  return (await insertCase(store, { matter, description: '' })).id;
 };
 
 /** What the watcher does when global registrations were changed by hand. */
@@ -580,7 +580,7 @@ describe('a Work item that is deleted', () => {
     await receiver.atLeast(1);
     await until(() => readDeliveries(life.store.layout, id).length === 1);
 
-    await removeCase(life.store, caseId);
+    await deleteCase(life.store, caseId);
 
     const { layout, journal } = life.store;
     await until(() => !journal.cursors.has(id));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { BlockList } from 'node:net';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { bytesOf, localityOf } from '../../../../lib/sandbox/egress/address.ts';
+import { addressBytes, localityOf } from '../../../../lib/sandbox/egress/address.ts';
 import {
   isListed,
   isLocalName,
@@ -93,7 +93,7 @@ describe('localityOf', () => {
       assert.equal(localityOf(address, ['192.168.1.2']), undefined, address);
     for (const nothing of ['', 'x', '1.2.3', '::g', '127.0.0.1 ', '1.2.3.4.5'])
       assert.ok(localityOf(nothing, []), nothing);
-    assert.equal(bytesOf('not'), undefined);
+    assert.equal(addressBytes('not'), undefined);
   });
 });
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { diff } from '../../../../lib/tools/git/read/diff.ts';
+import { worktreeChanges } from '../../../../lib/tools/git/read/diff.ts';
 import {
   gitIn,
   known,
@@ -113,7 +113,7 @@ describe('the patch of everything that changed', () => {
     const inTree = gitIn(worktree.path);
     for (const change of Object.values(CHANGES)) change(worktree.path, inTree);
 
-    const { patch, summary, changed, left_out } = await diff(git, worktree, base);
+    const { patch, summary, changed, left_out } = await worktreeChanges(git, worktree, base);
 
     const clone = join(temporaryDirectory(t), 'clone');
     made.git('clone', '--quiet', '--no-hardlinks', made.root, clone);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   insiders,
-  isUntold,
+  isUnknownOrigin,
   type Suspicion,
   withoutForebears,
 } from '../../../../lib/tools/process/caller.ts';
@@ -67,7 +67,7 @@ describe('who calls', () => {
       assert.ok(caller);
       const rows = [...USUAL, ...others, caller];
       const inside = insiders(rows, SUSPICION).has(caller.pid);
-      const outside = isUntold(caller, rows, SUSPICION) ? 'untold' : 'outside';
+      const outside = isUnknownOrigin(caller, rows, SUSPICION) ? 'untold' : 'outside';
       assert.equal(inside ? 'inside' : outside, expected);
     });
 

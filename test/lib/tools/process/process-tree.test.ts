@@ -10,7 +10,7 @@ import {
   familyOf,
   groupsBelow,
   processTable,
-  sweep,
+  killRun,
 } from '../../../../lib/tools/process/process-tree.ts';
 import { RUN_VARIABLE } from '../../../../lib/tools/process/processes.ts';
 import { atEnd, killAtEnd } from '../../../helpers/at-end.ts';
@@ -62,7 +62,7 @@ describe('sweep', { skip }, () => {
     process.kill(-parent, 'SIGKILL');
     assert.equal(exists(orphan), true);
     assert.equal(await alive(marker), true);
-    assert.ok((await sweep(marker)) >= 1);
+    assert.ok((await killRun(marker)) >= 1);
     assert.equal(await alive(marker), false);
   });
 
@@ -70,7 +70,7 @@ describe('sweep', { skip }, () => {
     const marker = randomUUID();
     const script = 'env -i /usr/bin/setsid /bin/sh -c "echo \\$\\$; exec /bin/sleep 600" & wait';
     const [bare = 0] = await startMarked(t, script, marker);
-    assert.equal(await sweep(marker), 2);
+    assert.equal(await killRun(marker), 2);
     assert.equal(await isGone(bare), true);
   });
 
@@ -80,7 +80,7 @@ describe('sweep', { skip }, () => {
     const [bare = 0] = await startMarked(t, escapeIn(dir), marker);
     await eventually(async () => assert.equal(await alive(marker), false));
     assert.equal(await alive(marker, { dir }), true);
-    assert.ok((await sweep(marker, { dir })) >= 1);
+    assert.ok((await killRun(marker, { dir })) >= 1);
     assert.equal(await isGone(bare), true);
   });
 
@@ -90,7 +90,7 @@ describe('sweep', { skip }, () => {
     const [shell = 0] = await startUnmarked(t, home);
     const [beside = 0] = await startUnmarked(t, escapeIn(join(dir, '..')));
     atEnd(t, () => [shell, beside].map((pid) => process.kill(pid, 'SIGKILL')));
-    assert.equal(await sweep(randomUUID(), { dir }), 0);
+    assert.equal(await killRun(randomUUID(), { dir }), 0);
     assert.deepEqual([exists(shell), exists(beside)], [true, true]);
   });
 
@@ -103,18 +103,18 @@ describe('sweep', { skip }, () => {
     process.kill(parent, 'SIGKILL');
     await eventually(async () => assert.equal(await alive(marker), false));
     assert.equal(exists(bare), true);
-    assert.equal(await sweep(marker, { family }), 1);
+    assert.equal(await killRun(marker, { family }), 1);
     const reused = { ...family, members: [{ pid: process.ppid, started: 1 }] };
-    assert.equal(await sweep(marker, { family: reused }), 0);
+    assert.equal(await killRun(marker, { family: reused }), 0);
   });
 
   it('leaves processes of another run, and those whose environment it cannot read, alone', async (t) => {
     const other = randomUUID();
     const [pid = 0] = await startMarked(t, 'echo $$; exec sleep 600', other);
-    assert.equal(await sweep(randomUUID()), 0);
-    assert.equal(await sweep(other.slice(0, -1)), 0);
+    assert.equal(await killRun(randomUUID()), 0);
+    assert.equal(await killRun(other.slice(0, -1)), 0);
     assert.equal(exists(pid), true);
-    assert.equal(await sweep(other), 1);
+    assert.equal(await killRun(other), 1);
   });
 
   it('never kills its own process', async (t) => {

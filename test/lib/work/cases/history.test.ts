@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { Service } from '../../../../lib/service.ts';
 import { getHistory } from '../../../../lib/work/cases/history.ts';
-import { createCase } from '../../../../store/cases.ts';
+import { insertCase } from '../../../../store/cases.ts';
 import { type OpenStore, openStore } from '../../../../store/open.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../../store/records/history.ts';
@@ -37,7 +37,7 @@ const workspace = async (t: TestContext, top: string, root = top) => {
     state: 'OPEN' as const,
     created_at: MADE_AT,
   };
-  const item = await createCase(open.store, { matter, description: '' });
+  const item = await insertCase(open.store, { matter, description: '' });
   let minute = 0;
   const git = (...args: string[]): string => {
     minute += 1;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isClosed, moveTo, type Place, unblock } from '../../../../lib/work/cases/moves.ts';
+import { isClosed, moveTo, type CaseStanding, unblock } from '../../../../lib/work/cases/moves.ts';
 import { STATES, type State } from '../../../../store/records/case.ts';
 
 const USUAL: Partial<Record<State, string>> = { RESOLVED: 'resolved', NON_ISSUE: 'non_issue' };
 
-const at = (state: State, more: Partial<Place> = {}): Place => ({
+const at = (state: State, more: Partial<CaseStanding> = {}): CaseStanding => ({
   state,
   outcome: USUAL[state] ?? null,
   ...more,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { definitionOf } from '../../../../lib/work/generate/definition.ts';
 import { hypothesesOf } from '../../../../lib/work/generate/hypotheses.ts';
-import { oneLine, quoted } from '../../../../lib/work/generate/markdown.ts';
+import { oneLine, asTextBlock } from '../../../../lib/work/generate/markdown.ts';
 import { tasksOf } from '../../../../lib/work/generate/tasks.ts';
 import { extractIssue } from '../../../../lib/work/issue-text/extract.ts';
 
@@ -154,8 +154,8 @@ describe('words of others on one line', () => {
   it('open no block of code and no comment, and are cut where they are long', () => {
     assert.equal(oneLine('a\n```sh\nb <!-- c'), "a ''sh b &lt;!-- c");
     assert.equal(oneLine('x'.repeat(400)).length, 300);
-    assert.equal(quoted('a', 'bash'), '```text\na\n```');
-    assert.equal(quoted('a', 'ts'), '```ts\na\n```');
-    assert.equal(quoted('```', 'sh rm'), '````text\n```\n````');
+    assert.equal(asTextBlock('a', 'bash'), '```text\na\n```');
+    assert.equal(asTextBlock('a', 'ts'), '```ts\na\n```');
+    assert.equal(asTextBlock('```', 'sh rm'), '````text\n```\n````');
   });
 });

@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { sortOut } from '../../../../../lib/code/snapshots/ref-traces.ts';
 import { keepValues, putRefsBack } from '../../../../../lib/code/snapshots/undo-refs.ts';
 import { changedRefs, listRefs } from '../../../../../lib/tools/git/read/refs.ts';
-import type { Git, Run, Worktree } from '../../../../../lib/tools/git/run/git.ts';
+import type { Git, RunGit, Worktree } from '../../../../../lib/tools/git/run/git.ts';
 import { known, makeRepository, makeWorktree, testGit } from '../../../../helpers/repository.ts';
 
 const ADDRESS = 'run@dossier.invalid';
@@ -192,7 +192,7 @@ describe('listRefs', () => {
     const header = '# pack-refs with: peeled fully-peeled sorted \n';
     writeFileSync(join(worktree.common_dir, 'packed-refs'), header + tags.join(''));
     let started = 0;
-    const counted: Run = (...args) => {
+    const counted: RunGit = (...args) => {
       started += 1;
       return git.run(...args);
     };

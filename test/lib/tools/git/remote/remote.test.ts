@@ -7,7 +7,7 @@ import type { Repository } from '../../../../../lib/tools/git/read/repository.ts
 import { type Push, pushWithLease } from '../../../../../lib/tools/git/remote/push.ts';
 import { fetchInto, remoteRefs } from '../../../../../lib/tools/git/remote/remote.ts';
 import {
-  type Address,
+  type RemoteAddress,
   addressFrom,
   addressOf,
 } from '../../../../../lib/tools/git/remote/remote-address.ts';
@@ -69,7 +69,7 @@ const failureOf = async (work: Promise<unknown>): Promise<ServiceError> => {
 
 describe('addressFrom', () => {
   const { common_dir } = { common_dir: '/code/app/.git' };
-  const at = (address: string): Address =>
+  const at = (address: string): RemoteAddress =>
     addressFrom(address, { git_dir: common_dir, common_dir });
 
   it('takes user and password out of a URL', () => {

@@ -13,7 +13,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { takePicture } from '../../../../../lib/code/snapshots/picture.ts';
 import { snapshot } from '../../../../../lib/code/snapshots/snapshot.ts';
 import { ServiceError } from '../../../../../lib/errors.ts';
-import { diff } from '../../../../../lib/tools/git/read/diff.ts';
+import { worktreeChanges } from '../../../../../lib/tools/git/read/diff.ts';
 import { status } from '../../../../../lib/tools/git/read/status.ts';
 import { createGit } from '../../../../../lib/tools/git/run/create-git.ts';
 import { GitError, gitProblem } from '../../../../../lib/tools/git/run/error.ts';
@@ -219,7 +219,7 @@ describe('a hostile repository', () => {
     const worktree = await makeWorktree(t, git, known(made));
     writeFiles(worktree.path, { 'a.txt': 'changed\n', 'new.txt': 'new\n' });
     await status(git, worktree);
-    await diff(git, worktree, 'main');
+    await worktreeChanges(git, worktree, 'main');
     await snapshot(git, worktree);
     await git.run(worktree, ['add', '--all']);
     await git.run(worktree, ['-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-m', 'x']);

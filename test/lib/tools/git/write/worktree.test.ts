@@ -8,7 +8,7 @@ import {
   addWorktree,
   isTampered,
   listWorktrees,
-  removeWorktree,
+  removeLinkedWorktree,
 } from '../../../../../lib/tools/git/write/worktree.ts';
 import {
   gitIn,
@@ -168,7 +168,7 @@ describe('removeWorktree', () => {
     const made = makeRepository(t);
     const git = testGit(t);
     const worktree = await makeWorktree(t, git, known(made));
-    await removeWorktree(git, worktree, { force: false });
+    await removeLinkedWorktree(git, worktree, { force: false });
     assert.equal(existsSync(worktree.path), false);
     assert.equal((await listWorktrees(git, known(made))).length, 1);
     assert.match(made.git('branch'), /work\/one/);
@@ -178,14 +178,14 @@ describe('removeWorktree', () => {
     const git = testGit(t);
     const worktree = await makeWorktree(t, git, known(makeRepository(t)));
     writeFiles(worktree.path, { 'new.txt': 'work' });
-    await assert.rejects(removeWorktree(git, worktree, { force: false }), (error) => {
+    await assert.rejects(removeLinkedWorktree(git, worktree, { force: false }), (error) => {
       assert.ok(error instanceof ServiceError);
       assert.equal(error.code, 'work_would_be_lost');
       assert.deepEqual(error.members, { files: ['new.txt'] });
       return true;
     });
     assert.equal(readFileSync(join(worktree.path, 'new.txt'), 'utf8'), 'work');
-    await removeWorktree(git, worktree, { force: true });
+    await removeLinkedWorktree(git, worktree, { force: true });
     assert.equal(existsSync(worktree.path), false);
   });
 
@@ -204,15 +204,15 @@ describe('removeWorktree', () => {
     made.git('commit', '--quiet', '-m', 'submodule');
     const git = testGit(t);
     const one = await makeWorktree(t, git, known(made), 'one');
-    await removeWorktree(git, one, { force: false });
+    await removeLinkedWorktree(git, one, { force: false });
     assert.equal(existsSync(one.path), false);
     const two = await makeWorktree(t, git, known(made), 'two');
     gitIn(two.path)('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'update', '--init');
     await assert.rejects(
-      removeWorktree(git, two, { force: false }),
+      removeLinkedWorktree(git, two, { force: false }),
       /submodules that may hold work/,
     );
-    await removeWorktree(git, two, { force: true });
+    await removeLinkedWorktree(git, two, { force: true });
     assert.equal(existsSync(two.path), false);
   });
 
@@ -221,7 +221,7 @@ describe('removeWorktree', () => {
     const repository = known(makeRepository(t));
     const worktree = await makeWorktree(t, git, repository);
     rmSync(worktree.path, { recursive: true });
-    await removeWorktree(git, worktree, { force: false });
+    await removeLinkedWorktree(git, worktree, { force: false });
     assert.equal((await listWorktrees(git, repository)).length, 1);
   });
 
@@ -229,7 +229,7 @@ describe('removeWorktree', () => {
     const git = testGit(t);
     const worktree = await makeWorktree(t, git, known(makeRepository(t)));
     writeFileSync(join(worktree.path, '.git'), `gitdir: ${makeRepository(t).root}/.git\n`);
-    await assert.rejects(removeWorktree(git, worktree, { force: true }), code('worktree_tampered'));
+    await assert.rejects(removeLinkedWorktree(git, worktree, { force: true }), code('worktree_tampered'));
     assert.equal(existsSync(join(worktree.path, 'README.md')), true);
   });
 });

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../../../lib/errors.ts';
 import { caseStateFor } from '../../../../../lib/work/sessions/guards/settle.ts';
 import {
   abort,
-  complete,
+  completeSession,
   fail,
   interrupt,
   pause,
@@ -13,7 +13,7 @@ import {
   startPlanning,
   startWork,
 } from '../../../../../lib/work/sessions/rules/rules.ts';
-import { milestones, runStateOf } from '../../../../../store/journal/milestones.ts';
+import { milestoneEvents, runStateOf } from '../../../../../store/journal/milestones.ts';
 import { STATES, type State } from '../../../../../store/records/case.ts';
 import {
   isEnded,
@@ -91,7 +91,7 @@ describe('the rules of a session', () => {
 
   it('have a plan only from planning, and completed work only from working', () => {
     assert.deepEqual(tableOf(planReady({})), { planning: 'plan_ready' });
-    assert.deepEqual(tableOf(complete(ENDING)), { working: 'completed' });
+    assert.deepEqual(tableOf(completeSession(ENDING)), { working: 'completed' });
   });
 
   it('let nothing but a ready plan into Work mode', () => {
@@ -174,7 +174,7 @@ describe('what a turn used', () => {
   };
   const rules: [string, SessionRule, readonly Status[]][] = [
     ['planReady', planReady(turn), ['planning']],
-    ['complete', complete({ ...ENDING, turn }), ['working']],
+    ['complete', completeSession({ ...ENDING, turn }), ['working']],
     ['fail', fail({ ...ENDING, turn, error: 'no' }), OPEN],
     ['abort', abort({ ...ENDING, turn }), OPEN],
     ['pause', pause({ ...ENDING, turn }), ['planning', 'working']],
@@ -238,7 +238,7 @@ describe('the milestones of a session', () => {
   const ways = (event: string): string[] =>
     [undefined, ...STATUSES].flatMap((before) =>
       STATUSES.filter((status) =>
-        milestones(before, sessionIn(status), new Date(AT)).some(
+        milestoneEvents(before, sessionIn(status), new Date(AT)).some(
           ({ event_type }) => event_type === event,
         ),
       ).map((status) => `${before} → ${status}`),
