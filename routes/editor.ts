@@ -111,7 +111,11 @@ export const editorRoutes = [
     errors: [...READING, 'file_busy', ...GIT],
     handler: async ({ params, query }, service) => {
       const { path = '', limit = 1000, after } = query;
-      const { entries, more } = await listEditorDirectory(service, params.id, { path, limit, after });
+      const { entries, more } = await listEditorDirectory(service, params.id, {
+        path,
+        limit,
+        after,
+      });
       const body = jsonBody(entries);
       const at = `/cases/${params.id}/editor/directories`;
       const next = more ? entries.at(-1)?.name : undefined;

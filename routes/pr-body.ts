@@ -75,7 +75,14 @@ export const pullBodyRoutes = [
     ),
     response: BodyUpdate,
     status: 201,
-    errors: ['not_found', 'invalid_state', 'unreadable_record', 'file_busy', ...GIT, ...HOST_ERRORS],
+    errors: [
+      'not_found',
+      'invalid_state',
+      'unreadable_record',
+      'file_busy',
+      ...GIT,
+      ...HOST_ERRORS,
+    ],
     handler: async ({ params: { id }, body }, service) => {
       const update = await suggestUpdate(service, id, body ?? {});
       return created(`/api/cases/${id}/pr-body/updates/${update.id}`, update);

@@ -218,7 +218,8 @@ export const sessionRoutes = [
     response: Type.String(),
     produces: 'text/x-diff',
     errors: ['not_found', 'unreadable_record'],
-    handler: async ({ params }, service) => patchAnswer(await getDiff(service, params.id, params.sid)),
+    handler: async ({ params }, service) =>
+      patchAnswer(await getDiff(service, params.id, params.sid)),
   }),
   route({
     method: 'GET',

@@ -1,5 +1,9 @@
 import { Type } from 'typebox';
-import { changeConfig, readWorktreeConfig, type ServedConfig } from '../lib/code/worktrees/config.ts';
+import {
+  changeConfig,
+  readWorktreeConfig,
+  type ServedConfig,
+} from '../lib/code/worktrees/config.ts';
 import { cleanUp } from '../lib/code/worktrees/keep/cleanup.ts';
 import { forgetRecovery } from '../lib/code/worktrees/keep/forget-recovery.ts';
 import { listRecoveries } from '../lib/code/worktrees/keep/recoveries.ts';

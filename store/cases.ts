@@ -23,7 +23,7 @@ import { sessionsOf } from './sessions/sessions.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { entryOfNew } from './text/entry.ts';
 import { bodyOfText } from './text/front-matter.ts';
-import { type RecordEdit, editRecord, unreadable } from './text/record-file.ts';
+import { editRecord, type RecordEdit, unreadable } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 
 export interface ServedCase {

@@ -6,7 +6,7 @@ import type { Problems } from './items/problems.ts';
 import { parseWebhook, type WebhookFile } from './items/read-webhooks.ts';
 import type { Layout } from './layout.ts';
 import { Settings } from './records/settings.ts';
-import { type ReadEntry, isNewDoubt, isSound, readEntry } from './text/entry.ts';
+import { isNewDoubt, isSound, type ReadEntry, readEntry } from './text/entry.ts';
 import { type FrontMatter, parseFrontMatter } from './text/front-matter.ts';
 import { checkerOf } from './text/parse.ts';
 import { type FileProblem, fileProblem, notAdopted } from './text/problem.ts';
@@ -150,8 +150,10 @@ const readWebhooks = (layout: Layout, globals: Globals, patient: boolean): void 
   ]);
 };
 
-const sameNames = (a: Map<string, ReadEntry<unknown>>, b: Map<string, ReadEntry<unknown>>): boolean =>
-  a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
+const sameNames = (
+  a: Map<string, ReadEntry<unknown>>,
+  b: Map<string, ReadEntry<unknown>>,
+): boolean => a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
 
 const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Promise<boolean> => {
   let adopted = false;

@@ -25,7 +25,7 @@ import { sweepTranscripts } from './sessions/sweep-transcripts.ts';
 import { notice, readyToWrite, type Store } from './store.ts';
 import type { MatterChanges } from './text/splice.ts';
 import { createBook } from './trust/book.ts';
-import { type WatchAttention, type Pace, payAttention } from './watch/attention.ts';
+import { type Pace, payAttention, type WatchAttention } from './watch/attention.ts';
 import { shared } from './watch/timing.ts';
 
 /** What the journal keeps under this name: that all of the workspace was told of once. */

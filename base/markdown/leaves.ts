@@ -1,6 +1,6 @@
 import { type Container, matchContainers, openContainer } from './containers.ts';
 import { type HtmlEnd, htmlBlockEnd } from './html.ts';
-import { advance, type LineCursor, cursorAt, lookAhead, remainder } from './line.ts';
+import { advance, cursorAt, type LineCursor, lookAhead, remainder } from './line.ts';
 import { fenceMark, isHeading, isRuler, isUnderline } from './line-blocks.ts';
 
 /** A block of a Markdown text that holds no other blocks. */
@@ -148,7 +148,12 @@ const openContainers = (document: Document, cursor: LineCursor, matched: number)
 const isInParagraph = (document: Document, matched: number): boolean =>
   document.leaf?.kind === 'paragraph' && matched === document.containers.length;
 
-const openLeaf = (document: Document, cursor: LineCursor, opened: Opened, all: boolean): boolean => {
+const openLeaf = (
+  document: Document,
+  cursor: LineCursor,
+  opened: Opened,
+  all: boolean,
+): boolean => {
   const { indent, rest: text, blank } = lookAhead(cursor);
   const inText = !opened.fresh && document.leaf?.kind === 'paragraph';
   if (blank || (indent >= INDENTED && inText)) return false;

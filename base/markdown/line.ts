@@ -17,7 +17,12 @@ interface Ahead {
 
 const TAB_STOP = 4;
 
-export const cursorAt = (text: string): LineCursor => ({ text, offset: 0, column: 0, in_tab: false });
+export const cursorAt = (text: string): LineCursor => ({
+  text,
+  offset: 0,
+  column: 0,
+  in_tab: false,
+});
 
 /** Looks past the white space without moving. */
 export const lookAhead = (cursor: LineCursor): Ahead => {

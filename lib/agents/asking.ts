@@ -19,7 +19,10 @@ export const askingEnv = ({ env = {} }: AskSwitches, given: Environment): Enviro
   );
 
 /** What is told of a session when it is opened: one for each agent's name, of two that both have something to tell it. */
-export const joinedMeta = (ours: AskSwitches['meta'], more: AskSwitches['meta']): AskSwitches['meta'] => {
+export const joinedMeta = (
+  ours: AskSwitches['meta'],
+  more: AskSwitches['meta'],
+): AskSwitches['meta'] => {
   if (ours === undefined || more === undefined) return more ?? ours;
   const both = Object.entries(more).map(([name, value]) => [
     name,

@@ -25,7 +25,11 @@ export interface NotOffered {
 }
 
 /** What of a choice `who` does not offer, as far as it is known; undefined where it may be tried. */
-export const notOffered = (who: string, offers: Offers, choice: ModelChoice): NotOffered | undefined =>
+export const notOffered = (
+  who: string,
+  offers: Offers,
+  choice: ModelChoice,
+): NotOffered | undefined =>
   missing(who, { what: 'model', wanted: choice.model, options: offers.models }) ??
   missing(who, { what: 'effort', wanted: choice.effort, options: offers.efforts });
 

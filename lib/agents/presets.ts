@@ -1,7 +1,7 @@
 import type { StatePlace } from '../sandbox/state/place.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import type { ModelChoice } from './choice.ts';
-import type { LoginState, LoginSigns } from './login.ts';
+import type { LoginSigns, LoginState } from './login.ts';
 import type { Phase } from './provider.ts';
 
 /** What an agent is to ask leave for in Work mode, each time. */

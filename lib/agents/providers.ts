@@ -9,7 +9,7 @@ import { createCommandProvider } from './command/command.ts';
 import type { Format } from './command/formats.ts';
 import { COMMAND_PRESETS, type CommandPreset } from './command/presets.ts';
 import type { ProviderDeps } from './launch.ts';
-import { type LoginState, findLogin } from './login.ts';
+import { findLogin, type LoginState } from './login.ts';
 import { createManualProvider } from './manual.ts';
 import type { PermissionPolicy } from './permissions.ts';
 import { type AcpAgent, PRESETS, type Preset } from './presets.ts';

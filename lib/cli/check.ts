@@ -12,7 +12,7 @@ import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import { type Config, UsageError } from '../config.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';
 import { committedIn } from './check-git.ts';
-import { findingCounts, reportJson, reportLines, type Mended } from './check-words.ts';
+import { findingCounts, type Mended, reportJson, reportLines } from './check-words.ts';
 import { Refusal } from './refusal.ts';
 
 /**

@@ -24,7 +24,11 @@ export interface Patient {
   git: Git;
 }
 
-export const ok = (about: string, detail: string): DoctorFinding => ({ verdict: 'ok', about, detail });
+export const ok = (about: string, detail: string): DoctorFinding => ({
+  verdict: 'ok',
+  about,
+  detail,
+});
 
 export const missing = (about: string, detail: string): DoctorFinding => ({
   verdict: 'missing',

@@ -13,13 +13,7 @@ import { createLog, type Log } from '../log.ts';
 import { keyCheck } from '../mcp/key-check.ts';
 import { lookAtGround } from '../sandbox/ground.ts';
 import type { VersionInfo } from '../service.ts';
-import {
-  checkHost,
-  checkPort,
-  checkRepository,
-  needWorkspace,
-  whyNotListening,
-} from './places.ts';
+import { checkHost, checkPort, checkRepository, needWorkspace, whyNotListening } from './places.ts';
 import { askedToStop, outliveLimits } from './signals.ts';
 import { askAboutTrust } from './trust-question.ts';
 

@@ -47,7 +47,7 @@ import { createRuns, type Runs } from '../tools/process/runs.ts';
 import { recoverConflicts } from '../work/conflicts/recover.ts';
 import { recoverPlanning } from '../work/generate/recover.ts';
 import { followUp } from '../work/proof/gate.ts';
-import { followCases } from '../work/sessions/lifecycle/attend.ts';
+import { followCases } from '../work/sessions/lifecycle/follow-cases.ts';
 import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
 import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';
 import { createEngine } from '../work/sessions/live/engine.ts';
@@ -264,7 +264,14 @@ const providersOf = (
     if (made?.from !== from) {
       const given = from as Parameters<typeof createProviders>[0];
       const { states } = store.layout;
-      const deps = { env, sandbox: sandbox(), states, network: network(), runs, isInside: pathContains };
+      const deps = {
+        env,
+        sandbox: sandbox(),
+        states,
+        network: network(),
+        runs,
+        isInside: pathContains,
+      };
       made = { from, providers: createProviders(given, deps) };
     }
     return made.providers;

@@ -1,4 +1,4 @@
-import { cut, linkTo, type ListPage, tagOf } from './page.ts';
+import { cut, type ListPage, linkTo, tagOf } from './page.ts';
 import { Answer } from './route.ts';
 
 interface Listed {

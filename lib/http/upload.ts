@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../errors.ts';
-import { brokenOff, type BodyLimits, tooLarge, tooSlow } from './bytes.ts';
+import { type BodyLimits, brokenOff, tooLarge, tooSlow } from './bytes.ts';
 
 /** A body that is not kept in memory: whoever takes it reads it as it comes. */
 export interface Upload {

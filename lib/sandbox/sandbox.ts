@@ -298,7 +298,8 @@ const sealed = (all: readonly Mount[], { hidden }: SandboxView, home: HomeView):
   return [...home.hidden, ...real(hidden)].filter((path) => last.get(path) === '--tmpfs');
 };
 
-const isInTemp = (argument: string): boolean => isAbsolute(argument) && isReallyBelow(argument, TEMP);
+const isInTemp = (argument: string): boolean =>
+  isAbsolute(argument) && isReallyBelow(argument, TEMP);
 
 /** What programs are shut in with, as the settings want it now. */
 export interface WithSandbox {

@@ -7,7 +7,7 @@ import { putNew } from '../disk/placing.ts';
 import { assertNoLinks, statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
-import { inParallel } from './lanes.ts';
+import { inParallel } from './in-parallel.ts';
 
 /** What is to come into a workspace, as it will stand there, in a directory from which it can be renamed into place. */
 export interface Staging {

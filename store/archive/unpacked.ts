@@ -53,7 +53,9 @@ const bytesOf = async function* (
   for await (const chunk of handle.createReadStream()) {
     read += chunk.length;
     if (read > size)
-      throw new ArchiveError(`${printableName(path)} grows while it is read. Nothing was imported.`);
+      throw new ArchiveError(
+        `${printableName(path)} grows while it is read. Nothing was imported.`,
+      );
     yield chunk;
   }
 };

@@ -61,7 +61,12 @@ const lacking = (
 
 /** Changes that were worked out from the file with that hash; `words` say what was done. */
 export const amending =
-  (layout: Layout, file: string, fix: { sha: string; changes: MatterChanges }, words: string): Mend =>
+  (
+    layout: Layout,
+    file: string,
+    fix: { sha: string; changes: MatterChanges },
+    words: string,
+  ): Mend =>
   async () => {
     let isSame = false;
     await editRecord(layout, join(layout.root, file), ({ sha }) => {

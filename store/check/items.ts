@@ -177,4 +177,5 @@ const checkMissing = async (checkup: Checkup, items: readonly FoundItem[]): Prom
   return findings;
 };
 
-const idOf = ({ value }: ReadEntry<{ matter: { id: string } }>): string | undefined => value?.matter.id;
+const idOf = ({ value }: ReadEntry<{ matter: { id: string } }>): string | undefined =>
+  value?.matter.id;

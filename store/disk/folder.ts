@@ -1,7 +1,7 @@
 import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isRecordName } from '../names.ts';
-import { type ReadEntry, isInGrace, type ReadAgain, readEntry } from '../text/entry.ts';
+import { isInGrace, type ReadAgain, type ReadEntry, readEntry } from '../text/entry.ts';
 import { asProblem, LINKED_FOLDER, NO_FOLDER, type ProblemAnswer } from '../text/problem.ts';
 import { statsAt } from './plain-path.ts';
 

@@ -19,7 +19,8 @@ export const readJson = <T>(
   try {
     return check(JSON.parse(bytes.toString('utf8')));
   } catch (error) {
-    const problem = error instanceof ProblemAnswer ? error : new ProblemAnswer('not_json', 'It is not JSON');
+    const problem =
+      error instanceof ProblemAnswer ? error : new ProblemAnswer('not_json', 'It is not JSON');
     throw unreadable(relative(layout.root, path), problem);
   }
 };

@@ -33,7 +33,11 @@ export const readSteady = async (path: string, shelf: Shelf): Promise<SteadyFile
   return { reason: 'it changed all the time' };
 };
 
-const attempt = (path: string, shelf: Shelf, isLast: boolean): SteadyFile | RefusedRead | undefined => {
+const attempt = (
+  path: string,
+  shelf: Shelf,
+  isLast: boolean,
+): SteadyFile | RefusedRead | undefined => {
   try {
     return readOnce(path, shelf, isLast);
   } catch (error) {

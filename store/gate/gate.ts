@@ -86,7 +86,8 @@ export const written = <T>(
 };
 
 /** The same for values that say the same, in whatever order. */
-export const orderlessHash = (value: unknown): string => sha256(JSON.stringify(value, inOrder) ?? '');
+export const orderlessHash = (value: unknown): string =>
+  sha256(JSON.stringify(value, inOrder) ?? '');
 
 const inOrder = (_key: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -3,7 +3,7 @@ import { shortId } from '../names.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import type { TextFile } from '../text/text-file.ts';
-import { orderlessHash, holding, isGateShut, type KeptParts, written } from './gate.ts';
+import { holding, isGateShut, type KeptParts, orderlessHash, written } from './gate.ts';
 import { saveGate } from './gate-files.ts';
 import { foundOf, guardedOf, sessionKey } from './kept.ts';
 

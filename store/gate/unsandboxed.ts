@@ -8,7 +8,7 @@ import { isEnded } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import { isGateShut } from './gate.ts';
 import { noteRun, removeRunNote } from './gate-files.ts';
-import { foundOf, keepAll, sessionKey, clearHeld } from './kept.ts';
+import { clearHeld, foundOf, keepAll, sessionKey } from './kept.ts';
 import { lookAtWaiting } from './waiting.ts';
 
 /**

@@ -8,9 +8,9 @@ import { reconcileInTurn } from '../items/reconcile.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import { trustCommandFor } from '../trust/told.ts';
-import { orderlessHash, type GatedPart } from './gate.ts';
+import { type GatedPart, orderlessHash } from './gate.ts';
 import { saveGate } from './gate-files.ts';
-import { approvedIn, foundOf, clearHeld } from './kept.ts';
+import { approvedIn, clearHeld, foundOf } from './kept.ts';
 
 /** A change by file that waits for the operator. */
 export interface WaitingChange {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { caseFile, proofDir, webhooksDir } from '../layout.ts';
 import type { Store } from '../store.ts';
-import { type ReadEntry, isSound } from '../text/entry.ts';
+import { isSound, type ReadEntry } from '../text/entry.ts';
 import type { MatterChanges } from '../text/splice.ts';
 import { standingAfter } from './granting.ts';
 import type { Granted } from './held.ts';

@@ -161,7 +161,10 @@ const standingAs = (file: CaseFile, from: unknown): CaseFile => {
 };
 
 // What it lacks besides is added as ever; that it was verified, and when, is not.
-const unverified = ({ proofs }: GuardedFiles['files'], { key }: HeldValue): [string, ProofFile][] => {
+const unverified = (
+  { proofs }: GuardedFiles['files'],
+  { key }: HeldValue,
+): [string, ProofFile][] => {
   const name = key.slice('proof/'.length);
   const file = key.startsWith('proof/') ? proofs.get(name)?.value : undefined;
   if (file === undefined) return [];

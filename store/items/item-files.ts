@@ -4,15 +4,15 @@ import { readFolder } from '../disk/folder.ts';
 import type { ToldState } from '../journal/journal.ts';
 import { caseFile, checklistFile, proofDir, webhooksDir } from '../layout.ts';
 import type { ChecklistEntry } from '../records/proof.ts';
-import { type ReadEntry, isNewDoubt, type ParseText, readEntry } from '../text/entry.ts';
+import { isNewDoubt, type ParseText, type ReadEntry, readEntry } from '../text/entry.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { positionOf } from '../text/parse.ts';
 import {
   type FileProblem,
   fileProblem,
   fileProblems,
-  type TextPosition,
   ProblemAnswer,
+  type TextPosition,
 } from '../text/problem.ts';
 import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-files.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
@@ -43,7 +43,11 @@ export interface KnownFiles {
 }
 
 /** Reads what changed since it was last read. Undefined when the directory holds no case.md. */
-export const readItem = (root: string, dir: string, known: KnownFiles = {}): ItemFiles | undefined => {
+export const readItem = (
+  root: string,
+  dir: string,
+  known: KnownFiles = {},
+): ItemFiles | undefined => {
   const path = join(root, dir);
   const { files: before, patient = false } = known;
   const entry = readCaseFile(path, known);

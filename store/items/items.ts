@@ -1,6 +1,6 @@
 import type { State } from '../records/case.ts';
 import type { FileProblem } from '../text/problem.ts';
-import { caseOf, type Item, problemsOf, caseStateOf } from './item.ts';
+import { caseOf, caseStateOf, type Item, problemsOf } from './item.ts';
 import type { Problems } from './problems.ts';
 
 /**

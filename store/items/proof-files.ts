@@ -83,9 +83,13 @@ const hashOf = (path: string, looked: Stats): string => {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size, ino } = fstatSync(fd);
-    if (ino !== looked.ino) throw new ProblemAnswer(PROOF_FILE, 'It is another one by now. Look again');
+    if (ino !== looked.ino)
+      throw new ProblemAnswer(PROOF_FILE, 'It is another one by now. Look again');
     if (size > MAX_MEDIA_BYTES)
-      throw new ProblemAnswer(PROOF_FILE, `It has ${size} bytes; 25 MB is the most. Make it smaller`);
+      throw new ProblemAnswer(
+        PROOF_FILE,
+        `It has ${size} bytes; 25 MB is the most. Make it smaller`,
+      );
     const hash = createHash('sha256');
     for (let at = 0, count = -1; count !== 0 && at <= MAX_MEDIA_BYTES; at += count) {
       count = readSync(fd, PIECE, 0, PIECE.length, at);

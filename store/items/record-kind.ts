@@ -6,7 +6,7 @@ import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
 import type { FrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import { type RecordEdit, editRecord, explained, readRecord } from '../text/record-file.ts';
+import { editRecord, explained, type RecordEdit, readRecord } from '../text/record-file.ts';
 import { createOwn } from './changing.ts';
 import type { Item } from './item.ts';
 

@@ -6,7 +6,11 @@ import type { RunSeen } from './journal.ts';
  * The events of a session's way from what was last told of it to what it is now. Like those of files they are born in
  * one place, from a comparison, so that a crash between record and journal loses none and repeats none.
  */
-export const milestoneEvents = (before: string | undefined, now: Session, at: Date): EventBody[] => {
+export const milestoneEvents = (
+  before: string | undefined,
+  now: Session,
+  at: Date,
+): EventBody[] => {
   const timestamp = at.toISOString();
   const ofSession = { case_id: now.case_id, session_id: now.id };
   const events: EventBody[] = [];

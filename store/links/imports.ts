@@ -14,10 +14,10 @@ import { withLogLine } from '../text/log-lines.ts';
 import { checkerOf, positionOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, ProblemAnswer } from '../text/problem.ts';
 import {
-  type RecordEdit,
   editRecord,
   explained,
   type ReadRecord,
+  type RecordEdit,
   readRecord,
 } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';

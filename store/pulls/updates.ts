@@ -47,7 +47,10 @@ export const createUpdate = (
   });
 
 /** Notes that it is published. Undefined when it is gone. */
-export const notePublished = (store: Store, kept: StoredUpdate): Promise<StoredUpdate | undefined> =>
+export const notePublished = (
+  store: Store,
+  kept: StoredUpdate,
+): Promise<StoredUpdate | undefined> =>
   changingItem(store, kept.case_id, async () => {
     const published_at = store.clock().toISOString();
     await updates.editAt(store, kept, () => ({ changes: { status: 'published', published_at } }));

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sha256 } from '../../base/sha256.ts';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
-import { intendPlan, notePlan, heldPlan } from '../gate/session-gate.ts';
+import { heldPlan, intendPlan, notePlan } from '../gate/session-gate.ts';
 import { diffFile } from '../layout.ts';
 import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';

@@ -5,7 +5,7 @@ import { listDirectory } from '../disk/folder.ts';
 import { StoreError } from '../errors.ts';
 import { isGateShut } from '../gate/gate.ts';
 import { sessionKey } from '../gate/kept.ts';
-import { intendMatter, heldMatter, noteMatter } from '../gate/session-gate.ts';
+import { heldMatter, intendMatter, noteMatter } from '../gate/session-gate.ts';
 import { milestoneEvents, runStateOf } from '../journal/milestones.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { sessionDirName, shortId } from '../names.ts';
@@ -32,7 +32,11 @@ export const whereIs = (store: Store, { session, dir }: StoredSession): string =
 };
 
 /** Undefined when there is no such session. Throws `unreadable_record` when its file cannot be read. */
-export const readSession = (store: Store, caseId: string, id: string): StoredSession | undefined => {
+export const readSession = (
+  store: Store,
+  caseId: string,
+  id: string,
+): StoredSession | undefined => {
   const found = findIn(store, caseId, id);
   if (found === undefined) return undefined;
   const { dir, matter } = found;
@@ -216,7 +220,8 @@ const matterIn = (store: Store, dir: string): SessionMatter | undefined => {
   try {
     return heldMatter(store, dir, check(source.data, source));
   } catch (error) {
-    if (error instanceof ProblemAnswer) throw unreadable(sessionFile(dir).slice(root.length + 1), error);
+    if (error instanceof ProblemAnswer)
+      throw unreadable(sessionFile(dir).slice(root.length + 1), error);
     throw error;
   }
 };

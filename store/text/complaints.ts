@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import { type FrontMatter, mapOf } from './front-matter.ts';
-import { type TextPosition, ProblemAnswer, together } from './problem.ts';
+import { ProblemAnswer, type TextPosition, together } from './problem.ts';
 
 /** What the schema has against a value, as typebox says it. */
 export interface Complaint {

@@ -32,4 +32,5 @@ export const parserOf = <S extends TSchema>(schema: S): ((text: string) => Stati
 };
 
 /** Line and column of a key in the file. */
-export const positionOf = (source: FrontMatter, key: string): TextPosition => placeOfPath(source, [key]);
+export const positionOf = (source: FrontMatter, key: string): TextPosition =>
+  placeOfPath(source, [key]);

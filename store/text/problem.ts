@@ -32,7 +32,10 @@ export const asProblem = (error: unknown): ProblemAnswer => {
   if (error instanceof ProblemAnswer) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')
-    return new ProblemAnswer('no_permission', "The daemon's user may not read this. Give it leave to");
+    return new ProblemAnswer(
+      'no_permission',
+      "The daemon's user may not read this. Give it leave to",
+    );
   return new ProblemAnswer('unreadable', error instanceof Error ? error.message : String(error));
 };
 
@@ -59,7 +62,10 @@ export interface FileProblem {
   column?: number;
 }
 
-export const fileProblem = (file: string, { code, message, place }: ProblemAnswer): FileProblem => ({
+export const fileProblem = (
+  file: string,
+  { code, message, place }: ProblemAnswer,
+): FileProblem => ({
   file,
   code,
   message,

@@ -8,7 +8,7 @@ import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
 import { positionOf } from './parse.ts';
-import { type TextPosition, ProblemAnswer } from './problem.ts';
+import { ProblemAnswer, type TextPosition } from './problem.ts';
 import { type MatterChanges, spliceFrontMatter } from './splice.ts';
 import { decodeRecord } from './text.ts';
 

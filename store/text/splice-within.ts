@@ -4,17 +4,17 @@ import { StoreError } from '../errors.ts';
 import { type FrontMatter, joinFrontMatter, mapOf } from './front-matter.ts';
 import {
   applyCuts,
-  type MatterChanges,
-  type TextCut,
   type FoundPair,
   holdsValues,
   inLines,
   inPlace,
   isInline,
+  type MatterChanges,
   pairOf,
-  YAML_STYLE,
   spliceFrontMatter,
+  type TextCut,
   wholePair,
+  YAML_STYLE,
 } from './splice.ts';
 
 /**

@@ -75,7 +75,11 @@ const expectedData = (source: FrontMatter, changes: MatterChanges): Record<strin
     Object.entries({ ...source.data, ...changes }).filter(([, value]) => value !== undefined),
   );
 
-export const holdsValues = (text: string, expected: Record<string, unknown>, body: string): boolean => {
+export const holdsValues = (
+  text: string,
+  expected: Record<string, unknown>,
+  body: string,
+): boolean => {
   try {
     const again = parseFrontMatter(text);
     return again.body === body && isDeepStrictEqual(again.data, expected);

@@ -1,12 +1,15 @@
 import { isUtf8 } from 'node:buffer';
-import { type TextPosition, ProblemAnswer } from './problem.ts';
+import { ProblemAnswer, type TextPosition } from './problem.ts';
 
 const MAX_FILE_BYTES = 1_048_576 + 65_536;
 
 /** The bytes of a record file as text; one that is empty is no record, and often only half saved. */
 export const decodeRecord = (bytes: Uint8Array): string => {
   if (bytes.length > 0) return decodeText(bytes);
-  throw new ProblemAnswer('empty_file', 'The file is empty. Put its content back, or remove the file');
+  throw new ProblemAnswer(
+    'empty_file',
+    'The file is empty. Put its content back, or remove the file',
+  );
 };
 
 /** Bytes as text, or the Problem that keeps them from being one: size, NUL, UTF-8, a merge left open. */
@@ -21,7 +24,10 @@ export const decodeText = (bytes: Uint8Array): string => {
 
 const withoutNul = (bytes: Uint8Array): Uint8Array => {
   if (isUtf16(bytes))
-    throw new ProblemAnswer('not_utf8', 'The file is UTF-16. Save it as UTF-8', { line: 1, column: 1 });
+    throw new ProblemAnswer('not_utf8', 'The file is UTF-16. Save it as UTF-8', {
+      line: 1,
+      column: 1,
+    });
   const nul = bytes.indexOf(0);
   if (nul < 0) return bytes;
   const message = isAllNul(bytes)

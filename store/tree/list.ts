@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { statsAt } from '../disk/plain-path.ts';
-import { type TreeFolder, inFolder, pathIn, type Tree } from './folder.ts';
+import { inFolder, pathIn, type Tree, type TreeFolder } from './folder.ts';
 import { isGitName, isPlainName, namesOfFolder } from './path.ts';
 
 export interface TreeEntry {

@@ -3,7 +3,7 @@ import { hasCode } from '../disk/durable.ts';
 import { putClaimed } from '../disk/placing.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
-import { type TreeFolder, LINK, makeFolder, pathIn, syncFolder, type Tree } from './folder.ts';
+import { LINK, makeFolder, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
 import { assertNewName, pathNames } from './path.ts';
 import { inParent } from './write.ts';
 

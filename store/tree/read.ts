@@ -3,7 +3,7 @@ import { sha256 } from '../../base/sha256.ts';
 import { hasCode } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
-import { type TreeFolder, inFolder, LINK, pathIn, type Tree } from './folder.ts';
+import { inFolder, LINK, pathIn, type Tree, type TreeFolder } from './folder.ts';
 import { pathNames } from './path.ts';
 
 /** The largest file that is read or written, in bytes. */

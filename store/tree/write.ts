@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { rmdirSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { hasCode, exchangeFile, unlessGone, writeSynced } from '../disk/durable.ts';
+import { exchangeFile, hasCode, unlessGone, writeSynced } from '../disk/durable.ts';
 import { moveToUndo, putNew } from '../disk/placing.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import { etagOf } from '../names.ts';
-import { type TreeFolder, inFolder, LINK, pathIn, syncFolder, type Tree } from './folder.ts';
+import { inFolder, LINK, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
 import { assertNewName, pathNames } from './path.ts';
 import { assertPlain, fileOf, readIn, type TreeFile } from './read.ts';
 

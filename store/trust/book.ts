@@ -154,7 +154,11 @@ export const trustLine = (key: string, value: unknown): TrustLine =>
   lineFor(key, value, 'operator');
 
 /** Notes what held of itself. A disk that takes nothing now is tried again with the next change; nothing waits for it. */
-export const noteVerdicts = (layout: Layout, book: Book, verdicts: Iterable<TrustVerdict>): void => {
+export const noteVerdicts = (
+  layout: Layout,
+  book: Book,
+  verdicts: Iterable<TrustVerdict>,
+): void => {
   const lines = [...verdicts].flatMap(({ line }) => line ?? []);
   try {
     addToBook(layout, book, lines);

@@ -1,4 +1,4 @@
-import { type Book, trustOf, type TrustVerdict } from './book.ts';
+import { type Book, type TrustVerdict, trustOf } from './book.ts';
 import { canonical, trustHash } from './canonical.ts';
 import { patternOf, trustedParts, withPart } from './keys.ts';
 

@@ -1,6 +1,6 @@
 import { visible } from '../../base/visible.ts';
 import type { Layout } from '../layout.ts';
-import { type TextPosition, ProblemAnswer } from '../text/problem.ts';
+import { ProblemAnswer, type TextPosition } from '../text/problem.ts';
 
 export const TRUST_NEEDED = 'trust_needed';
 

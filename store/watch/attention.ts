@@ -42,7 +42,11 @@ export interface WatchAttention {
 }
 
 /** Turns hints into comparisons, and sweeps for what hints do not tell. */
-export const payAttention = (store: Store, globalsChanged: () => void, pace = WATCH_PACE): WatchAttention => {
+export const payAttention = (
+  store: Store,
+  globalsChanged: () => void,
+  pace = WATCH_PACE,
+): WatchAttention => {
   const { layout } = store;
   let closed = false;
   const look = looker(store, globalsChanged, () => sweepSoon());

@@ -3,7 +3,13 @@ import { hasCode } from '../disk/durable.ts';
 import type { Store } from '../store.ts';
 import { markOf } from './surroundings.ts';
 import { ENDED, type Watcher, watchWorkspace } from './watch.ts';
-import { howToRaise, type SystemLimit, watcherLimit, watchesWanted, watchLimit } from './watch-limits.ts';
+import {
+  howToRaise,
+  type SystemLimit,
+  watcherLimit,
+  watchesWanted,
+  watchLimit,
+} from './watch-limits.ts';
 
 export interface Watching {
   /** Resolves when what can be watched is. */

@@ -6,7 +6,7 @@ import lockfile from 'proper-lockfile';
 import { moveTo } from '../../lib/work/cases/moves.ts';
 import { markVerified } from '../../lib/work/proof/change.ts';
 import { followUp } from '../../lib/work/proof/gate.ts';
-import { insertCase, readCase, deleteCase, updateCase } from '../../store/cases.ts';
+import { deleteCase, insertCase, readCase, updateCase } from '../../store/cases.ts';
 import { decideMissing } from '../../store/items/missing.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { writeMemory } from '../../store/memory.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { inCgroup, lookAtCgroups, membersOf } from '../../lib/tools/process/cgroups.ts';
-import { processesOf, killRun } from '../../lib/tools/process/process-tree.ts';
+import { killRun, processesOf } from '../../lib/tools/process/process-tree.ts';
 import { createRuns } from '../../lib/tools/process/runs.ts';
 import { startProgram } from '../../lib/tools/process/spawn.ts';
 import { eventually } from '../helpers/eventually.ts';

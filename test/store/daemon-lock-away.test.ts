@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
-import { type DaemonLock, lockWorkspace, LOCK_PACE } from '../../store/daemon-lock.ts';
+import { type DaemonLock, LOCK_PACE, lockWorkspace } from '../../store/daemon-lock.ts';
 import type { Layout } from '../../store/layout.ts';
 import { describeSelf, type Owner } from '../../store/owner.ts';
 import { atEnd } from '../helpers/at-end.ts';

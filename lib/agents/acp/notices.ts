@@ -1,5 +1,5 @@
 import { number, record, text, type Wire } from '../../../base/wire.ts';
-import { type UsageLimit, momentOf } from '../limits.ts';
+import { momentOf, type UsageLimit } from '../limits.ts';
 import type { Trouble } from '../waiting.ts';
 import { LOG_IN } from './failure.ts';
 

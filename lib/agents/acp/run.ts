@@ -16,13 +16,13 @@ import { createPermissionDesk } from './permission-desk.ts';
 import { createQuestionDesk } from './question-desk.ts';
 import { createTranscript } from './transcript.ts';
 import {
+  type AcpTurn,
   capturePlan,
   closeDesks,
   endAcpTurn,
   hearNotice,
   runAcpTurn,
   TOKEN_VARIABLE,
-  type AcpTurn,
 } from './turn.ts';
 import { createUsageMeter } from './usage.ts';
 

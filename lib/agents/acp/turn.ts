@@ -5,7 +5,7 @@ import { settlesWithin } from '../../../base/within.ts';
 import type { Program } from '../../tools/process/spawn.ts';
 import { joinedMeta } from '../asking.ts';
 import type { ModelChoice } from '../choice.ts';
-import { type UsageLimit, limitIn } from '../limits.ts';
+import { limitIn, type UsageLimit } from '../limits.ts';
 import type { AcpAgent, AskSwitches } from '../presets.ts';
 import type { RunEvent, RunSpec } from '../provider.ts';
 import { messageOf } from '../run-end.ts';
@@ -154,7 +154,11 @@ const open = async (turn: AcpTurn): Promise<void> => {
 };
 
 // What it offers is remembered as it was before the choice, too: the agent's own model has efforts of its own.
-const setChoice = async (turn: AcpTurn, opened: OpenSession, choice: ModelChoice): Promise<OpenSession> => {
+const setChoice = async (
+  turn: AcpTurn,
+  opened: OpenSession,
+  choice: ModelChoice,
+): Promise<OpenSession> => {
   const { agent, preset, spec, seen, transcript } = turn;
   seen.hear(opened.opened, opened.session_id !== spec.native_session_id);
   const session = await chooseModel(agent, opened, choice, preset.id);

@@ -1,5 +1,5 @@
 import { list, record, text, type Wire } from '../../../base/wire.ts';
-import { begunCall, type Lines, type OutputReading } from './told.ts';
+import { begunCall, type Lines, type OutputReading } from './output-reading.ts';
 
 /** `claude -p --output-format stream-json --verbose`, and Qwen Code's output of the same name. */
 export const claudeLines: Lines = {

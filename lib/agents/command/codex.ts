@@ -1,5 +1,5 @@
 import { list, record, text, type Wire } from '../../../base/wire.ts';
-import type { Lines, OutputReading } from './told.ts';
+import type { Lines, OutputReading } from './output-reading.ts';
 
 type HearItem = (told: OutputReading, item: Wire, done: boolean) => void;
 

@@ -4,7 +4,7 @@ import { claudeLines } from './claude.ts';
 import { codexLines } from './codex.ts';
 import { geminiLines } from './gemini.ts';
 import { opencodeLines } from './opencode.ts';
-import type { Lines, OutputReading } from './told.ts';
+import type { Lines, OutputReading } from './output-reading.ts';
 
 export type Format = (typeof FORMATS)[number];
 

@@ -1,5 +1,5 @@
 import { record, text } from '../../../base/wire.ts';
-import { begunCall, type Lines } from './told.ts';
+import { begunCall, type Lines } from './output-reading.ts';
 
 /** `gemini --output-format stream-json`. */
 export const geminiLines: Lines = {

@@ -1,5 +1,5 @@
 import { record, text } from '../../../base/wire.ts';
-import { toolKind, type Lines } from './told.ts';
+import { type Lines, toolKind } from './output-reading.ts';
 
 /** `opencode run --format json`. */
 export const opencodeLines: Lines = {

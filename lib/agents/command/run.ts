@@ -11,7 +11,7 @@ import { describeExit, failedRun, messageOf } from '../run-end.ts';
 import { atLeast } from '../usage.ts';
 import { type Watch, watchQuiet } from '../waiting.ts';
 import { type Format, hearLine } from './formats.ts';
-import { createTold, type OutputReading } from './told.ts';
+import { createTold, type OutputReading } from './output-reading.ts';
 
 interface Started {
   argv: readonly string[];

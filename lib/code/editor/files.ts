@@ -12,7 +12,7 @@ import type { WithLive } from '../worktrees/live.ts';
 import type { WithSetups } from '../worktrees/setup/setups.ts';
 import { contentBytes, readEditorFile, type Sent, writtenRecord } from './content.ts';
 import { changingWorktree, openWorktree, treeOf } from './place.ts';
-import { tellEdit } from './told.ts';
+import { tellEdit } from './tell-edit.ts';
 
 export interface ServedFile<T> {
   file: T;

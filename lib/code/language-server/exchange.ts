@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { record, text } from '../../../base/wire.ts';
 import { ASKED, type EditorClient, messageBytes, type Seat } from './client.ts';
-import type { ClientMessages } from './delivery.ts';
+import type { ClientMessages } from './client-messages.ts';
 import { createDocuments, DID_CHANGE, DID_CLOSE, DID_OPEN, type Telling } from './documents.ts';
 import { type Envelope, EnvelopeError, messageId, readEnvelope } from './envelope.ts';
-import { createServerRequests } from './errands.ts';
 import { initializeParams } from './initialize.ts';
 import { createRequests } from './requests.ts';
+import { createServerRequests } from './server-requests.ts';
 
 /** The messages between one server and its clients. */
 interface Exchange {
@@ -36,7 +36,11 @@ interface State {
 const GREETING = 0;
 
 /** `patience_ms`: how long an editor may leave a request of the server's unanswered. */
-export const createExchange = (write: Write, delivery: ClientMessages, patience_ms: number): Exchange => {
+export const createExchange = (
+  write: Write,
+  delivery: ClientMessages,
+  patience_ms: number,
+): Exchange => {
   const state: State = {
     ...{ write, delivery, clients: new Set(), abilities: 'null', greeted: () => undefined },
     requests: createRequests(),
@@ -152,7 +156,12 @@ const DOCUMENT = new Set([DID_OPEN, DID_CHANGE, DID_CLOSE]);
 const LIFE = new Set(['initialized', 'exit']);
 
 // The server is shared: it is initialised already, and not one client's to shut down.
-const request = (state: State, client: EditorClient, message: Buffer, envelope: Envelope): boolean => {
+const request = (
+  state: State,
+  client: EditorClient,
+  message: Buffer,
+  envelope: Envelope,
+): boolean => {
   const reply = (content: string): boolean => {
     const id = messageId(message, envelope);
     state.delivery.deliver(client, Buffer.from(`{"jsonrpc":"2.0","id":${id},${content}}`));

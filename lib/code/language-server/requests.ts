@@ -8,7 +8,10 @@ interface Requests {
   /** The request with a number of the daemon's own for its id; undefined when too many are unanswered. */
   pass(client: EditorClient, message: Buffer, envelope: Envelope): Buffer | undefined;
   /** Whose answer it is, with the id as that client wrote it; undefined when nobody waits for it any more. */
-  settle(message: Buffer, envelope: Envelope): { client: EditorClient; message: Buffer } | undefined;
+  settle(
+    message: Buffer,
+    envelope: Envelope,
+  ): { client: EditorClient; message: Buffer } | undefined;
   /** The client's $/cancelRequest, with the daemon's number in it. */
   cancel(client: EditorClient, message: Buffer): Buffer;
   /** Nobody waits for the client's answers any more: the cancellations that tell the server so. */

@@ -3,8 +3,8 @@ import { ServiceError } from '../../errors.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Runs } from '../../tools/process/runs.ts';
 import { type Exit, type Program, startProgram } from '../../tools/process/spawn.ts';
-import { CLOSED, type EditorClient, type ClientEnding, type Seat } from './client.ts';
-import { createClientMessages } from './delivery.ts';
+import { CLOSED, type ClientEnding, type EditorClient, type Seat } from './client.ts';
+import { createClientMessages } from './client-messages.ts';
 import { createExchange } from './exchange.ts';
 import { createFrameReader, headerOf } from './frames.ts';
 

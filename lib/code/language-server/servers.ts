@@ -15,7 +15,7 @@ import { otherWorktrees } from '../worktrees/read.ts';
 import { CLOSED, type EditorClient, type Seat } from './client.ts';
 import { findServer, serverEnvironment } from './find.ts';
 import type { LanguageServerNeeds } from './needs.ts';
-import type { LanguageServers, ServerLimits, RunningServer } from './running.ts';
+import type { LanguageServers, RunningServer, ServerLimits } from './running.ts';
 import { type LanguageServer, startLanguageServer } from './server.ts';
 import { withNetwork } from './with-network.ts';
 

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Language } from '../../../store/records/settings.ts';
-import { CLOSED, type EditorClient, type ClientEnding } from './client.ts';
+import { CLOSED, type ClientEnding, type EditorClient } from './client.ts';
 import type { LanguageServerNeeds } from './needs.ts';
 import { type FilesScope, treeIn } from './root.ts';
 import { serverFor, takeSeat } from './servers.ts';

@@ -2,7 +2,7 @@ import { settingsOf } from '../../../store/globals.ts';
 import type { Detection } from '../../../store/records/code-host.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { WithStore } from '../../../store/store.ts';
-import { type RemoteUrl, addressIn } from '../../codehost/remote-url.ts';
+import { addressIn, type RemoteUrl } from '../../codehost/remote-url.ts';
 import type { Config, WithConfig } from '../../config.ts';
 import { needCodeHost, needProject } from '../../guard/trust/need.ts';
 import {

@@ -3,7 +3,7 @@ import type { WithStore } from '../../../store/store.ts';
 import type { CodeHost, WithCodeHost } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { type RemoteAddress, addressOf } from '../../tools/git/remote/remote-address.ts';
+import { addressOf, type RemoteAddress } from '../../tools/git/remote/remote-address.ts';
 import type { Remote } from '../../tools/git/remote/talk.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';

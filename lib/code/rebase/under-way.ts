@@ -1,4 +1,4 @@
-import { type StoredConflict, openConflict } from '../../../store/conflicts.ts';
+import { openConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';

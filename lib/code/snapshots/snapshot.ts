@@ -41,7 +41,8 @@ export const snapshot = (
   git: Git,
   worktree: Worktree,
   kind: Kind = 'snapshots',
-): Promise<WorktreeSnapshot> => git.turn(worktree.common_dir, (run) => keepPicture({ run }, worktree, kind));
+): Promise<WorktreeSnapshot> =>
+  git.turn(worktree.common_dir, (run) => keepPicture({ run }, worktree, kind));
 
 type KeptPicture = Omit<WorktreeSnapshot, 'ref' | 'commit'>;
 
@@ -104,7 +105,11 @@ const TAMPERED: Comparison = {
 };
 
 /** A picture of now, kept under `refs/dossier/<kind>/<id>`. For use inside a turn. */
-export const keepPicture = async (git: Runner, worktree: Worktree, kind: Kind): Promise<WorktreeSnapshot> => {
+export const keepPicture = async (
+  git: Runner,
+  worktree: Worktree,
+  kind: Kind,
+): Promise<WorktreeSnapshot> => {
   const picture = {
     ...(await takePicture(git, worktree)),
     git_files: await storeGitFiles(git, worktree),

@@ -3,14 +3,14 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Runner, Worktree } from '../../tools/git/run/git.ts';
 import {
-  entryObject,
   copyIndexTo,
+  entryObject,
+  entryPath,
   type IndexLines,
   indexChange,
   indexIn,
   isGitlink,
   ownIndex,
-  entryPath,
   putLines,
 } from './index-back.ts';
 import { headsLeft } from './operation.ts';

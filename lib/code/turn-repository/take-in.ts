@@ -114,7 +114,11 @@ const ownTip = ({ ref, head }: Over, left: LeftRepository): string | undefined =
 
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1');
 
-const changesIn = ({ ref, refs, head }: Over, left: LeftRepository, own: string | undefined): Change[] => {
+const changesIn = (
+  { ref, refs, head }: Over,
+  left: LeftRepository,
+  own: string | undefined,
+): Change[] => {
   const names = new Set([...refs.keys(), ...left.refs.keys()]);
   const changed = [...names].flatMap((name): Change[] => {
     const [before, after] = [refs.get(name) ?? null, left.refs.get(name) ?? null];

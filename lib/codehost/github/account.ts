@@ -10,7 +10,7 @@ import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { HostSettings } from './client.ts';
 import type { Headers } from './failure.ts';
 import { howToLogIn, tokenMissing } from './refusals.ts';
-import { tokenKind, type Token } from './tokens.ts';
+import { type Token, tokenKind } from './tokens.ts';
 
 /** Whether gh is there, and whether a token is taken. Never throws for what it tells. */
 export const availability = async (desk: HostSettings, host: string): Promise<Availability> => {

@@ -1,5 +1,5 @@
 import type { FailingCheck, FailingChecks } from '../failing-check.ts';
-import { hostClient, PER_PAGE, type RemoteRepositoryAccess, apiPath } from './place.ts';
+import { apiPath, hostClient, PER_PAGE, type RemoteRepositoryAccess } from './place.ts';
 import { hasProblem } from './problem.ts';
 
 // What GitHub counts as failed when it says what the checks of a commit come to.
@@ -17,7 +17,10 @@ const isFailing = ({ conclusion }: { conclusion: string | null }): boolean =>
  * What fails of a commit: runs of checks, and what other services have told of it. A fine-grained token may read no runs
  * of checks, whatever it is allowed; the jobs of Actions it may, and they are told in their place.
  */
-export const failingChecks = async (place: RemoteRepositoryAccess, commit: string): Promise<FailingChecks> => {
+export const failingChecks = async (
+  place: RemoteRepositoryAccess,
+  commit: string,
+): Promise<FailingChecks> => {
   const unread: string[] = [];
   const orUnread = (work: Promise<FailingCheck[]>): Promise<FailingCheck[] | undefined> =>
     work.catch((error: unknown) => {
@@ -35,7 +38,10 @@ export const failingChecks = async (place: RemoteRepositoryAccess, commit: strin
 
 const ACTIONS = 'github-actions';
 
-const failingRuns = async (place: RemoteRepositoryAccess, commit: string): Promise<FailingCheck[]> => {
+const failingRuns = async (
+  place: RemoteRepositoryAccess,
+  commit: string,
+): Promise<FailingCheck[]> => {
   const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-runs';
   const all = await api.paginate(route, { ...apiPath(place), ...PER_PAGE, ref: commit });
@@ -70,7 +76,10 @@ const notesOf = async (place: RemoteRepositoryAccess, check_run_id: number): Pro
 };
 
 // Only the newest of each context is in it.
-const failingStatuses = async (place: RemoteRepositoryAccess, commit: string): Promise<FailingCheck[]> => {
+const failingStatuses = async (
+  place: RemoteRepositoryAccess,
+  commit: string,
+): Promise<FailingCheck[]> => {
   const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/commits/{ref}/status';
   const { data } = await api.request(route, { ...apiPath(place), ...PER_PAGE, ref: commit });
@@ -84,7 +93,10 @@ const failingStatuses = async (place: RemoteRepositoryAccess, commit: string): P
 };
 
 /** The same runs as far as they are of Actions: a job has the number of its check. */
-const failingJobs = async (place: RemoteRepositoryAccess, commit: string): Promise<FailingCheck[]> => {
+const failingJobs = async (
+  place: RemoteRepositoryAccess,
+  commit: string,
+): Promise<FailingCheck[]> => {
   const { api } = await hostClient(place);
   const of = { ...apiPath(place), ...PER_PAGE };
   const runs = await api.paginate('GET /repos/{owner}/{repo}/actions/runs', {

@@ -9,7 +9,7 @@ import { apiOf, webOf } from './address.ts';
 import type { Headers } from './failure.ts';
 import { createFetch, createNetwork, type Fetch } from './fetch.ts';
 import { problemFrom } from './problem.ts';
-import { type Door, guarded, contextOf } from './send.ts';
+import { contextOf, type Door, guarded } from './send.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
 /** What the client is made from. */

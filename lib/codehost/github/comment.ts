@@ -2,7 +2,7 @@ import { lockOn } from '../../../base/locks.ts';
 import type { IssueComment } from '../../../store/records/code-host.ts';
 import { me } from './account.ts';
 import { issueComments } from './issues.ts';
-import { hostClient, fullNameOf, type RemoteRepositoryAccess, apiPath } from './place.ts';
+import { apiPath, fullNameOf, hostClient, type RemoteRepositoryAccess } from './place.ts';
 import { hasProblem } from './problem.ts';
 
 interface Written {
@@ -55,7 +55,11 @@ const authorOf = async ({ desk, name }: RemoteRepositoryAccess): Promise<string 
   }
 };
 
-const create = async (place: RemoteRepositoryAccess, number: number, body: string): Promise<Written> => {
+const create = async (
+  place: RemoteRepositoryAccess,
+  number: number,
+  body: string,
+): Promise<Written> => {
   const { api } = await hostClient(place);
   const { data } = await api.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', {
     ...apiPath(place),
@@ -65,7 +69,11 @@ const create = async (place: RemoteRepositoryAccess, number: number, body: strin
   return { id: Number(data.id), url: data.html_url, updated: false };
 };
 
-const update = async (place: RemoteRepositoryAccess, known: IssueComment, body: string): Promise<Written> => {
+const update = async (
+  place: RemoteRepositoryAccess,
+  known: IssueComment,
+  body: string,
+): Promise<Written> => {
   const { id, url } = known;
   if (known.body === body) return { id, url, updated: true };
   const { api } = await hostClient(place);

@@ -9,8 +9,8 @@ import { countOpenIssues, issue, issueComments, issuesByNumber } from './issues.
 import { jobLog } from './job-log.ts';
 import { linkedPulls } from './linked-pulls.ts';
 import { pullEvents } from './pull-events.ts';
-import { postPull, findPull, postReady, pull, setLabels, updatePull } from './pulls.ts';
-import { assignees, labels, meta, listMilestones, permissions, validate } from './repository.ts';
+import { findPull, postPull, postReady, pull, setLabels, updatePull } from './pulls.ts';
+import { assignees, labels, listMilestones, meta, permissions, validate } from './repository.ts';
 import { resolveThread, reviews, threads } from './reviews.ts';
 
 /** GitHub, and GitHub Enterprise. No library is loaded and nobody is asked before the first call. */

@@ -30,7 +30,9 @@ export const image = async (desk: ImageAccess, host: string, address: string): P
   return bytesOf(answer);
 };
 
-export type ImageAccess = Pick<HostSettings, 'web' | 'fetch' | 'seconds'> & { tokens: Pick<Tokens, 'of'> };
+export type ImageAccess = Pick<HostSettings, 'web' | 'fetch' | 'seconds'> & {
+  tokens: Pick<Tokens, 'of'>;
+};
 
 const ELSEWHERE = 'it is not on a server of the code host';
 

@@ -1,6 +1,6 @@
 import type { IssueFilter, IssuePage } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import { hostClient, type RemoteRepositoryAccess, apiPath } from './place.ts';
+import { apiPath, hostClient, type RemoteRepositoryAccess } from './place.ts';
 import { listMilestones } from './repository.ts';
 import { issueFromRest, type RestIssue } from './wire-issue.ts';
 
@@ -10,7 +10,10 @@ const PAGE = 30;
  * One page of issues. REST lists pull requests among them: they are left out, so a page may hold fewer than the limit,
  * but never none while more are to come.
  */
-export const issues = async (place: RemoteRepositoryAccess, filter: IssueFilter): Promise<IssuePage> => {
+export const issues = async (
+  place: RemoteRepositoryAccess,
+  filter: IssueFilter,
+): Promise<IssuePage> => {
   const wanted = await parametersOf(place, filter);
   for (let at = positionOf(filter.cursor); ; ) {
     const { found, next } = await page(place, { ...wanted, ...at });
@@ -53,7 +56,10 @@ const positionOf = (cursor: string | undefined): Position => {
   throw refused('/cursor', 'is not one that was answered; leave it out to begin anew');
 };
 
-const parametersOf = async (place: RemoteRepositoryAccess, filter: IssueFilter): Promise<object> => {
+const parametersOf = async (
+  place: RemoteRepositoryAccess,
+  filter: IssueFilter,
+): Promise<object> => {
   const { labels, milestone, limit = PAGE, cursor: _cursor, ...same } = filter;
   return {
     ...same,

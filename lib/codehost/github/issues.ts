@@ -3,12 +3,12 @@ import { ServiceError } from '../../errors.ts';
 import type { MissingIssue } from '../code-host.ts';
 import { BATCH, COUNT_ISSUES, ISSUE_BATCHES } from './documents.ts';
 import {
-  hostClient,
+  apiPath,
   fullNameOf,
+  hostClient,
   isSameName,
   PER_PAGE,
   type RemoteRepositoryAccess,
-  apiPath,
   variablesOf,
 } from './place.ts';
 import { hasProblem } from './problem.ts';
@@ -49,7 +49,11 @@ const isPull = ({ name }: RemoteRepositoryAccess, number: number): ServiceError 
     { members: { is_pull_request: true } },
   );
 
-const movedTo = ({ name }: RemoteRepositoryAccess, number: number, moved_to: string): ServiceError =>
+const movedTo = (
+  { name }: RemoteRepositoryAccess,
+  number: number,
+  moved_to: string,
+): ServiceError =>
   new ServiceError(
     'codehost_gone',
     `${fullNameOf(name)}#${number} was moved to ${moved_to}. Link the Work item to that one, or go on without.`,
@@ -57,7 +61,11 @@ const movedTo = ({ name }: RemoteRepositoryAccess, number: number, moved_to: str
   );
 
 // A redirect was followed. That of a renamed repository leads to the same issue; that of a moved one to another.
-const wasMoved = async (place: RemoteRepositoryAccess, number: number, data: RestIssue): Promise<boolean> => {
+const wasMoved = async (
+  place: RemoteRepositoryAccess,
+  number: number,
+  data: RestIssue,
+): Promise<boolean> => {
   const [, now] = /\/repos\/([^/]+\/[^/]+)\/?$/.exec(data.repository_url) ?? [];
   const { name } = place;
   if (data.number !== number) return true;
@@ -88,7 +96,10 @@ export const issuesByNumber = async (
 
 type Batch = Record<string, GraphqlIssue | null>;
 
-const askFor = async (place: RemoteRepositoryAccess, numbers: readonly number[]): Promise<Batch> => {
+const askFor = async (
+  place: RemoteRepositoryAccess,
+  numbers: readonly number[],
+): Promise<Batch> => {
   const { ask } = await hostClient(place);
   const document = ISSUE_BATCHES[numbers.length - 1] ?? '';
   const variables = Object.fromEntries(numbers.map((number, at) => [`n${at}`, number]));
@@ -102,7 +113,10 @@ const askFor = async (place: RemoteRepositoryAccess, numbers: readonly number[])
 };
 
 // GraphQL only says that it is not there; REST redirects to where it went.
-const whereIs = async (place: RemoteRepositoryAccess, number: number): Promise<Issue | MissingIssue> => {
+const whereIs = async (
+  place: RemoteRepositoryAccess,
+  number: number,
+): Promise<Issue | MissingIssue> => {
   try {
     return await issue(place, number);
   } catch (error) {
@@ -114,7 +128,10 @@ const whereIs = async (place: RemoteRepositoryAccess, number: number): Promise<I
   }
 };
 
-export const issueComments = async (place: RemoteRepositoryAccess, number: number): Promise<IssueComment[]> => {
+export const issueComments = async (
+  place: RemoteRepositoryAccess,
+  number: number,
+): Promise<IssueComment[]> => {
   const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/issues/{issue_number}/comments';
   const all = await api.paginate(route, {

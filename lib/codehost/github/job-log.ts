@@ -2,7 +2,7 @@ import { ServiceError } from '../../errors.ts';
 import type { JobLog } from '../failing-check.ts';
 import { readElsewhere } from './elsewhere.ts';
 import { createLogEnd, type StepTimes } from './log-end.ts';
-import { hostClient, type RemoteRepositoryAccess, apiPath } from './place.ts';
+import { apiPath, hostClient, type RemoteRepositoryAccess } from './place.ts';
 
 /** Where a job of Actions failed, and the end of what was said there. What cannot be read is told in it. */
 export const jobLog = async (place: RemoteRepositoryAccess, job: number): Promise<JobLog> => {
@@ -30,7 +30,10 @@ interface Step extends StepTimes {
   name: string;
 }
 
-const failedStep = async (place: RemoteRepositoryAccess, job: number): Promise<Step | undefined> => {
+const failedStep = async (
+  place: RemoteRepositoryAccess,
+  job: number,
+): Promise<Step | undefined> => {
   const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/actions/jobs/{job_id}';
   const { data } = await api.request(route, { ...apiPath(place), job_id: job });
@@ -44,7 +47,11 @@ const failedStep = async (place: RemoteRepositoryAccess, job: number): Promise<S
 
 const PASSED = new Set(['success', 'skipped', 'neutral']);
 
-const endOf = async (place: RemoteRepositoryAccess, job: number, step: StepTimes): Promise<string> => {
+const endOf = async (
+  place: RemoteRepositoryAccess,
+  job: number,
+  step: StepTimes,
+): Promise<string> => {
   const { api, base } = await hostClient(place);
   const { headers } = await api.request('GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs', {
     ...{ ...apiPath(place), job_id: job, request: { redirect: 'manual' } },

@@ -8,7 +8,10 @@ import { stateFrom } from './wire-pull.ts';
  * The pull requests of an issue: those that close it when they are merged, as GitHub itself links them, then those that
  * only mention it.
  */
-export const linkedPulls = async (place: RemoteRepositoryAccess, number: number): Promise<LinkedPull[]> => {
+export const linkedPulls = async (
+  place: RemoteRepositoryAccess,
+  number: number,
+): Promise<LinkedPull[]> => {
   const closing = await gather<Closing>(place, { number, document: CLOSING_PULLS }, ({ issue }) =>
     nodesOf(issue.closedByPullRequestsReferences),
   );

@@ -7,7 +7,8 @@ export interface RemoteRepositoryAccess {
   desk: HostSettings;
 }
 
-export const hostClient = ({ name, desk }: RemoteRepositoryAccess): Promise<HostClient> => desk.client(name.host);
+export const hostClient = ({ name, desk }: RemoteRepositoryAccess): Promise<HostClient> =>
+  desk.client(name.host);
 
 /** As REST's routes name it. */
 export const apiPath = ({ name }: RemoteRepositoryAccess): { owner: string; repo: string } => ({

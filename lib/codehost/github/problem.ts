@@ -1,6 +1,6 @@
 import { list, record, text } from '../../../base/wire.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import type { Failure, RequestContext, HostAnswer } from './failure.ts';
+import type { Failure, HostAnswer, RequestContext } from './failure.ts';
 import {
   absent,
   conflicting,

@@ -4,7 +4,10 @@ import { hostClient, type RemoteRepositoryAccess, variablesOf } from './place.ts
 import { type Nodes, nodesOf } from './wire-issue.ts';
 
 /** What has happened to a pull request, oldest first. */
-export const pullEvents = async (place: RemoteRepositoryAccess, number: number): Promise<PullEvent[]> => {
+export const pullEvents = async (
+  place: RemoteRepositoryAccess,
+  number: number,
+): Promise<PullEvent[]> => {
   const { pages } = await hostClient(place);
   const all: PullEvent[] = [];
   for await (const { repository } of pages<Page>(PULL_EVENTS, { ...variablesOf(place), number }))

@@ -2,12 +2,12 @@ import { ServiceError } from '../../errors.ts';
 import type { NewPull, Pull } from '../code-host.ts';
 import { MARK_READY, PULL_REQUEST } from './documents.ts';
 import {
-  hostClient,
+  apiPath,
   fullNameOf,
+  hostClient,
   isSameName,
   PER_PAGE,
   type RemoteRepositoryAccess,
-  apiPath,
   variablesOf,
 } from './place.ts';
 import { type GraphqlPull, newPullFromRest, pullFromGraphql } from './wire-pull.ts';

@@ -2,7 +2,7 @@ import { text } from '../../../base/wire.ts';
 import { ServiceError } from '../../errors.ts';
 import type { TokenSource } from '../code-host.ts';
 import { isSameServer } from './address.ts';
-import type { Headers, RequestContext, HostAnswer } from './failure.ts';
+import type { Headers, HostAnswer, RequestContext } from './failure.ts';
 
 /** Makes the error of one kind of answer. */
 export type Make = (told: HostAnswer, question: RequestContext, now: Date) => ServiceError;

@@ -8,7 +8,14 @@ import type {
 } from '../../../store/records/code-host.ts';
 import { scopesIn } from './account.ts';
 import type { Headers } from './failure.ts';
-import { hostClient, fullNameOf, isSameName, PER_PAGE, type RemoteRepositoryAccess, apiPath } from './place.ts';
+import {
+  apiPath,
+  fullNameOf,
+  hostClient,
+  isSameName,
+  PER_PAGE,
+  type RemoteRepositoryAccess,
+} from './place.ts';
 import { hasProblem } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
 

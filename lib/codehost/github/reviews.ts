@@ -1,7 +1,13 @@
 import { ServiceError } from '../../errors.ts';
 import type { Review, ReviewThread, ThreadComment } from '../code-host.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
-import { hostClient, PER_PAGE, type RemoteRepositoryAccess, apiPath, variablesOf } from './place.ts';
+import {
+  apiPath,
+  hostClient,
+  PER_PAGE,
+  type RemoteRepositoryAccess,
+  variablesOf,
+} from './place.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 
 const STATES: Record<string, Review['state']> = {
@@ -28,7 +34,10 @@ export const reviews = async (place: RemoteRepositoryAccess, number: number): Pr
 };
 
 /** Every thread with every comment of it. */
-export const threads = async (place: RemoteRepositoryAccess, number: number): Promise<ReviewThread[]> => {
+export const threads = async (
+  place: RemoteRepositoryAccess,
+  number: number,
+): Promise<ReviewThread[]> => {
   const { pages } = await hostClient(place);
   const all: ReviewThread[] = [];
   for await (const { repository } of pages<Page>(THREADS, { ...variablesOf(place), number })) {
@@ -61,7 +70,10 @@ interface Comment {
   pullRequestReview: { fullDatabaseId: string | number | null } | null;
 }
 
-const commentsOf = async (place: RemoteRepositoryAccess, { id, comments }: Thread): Promise<Comment[]> => {
+const commentsOf = async (
+  place: RemoteRepositoryAccess,
+  { id, comments }: Thread,
+): Promise<Comment[]> => {
   const { pageInfo } = comments;
   const all = nodesOf(comments);
   if (!pageInfo.hasNextPage || pageInfo.endCursor === null) return all;
@@ -95,7 +107,10 @@ const commentFrom = (comment: Comment): ThreadComment => ({
 const RESOLVING = 'contents=write and pull_requests=write';
 
 /** Marks a thread as resolved on the host, and confirms it. */
-export const resolveThread = async (place: RemoteRepositoryAccess, thread: string): Promise<void> => {
+export const resolveThread = async (
+  place: RemoteRepositoryAccess,
+  thread: string,
+): Promise<void> => {
   const { ask } = await hostClient(place);
   const wish = { about: `the thread ${thread}`, needs: RESOLVING };
   const answer = await ask<Resolved>(RESOLVE_THREAD, { thread }, wish);

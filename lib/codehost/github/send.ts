@@ -3,7 +3,7 @@ import { lockOn } from '../../../base/locks.ts';
 import type { Turns } from '../../../base/turns.ts';
 import { record } from '../../../base/wire.ts';
 import type { ServiceError } from '../../errors.ts';
-import { type HostRequest, type Effect, effectOf, graphqlUrl } from './allowed.ts';
+import { type Effect, effectOf, graphqlUrl, type HostRequest } from './allowed.ts';
 import type { Failure, Headers, RequestContext } from './failure.ts';
 import { isWanted, TimedOut } from './fetch.ts';
 import { hasProblem, problemFrom } from './problem.ts';

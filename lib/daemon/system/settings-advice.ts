@@ -56,7 +56,9 @@ const ofProjects = ({ root }: Layout, text: SettingsText | undefined): ProblemAn
     const place = resolve(root, path);
     if (text === undefined || isDirectoryItself(realPlace(place))) return [];
     const message = `projects.${name}: there is no directory ${place}`;
-    return [new ProblemAnswer('missing_project', message, placeOfPath(text.source, ['projects', name]))];
+    return [
+      new ProblemAnswer('missing_project', message, placeOfPath(text.source, ['projects', name])),
+    ];
   });
 
 const ofPlaces = async (advised: Advised): Promise<ProblemAnswer[]> => {

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sha256 } from '../../../base/sha256.ts';
 import {
+  apiKeyOf,
   apiKeys,
   inKeyTurn,
-  apiKeyOf,
   removeKey,
   saveKey,
   touchKey,

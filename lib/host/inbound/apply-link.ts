@@ -3,8 +3,8 @@ import { linksWhere } from '../../../store/links/link-index.ts';
 import { changeLink } from '../../../store/links/links.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store } from '../../../store/store.ts';
+import { type Heard, type HostNews, isOlder, meant, newest } from './host-news.ts';
 import type { Subject } from './payload.ts';
-import { type Heard, isOlder, meant, newest, type HostNews } from './told.ts';
 
 /** Marks the links to the issues that are meant as stale. What has changed there the next sync finds out. */
 export const tellLinks = async (store: Store, told: HostNews): Promise<Heard> => {

@@ -5,7 +5,7 @@ import type { PullMatter, PullTransition } from '../../../store/records/pull-req
 import type { Store } from '../../../store/store.ts';
 import { unknown } from '../pull-requests/timeline.ts';
 import type { Change } from './change.ts';
-import { type Heard, isIn, isOlder, meant, newest, type HostNews } from './told.ts';
+import { type Heard, type HostNews, isIn, isOlder, meant, newest } from './host-news.ts';
 
 type Pull = HostNews['pulls'][number];
 

@@ -2,7 +2,7 @@ import { counted } from '../../../base/counted.ts';
 import type { Store } from '../../../store/store.ts';
 import { tellLinks } from './apply-link.ts';
 import { tellPulls } from './apply-pull.ts';
-import type { HostNews } from './told.ts';
+import type { HostNews } from './host-news.ts';
 
 /** Tells the records of those Work items that a delivery is about, which memory knows. Done again it changes nothing. */
 export const tellItems = async (

@@ -5,9 +5,9 @@ import { incomingSecrets } from '../../../store/secrets.ts';
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import { tellItems } from './apply.ts';
+import { readNews } from './host-news.ts';
 import { payloadOf } from './payload.ts';
 import { checkSignature } from './signature.ts';
-import { readNews } from './told.ts';
 
 interface Delivery {
   headers: Record<string, string | string[] | undefined>;

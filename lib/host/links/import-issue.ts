@@ -16,7 +16,7 @@ import { notFound, ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { createCase } from '../../work/cases/create.ts';
 import { typeByLabels } from './case-type.ts';
-import { fittedCopy, fieldsOf, notesOf } from './fit.ts';
+import { fieldsOf, fittedCopy, notesOf } from './fit.ts';
 import { placeOfIssue } from './issue-place.ts';
 import { applySync } from './sync.ts';
 

@@ -2,9 +2,9 @@ import {
   changeImport,
   createImport,
   type ImportChange,
-  type StoredImport,
   listImports,
   readImport,
+  type StoredImport,
 } from '../../../store/links/imports.ts';
 import { newId } from '../../../store/new-id.ts';
 import type {

@@ -1,8 +1,8 @@
 import {
   changeImport,
-  type StoredImport,
   listImports,
   readImport,
+  type StoredImport,
 } from '../../../store/links/imports.ts';
 import { readLink } from '../../../store/links/links.ts';
 import {

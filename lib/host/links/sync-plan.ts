@@ -3,12 +3,12 @@ import type { CaseChange } from '../../../store/cases.ts';
 import type { IssueCopy } from '../../../store/links/issue-copy.ts';
 import { issueKey } from '../../../store/links/link-index.ts';
 import type { LinkChange } from '../../../store/links/links.ts';
-import type { SyncState, SyncPlan } from '../../../store/links/syncing.ts';
+import type { SyncPlan, SyncState } from '../../../store/links/syncing.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { FieldName, FieldSync, SyncMatter } from '../../../store/records/sync.ts';
 import type { MissingIssue } from '../../codehost/code-host.ts';
-import { fittedCopy, type Fields, fieldsOf } from './fit.ts';
+import { type Fields, fieldsOf, fittedCopy } from './fit.ts';
 import { placeOfIssue } from './issue-place.ts';
 import { mergedFields, mergeFields, type Preference } from './merge.ts';
 

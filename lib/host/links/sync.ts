@@ -23,7 +23,9 @@ export const syncCase = async (
 ): Promise<SyncResult> => {
   const link = linkedIssue(store, caseId);
   const { number } = link;
-  const issues = await hostedRepositoryNamed(codeHost, linkRepository(link)).issuesByNumber([number]);
+  const issues = await hostedRepositoryNamed(codeHost, linkRepository(link)).issuesByNumber([
+    number,
+  ]);
   const issue = issues.get(number) ?? { missing: 'deleted' };
   const result = await applySync(store, caseId, { link, issue, trigger: 'sync', prefer });
   if ('missing' in issue) throw gone(link, issue);

@@ -1,6 +1,6 @@
 import { sha256 } from '../../../base/sha256.ts';
 import type { StoredPull } from '../../../store/pulls/pulls.ts';
-import { type StoredUpdate, notePublished } from '../../../store/pulls/updates.ts';
+import { notePublished, type StoredUpdate } from '../../../store/pulls/updates.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { checkCase } from '../../code/worktrees/read.ts';

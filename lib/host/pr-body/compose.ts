@@ -1,6 +1,6 @@
 import { lockOn } from '../../../base/locks.ts';
 import { sha256 } from '../../../base/sha256.ts';
-import { type StoredPullDraft, readPullDraft, savePullDraft } from '../../../store/pulls/drafts.ts';
+import { readPullDraft, type StoredPullDraft, savePullDraft } from '../../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
@@ -63,7 +63,10 @@ export const keptDraft = (store: Store, caseId: string): ServedDraft => {
   );
 };
 
-const served = (kept: StoredPullDraft): ServedDraft => ({ draft: draftFrom(kept), etag: kept.etag });
+const served = (kept: StoredPullDraft): ServedDraft => ({
+  draft: draftFrom(kept),
+  etag: kept.etag,
+});
 
 const isEdited = ({ matter, body }: StoredPullDraft): boolean =>
   sha256(partsOf(body).composed) !== matter.composed_sha256;

@@ -1,7 +1,7 @@
 import { sha256 } from '../../../base/sha256.ts';
 import { withTexts } from '../../../store/disk/scratch.ts';
 import { newId } from '../../../store/new-id.ts';
-import { createUpdate, type StoredUpdate, listUpdates } from '../../../store/pulls/updates.ts';
+import { createUpdate, listUpdates, type StoredUpdate } from '../../../store/pulls/updates.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { checkCase } from '../../code/worktrees/read.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { changePull, type StoredPull, pullChanged } from '../../../store/pulls/pulls.ts';
+import { changePull, pullChanged, type StoredPull } from '../../../store/pulls/pulls.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { checkTexts } from '../../work/cases/text.ts';

@@ -1,12 +1,12 @@
 import { sha256 } from '../../../base/sha256.ts';
 import { readLink } from '../../../store/links/links.ts';
-import { type StoredPullDraft, readPullDraft } from '../../../store/pulls/drafts.ts';
+import { readPullDraft, type StoredPullDraft } from '../../../store/pulls/drafts.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
-import { sessionsOf, sessionSummary } from '../../../store/sessions/sessions.ts';
+import { sessionSummary, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { getItem } from '../../code/projects/item.ts';
 import { listChecklist } from '../../work/proof/checklist.ts';
-import { composeBody, type BodyFacts } from './compose-body.ts';
+import { type BodyFacts, composeBody } from './compose-body.ts';
 import { partsOf } from './own-words.ts';
 import { publicWords } from './session-words.ts';
 import { verifiedProofs } from './verified-proofs.ts';

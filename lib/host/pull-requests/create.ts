@@ -1,5 +1,5 @@
 import { isMadeAgain } from '../../../store/new-id.ts';
-import { type StoredPull, readPull } from '../../../store/pulls/pulls.ts';
+import { readPull, type StoredPull } from '../../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../store/store.ts';

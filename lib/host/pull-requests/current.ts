@@ -1,5 +1,5 @@
 import { lockOn } from '../../../base/locks.ts';
-import { type StoredPull, readPull } from '../../../store/pulls/pulls.ts';
+import { readPull, type StoredPull } from '../../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';

@@ -1,8 +1,8 @@
 import {
   changeConflict,
   isOpenHere,
-  type StoredConflict,
   listConflicts,
+  type StoredConflict,
 } from '../../../store/conflicts.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';

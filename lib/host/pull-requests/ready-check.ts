@@ -31,7 +31,10 @@ export const readyCheck = async (service: SessionNeeds, caseId: string): Promise
   judged(await lookAround(service, getPull(service.store, caseId)));
 
 /** Asks the host, the remote and the worktree. What cannot be asked throws: nothing is ready because nobody could look. */
-export const lookAround = async (service: SessionNeeds, kept: StoredPull): Promise<ReadinessFindings> => {
+export const lookAround = async (
+  service: SessionNeeds,
+  kept: StoredPull,
+): Promise<ReadinessFindings> => {
   const hosted = hostedFor(service.codeHost, kept);
   const { number } = kept.matter;
   const [pull, reviews, threads] = await Promise.all([

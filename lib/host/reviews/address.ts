@@ -3,7 +3,7 @@ import { newId } from '../../../store/new-id.ts';
 import { changeReview } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded, type Session } from '../../../store/records/session.ts';
-import { sessionsOf, readSession } from '../../../store/sessions/sessions.ts';
+import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ModelChoice } from '../../agents/choice.ts';
 import { ServiceError } from '../../errors.ts';

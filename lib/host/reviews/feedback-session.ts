@@ -12,7 +12,10 @@ import { servedReviews } from './served.ts';
 export const FEEDBACK = 'feedback';
 
 /** What a feedback session is told of its reviews, with file and line; undefined when none are its own any more. */
-export const reviewWords = (store: Store, { session, matter }: StoredSession): string | undefined => {
+export const reviewWords = (
+  store: Store,
+  { session, matter }: StoredSession,
+): string | undefined => {
   const { case_id, id } = session;
   const pull = readPull(store, case_id);
   const kept = (listReviews(store, case_id) ?? []).filter(

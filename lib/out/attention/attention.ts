@@ -28,13 +28,10 @@ interface Attended {
 }
 
 /** What can wait of a Work item: a kind that is new is a line here. */
-const SOURCES: readonly ((service: WithEngine & WithLog & WithStore, about: AboutCase) => AttentionEntry[])[] = [
-  ofSessions,
-  ofConflict,
-  ofReviews,
-  ofLink,
-  ofFiles,
-];
+const SOURCES: readonly ((
+  service: WithEngine & WithLog & WithStore,
+  about: AboutCase,
+) => AttentionEntry[])[] = [ofSessions, ofConflict, ofReviews, ofLink, ofFiles];
 
 const SOON_MS = 50;
 const NAME = 'attention';

@@ -11,7 +11,10 @@ import type { WithEngine } from '../../work/sessions/live/engine.ts';
 import type { AboutCase, AttentionEntry } from './entry.ts';
 
 /** A rebase that stopped, unless an agent is at it. */
-export const ofConflict = ({ store, engine }: WithEngine & WithStore, { id }: AboutCase): AttentionEntry[] => {
+export const ofConflict = (
+  { store, engine }: WithEngine & WithStore,
+  { id }: AboutCase,
+): AttentionEntry[] => {
   const conflict = rebaseUnderWay(store, id);
   const { step } = conflict?.matter ?? {};
   if (conflict === undefined || (step !== 'conflicted' && step !== 'interrupted')) return [];

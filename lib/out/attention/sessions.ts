@@ -4,13 +4,20 @@ import { type StoredSession, sessionsOf } from '../../../store/sessions/sessions
 import type { WithStore } from '../../../store/store.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
+import {
+  type AgentRequest,
+  requestId,
+  requestWords,
+} from '../../work/sessions/live/agent-requests.ts';
 import type { LiveRun, WithEngine } from '../../work/sessions/live/engine.ts';
-import { type AgentRequest, requestId, requestWords } from '../../work/sessions/live/told-asked.ts';
 import type { AboutCase, AttentionEntry } from './entry.ts';
 import { ofManual } from './manual.ts';
 
 /** What sessions of a Work item wait for. Where none has begun, or has failed, nothing is read. */
-export const ofSessions = (service: WithEngine & WithStore, { id, state }: AboutCase): AttentionEntry[] => {
+export const ofSessions = (
+  service: WithEngine & WithStore,
+  { id, state }: AboutCase,
+): AttentionEntry[] => {
   const { journal } = service.store;
   const isOpen = [...journal.runs.values()].some(({ case_id }) => case_id === id);
   if (!isOpen && state !== 'BLOCKED') return [];

@@ -3,7 +3,7 @@ import type { WithStore } from '../../../store/store.ts';
 import { shared } from '../../../store/watch/timing.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { autocommitChanges, type Due, type CommittedPictures, tellAll } from './commit-changes.ts';
+import { autocommitChanges, type CommittedPictures, type Due, tellAll } from './commit-changes.ts';
 import { forgetUncommitted } from './uncommitted.ts';
 
 interface Autocommit {

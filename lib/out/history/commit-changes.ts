@@ -10,7 +10,7 @@ import {
   uncommitted,
 } from '../../tools/git/write/commit.ts';
 import { commitOnly, finishCommit } from '../../tools/git/write/commit-only.ts';
-import { caseMessage, type CommittedPicture, pictureOf, workspaceMessage } from './message.ts';
+import { type CommittedPicture, caseMessage, pictureOf, workspaceMessage } from './message.ts';
 import { tellUncommitted } from './uncommitted.ts';
 
 /** Work items by id, each as it was when it was last committed. */
@@ -42,7 +42,11 @@ interface Work {
   due: Due;
 }
 
-const commitIn = async (run: RunGit, home: CommitPlace, work: Work): Promise<string | undefined> => {
+const commitIn = async (
+  run: RunGit,
+  home: CommitPlace,
+  work: Work,
+): Promise<string | undefined> => {
   const obstacle = inTheMiddle(home.repository);
   if (obstacle !== undefined) return obstacle;
   const scratch = work.store.layout.tmp;
@@ -88,7 +92,10 @@ const picturesOf = ({ store, told, due }: Work): Map<string, CommittedPicture | 
   );
 };
 
-const retell = (told: CommittedPictures, now: ReadonlyMap<string, CommittedPicture | undefined>): void => {
+const retell = (
+  told: CommittedPictures,
+  now: ReadonlyMap<string, CommittedPicture | undefined>,
+): void => {
   for (const [id, picture] of now) {
     if (picture === undefined) told.delete(id);
     else told.set(id, picture);

@@ -10,14 +10,14 @@ import {
 import {
   occupancyOf,
   readStanding,
-  type WorkspaceStanding,
   type WantedFile,
+  type WorkspaceStanding,
 } from '../../../store/archive/standing.ts';
 import { clearLeftovers } from '../../../store/disk/directories.ts';
 import { holdWorkspace } from '../../../store/hold.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { arrivalsOf } from './arrivals.ts';
-import { type ImportConflict, type Plan, importPlan } from './plan.ts';
+import { type ImportConflict, importPlan, type Plan } from './plan.ts';
 
 export interface ImportOptions {
   /** Absolute. */

@@ -3,8 +3,8 @@ import {
   defaultAt,
   isTaken,
   occupancyOf,
-  type WorkspaceStanding,
   type WantedFile,
+  type WorkspaceStanding,
 } from '../../../store/archive/standing.ts';
 import type { Layout } from '../../../store/layout.ts';
 import type { CaseArrival, CaseArrivals } from './arrivals.ts';
@@ -88,7 +88,8 @@ const judgeItem = async (
   const home = known ?? dir;
   for (const file of files) {
     const path = home + file.path.slice(dir.length);
-    if ((await occupancyOf(layout, { ...file, path })) !== 'same') return otherItem(dir, known, path);
+    if ((await occupancyOf(layout, { ...file, path })) !== 'same')
+      return otherItem(dir, known, path);
   }
   return 'already';
 };

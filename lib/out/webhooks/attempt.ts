@@ -85,7 +85,10 @@ const send = async (
 
 const NOT_SENT = { status: null, error: 'The secret cannot be read: see the log', duration_ms: 0 };
 
-const secretFor = async ({ store, log }: DeliveryDeps, webhook_id: string): Promise<string | undefined> => {
+const secretFor = async (
+  { store, log }: DeliveryDeps,
+  webhook_id: string,
+): Promise<string | undefined> => {
   try {
     const { secret, made } = await secretOf(store, webhook_id);
     if (made) log.info({ webhook_id }, `A secret was made: .dossier/secrets/${webhook_id}`);

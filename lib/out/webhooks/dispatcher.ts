@@ -6,8 +6,14 @@ import { allRegistrationsReadable, registrationsOf } from '../../../store/webhoo
 import type { Log } from '../../log.ts';
 import { attemptDelivery, type DeliveryDeps } from './attempt.ts';
 import { createSender } from './deliver.ts';
-import { sendAtOnce, saveQueue, stopQueue, waitingDeliveries, wakeDeliveries } from './lane.ts';
-import { createQueues, forgetReceiver, type DeliveryQueues } from './lanes.ts';
+import {
+  saveQueue,
+  sendAtOnce,
+  stopQueue,
+  waitingDeliveries,
+  wakeDeliveries,
+} from './delivery-queue.ts';
+import { createQueues, type DeliveryQueues, forgetReceiver } from './delivery-queues.ts';
 import type { OwnUrl } from './own-address.ts';
 import { RETRIES } from './schedule.ts';
 import { createSlots } from './slots.ts';

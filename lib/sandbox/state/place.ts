@@ -34,7 +34,11 @@ export interface Mine {
 }
 
 /** Whether a path matches one of the patterns: `**` is any number of names, `*` any part of one. */
-export const matchesPattern = (path: string, patterns: readonly string[] = [], { cwd }: Mine): boolean =>
+export const matchesPattern = (
+  path: string,
+  patterns: readonly string[] = [],
+  { cwd }: Mine,
+): boolean =>
   patterns.some((pattern) => regExpOf(pattern.replace('{project}', projectOf(cwd))).test(path));
 
 /** Whether a conversation is this run's own. */

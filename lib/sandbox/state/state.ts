@@ -4,7 +4,7 @@ import { type FileHandle, lstat, mkdir, open, readFile, rename, rm, stat } from 
 import { dirname, extname, join } from 'node:path';
 import { isAtOrBelow } from '../../../base/at-or-below.ts';
 import type { Bind } from '../sandbox.ts';
-import { copyIn, regularFiles, type RefusedFiles, stampOf } from './copy.ts';
+import { copyIn, type RefusedFiles, regularFiles, stampOf } from './copy.ts';
 import { mergeKeys } from './keys.ts';
 import { type Mine, matchesPattern, type StatePlace, type StateRules } from './place.ts';
 

@@ -1,6 +1,12 @@
-import { type SocketPeer, type Connection, peerOf } from './client-socket.ts';
+import { type Connection, peerOf, type SocketPeer } from './client-socket.ts';
 import { type Keeper, keeperOf, otherKeepers } from './keepers.ts';
-import { descendants, holdsFile, type ProcessRow, readProcess, readProcesses } from './processes.ts';
+import {
+  descendants,
+  holdsFile,
+  type ProcessRow,
+  readProcess,
+  readProcesses,
+} from './processes.ts';
 import { OWN_LIMIT } from './run-limit.ts';
 import type { Runs } from './runs.ts';
 

@@ -53,7 +53,8 @@ export const otherKeepers = async (): Promise<Keeper[]> => {
   const table = await names();
   return [...table.matchAll(NAME)].flatMap(([, inode, ...numbers]) => {
     const [pid = 0, reaper = 0, since = 0] = numbers.map(Number);
-    const theirs = pid !== process.pid && mayActAsUs(pid) && holdsFile(pid, `socket:[${inode}]`, false);
+    const theirs =
+      pid !== process.pid && mayActAsUs(pid) && holdsFile(pid, `socket:[${inode}]`, false);
     return theirs ? { pid, reaper, since } : [];
   });
 };

@@ -3,7 +3,13 @@ import { existsSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { killCgroup, membersOf } from './cgroups.ts';
-import { descendants, hasExited, type ProcessRow, readProcess, readProcesses } from './processes.ts';
+import {
+  descendants,
+  hasExited,
+  type ProcessRow,
+  readProcess,
+  readProcesses,
+} from './processes.ts';
 import { runLimit } from './run-limit.ts';
 
 type Parentage = Pick<ProcessRow, 'pid' | 'ppid' | 'pgid'>;

@@ -29,7 +29,11 @@ export const moveTo = (
   return same ? undefined : (wanted as CaseChange);
 };
 
-const outcomeOf = (current: CaseStanding, state: State, given: string | undefined): string | null => {
+const outcomeOf = (
+  current: CaseStanding,
+  state: State,
+  given: string | undefined,
+): string | null => {
   const usual = CLOSED[state];
   if (usual === undefined) return null;
   return given ?? (current.state === state ? current.outcome : null) ?? usual;

@@ -1,4 +1,4 @@
-import { changeConflict, type StoredConflict, openConflict } from '../../../store/conflicts.ts';
+import { changeConflict, openConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { foreignRebase, isOf, isThisRebase, noRebase } from '../../code/rebase/under-way.ts';

@@ -6,7 +6,7 @@ import { inWorktreeTurn } from '../../../store/worktrees.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
 import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
-import { reclaimWithin } from '../../code/worktrees/turn/settle.ts';
+import { reclaimWithin } from '../../code/worktrees/turn/reclaim.ts';
 import { ServiceError } from '../../errors.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
 import { acquireUnlessLive } from '../sessions/live/acquire.ts';

@@ -1,4 +1,4 @@
-import { type StoredConflict, listConflicts } from '../../../store/conflicts.ts';
+import { listConflicts, type StoredConflict } from '../../../store/conflicts.ts';
 import type { Conflict } from '../../../store/records/conflict.ts';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';

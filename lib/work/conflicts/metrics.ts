@@ -1,4 +1,4 @@
-import { allConflicts, type StoredConflict, listConflicts } from '../../../store/conflicts.ts';
+import { allConflicts, listConflicts, type StoredConflict } from '../../../store/conflicts.ts';
 import { OUTCOMES } from '../../../store/records/conflict.ts';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';

@@ -1,4 +1,4 @@
-import { changeConflict, type StoredConflict, openConflict } from '../../../store/conflicts.ts';
+import { changeConflict, openConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { type Restored, restore } from '../../code/snapshots/restore.ts';

@@ -1,6 +1,6 @@
 import { newId } from '../../../store/new-id.ts';
 import type { Session } from '../../../store/records/session.ts';
-import { sessionsOf, readSession } from '../../../store/sessions/sessions.ts';
+import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees.ts';
 import type { ModelChoice } from '../../agents/choice.ts';

@@ -1,5 +1,5 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
-import { asCode, oneLine, asTextBlock, section, withoutCommands } from './markdown.ts';
+import { asCode, asTextBlock, oneLine, section, withoutCommands } from './markdown.ts';
 import { criteriaOf, tasksNamed } from './wanted.ts';
 
 /** Where a definition comes from, for the operator. */

@@ -1,7 +1,7 @@
 import type { ExtractedIssue, SectionKind } from '../../../store/records/extracted.ts';
 import { type Block, blocksOf, type Code } from './blocks.ts';
 import { environmentOf } from './environment.ts';
-import { errorsIn, namedFiles, linksIn, mentionsIn } from './named.ts';
+import { errorsIn, linksIn, mentionsIn, namedFiles } from './named.ts';
 import { type IssueSection, sectionsOf, textOf } from './sections.ts';
 import { saysNothing } from './wording.ts';
 

@@ -41,7 +41,11 @@ export const attachProof = async (
 };
 
 /** Keeps what was put together. Throws `not_found`. */
-export const keepProof = async (store: Store, caseId: string, proof: KeptNew): Promise<TaggedProof> => {
+export const keepProof = async (
+  store: Store,
+  caseId: string,
+  proof: KeptNew,
+): Promise<TaggedProof> => {
   const kept = await createProof(store, caseId, proof);
   if (kept === undefined) throw notFound('Work item', caseId);
   return kept;

@@ -1,5 +1,5 @@
 import { appendToChecklist as keepEntry, tickTask } from '../../../store/checklist.ts';
-import { checklistOf, evidenceOf, proofGateOf, type Item } from '../../../store/items/item.ts';
+import { checklistOf, evidenceOf, type Item, proofGateOf } from '../../../store/items/item.ts';
 import { isSatisfied } from '../../../store/items/proof-gate.ts';
 import { newId } from '../../../store/new-id.ts';
 import type { ChecklistEntry, ChecklistItem, Gate } from '../../../store/records/proof.ts';

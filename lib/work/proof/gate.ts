@@ -1,4 +1,10 @@
-import { caseOf, proofGateOf, type Item, proofsOf, caseStateOf } from '../../../store/items/item.ts';
+import {
+  caseOf,
+  caseStateOf,
+  type Item,
+  proofGateOf,
+  proofsOf,
+} from '../../../store/items/item.ts';
 import type { MatterChanges } from '../../../store/text/splice.ts';
 import { moveTo } from '../cases/moves.ts';
 

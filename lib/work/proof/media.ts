@@ -5,7 +5,7 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { notFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
-import { getProof, getItemWithProofs, keepProof, type ProofRequest, newMatter } from './attach.ts';
+import { getItemWithProofs, getProof, keepProof, newMatter, type ProofRequest } from './attach.ts';
 
 /** What a browser may show by itself, by its ending: nothing in it is run. All else is handed over as a file. */
 const SHOWN: Readonly<Record<string, string>> = {
@@ -78,7 +78,8 @@ interface Media {
 /** The file that a proof is about. 404 where it is about none, or the file is not there. */
 export const getMedia = async (store: Store, caseId: string, id: string): Promise<Media> => {
   const { file, file_sha256 } = (await getProof(store, caseId, id)).proof;
-  const bytes = file === null ? undefined : readMedia(store, await getItemWithProofs(store, caseId), file);
+  const bytes =
+    file === null ? undefined : readMedia(store, await getItemWithProofs(store, caseId), file);
   if (file === null || file_sha256 === null || bytes === undefined)
     throw notFound('file of proof', id);
   const ending = file.slice(file.lastIndexOf('.') + 1).toLowerCase();

@@ -7,7 +7,7 @@ import { readLeaves } from '../../../base/markdown/leaves.ts';
 import { visible, warningsIn } from '../../../base/visible.ts';
 import { hiddenBlock } from '../../../lib/agents/runbook/hidden-blocks.ts';
 import { shellBlocks } from '../../../lib/agents/runbook/shell-blocks.ts';
-import { harmless, asQuotation } from '../../../lib/host/pull-requests/harmless.ts';
+import { asQuotation, harmless } from '../../../lib/host/pull-requests/harmless.ts';
 import { partsOf } from '../../../lib/host/pull-requests/own-words.ts';
 import { publicWords } from '../../../lib/host/pull-requests/session-words.ts';
 import { definitionOf } from '../../../lib/work/generate/definition.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { readLeaves } from '../../../base/markdown/leaves.ts';
-import { harmless, asQuotation } from '../../../lib/host/pull-requests/harmless.ts';
+import { asQuotation, harmless } from '../../../lib/host/pull-requests/harmless.ts';
 
 // No item without text: after indented code the reference parser takes one for a paragraph.
 const BITS = [

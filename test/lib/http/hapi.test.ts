@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { describe, it } from 'node:test';
 import { Type } from 'typebox';
 import { ServiceError } from '../../../lib/errors.ts';
-import { created, patchAnswer, markdown, noContent, tagged } from '../../../lib/http/answer.ts';
+import { created, markdown, noContent, patchAnswer, tagged } from '../../../lib/http/answer.ts';
 import { route } from '../../../lib/http/route.ts';
 import { json, listen, serverOf } from './serve.ts';
 

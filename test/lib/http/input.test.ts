@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type TSchema, Type } from 'typebox';
 import { type ErrorCode, type FieldError, ServiceError } from '../../../lib/errors.ts';
-import { type RequestParts, inputReader } from '../../../lib/http/input.ts';
+import { inputReader, type RequestParts } from '../../../lib/http/input.ts';
 import type { Route } from '../../../lib/http/route.ts';
 
 const Body = Type.Object({

@@ -9,7 +9,7 @@ import { diffInto } from '../../../tools/git/read/diff.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { refOwner } from '../../snapshots/owner.ts';
 import { keepWork } from '../../snapshots/recovered.ts';
-import { dropSnapshot, type WorktreeSnapshot, snapshot } from '../../snapshots/snapshot.ts';
+import { dropSnapshot, snapshot, type WorktreeSnapshot } from '../../snapshots/snapshot.ts';
 
 /** How the refs of a Work item's recoveries begin. */
 export const beginOf = (case_id: string): string => refOwner({ case_id });

@@ -15,7 +15,7 @@ import { reasonFor } from '../make/name.ts';
 import type { WorktreeNeeds } from '../needs.ts';
 import { findWorktree, getWorktree, refuseHeld } from '../read.ts';
 import type { WithSetups } from '../setup/setups.ts';
-import { reclaimWithin } from '../turn/settle.ts';
+import { reclaimWithin } from '../turn/reclaim.ts';
 import { isNothing, type Loss, lossOf, lossOfMissing, refuseLoss } from './loss.ts';
 import { keepCommits, keepPatch, keepState } from './recover.ts';
 

@@ -49,7 +49,10 @@ const noteFor = async (
   { recovery, note, state, repository }: FoundRecovery,
 ): Promise<RecoveryNote | undefined> => {
   if (state === undefined) return note;
-  return noteOfState(service, await getItem(service.store, recovery.case_id), { state, repository });
+  return noteOfState(service, await getItem(service.store, recovery.case_id), {
+    state,
+    repository,
+  });
 };
 
 interface Kept {

@@ -1,5 +1,9 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { type ChangedFile, type DiffSummary, worktreeChanges } from '../../../tools/git/read/diff.ts';
+import {
+  type ChangedFile,
+  type DiffSummary,
+  worktreeChanges,
+} from '../../../tools/git/read/diff.ts';
 import type { Git } from '../../../tools/git/run/git.ts';
 
 export interface WorktreeDiff extends DiffSummary {
@@ -11,6 +15,10 @@ export interface WorktreeDiff extends DiffSummary {
 
 /** All that the worktree holds now against its base: committed, staged, unstaged and untracked, but not ignored. */
 export const worktreeDiff = async (git: Git, record: WorktreeRecord): Promise<WorktreeDiff> => {
-  const { patch, summary, changed, left_out } = await worktreeChanges(git, record, record.base_commit);
+  const { patch, summary, changed, left_out } = await worktreeChanges(
+    git,
+    record,
+    record.base_commit,
+  );
   return { patch, changed, left_out, ...summary };
 };

@@ -16,7 +16,7 @@ import { listText } from '../../turn-repository/ref-list.ts';
 import { turnView } from '../../turn-repository/view.ts';
 import { findWorktree } from '../read.ts';
 import { closeTurn } from './close.ts';
-import { reclaimTurn } from './settle.ts';
+import { reclaimTurn } from './reclaim.ts';
 import { type Came, NOTHING, type TellTurn, type TurnTold } from './told.ts';
 
 interface Wanted {

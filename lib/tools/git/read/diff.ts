@@ -4,7 +4,13 @@ import { devNull } from 'node:os';
 import { ServiceError } from '../../../errors.ts';
 import type { Environment } from '../../process/environment.ts';
 import type { Runner, Worktree } from '../run/git.ts';
-import { type IndexListing, nulls, onDisk, onListedCopy, type RunOnCopy } from '../run/index-file.ts';
+import {
+  type IndexListing,
+  nulls,
+  onDisk,
+  onListedCopy,
+  type RunOnCopy,
+} from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';
 import { textAsText } from '../run/text-as-text.ts';
 import { isObject } from './refs.ts';

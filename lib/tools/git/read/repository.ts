@@ -131,7 +131,11 @@ async function* usual(git: Runner, repository: Repository): AsyncGenerator<strin
   yield 'HEAD';
 }
 
-export const branchExists = async (git: Runner, place: GitPlace, branch: string): Promise<boolean> =>
+export const branchExists = async (
+  git: Runner,
+  place: GitPlace,
+  branch: string,
+): Promise<boolean> =>
   (await checkBranchName(git, branch)) &&
   (await commitOf(git, place, `refs/heads/${branch}`)) !== undefined;
 

@@ -4,7 +4,10 @@ import type { GitResult } from '../run/git.ts';
 import type { RemoteAddress } from './remote-address.ts';
 
 /** What the caller of the API is told about a command that talked to a remote. Names the URL without credentials. */
-export const remoteProblem = (error: unknown, { url: from, credentials }: RemoteAddress): unknown => {
+export const remoteProblem = (
+  error: unknown,
+  { url: from, credentials }: RemoteAddress,
+): unknown => {
   const cause = error instanceof ServiceError ? error.cause : undefined;
   if (!(cause instanceof GitError)) return error;
   const url = redacted(from);

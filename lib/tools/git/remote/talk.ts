@@ -1,6 +1,6 @@
 import type { Checkout, GitResult, Runner, RunOptions } from '../run/git.ts';
 import type { Setting } from '../run/settings.ts';
-import { type RemoteAddress, addressOf, type Credentials } from './remote-address.ts';
+import { addressOf, type Credentials, type RemoteAddress } from './remote-address.ts';
 import { remoteProblem } from './remote-error.ts';
 
 /** A remote by its name in the repository's configuration, or by its address. */

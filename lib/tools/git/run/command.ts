@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../../process/environment.ts';
 import { type Execution, execute } from '../../process/execute.ts';
 import { GitError, type GitFailure, gitProblem } from './error.ts';
-import type { Checkout, GitResult, GitPlace, RunOptions } from './git.ts';
+import type { Checkout, GitPlace, GitResult, RunOptions } from './git.ts';
 import { gitEnvironment, NONE, type Overrides, overrides, plainOverrides } from './settings.ts';
 import { readPlain, settingsText } from './settings-files.ts';
 

@@ -10,7 +10,13 @@ export const createGit = ({ env, login = {} }: { env: Environment; login?: Envir
   const program = findProgram('git', env);
   const turns = createTurns();
   const now: RunGit = (place, args, options = {}) =>
-    runGitCommand({ program, env: options.remote ? { ...env, ...login } : env, place, args, options });
+    runGitCommand({
+      program,
+      env: options.remote ? { ...env, ...login } : env,
+      place,
+      args,
+      options,
+    });
   return {
     program,
     turn: (common_dir, work) => turns.take(lockOn.git(common_dir), () => work(now)),

@@ -179,7 +179,11 @@ const changesOf = async (run: RunGit, repository: Worktree, commit: string): Pro
 
 const textOf = ({ stdout }: { stdout: Buffer }): string => stdout.toString('utf8').trimEnd();
 
-const idOf = async (run: RunGit, repository: Worktree, name: string): Promise<string | undefined> => {
+const idOf = async (
+  run: RunGit,
+  repository: Worktree,
+  name: string,
+): Promise<string | undefined> => {
   const args = ['rev-parse', '--verify', '--quiet', name];
   return textOf(await run(repository, args, { read: true, ok: [0, 1] })) || undefined;
 };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { processesOf, killRun } from '../../process/process-tree.ts';
+import { killRun, processesOf } from '../../process/process-tree.ts';
 import { RUN_VARIABLE } from '../../process/processes.ts';
 import { headCommit } from '../read/repository.ts';
 import type { Git, Runner, Worktree } from '../run/git.ts';

@@ -1,14 +1,14 @@
 import { lockOn } from '../../../../base/locks.ts';
 import {
-  type StoredSession,
   type SessionRule,
+  type StoredSession,
   updateSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import type { WithEngine } from '../live/engine.ts';
-import { refuseElsewhere } from '../rules/elsewhere.ts';
+import { refuseElsewhere } from '../rules/other-machine.ts';
 import { interrupt } from '../rules/rules.ts';
-import { finalize } from './settle.ts';
+import { finalize } from './finalize.ts';
 
 /**
  * Changes a session and does all that follows, as one step for whoever reads: nobody sees a session that has ended

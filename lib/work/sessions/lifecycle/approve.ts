@@ -3,9 +3,9 @@ import type { Session } from '../../../../store/records/session.ts';
 import { keepApproved } from '../../../../store/sessions/approved.ts';
 import { planWaits, readPlan } from '../../../../store/sessions/session-texts.ts';
 import {
-  type StoredSession,
   readSession,
   type SessionRule,
+  type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { trustCommandFor } from '../../../../store/trust/told.ts';

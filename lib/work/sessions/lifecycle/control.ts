@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../../../store/records/session.ts';
-import { sessionsOf, readSession } from '../../../../store/sessions/sessions.ts';
+import { readSession, sessionsOf } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';

@@ -7,9 +7,9 @@ import type { LockMatter } from '../../../../store/records/lock.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { acquireLock, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
 import {
+  readSession,
   type StoredSession,
   sessionsOf,
-  readSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { maySessionStart, rebaseUnderWay } from '../../../code/rebase/under-way.ts';
@@ -28,7 +28,7 @@ import { newRun, type WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { fillPlaces, noPlaceLeft, takePlace } from '../live/places.ts';
 import { noteWaiting } from '../live/stream.ts';
-import { refuseElsewhere } from '../rules/elsewhere.ts';
+import { refuseElsewhere } from '../rules/other-machine.ts';
 import { startPlanning } from '../rules/rules.ts';
 import { endFailed } from '../turns/end.ts';
 import { planTurn } from '../turns/plan-turn.ts';

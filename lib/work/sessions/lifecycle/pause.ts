@@ -1,5 +1,5 @@
 import type { Session } from '../../../../store/records/session.ts';
-import { type StoredSession, readSession } from '../../../../store/sessions/sessions.ts';
+import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { rebaseUnderWay } from '../../../code/rebase/under-way.ts';
 import { notFound } from '../../../errors.ts';

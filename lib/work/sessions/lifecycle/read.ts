@@ -4,17 +4,17 @@ import { isEnded, type Session, type Usage } from '../../../../store/records/ses
 import { readApproved } from '../../../../store/sessions/approved.ts';
 import { readDiff, readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import {
-  type StoredSession,
   sessionsOf as keptSessions,
   readSession,
+  type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { TextFile } from '../../../../store/text/text-file.ts';
 import { addUsage } from '../../../agents/usage.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import { decided } from '../guards/decide.ts';
+import { requestWords } from '../live/agent-requests.ts';
 import type { Engine, WithEngine } from '../live/engine.ts';
-import { requestWords } from '../live/told-asked.ts';
 
 export const listSessions = async (
   service: WithEngine & WithStore,

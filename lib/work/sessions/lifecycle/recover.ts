@@ -1,9 +1,9 @@
 import { isEnded } from '../../../../store/records/session.ts';
 import {
   forgetRun,
-  type StoredSession,
   readSession,
   type SessionRule,
+  type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';
@@ -14,8 +14,8 @@ import { sweepStates } from '../../../sandbox/state/open.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { decide } from '../guards/decide.ts';
+import { finalize } from '../guards/finalize.ts';
 import { lostWork } from '../guards/lost-work.ts';
-import { finalize } from '../guards/settle.ts';
 import type { Engine, WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
@@ -25,7 +25,7 @@ import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { wakeQueue } from './launch.ts';
-import { reclaimLocked } from './take-up.ts';
+import { reclaimLocked } from './reclaim.ts';
 
 /**
  * What a former life of the daemon left: processes are ended, half-done follow-ups are done, sessions that ran are

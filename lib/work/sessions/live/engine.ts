@@ -8,8 +8,8 @@ import { openTranscript, type Transcript } from '../../../../store/sessions/tran
 import type { Store } from '../../../../store/store.ts';
 import type { Phase, Run, RunResult, Waiting } from '../../../agents/provider.ts';
 import { isTokenOf } from '../../../agents/token.ts';
+import type { AgentRequest } from './agent-requests.ts';
 import type { ToldQuestions } from './questions.ts';
-import type { AgentRequest } from './told-asked.ts';
 
 /** A session whose agent runs in this process. */
 export interface LiveRun {

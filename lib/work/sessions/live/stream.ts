@@ -47,7 +47,11 @@ export const noteApproved = async (engine: Engine, kept: StoredSession): Promise
 export const PROCESSES_LEFT = 'processes_left';
 
 /** What outlived a turn, which may go on writing: told to who reads along, and in session.md. */
-export const noteLeft = (engine: Engine, kept: StoredSession, { sure, processes }: LeftProcesses): void => {
+export const noteLeft = (
+  engine: Engine,
+  kept: StoredSession,
+  { sure, processes }: LeftProcesses,
+): void => {
   const names = processes.slice(0, MOST_NAMED).join(', ');
   const message = sure
     ? `Processes of this turn could not be ended, and go on: ${names}. End them by hand.`

@@ -6,7 +6,7 @@ import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
 import { questionsPart } from './questions.ts';
-import { isUnfinishedCall, type Told, type ToldCall } from './told.ts';
+import { isUnfinishedCall, type Told, type ToldCall } from './transcript-summary.ts';
 
 export interface Outcome {
   status: 'completed' | 'failed' | 'aborted' | 'paused';

@@ -2,10 +2,10 @@ import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { atLeast } from '../../../agents/usage.ts';
 import type { RememberedTurn } from '../rules/rules.ts';
+import { tellAsked } from './agent-requests.ts';
 import type { WithEngine } from './engine.ts';
 import type { ToldQuestions } from './questions.ts';
-import { toldBy } from './told.ts';
-import { tellAsked } from './told-asked.ts';
+import { toldBy } from './transcript-summary.ts';
 
 /**
  * What is known of a turn that ended with its daemon, from what was told while it went on: what it used. Undefined when

@@ -1,4 +1,4 @@
-import { type StoredSession, readSession } from '../../../../store/sessions/sessions.ts';
+import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { RunResult } from '../../../agents/provider.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';

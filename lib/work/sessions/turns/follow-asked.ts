@@ -4,10 +4,10 @@ import type { WithStore } from '../../../../store/store.ts';
 import { rebaseUnderWay } from '../../../code/rebase/under-way.ts';
 import { update } from '../../cases/change.ts';
 import { moveTo, unblock } from '../../cases/moves.ts';
+import { isRequest, type RequestNews, requestId, tellAsked } from '../live/agent-requests.ts';
 import type { LiveRun, WithEngine } from '../live/engine.ts';
 import { standAside } from '../live/places.ts';
 import { hearQuestion, questionsPart } from '../live/questions.ts';
-import { type RequestNews, requestId, isRequest, tellAsked } from '../live/told-asked.ts';
 
 /**
  * An agent that asks the operator blocks the Work item; when nothing is open any more it goes back to where it was. A run

@@ -1,5 +1,5 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
-import { type StoredSession, readSession } from '../../../../store/sessions/sessions.ts';
+import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { Isolation, Phase, RunResult } from '../../../agents/provider.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';

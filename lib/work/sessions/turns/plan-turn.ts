@@ -11,11 +11,11 @@ import type { WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { planReady } from '../rules/rules.ts';
-import { aboutOf } from './about.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
 import { endFailed, endTurn, stopped } from './end.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
+import { aboutOf } from './prompt-subject.ts';
 import { turnOfSession } from './reading-turn.ts';
 import { runTurn } from './run.ts';
 

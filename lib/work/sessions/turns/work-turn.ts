@@ -8,13 +8,13 @@ import { decide } from '../guards/decide.ts';
 import type { WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
-import { toldBy } from '../live/told.ts';
+import { toldBy } from '../live/transcript-summary.ts';
 import { completeSession } from '../rules/rules.ts';
-import { aboutOf } from './about.ts';
 import { runAndUnstage } from './conflict.ts';
 import { endTurn, stopped } from './end.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
+import { aboutOf } from './prompt-subject.ts';
 import { wholeDiffOf, wrapUpCompleted } from './wrap-up.ts';
 
 export interface WorkTurn {

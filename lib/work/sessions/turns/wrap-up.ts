@@ -12,9 +12,9 @@ import { openUnreadable } from '../../../tools/git/read/unreadable.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { imagesIn } from '../../issue-text/images.ts';
 import type { WithEngine } from '../live/engine.ts';
-import { type WorktreeChanges, type Outcome, summaryOf } from '../live/summary.ts';
-import { toldBy } from '../live/told.ts';
-import { type SessionEnding, isRunning, type RememberedTurn, usedSoFar } from '../rules/rules.ts';
+import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
+import { toldBy } from '../live/transcript-summary.ts';
+import { isRunning, type RememberedTurn, type SessionEnding, usedSoFar } from '../rules/rules.ts';
 
 interface Ended extends Outcome {
   turn?: RememberedTurn | undefined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stateIn } from '../../../../lib/agents/acp/agent-state.ts';
-import { judgeTurn, type AgentTurnEnd } from '../../../../lib/agents/acp/judge.ts';
+import { type AgentTurnEnd, judgeTurn } from '../../../../lib/agents/acp/judge.ts';
 import { modeChange } from '../../../../lib/agents/acp/mode.ts';
 import { commandOf, mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
 import { createTranscript } from '../../../../lib/agents/acp/transcript.ts';
@@ -60,64 +60,53 @@ describe('judgeTurn', () => {
     stopped: false,
   };
 
-  const CASES: [claim: string, end: Partial<AgentTurnEnd>, outcome: string, rest: RegExp | undefined][] =
+  const CASES: [
+    claim: string,
+    end: Partial<AgentTurnEnd>,
+    outcome: string,
+    rest: RegExp | undefined,
+  ][] = [
+    ['completes with the last message', {}, 'completed', undefined],
+    ['fails without a message', { message: '' }, 'failed', /without writing a plan/],
+    ['fails without anything', { acted: false, message: '' }, 'failed', /without saying or doing/],
     [
-      ['completes with the last message', {}, 'completed', undefined],
-      ['fails without a message', { message: '' }, 'failed', /without writing a plan/],
-      [
-        'fails without anything',
-        { acted: false, message: '' },
-        'failed',
-        /without saying or doing/,
-      ],
-      [
-        'fails on words alone, and repeats them',
-        { worked: false, message: 'status 404' },
-        'failed',
-        /no plan: it called no tool and used no model[\s\S]*:\nstatus 404$/,
-      ],
-      ['completes with a captured plan', { worked: false, captured: 'p' }, 'completed', undefined],
-      ['leaves idle work to its diff', { phase: 'work', worked: false }, 'completed', undefined],
-      ['completes work without a message', { phase: 'work', message: '' }, 'completed', undefined],
-      ['fails work without anything', { phase: 'work', acted: false }, 'failed', /without saying/],
-      ['is cancelled when we stopped it', { stopped: true }, 'cancelled', undefined],
-      [
-        'is cancelled over a captured plan',
-        { stopped: true, captured: 'p' },
-        'cancelled',
-        undefined,
-      ],
-      ['fails when the agent cancelled', { stop_reason: 'cancelled' }, 'failed', /by itself/],
-      [
-        'fails with what it was refused',
-        { stop_reason: 'cancelled', refused: 'Edit a.txt' },
-        'failed',
-        /gave up when it was refused: Edit a\.txt\. In Plan mode it may only read/,
-      ],
-      ['fails on a refusal', { stop_reason: 'refusal' }, 'failed', /refused/],
-      ['fails at the token limit', { stop_reason: 'max_tokens' }, 'failed', /limit of tokens/],
-      ['fails at the call limit', { stop_reason: 'max_turn_requests' }, 'failed', /model calls/],
-      [
-        'fails on what it does not know',
-        { stop_reason: 'bored' },
-        'failed',
-        /unknown reason \(bored\)/,
-      ],
-      [
-        'fails on a plan that is too long',
-        { too_long: true },
-        'failed',
-        /more than 1 Mi characters/,
-      ],
-      [
-        'fails on a captured plan that is too long',
-        { captured: 'x'.repeat(1_048_577) },
-        'failed',
-        /shorter plan/,
-      ],
-      ['works, however much it says', { phase: 'work', too_long: true }, 'completed', undefined],
-      ['fails on no reason', { stop_reason: undefined }, 'failed', /unknown reason/],
-    ];
+      'fails on words alone, and repeats them',
+      { worked: false, message: 'status 404' },
+      'failed',
+      /no plan: it called no tool and used no model[\s\S]*:\nstatus 404$/,
+    ],
+    ['completes with a captured plan', { worked: false, captured: 'p' }, 'completed', undefined],
+    ['leaves idle work to its diff', { phase: 'work', worked: false }, 'completed', undefined],
+    ['completes work without a message', { phase: 'work', message: '' }, 'completed', undefined],
+    ['fails work without anything', { phase: 'work', acted: false }, 'failed', /without saying/],
+    ['is cancelled when we stopped it', { stopped: true }, 'cancelled', undefined],
+    ['is cancelled over a captured plan', { stopped: true, captured: 'p' }, 'cancelled', undefined],
+    ['fails when the agent cancelled', { stop_reason: 'cancelled' }, 'failed', /by itself/],
+    [
+      'fails with what it was refused',
+      { stop_reason: 'cancelled', refused: 'Edit a.txt' },
+      'failed',
+      /gave up when it was refused: Edit a\.txt\. In Plan mode it may only read/,
+    ],
+    ['fails on a refusal', { stop_reason: 'refusal' }, 'failed', /refused/],
+    ['fails at the token limit', { stop_reason: 'max_tokens' }, 'failed', /limit of tokens/],
+    ['fails at the call limit', { stop_reason: 'max_turn_requests' }, 'failed', /model calls/],
+    [
+      'fails on what it does not know',
+      { stop_reason: 'bored' },
+      'failed',
+      /unknown reason \(bored\)/,
+    ],
+    ['fails on a plan that is too long', { too_long: true }, 'failed', /more than 1 Mi characters/],
+    [
+      'fails on a captured plan that is too long',
+      { captured: 'x'.repeat(1_048_577) },
+      'failed',
+      /shorter plan/,
+    ],
+    ['works, however much it says', { phase: 'work', too_long: true }, 'completed', undefined],
+    ['fails on no reason', { stop_reason: undefined }, 'failed', /unknown reason/],
+  ];
 
   for (const [claim, end, outcome, error] of CASES) {
     it(claim, () => {

@@ -17,7 +17,11 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { restore } from '../../../../lib/code/snapshots/restore.ts';
-import { compareSnapshot, dropSnapshot, snapshot } from '../../../../lib/code/snapshots/snapshot.ts';
+import {
+  compareSnapshot,
+  dropSnapshot,
+  snapshot,
+} from '../../../../lib/code/snapshots/snapshot.ts';
 import type { Git, Worktree } from '../../../../lib/tools/git/run/git.ts';
 import {
   gitIn,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { typeByLabels } from '../../../../lib/host/links/case-type.ts';
-import { fittedCopy, fieldsOf, notesOf } from '../../../../lib/host/links/fit.ts';
+import { fieldsOf, fittedCopy, notesOf } from '../../../../lib/host/links/fit.ts';
 import { CaseMatter } from '../../../../store/records/case.ts';
 import type { Issue } from '../../../../store/records/code-host.ts';
 

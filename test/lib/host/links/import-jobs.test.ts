@@ -18,7 +18,10 @@ const TABLE: Record<WantedStatus, Partial<Record<Status, 'changes' | 'stays'>>> 
 };
 
 describe('moved', () => {
-  for (const [wanted, row] of Object.entries(TABLE) as [WantedStatus, (typeof TABLE)[WantedStatus]][])
+  for (const [wanted, row] of Object.entries(TABLE) as [
+    WantedStatus,
+    (typeof TABLE)[WantedStatus],
+  ][])
     for (const status of JOB_STATUSES)
       it(`${wanted} is wanted of a job that is ${status}: ${row[status] ?? 'refused'}`, () => {
         const move = () => movedJob(jobThatIs(status), wanted, NOW);

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Review, ReviewThread } from '../../../../lib/codehost/code-host.ts';
-import { type ReadinessFindings, judged } from '../../../../lib/host/pull-requests/ready-check.ts';
+import { judged, type ReadinessFindings } from '../../../../lib/host/pull-requests/ready-check.ts';
 import { unresolvedOf } from '../../../../lib/host/pull-requests/unresolved.ts';
 
 const SHA = 'a'.repeat(40);
 
-const found = (over: Partial<ReadinessFindings> = {}, pull: Partial<ReadinessFindings['pull']> = {}): ReadinessFindings => ({
+const found = (
+  over: Partial<ReadinessFindings> = {},
+  pull: Partial<ReadinessFindings['pull']> = {},
+): ReadinessFindings => ({
   gate: { satisfied: true, missing: [], stale: [] },
   unresolved: [],
   local: { files: [], head: SHA },

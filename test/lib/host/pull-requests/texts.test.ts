@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { composeBody, MAX_BODY } from '../../../../lib/host/pull-requests/compose-body.ts';
-import { harmless, asQuotation } from '../../../../lib/host/pull-requests/harmless.ts';
+import { asQuotation, harmless } from '../../../../lib/host/pull-requests/harmless.ts';
 import { proofText } from '../../../../lib/host/pull-requests/proof-text.ts';
 import { publicWords } from '../../../../lib/host/pull-requests/session-words.ts';
 import { summaryOf } from '../../../../lib/work/sessions/live/summary.ts';

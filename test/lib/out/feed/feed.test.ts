@@ -120,7 +120,13 @@ describe('a feed', () => {
 
   it('makes one list for all who wait for the same, a list of the same events for others', async (t) => {
     const { journal, reader } = await setUp(t);
-    const wishes: FeedFilter[] = [{}, {}, { case_id: ['0'] }, { case_id: ['0'] }, { case_id: ['1'] }];
+    const wishes: FeedFilter[] = [
+      {},
+      {},
+      { case_id: ['0'] },
+      { case_id: ['0'] },
+      { case_id: ['1'] },
+    ];
     const readers = wishes.map((wish) => reader(0, wish).batches);
     for (const batches of readers) await batches.next();
     const waiting = readers.map((batches) => batches.next());

@@ -13,7 +13,7 @@ import { takeSnapshot } from '../../../../lib/work/memory/snapshots.ts';
 import { editGlobalMemory } from '../../../../store/global-memory.ts';
 import { writeMemory } from '../../../../store/memory.ts';
 import { openStore } from '../../../../store/open.ts';
-import { WATCH_PACE as WATCH_PACE } from '../../../../store/watch/attention.ts';
+import { WATCH_PACE } from '../../../../store/watch/attention.ts';
 import { atEnd, killAtEnd } from '../../../helpers/at-end.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 import {

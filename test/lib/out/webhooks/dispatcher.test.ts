@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { deliveryId } from '../../../../lib/out/webhooks/attempt.ts';
-import { insertCase, deleteCase, updateCase } from '../../../../store/cases.ts';
+import { deleteCase, insertCase, updateCase } from '../../../../store/cases.ts';
 import { readDeliveries } from '../../../../store/deliveries.ts';
 import { refreshGlobals } from '../../../../store/globals.ts';
 import { reconcile } from '../../../../store/items/reconcile.ts';

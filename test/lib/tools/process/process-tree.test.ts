@@ -9,8 +9,8 @@ import {
   descendantGroups,
   familyOf,
   groupsBelow,
-  processTable,
   killRun,
+  processTable,
 } from '../../../../lib/tools/process/process-tree.ts';
 import { RUN_VARIABLE } from '../../../../lib/tools/process/processes.ts';
 import { atEnd, killAtEnd } from '../../../helpers/at-end.ts';

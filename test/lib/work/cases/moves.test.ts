@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isClosed, moveTo, type CaseStanding, unblock } from '../../../../lib/work/cases/moves.ts';
+import { type CaseStanding, isClosed, moveTo, unblock } from '../../../../lib/work/cases/moves.ts';
 import { STATES, type State } from '../../../../store/records/case.ts';
 
 const USUAL: Partial<Record<State, string>> = { RESOLVED: 'resolved', NON_ISSUE: 'non_issue' };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { definitionOf } from '../../../../lib/work/generate/definition.ts';
 import { hypothesesOf } from '../../../../lib/work/generate/hypotheses.ts';
-import { oneLine, asTextBlock } from '../../../../lib/work/generate/markdown.ts';
+import { asTextBlock, oneLine } from '../../../../lib/work/generate/markdown.ts';
 import { tasksOf } from '../../../../lib/work/generate/tasks.ts';
 import { extractIssue } from '../../../../lib/work/issue-text/extract.ts';
 

@@ -292,6 +292,9 @@ describe('diff', () => {
 
   it('says that the base is no longer there', async (t) => {
     const { git, worktree } = await make(t);
-    await assert.rejects(worktreeChanges(git, worktree, 'f'.repeat(40)), /no longer has the commit/);
+    await assert.rejects(
+      worktreeChanges(git, worktree, 'f'.repeat(40)),
+      /no longer has the commit/,
+    );
   });
 });

@@ -7,9 +7,9 @@ import type { Repository } from '../../../../../lib/tools/git/read/repository.ts
 import { type Push, pushWithLease } from '../../../../../lib/tools/git/remote/push.ts';
 import { fetchInto, remoteRefs } from '../../../../../lib/tools/git/remote/remote.ts';
 import {
-  type RemoteAddress,
   addressFrom,
   addressOf,
+  type RemoteAddress,
 } from '../../../../../lib/tools/git/remote/remote-address.ts';
 import type { Remote } from '../../../../../lib/tools/git/remote/talk.ts';
 import { createGit } from '../../../../../lib/tools/git/run/create-git.ts';

@@ -229,7 +229,10 @@ describe('removeWorktree', () => {
     const git = testGit(t);
     const worktree = await makeWorktree(t, git, known(makeRepository(t)));
     writeFileSync(join(worktree.path, '.git'), `gitdir: ${makeRepository(t).root}/.git\n`);
-    await assert.rejects(removeLinkedWorktree(git, worktree, { force: true }), code('worktree_tampered'));
+    await assert.rejects(
+      removeLinkedWorktree(git, worktree, { force: true }),
+      code('worktree_tampered'),
+    );
     assert.equal(existsSync(join(worktree.path, 'README.md')), true);
   });
 });

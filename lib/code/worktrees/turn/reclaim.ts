@@ -13,8 +13,10 @@ import type { TellTurn } from './told.ts';
  * Takes in what a turn left that could not be taken in at its end. Throws 409 `worktree_busy` where it still cannot be:
  * what was committed there is on no branch of the operator's yet. For the turn that follows.
  */
-export const reclaimTurn = (service: WithGit & WithLog & WithStore, caseId: string): Promise<void> =>
-  settle(service, caseId, (tell) => closeTurn(service, caseId, tell));
+export const reclaimTurn = (
+  service: WithGit & WithLog & WithStore,
+  caseId: string,
+): Promise<void> => settle(service, caseId, (tell) => closeTurn(service, caseId, tell));
 
 /** The same for whoever has the worktree's turn, and is no session: 409 `session_active` while that turn goes on. */
 export const reclaimWithin = async (service: WorktreeNeeds, caseId: string): Promise<void> => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Wire } from '../../../../base/wire.ts';
-import { isOlder, type HostNews, readNews } from '../../../../lib/host/inbound/told.ts';
+import { type HostNews, isOlder, readNews } from '../../../../lib/host/inbound/host-news.ts';
 
 const EXAMPLES = createRequire(import.meta.url)('@octokit/webhooks-examples') as {
   name: string;

@@ -2,9 +2,9 @@ import { isEnded } from '../../../../store/records/session.ts';
 import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';
 import {
   claimSession,
+  readSession,
   type StoredSession,
   sessionsOf,
-  readSession,
 } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import type { WithLog } from '../../../log.ts';

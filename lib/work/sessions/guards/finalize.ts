@@ -15,7 +15,10 @@ import { endStream, noteApproved } from '../live/stream.ts';
  * Does what follows from a session's record: the Work item's state, the lock, the end of its stream, the events, in this order. The record
  * decides and is written first; this can be repeated, and after a crash the start does repeat it.
  */
-export const finalize = async (service: WithEngine & WithStore, kept: StoredSession): Promise<void> => {
+export const finalize = async (
+  service: WithEngine & WithStore,
+  kept: StoredSession,
+): Promise<void> => {
   const { store } = service;
   const { session, matter } = kept;
   if (session.elsewhere === true || !isUntold(store, session)) return;

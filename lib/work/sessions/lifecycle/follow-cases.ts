@@ -1,7 +1,7 @@
 import { lockOn } from '../../../../base/locks.ts';
 import { forgetRun, readSession } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { finalize } from '../guards/settle.ts';
+import { finalize } from '../guards/finalize.ts';
 import type { WithEngine } from '../live/engine.ts';
 import { stopLive } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';

@@ -2,8 +2,8 @@ import { readDeliveries } from '../../../store/deliveries.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
 import type { EventRecord } from '../../../store/records/event.ts';
 import type { Registration } from '../../../store/webhooks.ts';
-import { type CancellableDelay, createCancellableDelay } from './alarm.ts';
 import { attemptDelivery, type DeliveryDeps, deliveryId } from './attempt.ts';
+import { type CancellableDelay, createCancellableDelay } from './cancellable-delay.ts';
 import { wants } from './wants.ts';
 
 /** One receiver: its events go out one after the other, each until it is delivered or kept as failed. */
@@ -94,7 +94,10 @@ const savePosition = (lane: DeliveryQueue): void => {
 };
 
 /** False when the lane was stopped before it was clear what becomes of the event. */
-const settle = async (lane: DeliveryQueue, { id: eventId, seq, body }: EventRecord): Promise<boolean> => {
+const settle = async (
+  lane: DeliveryQueue,
+  { id: eventId, seq, body }: EventRecord,
+): Promise<boolean> => {
   const id = deliveryId(eventId, lane.registration.matter.id);
   let line = formerLines(lane).get(id);
   while (line === undefined || line.outcome === 'retrying') {

@@ -9,7 +9,13 @@ import {
   trustedPart,
 } from '../../../store/webhooks.ts';
 import type { DeliveryDeps } from './attempt.ts';
-import { dropQueue, type DeliveryQueue, openQueue, updateReceiver, wakeDeliveries } from './lane.ts';
+import {
+  type DeliveryQueue,
+  dropQueue,
+  openQueue,
+  updateReceiver,
+  wakeDeliveries,
+} from './delivery-queue.ts';
 
 /** The lanes of all receivers, by the id of their registration. */
 export interface DeliveryQueues {

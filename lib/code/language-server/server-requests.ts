@@ -21,7 +21,10 @@ interface Errand {
 }
 
 /** What an editor has not answered after `patience_ms` is answered in its place: a server may wait for nothing else. */
-export const createServerRequests = (patience_ms: number, write: (answer: Buffer) => unknown): Errands => {
+export const createServerRequests = (
+  patience_ms: number,
+  write: (answer: Buffer) => unknown,
+): Errands => {
   const asked = new Map<string, Errand>();
   // Who left something unanswered, and has answered nothing since.
   const silent = new WeakSet<EditorClient>();
