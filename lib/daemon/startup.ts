@@ -1,9 +1,7 @@
-import { pathContains } from '../../base/path-contains.ts';
 import { followLocks } from '../../base/turns.ts';
 import { createFirstAnswers } from '../../store/first-answers.ts';
 import { settingsOf } from '../../store/globals.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
-import { createProviders, type Providers } from '../agents/providers.ts';
 import {
   closeLanguageServers,
   createLanguageServers,
@@ -12,13 +10,10 @@ import {
 } from '../code/language-server/servers.ts';
 import { endInterruptedSetups } from '../code/worktrees/setup/setup.ts';
 import { createSetups } from '../code/worktrees/setup/setups.ts';
-import type { CodeHost } from '../codehost/code-host.ts';
-import { createGitHub } from '../codehost/github/github.ts';
 import type { Config } from '../config.ts';
 import { createConsoleSessions } from '../guard/api-keys/console-sessions.ts';
 import { createKeyring } from '../guard/api-keys/keyring.ts';
 import { endFormerRuns, followRuns, formerRuns, gateAtRest } from '../guard/gate/file-gate.ts';
-import { needCodeHost } from '../guard/trust/need.ts';
 import { pauseImports } from '../host/links/import-run.ts';
 import { createLinkWork } from '../host/links/work.ts';
 import { FEEDBACK, reviewWords } from '../host/reviews/feedback-session.ts';
@@ -29,14 +24,7 @@ import { createExporter } from '../out/export/exporter.ts';
 import { createFeed } from '../out/feed/feed.ts';
 import { createAutocommit } from '../out/history/autocommit.ts';
 import { createDispatcher } from '../out/webhooks/dispatcher.ts';
-import {
-  createNetworkDoor,
-  type NetworkDeps,
-  type NetworkDoor,
-} from '../sandbox/egress/networks.ts';
 import { sweepSocketDirs } from '../sandbox/egress/socket-dir.ts';
-import { createWorld } from '../sandbox/egress/world.ts';
-import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 import type { Service, VersionInfo } from '../service.ts';
 import { createGit } from '../tools/git/run/create-git.ts';
 import { createCallers } from '../tools/process/caller.ts';
@@ -52,6 +40,7 @@ import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
 import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';
 import { createEngine } from '../work/sessions/live/engine.ts';
 import { takeInInterrupted } from '../work/sessions/turns/own-repository.ts';
+import { codeHostOf, networkOf, providersOf, sandboxOf } from './by-settings.ts';
 import { logProblems } from './system/problem-log.ts';
 import { tellAdvice } from './system/settings-advice.ts';
 
@@ -197,83 +186,3 @@ const reportTo =
     if (error === undefined) log.warn({}, what);
     else log.error({ err: error }, what);
   };
-
-type Current = () => ReturnType<typeof settingsOf>;
-
-const codeHostOf = (
-  given: Pick<Service, 'config' | 'version' | 'store'>,
-  settings: Current,
-): (() => CodeHost) => {
-  const github = createGitHub({
-    env: given.config.env,
-    settings: () => settings().codehost ?? {},
-    version: given.version.version,
-  });
-  return () => {
-    needCodeHost(given.store);
-    return github;
-  };
-};
-
-// Whether it works is tried out when it is first needed, and again when the setting is another.
-const sandboxOf = (config: Config, settings: Current): (() => Sandbox) => {
-  let made: { key: string; sandbox: Sandbox } | undefined;
-  return () => {
-    const { sandbox: setting = 'auto', sandbox_readable: readable = [] } = settings();
-    const key = JSON.stringify([setting, readable]);
-    if (made?.key !== key) {
-      const env = cleanEnvironment(config.env, {});
-      made = { key, sandbox: createSandbox(setting, env, readable) };
-    }
-    return made.sandbox;
-  };
-};
-
-interface Around {
-  sandbox: () => Sandbox;
-  address: Service['address'];
-  mcp: () => NetworkDeps['mcp'];
-}
-
-const networkOf = (
-  { env }: Config,
-  settings: Current,
-  { sandbox, address, mcp }: Around,
-): (() => NetworkDoor) => {
-  const world = createWorld(() => (address.url === undefined ? undefined : portOf(address.url)));
-  return () => {
-    const { network, allow_local } = settings();
-    return createNetworkDoor({
-      ...{ env, world, mcp: (token) => mcp()(token), rules: { network, allow_local } },
-      sandboxed: sandbox().kind !== 'none',
-    });
-  };
-};
-
-const portOf = (url: string): number => Number(new URL(url).port);
-
-// Made anew when the settings were edited; a session that runs keeps the provider it was started with.
-const providersOf = (
-  { config: { env }, store }: Pick<Service, 'config' | 'store'>,
-  settings: Current,
-  { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkDoor },
-): (() => Providers) => {
-  let made: { from: ReturnType<Current>; providers: Providers } | undefined;
-  return () => {
-    const from = settings();
-    if (made?.from !== from) {
-      const given = from as Parameters<typeof createProviders>[0];
-      const { states } = store.layout;
-      const deps = {
-        env,
-        sandbox: sandbox(),
-        states,
-        network: network(),
-        runs,
-        isInside: pathContains,
-      };
-      made = { from, providers: createProviders(given, deps) };
-    }
-    return made.providers;
-  };
-};

@@ -1,0 +1,100 @@
+import { pathContains } from '../../base/path-contains.ts';
+import type { settingsOf } from '../../store/globals.ts';
+import { createProviders, type Providers } from '../agents/providers.ts';
+import type { CodeHost } from '../codehost/code-host.ts';
+import { createGitHub } from '../codehost/github/github.ts';
+import type { Config } from '../config.ts';
+import { needCodeHost } from '../guard/trust/need.ts';
+import {
+  createNetworkDoor,
+  type NetworkDeps,
+  type NetworkDoor,
+} from '../sandbox/egress/networks.ts';
+import { createWorld } from '../sandbox/egress/world.ts';
+import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
+import type { Service } from '../service.ts';
+import { cleanEnvironment } from '../tools/process/environment.ts';
+import type { Runs } from '../tools/process/runs.ts';
+
+/** The settings as they are now. */
+export type Current = () => ReturnType<typeof settingsOf>;
+
+/** The code host, while its settings are trusted. */
+export const codeHostOf = (
+  given: Pick<Service, 'config' | 'version' | 'store'>,
+  settings: Current,
+): (() => CodeHost) => {
+  const github = createGitHub({
+    env: given.config.env,
+    settings: () => settings().codehost ?? {},
+    version: given.version.version,
+  });
+  return () => {
+    needCodeHost(given.store);
+    return github;
+  };
+};
+
+/** Whether it works is tried out when it is first needed, and again when the setting is another. */
+export const sandboxOf = (config: Config, settings: Current): (() => Sandbox) => {
+  let made: { key: string; sandbox: Sandbox } | undefined;
+  return () => {
+    const { sandbox: setting = 'auto', sandbox_readable: readable = [] } = settings();
+    const key = JSON.stringify([setting, readable]);
+    if (made?.key !== key) {
+      const env = cleanEnvironment(config.env, {});
+      made = { key, sandbox: createSandbox(setting, env, readable) };
+    }
+    return made.sandbox;
+  };
+};
+
+interface Around {
+  sandbox: () => Sandbox;
+  address: Service['address'];
+  mcp: () => NetworkDeps['mcp'];
+}
+
+/** The way out of a run, by the rules of the settings. */
+export const networkOf = (
+  { env }: Config,
+  settings: Current,
+  { sandbox, address, mcp }: Around,
+): (() => NetworkDoor) => {
+  const world = createWorld(() => (address.url === undefined ? undefined : portOf(address.url)));
+  return () => {
+    const { network, allow_local } = settings();
+    return createNetworkDoor({
+      ...{ env, world, mcp: (token) => mcp()(token), rules: { network, allow_local } },
+      sandboxed: sandbox().kind !== 'none',
+    });
+  };
+};
+
+const portOf = (url: string): number => Number(new URL(url).port);
+
+/** Made anew when the settings were edited; a session that runs keeps the provider it was started with. */
+export const providersOf = (
+  { config: { env }, store }: Pick<Service, 'config' | 'store'>,
+  settings: Current,
+  { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkDoor },
+): (() => Providers) => {
+  let made: { from: ReturnType<Current>; providers: Providers } | undefined;
+  return () => {
+    const from = settings();
+    if (made?.from !== from) {
+      const given = from as Parameters<typeof createProviders>[0];
+      const { states } = store.layout;
+      const deps = {
+        env,
+        sandbox: sandbox(),
+        states,
+        network: network(),
+        runs,
+        isInside: pathContains,
+      };
+      made = { from, providers: createProviders(given, deps) };
+    }
+    return made.providers;
+  };
+};
