@@ -1,5 +1,5 @@
 /** Something that there is one of at a time, told by its kind and what it is of. */
-export interface Lock {
+export interface LockKey {
   readonly kind: string;
   /** Of which Work item, file or host; empty where there is one alone. */
   readonly of: string;
@@ -107,9 +107,9 @@ type Listed = (typeof LOCKS)[number];
 
 /** Names a lock: `lockOn.pull(caseId)`. */
 export const lockOn = Object.fromEntries(
-  LOCKS.map(({ kind }) => [kind, (of = ''): Lock => ({ kind, of })]),
+  LOCKS.map(({ kind }) => [kind, (of = ''): LockKey => ({ kind, of })]),
 ) as {
   readonly [K in Listed as K['kind']]: K extends { per: string }
-    ? (of: string) => Lock
-    : () => Lock;
+    ? (of: string) => LockKey
+    : () => LockKey;
 };

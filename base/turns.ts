@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LOCKS, type Lock } from './locks.ts';
+import { LOCKS, type LockKey } from './locks.ts';
 
 /** One at a time for each lock, first come first served. */
 export interface Turns {
-  take<T>(lock: Lock, work: () => Promise<T>): Promise<T>;
+  take<T>(lock: LockKey, work: () => Promise<T>): Promise<T>;
   /** Whether somebody has this lock, or waits for it. */
-  isBusy(lock: Lock): boolean;
+  isBusy(lock: LockKey): boolean;
   /** Resolves when nobody has this lock. */
-  idle(lock: Lock): Promise<void>;
+  idle(lock: LockKey): Promise<void>;
 }
 
 /** `left` is called with its lock after each turn. */
-export const createTurns = (left: (lock: Lock) => void = () => undefined): Turns => {
+export const createTurns = (left: (lock: LockKey) => void = () => undefined): Turns => {
   const last = new Map<string, Promise<unknown>>();
   return {
     take: (lock, work) => {
@@ -35,10 +35,10 @@ export const createTurns = (left: (lock: Lock) => void = () => undefined): Turns
   };
 };
 
-const nameOf = ({ kind, of }: Lock): string => (of === '' ? kind : `${kind} ${of}`);
+const nameOf = ({ kind, of }: LockKey): string => (of === '' ? kind : `${kind} ${of}`);
 
 interface Held {
-  lock: Lock;
+  lock: LockKey;
   over: boolean;
 }
 
@@ -53,7 +53,7 @@ export const followLocks = (): void => {
 };
 
 /** Work that holds a lock, whoever sees to it that there is one at a time. Throws against the order where that is followed. */
-export const holding = <T>(lock: Lock, work: () => Promise<T>): (() => Promise<T>) => {
+export const holding = <T>(lock: LockKey, work: () => Promise<T>): (() => Promise<T>) => {
   const followed = chain;
   if (followed === undefined) return work;
   refuseAgainstOrder(lock);
@@ -72,7 +72,7 @@ export const apart = <T>(work: () => T): T => (chain === undefined ? work() : ch
 const heldNow = (): Held[] => (chain?.getStore() ?? []).filter(({ over }) => !over);
 
 /** Throws, where that is followed, for a lock that is asked for against the order. */
-export const refuseAgainstOrder = (lock: Lock): void => {
+export const refuseAgainstOrder = (lock: LockKey): void => {
   for (const { lock: held } of heldNow()) {
     if (nameOf(held) === nameOf(lock))
       throw new Error(`Whoever holds ${nameOf(lock)} asks for it again, and would wait for ever`);
@@ -83,4 +83,4 @@ export const refuseAgainstOrder = (lock: Lock): void => {
 
 const ORDER = 'base/locks.ts lists what is taken first before what is taken within it';
 
-const levelOf = ({ kind }: Lock): number => LOCKS.findIndex((each) => each.kind === kind);
+const levelOf = ({ kind }: LockKey): number => LOCKS.findIndex((each) => each.kind === kind);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { complete } from '../lib/code/language-server/complete.ts';
 import { route } from '../lib/http/route.ts';
-import { Language, SERVING, scope } from './language-server.ts';
+import { LanguageName, SERVING, scope } from './language-server.ts';
 
 const Place = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
 
@@ -14,7 +14,7 @@ export const completionRoutes = [
     description:
       'The position counts from 0, in UTF-16 units. With `content` the text as the editor has it, saved or not. The items are those of the Language Server Protocol.',
     body: Type.Object({
-      language: Language,
+      language: LanguageName,
       ...scope,
       path: Type.String({ minLength: 1, maxLength: 4096, examples: ['src/main.ts'] }),
       position: Type.Object({ line: Place, character: Place }),

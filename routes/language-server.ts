@@ -5,7 +5,7 @@ import { ServiceError } from '../lib/errors.ts';
 import { Answer, route } from '../lib/http/route.ts';
 import { LANGUAGES } from '../store/records/settings.ts';
 
-export const Language = Type.Enum([...LANGUAGES]);
+export const LanguageName = Type.Enum([...LANGUAGES]);
 
 /** Whose files are meant: one of both. */
 export const scope = {
@@ -29,7 +29,7 @@ export const SERVING = [
   'git_failed',
 ] as const;
 
-const LanguagePath = Type.Object({ language: Language });
+const LanguagePath = Type.Object({ language: LanguageName });
 
 const Message = Type.Object({
   jsonrpc: Type.Optional(Type.Literal('2.0')),

@@ -9,7 +9,7 @@ import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import { ApiKey } from './records/api-key.ts';
 import { readyToWrite, type Store } from './store.ts';
-import { ProblemAnswer } from './text/problem.ts';
+import { Problem } from './text/problem.ts';
 import { readRegularFile } from './text/record-file.ts';
 
 /**
@@ -94,5 +94,5 @@ const textOf = (key: ApiKey): string => `${JSON.stringify(key, undefined, 2)}\n`
 const check = (value: unknown, hash: string): ApiKey => {
   const key = checkedBy(ApiKey, value);
   if (key.sha256 === hash) return key;
-  throw new ProblemAnswer('not_a_record', '/sha256 is not the name of the file');
+  throw new Problem('not_a_record', '/sha256 is not the name of the file');
 };

@@ -4,7 +4,7 @@ import type { Layout } from './layout.ts';
 import { FORMAT } from './records/settings.ts';
 import { readEntry } from './text/entry.ts';
 import { parseFrontMatter, splitFrontMatter } from './text/front-matter.ts';
-import { ProblemAnswer } from './text/problem.ts';
+import { Problem } from './text/problem.ts';
 import { editRecord } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 
@@ -35,7 +35,7 @@ const formatIn = (text: string): unknown => {
   try {
     return parseFrontMatter(text).data.format;
   } catch (error) {
-    if (!(error instanceof ProblemAnswer) || error.code !== 'bad_yaml') return undefined;
+    if (!(error instanceof Problem) || error.code !== 'bad_yaml') return undefined;
     return /^format:[ \t]*(\d+)/m.exec(splitFrontMatter(text).yaml)?.[1];
   }
 };

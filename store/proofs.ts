@@ -16,7 +16,7 @@ import { placeUpload, type UploadedFile } from './proof-uploads.ts';
 import type { Proof, ProofMatter } from './records/proof.ts';
 import type { Store } from './store.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from './text/front-matter.ts';
-import { ProblemAnswer } from './text/problem.ts';
+import { Problem } from './text/problem.ts';
 import { editRecord, readRegularFile, unreadable } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { decodeRecord } from './text/text.ts';
@@ -68,7 +68,7 @@ const contentOf = ({ layout }: Store, { dir }: Item, name: string): string => {
     const bytes = readRegularFile(layout.root, join(proofDir(join(layout.root, dir)), name));
     return bytes === undefined ? '' : textOfBody(splitFrontMatter(decodeRecord(bytes)));
   } catch (error) {
-    if (error instanceof ProblemAnswer || error instanceof StoreError) return '';
+    if (error instanceof Problem || error instanceof StoreError) return '';
     throw error;
   }
 };

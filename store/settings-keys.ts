@@ -1,6 +1,6 @@
 import { placeOfPath } from './text/complaints.ts';
 import type { FrontMatter } from './text/front-matter.ts';
-import { ProblemAnswer } from './text/problem.ts';
+import { Problem } from './text/problem.ts';
 
 /** The part of a JSON schema that names keys. */
 interface Keys {
@@ -11,11 +11,11 @@ interface Keys {
 }
 
 /** The keys of a record that no schema names, each with the one that was probably meant. They do nothing. */
-export const unknownKeys = (source: FrontMatter, schema: Keys): ProblemAnswer[] =>
+export const unknownKeys = (source: FrontMatter, schema: Keys): Problem[] =>
   unknownIn(schema, source.data, []).map(({ path, known }) => {
     const meant = meantBy(path.at(-1) ?? '', known);
     const message = `${path.join('.')} is no setting, and does nothing${meant === undefined ? '' : `. Did you mean ${meant}?`}`;
-    return new ProblemAnswer('unknown_setting', message, placeOfPath(source, path));
+    return new Problem('unknown_setting', message, placeOfPath(source, path));
   });
 
 interface Unknown {

@@ -11,7 +11,7 @@ import { type NamedBytes, parseFiles, renderFiles } from './snapshot-text.ts';
 import { readyToWrite, type Store } from './store.ts';
 import { parseFrontMatter, splitFrontMatter } from './text/front-matter.ts';
 import { checkerOf } from './text/parse.ts';
-import { asProblem, type FileProblem, fileProblem, ProblemAnswer } from './text/problem.ts';
+import { asProblem, type FileProblem, fileProblem, Problem } from './text/problem.ts';
 import { readRegularFile, unreadable } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { textNames } from './text/text-file.ts';
@@ -104,7 +104,7 @@ const HEAD_BYTES = 66_000;
 const entryAt = ({ layout }: Pick<Store, 'layout'>, path: string): SnapshotEntry => {
   const stats = statsAt(path);
   if (stats?.isFile() !== true)
-    throw new ProblemAnswer('not_a_file', 'There should be a regular file here');
+    throw new Problem('not_a_file', 'There should be a regular file here');
   const source = parseFrontMatter(readHead(path, HEAD_BYTES).toString('utf8'));
   const { id, created_at, files } = check(source.data, source);
   return { id, created_at, files, path: relative(layout.root, path), size: stats.size };
@@ -133,7 +133,7 @@ export const readSnapshot = (store: Store, id: string): TaggedSnapshot | undefin
   if (files.length === entry.files) return tagged(entry, files, bytes);
   throw unreadable(
     entry.path,
-    new ProblemAnswer(
+    new Problem(
       'not_a_snapshot',
       `${files.length} of ${entry.files} files are as they were kept; the rest was changed since`,
     ),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Lock, lockOn } from '../base/locks.ts';
+import { type LockKey, lockOn } from '../base/locks.ts';
 import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import { refreshWebhooks } from './globals.ts';
@@ -223,7 +223,7 @@ const changing = <T>(
     return dir === undefined ? undefined : work(dir);
   });
 
-const lockOf = (scope: Scope): Lock =>
+const lockOf = (scope: Scope): LockKey =>
   scope === undefined ? lockOn.webhooks() : lockOn.item(scope);
 
 const lookAgain = async (store: Store, scope: Scope): Promise<void> => {

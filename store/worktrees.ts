@@ -7,7 +7,7 @@ import { checkedBy, readJson } from './disk/json-file.ts';
 import type { Layout } from './layout.ts';
 import { WorktreeRecord } from './records/worktree.ts';
 import { readyToWrite, type Store } from './store.ts';
-import { ProblemAnswer } from './text/problem.ts';
+import { Problem } from './text/problem.ts';
 import { readRegularFile } from './text/record-file.ts';
 
 /**
@@ -156,5 +156,5 @@ const recordFile = ({ worktrees }: Layout, caseId: string): string =>
 const check = (value: unknown, caseId: string): WorktreeRecord => {
   const record = checkedBy(WorktreeRecord, value);
   if (record.case_id === caseId) return record;
-  throw new ProblemAnswer('not_a_record', '/case_id names another Work item');
+  throw new Problem('not_a_record', '/case_id names another Work item');
 };

@@ -67,7 +67,7 @@ export const allowedPrefix = (
     : undefined;
 
 /** Whether a command can be allowed by its beginning: a plain one of which all is seen. */
-export const isPlain = ({ kind, command = '' }: PermissionAsk): boolean =>
+export const isPlainCommand = ({ kind, command = '' }: PermissionAsk): boolean =>
   allowedPrefix({ kind, command }, [command]) !== undefined && visible(command) === command;
 
 const judge = (ask: PermissionAsk, scope: PermissionScope): Verdict => {

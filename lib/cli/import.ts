@@ -9,7 +9,7 @@ import { hasCode } from '../../store/disk/durable.ts';
 import { StoreError } from '../../store/errors.ts';
 import { isThere } from '../../store/inspect.ts';
 import { layoutOf } from '../../store/layout.ts';
-import { ProblemAnswer } from '../../store/text/problem.ts';
+import { Problem } from '../../store/text/problem.ts';
 import { lookForWaiting } from '../../store/trust/look.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
@@ -132,7 +132,7 @@ const asRefusal = (error: unknown, { workspace }: Config): unknown => {
     return new Refusal(error.message);
   if (error instanceof WorkspaceHeldError)
     return new Refusal(`${error.message} Nothing was imported.`);
-  if (error instanceof ProblemAnswer)
+  if (error instanceof Problem)
     return new Refusal(`The settings of the project cannot be read: ${error.message}.`);
   if (hasCode(error, 'ENOSPC', 'EDQUOT'))
     return new Refusal(`The disk of ${workspace} is full. Make room, and run the import again.`);

@@ -67,7 +67,7 @@ export interface HostedRepository {
   pull(number: number): Promise<Pull>;
   /** What has happened to it, oldest first, each with the host's own id. */
   pullEvents(number: number): Promise<PullEvent[]>;
-  reviews(number: number): Promise<Review[]>;
+  reviews(number: number): Promise<HostReview[]>;
   threads(number: number): Promise<ReviewThread[]>;
   /** What fails of a commit: only the newest run of each check counts. */
   failingChecks(commit: string): Promise<FailingChecks>;
@@ -139,7 +139,7 @@ export interface PullEvent {
   head_sha: string | null;
 }
 
-export interface Review {
+export interface HostReview {
   number: number;
   node_id: string;
   author: string | null;

@@ -17,12 +17,12 @@ import { cleanEnvironment } from '../tools/process/environment.ts';
 import type { Runs } from '../tools/process/runs.ts';
 
 /** The settings as they are now. */
-export type Current = () => ReturnType<typeof settingsOf>;
+export type CurrentSettings = () => ReturnType<typeof settingsOf>;
 
 /** The code host, while its settings are trusted. */
 export const codeHostOf = (
   given: Pick<Service, 'config' | 'version' | 'store'>,
-  settings: Current,
+  settings: CurrentSettings,
 ): (() => CodeHost) => {
   const github = createGitHub({
     env: given.config.env,
@@ -36,7 +36,7 @@ export const codeHostOf = (
 };
 
 /** Whether it works is tried out when it is first needed, and again when the setting is another. */
-export const sandboxOf = (config: Config, settings: Current): (() => Sandbox) => {
+export const sandboxOf = (config: Config, settings: CurrentSettings): (() => Sandbox) => {
   let made: { key: string; sandbox: Sandbox } | undefined;
   return () => {
     const { sandbox: setting = 'auto', sandbox_readable: readable = [] } = settings();
@@ -58,7 +58,7 @@ interface Around {
 /** The way out of a run, by the rules of the settings. */
 export const networkOf = (
   { env }: Config,
-  settings: Current,
+  settings: CurrentSettings,
   { sandbox, address, mcp }: Around,
 ): (() => NetworkDoor) => {
   const world = createWorld(() => (address.url === undefined ? undefined : portOf(address.url)));
@@ -76,10 +76,10 @@ const portOf = (url: string): number => Number(new URL(url).port);
 /** Made anew when the settings were edited; a session that runs keeps the provider it was started with. */
 export const providersOf = (
   { config: { env }, store }: Pick<Service, 'config' | 'store'>,
-  settings: Current,
+  settings: CurrentSettings,
   { sandbox, runs, network }: { sandbox: () => Sandbox; runs: Runs; network: () => NetworkDoor },
 ): (() => Providers) => {
-  let made: { from: ReturnType<Current>; providers: Providers } | undefined;
+  let made: { from: ReturnType<CurrentSettings>; providers: Providers } | undefined;
   return () => {
     const from = settings();
     if (made?.from !== from) {

@@ -4,7 +4,7 @@ import { sha256 } from '../../base/sha256.ts';
 import { hasCode } from '../disk/durable.ts';
 import { isDirectoryItself, statsAt } from '../disk/plain-path.ts';
 import { parseFrontMatter, splitFrontMatter, textOfBody } from '../text/front-matter.ts';
-import { type FileProblem, fileProblem, ProblemAnswer } from '../text/problem.ts';
+import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';
 
 /** Where a project of the tool Backlog.md keeps its tasks, and its settings. */
@@ -107,20 +107,20 @@ const readTask = (dir: string, folder: BacklogFolder, name: string): BacklogFile
       body: textOfBody(source),
     };
   } catch (error) {
-    if (error instanceof ProblemAnswer) return fileProblem(file, error);
+    if (error instanceof Problem) return fileProblem(file, error);
     if (hasCode(error, 'EACCES')) return fileProblem(file, NO_PERMISSION);
     throw error;
   }
 };
 
-const NO_PERMISSION = new ProblemAnswer('no_permission', 'This user may not read the file');
+const NO_PERMISSION = new Problem('no_permission', 'This user may not read the file');
 
 const regular = (path: string): Stats => {
   const stats = statsAt(path);
   if (stats?.isFile() !== true)
-    throw new ProblemAnswer('not_a_file', 'This is a link or a directory, not a file');
+    throw new Problem('not_a_file', 'This is a link or a directory, not a file');
   if (stats.size > MAX_BYTES)
-    throw new ProblemAnswer(
+    throw new Problem(
       'too_large',
       `The file has ${stats.size} bytes; a record has at most 1 MB`,
     );

@@ -7,7 +7,7 @@ import { walk } from '../items/walk.ts';
 import { caseFile, type Layout } from '../layout.ts';
 import { SETTINGS_TEXT } from '../settings-text.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
-import { ProblemAnswer } from '../text/problem.ts';
+import { Problem } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';
 import { GITATTRIBUTES, GITIGNORE } from '../workspace-files.ts';
 import { ancestorsOf } from './archive-names.ts';
@@ -46,7 +46,7 @@ export const dataIn = (bytes: Uint8Array): Record<string, unknown> | undefined =
   try {
     return parseFrontMatter(decodeText(bytes)).data;
   } catch (error) {
-    if (error instanceof ProblemAnswer) return undefined;
+    if (error instanceof Problem) return undefined;
     throw error;
   }
 };

@@ -1,4 +1,4 @@
-import { type FileProblem, fileProblems, type ProblemAnswer } from '../text/problem.ts';
+import { type FileProblem, fileProblems, type Problem } from '../text/problem.ts';
 
 /**
  * Mends what was found, and loses nothing by it. Answers what was done, in words that follow the file; undefined when
@@ -24,5 +24,5 @@ export const warning = (problem: FileProblem, mend?: Mend): Finding => ({
   ...(mend && { mend }),
 });
 
-export const errorAt = (file: string, problem: ProblemAnswer | undefined): Finding[] =>
+export const errorAt = (file: string, problem: Problem | undefined): Finding[] =>
   problem === undefined ? [] : fileProblems(file, problem).map((each) => error(each));

@@ -9,7 +9,7 @@ import { importProblems } from '../links/imports.ts';
 import { readSnapshots } from '../snapshots.ts';
 import { placeAt } from '../text/complaints.ts';
 import type { ReadEntry } from '../text/entry.ts';
-import { fileProblem, ProblemAnswer } from '../text/problem.ts';
+import { fileProblem, Problem } from '../text/problem.ts';
 import { readable, readRegularFile } from '../text/record-file.ts';
 import { lackingIn } from './adopt.ts';
 import { error, errorAt, type Finding, warning } from './finding.ts';
@@ -55,7 +55,7 @@ const checkSettings = (layout: Layout): Finding[] => {
   return providers.items
     .flatMap(({ value }) => (isMap(value) ? envOf(value.get('env')) : []))
     .map(({ key, at }) =>
-      warning(fileProblem(SETTINGS, new ProblemAnswer(SECRET, wordsFor(key), placeAt(source, at)))),
+      warning(fileProblem(SETTINGS, new Problem(SECRET, wordsFor(key), placeAt(source, at)))),
     );
 };
 

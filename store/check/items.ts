@@ -14,7 +14,7 @@ import { walk } from '../items/walk.ts';
 import type { ToldState } from '../journal/journal.ts';
 import type { Layout } from '../layout.ts';
 import type { ReadEntry } from '../text/entry.ts';
-import { asProblem, fileProblem, ProblemAnswer } from '../text/problem.ts';
+import { asProblem, fileProblem, Problem } from '../text/problem.ts';
 import { placeIn } from '../text/record-file.ts';
 import { amending, lackingFindings } from './adopt.ts';
 import { checkAside } from './aside.ts';
@@ -158,7 +158,7 @@ const changedId = (
   const file = `${dir}/case.md`;
   const message = `This Work item had the id ${former}, and the file says ${id}. Write the former`;
   const place = placeIn(layout.root, join(layout.root, file), 'id');
-  return errorAt(file, new ProblemAnswer('wrong_id', message, place));
+  return errorAt(file, new Problem('wrong_id', message, place));
 };
 
 /** Directories that stand without the case.md that was last seen in them. */

@@ -4,7 +4,7 @@ import { listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { isMarkdownName } from '../names.ts';
 import { refuseOther } from '../text/entry.ts';
-import { asProblem, ProblemAnswer } from '../text/problem.ts';
+import { asProblem, Problem } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';
 import { errorAt, type Finding } from './finding.ts';
 
@@ -28,13 +28,13 @@ export const checkText = (root: string, file: string): Finding[] =>
 export const checkPlain = (root: string, file: string): Finding[] =>
   errorAt(file, faultOf(join(root, file)));
 
-const faultOf = (path: string, read?: (path: string) => unknown): ProblemAnswer | undefined => {
+const faultOf = (path: string, read?: (path: string) => unknown): Problem | undefined => {
   try {
     const stats = statsAt(path);
     if (stats === undefined) return undefined;
     refuseOther(stats);
     if (read !== undefined && stats.size > MAX_BYTES)
-      throw new ProblemAnswer('too_large', `The file has ${stats.size} bytes. Shorten it to 1 MB`);
+      throw new Problem('too_large', `The file has ${stats.size} bytes. Shorten it to 1 MB`);
     read?.(path);
     return undefined;
   } catch (error) {

@@ -2,7 +2,7 @@ import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { isRecordName } from '../names.ts';
 import { isInGrace, type ReadAgain, type ReadEntry, readEntry } from '../text/entry.ts';
-import { asProblem, LINKED_FOLDER, NO_FOLDER, type ProblemAnswer } from '../text/problem.ts';
+import { asProblem, LINKED_FOLDER, NO_FOLDER, type Problem } from '../text/problem.ts';
 import { statsAt } from './plain-path.ts';
 
 /** The record files of a folder, by name, and what keeps the folder itself from being read. */
@@ -10,7 +10,7 @@ export interface RecordFolder<T> {
   entries: Map<string, ReadEntry<T>>;
   /** Of all that is in it. */
   names: readonly string[];
-  fault: ProblemAnswer | undefined;
+  fault: Problem | undefined;
 }
 
 /**
@@ -38,7 +38,7 @@ export const readFolder = <T>(
 };
 
 /** The names in a folder of ours; none where there is no folder. A link is none, wherever it leads. */
-export const listFolder = (dir: string): { names: string[]; fault: ProblemAnswer | undefined } => {
+export const listFolder = (dir: string): { names: string[]; fault: Problem | undefined } => {
   try {
     // Most folders of most Work items are not there: an error for each would be the costly way to learn it.
     const fault = notAFolder(statsAt(dir));
@@ -49,14 +49,14 @@ export const listFolder = (dir: string): { names: string[]; fault: ProblemAnswer
 };
 
 // Null where there is nothing at all.
-const notAFolder = (stats: Stats | undefined): ProblemAnswer | null | undefined => {
+const notAFolder = (stats: Stats | undefined): Problem | null | undefined => {
   if (stats === undefined) return null;
   if (stats.isDirectory()) return undefined;
   return stats.isSymbolicLink() ? LINKED_FOLDER : NO_FOLDER;
 };
 
 /** What keeps a folder from being read, without reading it; undefined also where there is none. */
-export const folderFault = (dir: string): ProblemAnswer | undefined => {
+export const folderFault = (dir: string): Problem | undefined => {
   try {
     const fault = notAFolder(statsAt(dir));
     if (fault === undefined) accessSync(dir, constants.R_OK | constants.X_OK);

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import type { Layout } from '../layout.ts';
 import { validatorOf } from '../text/parse.ts';
-import { ProblemAnswer } from '../text/problem.ts';
+import { Problem } from '../text/problem.ts';
 import { readRegularFile, unreadable } from '../text/record-file.ts';
 
 /**
@@ -20,7 +20,7 @@ export const readJson = <T>(
     return check(JSON.parse(bytes.toString('utf8')));
   } catch (error) {
     const problem =
-      error instanceof ProblemAnswer ? error : new ProblemAnswer('not_json', 'It is not JSON');
+      error instanceof Problem ? error : new Problem('not_json', 'It is not JSON');
     throw unreadable(relative(layout.root, path), problem);
   }
 };
@@ -30,5 +30,5 @@ export const checkedBy = <S extends TSchema>(schema: S, value: unknown): Static<
   const validator = validatorOf(schema);
   if (validator.Check(value)) return value as Static<S>;
   const [error] = validator.Errors(value);
-  throw new ProblemAnswer('not_a_record', `${error?.instancePath || '/'} ${error?.message ?? ''}`);
+  throw new Problem('not_a_record', `${error?.instancePath || '/'} ${error?.message ?? ''}`);
 };

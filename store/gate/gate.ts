@@ -52,7 +52,7 @@ export const createGate = (): FileGate => ({
 export const isGateShut = ({ runs }: FileGate): boolean => runs.size > 0;
 
 /** What holds of a value that a file gives as `found`. */
-export const holding = <T>(gate: FileGate, part: GatedPart<T> | undefined, found: T): T => {
+export const inForceOf = <T>(gate: FileGate, part: GatedPart<T> | undefined, found: T): T => {
   if (part === undefined || part.next === orderlessHash(found)) return found;
   return isGateShut(gate) || part.waits?.sha === orderlessHash(found) ? part.holds : found;
 };

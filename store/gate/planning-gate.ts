@@ -1,6 +1,6 @@
 import type { PlanningMatter } from '../records/planning.ts';
 import type { Store } from '../store.ts';
-import { type Approved, holding, isGateShut } from './gate.ts';
+import { type Approved, inForceOf, isGateShut } from './gate.ts';
 import { saveGate } from './gate-files.ts';
 
 /** What is approved of a Work item's planning, whose file says `found`. */
@@ -10,7 +10,7 @@ export const approvedOf = (
   found: Approved | undefined,
 ): Pick<PlanningMatter, 'approved'> => {
   const part = gate.planning.get(caseId) ?? (isGateShut(gate) ? { holds: null } : undefined);
-  const approved = holding(gate, part, found ?? null);
+  const approved = inForceOf(gate, part, found ?? null);
   return approved === (found ?? null) ? {} : { approved };
 };
 

@@ -3,7 +3,7 @@ import { shortId } from '../names.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import type { TextFile } from '../text/text-file.ts';
-import { holding, isGateShut, type KeptParts, orderlessHash, written } from './gate.ts';
+import { inForceOf, isGateShut, type KeptParts, orderlessHash, written } from './gate.ts';
 import { saveGate } from './gate-files.ts';
 import { foundOf, guardedOf, sessionKey } from './kept.ts';
 
@@ -12,7 +12,7 @@ export const heldMatter = ({ gate }: Store, dir: string, found: SessionMatter): 
   const kept = gate.sessions.get(sessionKey(dir));
   if (kept === undefined) return found;
   const guarded = guardedOf(found);
-  const holds = holding(gate, kept.matter, guarded);
+  const holds = inForceOf(gate, kept.matter, guarded);
   return holds === guarded ? found : holds;
 };
 
@@ -25,7 +25,7 @@ export const heldPlan = (
   const kept = gate.sessions.get(sessionKey(dir));
   if (kept === undefined) return found;
   const content = found?.content ?? null;
-  const holds = holding(gate, kept.plan, content);
+  const holds = inForceOf(gate, kept.plan, content);
   if (holds === content) return found;
   if (holds === null) return undefined;
   return {

@@ -9,7 +9,7 @@ import {
   fileProblem,
   fileProblems,
   notAdopted,
-  ProblemAnswer,
+  Problem,
 } from '../text/problem.ts';
 import { amendRecord, placeIn } from '../text/record-file.ts';
 import type { Item } from './item.ts';
@@ -71,7 +71,7 @@ const adopted = async (store: Store, dir: string): Promise<ItemFiles | undefined
   return files && unusable(files, notAdopted('case.md changed again and again'));
 };
 
-const unusable = (files: ItemFiles, problem: ProblemAnswer): ItemFiles => ({
+const unusable = (files: ItemFiles, problem: Problem): ItemFiles => ({
   ...files,
   case: { ...files.case, value: undefined, problem },
 });
@@ -95,7 +95,7 @@ const doubt = (store: Store, dir: string, files: ItemFiles): void => {
 const strange = (
   store: Store,
   dir: string,
-  problem = new ProblemAnswer('missing_file', 'There is no case.md here'),
+  problem = new Problem('missing_file', 'There is no case.md here'),
 ): void => estrange(store.items, dir, fileProblems(`${dir}/${CASE_FILE}`, problem));
 
 const settleDown = async (
@@ -116,7 +116,7 @@ const settleDown = async (
   await reconcileInTurn(store, item, isPatient(store));
 };
 
-const secondOf = ({ layout }: Store, dir: string, first: string): ProblemAnswer =>
+const secondOf = ({ layout }: Store, dir: string, first: string): Problem =>
   duplicateId(first, placeIn(layout.root, caseFile(join(layout.root, dir)), 'id'));
 
 // One that cannot be read, or looked into, at the moment still holds what it held: a copy of it is not the first.

@@ -11,7 +11,7 @@ import {
   type FileProblem,
   fileProblem,
   fileProblems,
-  ProblemAnswer,
+  Problem,
   type TextPosition,
 } from '../text/problem.ts';
 import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-files.ts';
@@ -30,7 +30,7 @@ export interface ItemFiles {
   medias: ProofMedias;
   unknown: readonly string[];
   /** Folders that cannot be read; what was last read of them holds. */
-  faults: ReadonlyMap<string, ProblemAnswer>;
+  faults: ReadonlyMap<string, Problem>;
 }
 
 export interface KnownFiles {
@@ -106,20 +106,20 @@ const bodyOf = (text: string): string => {
   try {
     return descriptionIn(text);
   } catch (error) {
-    if (error instanceof ProblemAnswer) return '';
+    if (error instanceof Problem) return '';
     throw error;
   }
 };
 
-const faultsOf = (faults: Record<string, ProblemAnswer | undefined>): ItemFiles['faults'] => {
-  const found = Object.entries(faults).flatMap(([name, fault]): [string, ProblemAnswer][] =>
+const faultsOf = (faults: Record<string, Problem | undefined>): ItemFiles['faults'] => {
+  const found = Object.entries(faults).flatMap(([name, fault]): [string, Problem][] =>
     fault === undefined ? [] : [[name, fault]],
   );
   return found.length === 0 ? NO_FAULTS : new Map(found);
 };
 
 /** For what has none, as nearly all have. */
-export const NO_FAULTS: ItemFiles['faults'] = new Map<string, ProblemAnswer>();
+export const NO_FAULTS: ItemFiles['faults'] = new Map<string, Problem>();
 
 const CHECKLIST = basename(checklistFile(''));
 const isProofName = (name: string): boolean => name !== CHECKLIST;
@@ -136,7 +136,7 @@ const ownCase = (text: string, id: string | undefined): CaseFile => {
   const file = parseCase(text);
   if (id === undefined || file.matter.id === id) return file;
   if (file.adopt?.id === undefined)
-    throw new ProblemAnswer(
+    throw new Problem(
       'wrong_id',
       `This Work item has the id ${id}, and the file says ${file.matter.id}. Write the former`,
       positionOf(parseFrontMatter(text), 'id'),
@@ -222,8 +222,8 @@ export const problemsOfFolder = (
 };
 
 /** `place` is that of the id in the second one. */
-export const duplicateId = (first: string, place?: TextPosition): ProblemAnswer =>
-  new ProblemAnswer(
+export const duplicateId = (first: string, place?: TextPosition): Problem =>
+  new Problem(
     'duplicate_id',
     `${first} has the same id. Remove the id line here to make this one of its own`,
     place,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { statsAt } from '../disk/plain-path.ts';
 import type { ToldState } from '../journal/journal.ts';
 import { isInGrace, RACY_MS, refuseOther, signatureOf } from '../text/entry.ts';
-import { asProblem, ProblemAnswer } from '../text/problem.ts';
+import { asProblem, Problem } from '../text/problem.ts';
 
 /** A file that a proof is about, as it was last looked at. */
 export interface ProofMedia {
@@ -12,7 +12,7 @@ export interface ProofMedia {
   signature: string;
   /** Of its bytes; undefined where it is not there, or cannot be evidence. */
   sha256: string | undefined;
-  problem: ProblemAnswer | undefined;
+  problem: Problem | undefined;
   /** It was there and is not: see Entry. */
   gone_at?: number;
 }
@@ -60,7 +60,7 @@ const lookAt = (folder: string, name: string, before: ProofMedia | undefined): P
 const faulty = (message: string, before: ProofMedia | undefined): ProofMedia =>
   before?.problem?.message === message
     ? before
-    : { signature: '', sha256: undefined, problem: new ProblemAnswer(PROOF_FILE, message) };
+    : { signature: '', sha256: undefined, problem: new Problem(PROOF_FILE, message) };
 
 /** The code of a proof whose file is not as it should be. */
 const PROOF_FILE = 'proof_file';
@@ -84,9 +84,9 @@ const hashOf = (path: string, looked: Stats): string => {
   try {
     const { size, ino } = fstatSync(fd);
     if (ino !== looked.ino)
-      throw new ProblemAnswer(PROOF_FILE, 'It is another one by now. Look again');
+      throw new Problem(PROOF_FILE, 'It is another one by now. Look again');
     if (size > MAX_MEDIA_BYTES)
-      throw new ProblemAnswer(
+      throw new Problem(
         PROOF_FILE,
         `It has ${size} bytes; 25 MB is the most. Make it smaller`,
       );

@@ -12,7 +12,7 @@ import { ReviewMatter } from '../records/review.ts';
 import { SyncMatter } from '../records/sync.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';
-import type { ProblemAnswer } from '../text/problem.ts';
+import type { Problem } from '../text/problem.ts';
 
 /** What a file has to be; undefined for one that is none of ours. */
 type Kind = (name: string) => ((text: string) => unknown) | undefined;
@@ -71,7 +71,7 @@ export const readAside = (path: string, before: Aside = NONE): Aside => {
 const NONE: Aside = new Map<string, never>();
 
 /** An entry that holds nothing but a fault, which is looked for anew each time. */
-export const faulty = (problem: ProblemAnswer): ReadEntry<unknown> => ({
+export const faulty = (problem: Problem): ReadEntry<unknown> => ({
   signature: '',
   sha: '',
   written_at: 0,

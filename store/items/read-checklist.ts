@@ -7,7 +7,7 @@ import {
   splitFrontMatter,
 } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import { ProblemAnswer } from '../text/problem.ts';
+import { Problem } from '../text/problem.ts';
 
 const check = checkerOf(ChecklistMatter);
 
@@ -16,7 +16,7 @@ export const parseChecklist = (text: string): ChecklistEntry[] => {
   const tasks = tasksIn(text).map(({ at: _, ...entry }) => entry);
   if (!hasFrontMatter(text)) {
     if (tasks.length > 0) return tasks;
-    throw new ProblemAnswer('no_front_matter', NO_ITEMS, { line: 1, column: 1 });
+    throw new Problem('no_front_matter', NO_ITEMS, { line: 1, column: 1 });
   }
   const source = parseFrontMatter(text);
   const isListed = source.data.items !== undefined || tasks.length === 0;

@@ -9,7 +9,7 @@ import type { ToldState } from '../journal/journal.ts';
 import { caseFile, sessionLockFile } from '../layout.ts';
 import { announce, type Store } from '../store.ts';
 import { inDoubt, isSame, saysSame, withProblem } from '../text/entry.ts';
-import { ProblemAnswer } from '../text/problem.ts';
+import { Problem } from '../text/problem.ts';
 import { editRecord } from '../text/record-file.ts';
 import { trustCommandFor } from '../trust/told.ts';
 import { eventsBetween } from './compare.ts';
@@ -174,8 +174,8 @@ const withoutCase = (files: ItemFiles, patient: boolean): ItemFiles => {
   return { ...files, case: entry ?? withProblem(files.case, missingCase()) };
 };
 
-export const missingCase = (): ProblemAnswer =>
-  new ProblemAnswer('missing_file', 'case.md is gone. Put it back, or remove the whole directory');
+export const missingCase = (): Problem =>
+  new Problem('missing_file', 'case.md is gone. Put it back, or remove the whole directory');
 
 /** Tells what is there now and was not told yet. */
 export const tell = async (store: Store, item: Item): Promise<void> => {

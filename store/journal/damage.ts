@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { Layout } from '../layout.ts';
-import { type FileProblem, fileProblem, ProblemAnswer } from '../text/problem.ts';
+import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
 import type { Journal } from './journal.ts';
 
 /** What of the journal could not be read when the workspace was opened: one problem for all of it. */
@@ -11,7 +11,7 @@ export const problemsOfJournal = (
   const [first] = damaged;
   if (first === undefined) return [];
   const which = damaged.length === 1 ? 'A line is' : `${damaged.length} lines are`;
-  const problem = new ProblemAnswer('journal_damaged', `${which} damaged. ${LEFT_OUT}`, {
+  const problem = new Problem('journal_damaged', `${which} damaged. ${LEFT_OUT}`, {
     line: first.line,
     column: 1,
   });

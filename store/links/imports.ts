@@ -12,7 +12,7 @@ import { readEntry } from '../text/entry.ts';
 import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
 import { withLogLine } from '../text/log-lines.ts';
 import { checkerOf, positionOf } from '../text/parse.ts';
-import { type FileProblem, fileProblem, ProblemAnswer } from '../text/problem.ts';
+import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
 import {
   editRecord,
   explained,
@@ -112,7 +112,7 @@ const checkNamed =
     const matter = check(data, source);
     if (basename(path) === `${matter.id}.md`) return matter;
     const words = `This job has the id ${matter.id}, by which its file is named. Rename it, or write the other id`;
-    throw new ProblemAnswer('wrong_id', words, positionOf(source, 'id'));
+    throw new Problem('wrong_id', words, positionOf(source, 'id'));
   };
 
 /** What keeps files of import jobs from being used. */

@@ -7,7 +7,7 @@ import { inSlices } from '../slices.ts';
 import type { Store } from '../store.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';
-import { type FileProblem, fileProblem, ProblemAnswer } from '../text/problem.ts';
+import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
 import { unreadable } from '../text/record-file.ts';
 
 /**
@@ -152,7 +152,7 @@ const tellProblems = (store: Store, { id, dir }: Item): void => {
 export const twinOf = (file: string, first: string): FileProblem =>
   fileProblem(
     file,
-    new ProblemAnswer(
+    new Problem(
       'duplicate_link',
       `${first} is linked to the same issue. Both are synced; remove one of the two links`,
     ),

@@ -1,6 +1,6 @@
 import { PullTransition } from '../records/pull-request.ts';
 import { validatorOf } from '../text/parse.ts';
-import { ProblemAnswer } from '../text/problem.ts';
+import { Problem } from '../text/problem.ts';
 
 /** The transition of one line of timeline.ndjson. Undefined for what is none: it is never in the way of the others. */
 export const parseTransition = (line: string): PullTransition | undefined => {
@@ -20,7 +20,7 @@ export const parseTimeline = (text: string): PullTransition[] => {
     const transition = parseTransition(line);
     if (transition !== undefined) return [transition];
     const isLast = at === lines.length - 1;
-    throw new ProblemAnswer('bad_line', isLast ? TORN : BROKEN, { line: at + 1, column: 1 });
+    throw new Problem('bad_line', isLast ? TORN : BROKEN, { line: at + 1, column: 1 });
   });
 };
 

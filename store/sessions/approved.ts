@@ -4,7 +4,7 @@ import { StoreError } from '../errors.ts';
 import { approvedFile, planFile } from '../layout.ts';
 import type { Session, SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
-import { ProblemAnswer } from '../text/problem.ts';
+import { Problem } from '../text/problem.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { editText, readText, type TextFile } from '../text/text-file.ts';
 import { planBytes } from './session-texts.ts';
@@ -68,19 +68,19 @@ export const approvalProblems = (
   root: string,
   dir: string,
   approved_sha256: string,
-): ReadonlyMap<string, ProblemAnswer> => {
-  const problems = new Map<string, ProblemAnswer>();
+): ReadonlyMap<string, Problem> => {
+  const problems = new Map<string, Problem>();
   if (hashOf(root, approvedFile(dir)) !== approved_sha256) problems.set(APPROVED, MISMATCH);
   if (hashOf(root, planFile(dir)) !== approved_sha256) problems.set('plan.md', EDITED);
   return problems;
 };
 
-const MISMATCH = new ProblemAnswer(
+const MISMATCH = new Problem(
   'approval_mismatch',
   'It is not what was approved (`approved_sha256` in session.md). Nothing of it runs: put the approved text back, or abort the session and plan anew',
 );
 
-const EDITED = new ProblemAnswer(
+const EDITED = new Problem(
   'plan_edited',
   'It is another text than what was approved. Nothing follows from that: what runs is approved.md',
 );

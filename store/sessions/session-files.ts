@@ -8,7 +8,7 @@ import { LockMatter } from '../records/lock.ts';
 import { SessionMatter } from '../records/session.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';
-import { asProblem, type FileProblem, LINKED_FOLDER, type ProblemAnswer } from '../text/problem.ts';
+import { asProblem, type FileProblem, LINKED_FOLDER, type Problem } from '../text/problem.ts';
 import { approvalProblems } from './approved.ts';
 
 /**
@@ -72,12 +72,12 @@ const readApproval = (
   root: string,
   dir: string,
   entry: ReadEntry<unknown> | undefined,
-): ReadonlyMap<string, ProblemAnswer> =>
+): ReadonlyMap<string, Problem> =>
   typeof entry?.value === 'string' ? approvalProblems(root, dir, entry.value) : NO_PROBLEMS;
 
-const NO_PROBLEMS: ReadonlyMap<string, ProblemAnswer> = new Map<string, never>();
+const NO_PROBLEMS: ReadonlyMap<string, Problem> = new Map<string, never>();
 
-const faultOf = (problem: ProblemAnswer | undefined): ReadEntry<unknown> | undefined =>
+const faultOf = (problem: Problem | undefined): ReadEntry<unknown> | undefined =>
   problem && faulty(problem);
 
 /** What is wrong with them. */

@@ -13,7 +13,7 @@ import { byAge, isEnded, type Session, SessionMatter } from '../records/session.
 import { readyToWrite, type Store } from '../store.ts';
 import { textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import { ProblemAnswer } from '../text/problem.ts';
+import { Problem } from '../text/problem.ts';
 import { editRecord, readable, readRegularFile, unreadable } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { planSeen } from './approved.ts';
@@ -220,7 +220,7 @@ const matterIn = (store: Store, dir: string): SessionMatter | undefined => {
   try {
     return heldMatter(store, dir, check(source.data, source));
   } catch (error) {
-    if (error instanceof ProblemAnswer)
+    if (error instanceof Problem)
       throw unreadable(sessionFile(dir).slice(root.length + 1), error);
     throw error;
   }

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq } from 'yaml';
 import { type FrontMatter, mapOf } from './front-matter.ts';
-import { ProblemAnswer, type TextPosition, together } from './problem.ts';
+import { Problem, type TextPosition, together } from './problem.ts';
 
 /** What the schema has against a value, as typebox says it. */
 export interface Complaint {
@@ -11,10 +11,10 @@ export interface Complaint {
 }
 
 /** All that does not fit, each thing once, at its place in the file. */
-export const misfitOf = (source: FrontMatter, complaints: readonly Complaint[]): ProblemAnswer => {
+export const misfitOf = (source: FrontMatter, complaints: readonly Complaint[]): Problem => {
   // Each branch of a union complains, and then the union.
   const unions = complaints.flatMap((one) => (one.keyword === 'anyOf' ? one.instancePath : []));
-  const first = new Map<string, ProblemAnswer>();
+  const first = new Map<string, Problem>();
   for (const one of complaints) {
     const path = pathOf(one);
     const union = unions.find((each) => `${one.instancePath}/`.startsWith(`${each}/`));
@@ -35,9 +35,9 @@ const missingIn = ({ params }: Complaint): string[] =>
 
 const unescaped = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
 
-const problemAt = (source: FrontMatter, path: string[], complaint: Complaint): ProblemAnswer => {
+const problemAt = (source: FrontMatter, path: string[], complaint: Complaint): Problem => {
   const what = wording(source, path, complaint);
-  return new ProblemAnswer('not_a_record', `${path.join('.')}: ${what}`, placeOfPath(source, path));
+  return new Problem('not_a_record', `${path.join('.')}: ${what}`, placeOfPath(source, path));
 };
 
 const wording = ({ data }: FrontMatter, path: readonly string[], complaint: Complaint): string => {

@@ -1,7 +1,7 @@
 import { readFileSync, type Stats } from 'node:fs';
 import { sha256 } from '../../base/sha256.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { asProblem, ProblemAnswer } from './problem.ts';
+import { asProblem, Problem } from './problem.ts';
 import { decodeRecord } from './text.ts';
 
 /** One record file as it was last read: the newest value that could be read, and what is wrong with it now, if anything. */
@@ -13,7 +13,7 @@ export interface ReadEntry<T> {
   /** The file's mtime when it was read, in milliseconds since the epoch. */
   written_at: number;
   value: T | undefined;
-  problem: ProblemAnswer | undefined;
+  problem: Problem | undefined;
   /** The file was there and is not: editors that save by renaming leave such a gap. By the clock that nobody sets. */
   gone_at?: number;
   /** Since when the file cannot be read, if that may be a save that goes on. By the same clock. */
@@ -114,7 +114,7 @@ const read = <T>(path: string, stats: Stats, reading: ReadAgain<T>): ReadEntry<T
 const readRegular = (path: string, stats: Stats): Buffer => {
   refuseOther(stats);
   if (stats.size > MAX_BYTES)
-    throw new ProblemAnswer(
+    throw new Problem(
       'too_large',
       `The file has ${stats.size} bytes; a record has at most 1 MB. Shorten it`,
     );
@@ -124,13 +124,13 @@ const readRegular = (path: string, stats: Stats): Buffer => {
 /** Throws the Problem of what stands where a regular file should. Opening a pipe would wait for ever. */
 export const refuseOther = (stats: Stats): void => {
   if (stats.isSymbolicLink())
-    throw new ProblemAnswer(
+    throw new Problem(
       'symbolic_link',
       'Symbolic links are not followed. Put the file itself here',
     );
   if (stats.isFile()) return;
   const what = stats.isDirectory() ? 'directory' : 'pipe, socket or device';
-  throw new ProblemAnswer('not_a_file', `There is a ${what} where a file should be. Remove it`);
+  throw new Problem('not_a_file', `There is a ${what} where a file should be. Remove it`);
 };
 
 const parsed = <T>(
@@ -167,12 +167,12 @@ export const inDoubt = <T>(
 /** The last good value, with what is wrong now. */
 export const withProblem = <T>(
   before: ReadEntry<T> | undefined,
-  problem: ProblemAnswer,
+  problem: Problem,
   look: Look = { signature: '', written_at: before?.written_at ?? 0 },
 ): ReadEntry<T> => ({ ...look, sha: before?.sha ?? '', value: before?.value, problem });
 
 // Nothing tells whether it is still the same: it is looked at each time, and is another only when the fault is.
-const unreachable = <T>(before: ReadEntry<T> | undefined, problem: ProblemAnswer): ReadEntry<T> =>
+const unreachable = <T>(before: ReadEntry<T> | undefined, problem: Problem): ReadEntry<T> =>
   before?.signature === '' && before.problem?.code === problem.code
     ? before
     : withProblem(before, problem);

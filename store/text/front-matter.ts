@@ -1,6 +1,6 @@
 import matter from 'gray-matter';
 import { type Document, isMap, LineCounter, parseDocument, type YAMLMap } from 'yaml';
-import { ProblemAnswer } from './problem.ts';
+import { Problem } from './problem.ts';
 import { yamlProblem } from './yaml-problems.ts';
 
 /**
@@ -34,7 +34,7 @@ export const parseFrontMatter = (text: string): FrontMatter => {
   const { data } = matter(`---\n${parts.yaml}\n---\n`, OPTIONS);
   const source = sources.get(data);
   // gray-matter skips a block of nothing but comments, and ends one at any line that begins with dashes.
-  if (source?.yaml !== parts.yaml) throw new ProblemAnswer('not_a_mapping', NOT_A_MAPPING, START);
+  if (source?.yaml !== parts.yaml) throw new Problem('not_a_mapping', NOT_A_MAPPING, START);
   return { ...parts, data, document: source.document };
 };
 
@@ -42,7 +42,7 @@ export const parseFrontMatter = (text: string): FrontMatter => {
 export const splitFrontMatter = (text: string): Omit<FrontMatter, 'data' | 'document'> => {
   const opening = OPENING.exec(text);
   if (opening === null) {
-    throw new ProblemAnswer(
+    throw new Problem(
       'no_front_matter',
       'The file has to begin with a line of three dashes',
       START,
@@ -52,14 +52,14 @@ export const splitFrontMatter = (text: string): Omit<FrontMatter, 'data' | 'docu
   const rest = text.slice(head.length);
   const closing = CLOSING.exec(rest);
   if (closing === null)
-    throw new ProblemAnswer(
+    throw new Problem(
       'unclosed_front_matter',
       'The front matter is not closed by a line of three dashes',
       START,
     );
   const yaml = rest.slice(0, closing.index);
   if (yaml.length > MAX_YAML)
-    throw new ProblemAnswer('too_large', `The front matter is over ${MAX_YAML} characters`, START);
+    throw new Problem('too_large', `The front matter is over ${MAX_YAML} characters`, START);
   const body = rest.slice(closing.index + closing[0].length);
   return { head, yaml, tail: closing[0], body, eol: eol === '\r\n' ? '\r\n' : '\n' };
 };
@@ -82,7 +82,7 @@ const parseYaml = (block: string): Record<string, unknown> => {
   });
   const errors = [...document.errors, ...document.warnings];
   if (errors.length > 0) throw yamlProblem(yaml, errors, lines);
-  if (!isMap(document.contents)) throw new ProblemAnswer('not_a_mapping', NOT_A_MAPPING, START);
+  if (!isMap(document.contents)) throw new Problem('not_a_mapping', NOT_A_MAPPING, START);
   const data = plain(document);
   sources.set(data, { yaml, document: document as unknown as Document });
   return data;
@@ -94,7 +94,7 @@ const plain = (document: {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES }) as Record<string, unknown>;
   } catch {
-    throw new ProblemAnswer(
+    throw new Problem(
       'too_many_aliases',
       `The front matter uses more than ${MAX_ALIASES} YAML aliases`,
       START,
@@ -103,7 +103,7 @@ const plain = (document: {
 };
 
 const refuse = (): never => {
-  throw new ProblemAnswer('not_yaml', 'Front matter is YAML, nothing else');
+  throw new Problem('not_yaml', 'Front matter is YAML, nothing else');
 };
 
 // gray-matter evaluates `---js` blocks by default and shares cached objects: every other engine throws, and passing

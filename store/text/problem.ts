@@ -4,12 +4,12 @@ export interface TextPosition {
 }
 
 /** Why a file cannot be read as the record it should be. Thrown while reading, kept in the index, never a crash. */
-export class ProblemAnswer extends Error {
+export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: string;
   readonly place: TextPosition | undefined;
   /** What else is wrong with the same file. */
-  others: readonly ProblemAnswer[] = [];
+  others: readonly Problem[] = [];
 
   constructor(code: string, message: string, place?: TextPosition) {
     super(message);
@@ -19,8 +19,8 @@ export class ProblemAnswer extends Error {
 }
 
 /** Several problems of one file as one: the first of them, which knows the others. There is at least one. */
-export const together = ([first, ...others]: readonly ProblemAnswer[]): ProblemAnswer => {
-  const problem = first as ProblemAnswer;
+export const together = ([first, ...others]: readonly Problem[]): Problem => {
+  const problem = first as Problem;
   problem.others = others.slice(0, MOST);
   return problem;
 };
@@ -28,30 +28,30 @@ export const together = ([first, ...others]: readonly ProblemAnswer[]): ProblemA
 const MOST = 50;
 
 /** Whatever kept a file from being read, as a Problem. */
-export const asProblem = (error: unknown): ProblemAnswer => {
-  if (error instanceof ProblemAnswer) return error;
+export const asProblem = (error: unknown): Problem => {
+  if (error instanceof Problem) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')
-    return new ProblemAnswer(
+    return new Problem(
       'no_permission',
       "The daemon's user may not read this. Give it leave to",
     );
-  return new ProblemAnswer('unreadable', error instanceof Error ? error.message : String(error));
+  return new Problem('unreadable', error instanceof Error ? error.message : String(error));
 };
 
-export const LINKED_FOLDER = new ProblemAnswer(
+export const LINKED_FOLDER = new Problem(
   'symbolic_link',
   'Symbolic links are not followed. Put the directory itself here',
 );
 
-export const NO_FOLDER = new ProblemAnswer(
+export const NO_FOLDER = new Problem(
   'not_a_directory',
   'There is a file where a directory should be. Remove it',
 );
 
 /** A file made by hand could not be given what it lacks. */
-export const notAdopted = (error: unknown): ProblemAnswer =>
-  new ProblemAnswer('not_adopted', error instanceof Error ? error.message : String(error));
+export const notAdopted = (error: unknown): Problem =>
+  new Problem('not_adopted', error instanceof Error ? error.message : String(error));
 
 /** A Problem as it is told: with the file, relative to the workspace. */
 export interface FileProblem {
@@ -64,7 +64,7 @@ export interface FileProblem {
 
 export const fileProblem = (
   file: string,
-  { code, message, place }: ProblemAnswer,
+  { code, message, place }: Problem,
 ): FileProblem => ({
   file,
   code,
@@ -73,5 +73,5 @@ export const fileProblem = (
 });
 
 /** The same with all that is wrong besides. */
-export const fileProblems = (file: string, problem: ProblemAnswer): FileProblem[] =>
+export const fileProblems = (file: string, problem: Problem): FileProblem[] =>
   [problem, ...problem.others].map((each) => fileProblem(file, each));

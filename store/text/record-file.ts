@@ -8,7 +8,7 @@ import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { type FrontMatter, joinFrontMatter, parseFrontMatter } from './front-matter.ts';
 import { positionOf } from './parse.ts';
-import { ProblemAnswer, type TextPosition } from './problem.ts';
+import { Problem, type TextPosition } from './problem.ts';
 import { type MatterChanges, spliceFrontMatter } from './splice.ts';
 import { decodeRecord } from './text.ts';
 
@@ -125,7 +125,7 @@ export const placeIn = (root: string, path: string, key: string): TextPosition |
     const bytes = readRegularFile(root, path);
     return bytes && positionOf(parseFrontMatter(decodeRecord(bytes)), key);
   } catch (error) {
-    if (error instanceof ProblemAnswer || error instanceof StoreError) return undefined;
+    if (error instanceof Problem || error instanceof StoreError) return undefined;
     throw error;
   }
 };
@@ -135,12 +135,12 @@ export const explained = <T>(file: string, read: () => T): T => {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ProblemAnswer) throw unreadable(file, error);
+    if (error instanceof Problem) throw unreadable(file, error);
     throw error;
   }
 };
 
-export const unreadable = (file: string, { code, message, place }: ProblemAnswer): StoreError => {
+export const unreadable = (file: string, { code, message, place }: Problem): StoreError => {
   const where = place === undefined ? file : `${file}:${place.line}:${place.column}`;
   return new StoreError(
     'unreadable_record',

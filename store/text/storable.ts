@@ -1,4 +1,4 @@
-import { ProblemAnswer } from './problem.ts';
+import { Problem } from './problem.ts';
 import { decodeText } from './text.ts';
 
 /**
@@ -19,7 +19,7 @@ const looksMerging = (text: string): boolean => {
     decodeText(Buffer.from(text));
     return false;
   } catch (error) {
-    if (error instanceof ProblemAnswer) return error.code === 'conflict_markers';
+    if (error instanceof Problem) return error.code === 'conflict_markers';
     throw error;
   }
 };

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { ProblemAnswer, type TextPosition } from './problem.ts';
+import { Problem, type TextPosition } from './problem.ts';
 
 const MAX_FILE_BYTES = 1_048_576 + 65_536;
 
 /** The bytes of a record file as text; one that is empty is no record, and often only half saved. */
 export const decodeRecord = (bytes: Uint8Array): string => {
   if (bytes.length > 0) return decodeText(bytes);
-  throw new ProblemAnswer(
+  throw new Problem(
     'empty_file',
     'The file is empty. Put its content back, or remove the file',
   );
@@ -15,7 +15,7 @@ export const decodeRecord = (bytes: Uint8Array): string => {
 /** Bytes as text, or the Problem that keeps them from being one: size, NUL, UTF-8, a merge left open. */
 export const decodeText = (bytes: Uint8Array): string => {
   if (bytes.length > MAX_FILE_BYTES)
-    throw new ProblemAnswer(
+    throw new Problem(
       'too_large',
       `The file has ${bytes.length} bytes; a record has at most ${MAX_FILE_BYTES}. Shorten it`,
     );
@@ -24,7 +24,7 @@ export const decodeText = (bytes: Uint8Array): string => {
 
 const withoutNul = (bytes: Uint8Array): Uint8Array => {
   if (isUtf16(bytes))
-    throw new ProblemAnswer('not_utf8', 'The file is UTF-16. Save it as UTF-8', {
+    throw new Problem('not_utf8', 'The file is UTF-16. Save it as UTF-8', {
       line: 1,
       column: 1,
     });
@@ -33,7 +33,7 @@ const withoutNul = (bytes: Uint8Array): Uint8Array => {
   const message = isAllNul(bytes)
     ? 'The file is nothing but NUL bytes, as a power cut leaves it. Put an older version back'
     : 'There is a NUL byte here, and no text has one. Remove it, or put an older version back';
-  throw new ProblemAnswer('nul_byte', message, placeAt(bytes, nul));
+  throw new Problem('nul_byte', message, placeAt(bytes, nul));
 };
 
 const isUtf16 = ([first, second]: Uint8Array): boolean =>
@@ -46,7 +46,7 @@ export const isAllNul = (bytes: Uint8Array): boolean => bytes.every((byte) => by
 const decodeUtf8 = (bytes: Uint8Array): string => {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   if (isUtf8(bytes)) return text;
-  throw new ProblemAnswer(
+  throw new Problem(
     'not_utf8',
     'From here on the file is not UTF-8. Save it as UTF-8',
     placeAt(bytes, firstBadByte(bytes, text)),
@@ -80,7 +80,7 @@ const withoutConflict = (text: string): string => {
   if (!text.includes('\n>>>>>>> ')) return text;
   const line = openMerge(text.split('\n'));
   if (line === undefined) return text;
-  throw new ProblemAnswer(
+  throw new Problem(
     'conflict_markers',
     'git left a merge conflict open here. Choose what is to stay and remove the marker lines',
     { line, column: 1 },

@@ -1,19 +1,19 @@
 import type { LineCounter, YAMLError } from 'yaml';
-import { ProblemAnswer, together } from './problem.ts';
+import { Problem, together } from './problem.ts';
 
 /** All that keeps a text from being YAML, the first thing of each line, in words for who wrote it by hand. */
 export const yamlProblem = (
   yaml: string,
   errors: readonly YAMLError[],
   counter: LineCounter,
-): ProblemAnswer => {
+): Problem => {
   const lines = yaml.split(/\r?\n/);
-  const found = new Map<number, ProblemAnswer>();
+  const found = new Map<number, Problem>();
   for (const error of errors) {
     const { line, col } = counter.linePos(error.pos[0]);
     if (found.has(line)) continue;
     const message = quoting(error, lines[line - 1] ?? '') ?? firstLine(error.message);
-    found.set(line, new ProblemAnswer('bad_yaml', message, { line: line + 1, column: col }));
+    found.set(line, new Problem('bad_yaml', message, { line: line + 1, column: col }));
   }
   return together([...found.values()]);
 };

@@ -1,6 +1,6 @@
 import { visible } from '../../base/visible.ts';
 import type { Layout } from '../layout.ts';
-import { ProblemAnswer, type TextPosition } from '../text/problem.ts';
+import { Problem, type TextPosition } from '../text/problem.ts';
 
 export const TRUST_NEEDED = 'trust_needed';
 
@@ -15,11 +15,11 @@ export const waitsForTrust = (
   layout: Pick<Layout, 'root'>,
   keys: readonly string[],
   place?: TextPosition,
-): ProblemAnswer => {
+): Problem => {
   const more = keys.length > SHOWN ? ` and ${keys.length - SHOWN} more` : '';
   const what = `${keys.slice(0, SHOWN).map(plain).join(', ')}${more}`;
   const verb = keys.length === 1 ? 'waits' : 'wait';
-  return new ProblemAnswer(
+  return new Problem(
     TRUST_NEEDED,
     `${what} ${verb} until you say on this machine that it may hold: run ${trustCommandFor(layout)}`,
     place,

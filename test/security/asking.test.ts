@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { askingEnv, askingOf } from '../../lib/agents/asking.ts';
-import { allowedPrefix, isPlain } from '../../lib/agents/permissions.ts';
+import { allowedPrefix, isPlainCommand } from '../../lib/agents/permissions.ts';
 import { PRESETS } from '../../lib/agents/presets.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
@@ -107,7 +107,7 @@ describe('“allow this prefix for this session”', () => {
 
   it('is for commands that can be seen and have no operator of a shell', () => {
     const plain = (command: string) =>
-      isPlain({ kind: 'execute', command, paths: [], options: [] });
+      isPlainCommand({ kind: 'execute', command, paths: [], options: [] });
     for (const command of ['npm test', 'ls -la "a b"', 'go test ./...']) assert.ok(plain(command));
     for (const command of [
       'a;b',

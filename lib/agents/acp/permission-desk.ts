@@ -5,7 +5,7 @@ import { TOLD_OUTPUT } from '../launch.ts';
 import {
   allowedPrefix,
   decidePermission,
-  isPlain,
+  isPlainCommand,
   onceOptions,
   type PermissionAsk,
   type PermissionScope,
@@ -140,7 +140,7 @@ const ALLOW_PREFIX = 'allow_prefix';
 
 // An agent that calls an option of its own so is asked with its own options alone.
 const prefixOption = (ask: PermissionAsk): PrefixOption[] =>
-  isPlain(ask) &&
+  isPlainCommand(ask) &&
   onceOf(ask) !== null &&
   !ask.options.some(({ option_id }) => option_id === ALLOW_PREFIX)
     ? [{ option_id: ALLOW_PREFIX, kind: ALLOW_PREFIX, name: NAME }]

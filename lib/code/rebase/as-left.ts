@@ -1,12 +1,12 @@
 import { storeFiles } from '../../tools/git/read/blobs.ts';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import type { WorktreeSnapshot } from '../snapshots/snapshot.ts';
 import type { Unmerged } from './unmerged.ts';
 
 /** Those of these files that are as they were in a snapshot: content, mode, link, or not there at all. */
 export const asTheyWere = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { commit }: Pick<WorktreeSnapshot, 'commit'>,
   files: readonly Unmerged[],
 ): Promise<Unmerged[]> => {

@@ -1,6 +1,6 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { blobOf } from '../../tools/git/read/working-files.ts';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onDisk } from '../../tools/git/run/index-file.ts';
 import type { Unmerged } from './unmerged.ts';
 
@@ -17,7 +17,7 @@ interface Leftover {
  */
 export const leftoverMarkers = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   files: readonly Unmerged[],
 ): Promise<Leftover[]> => {
   const found: Leftover[] = [];
@@ -38,7 +38,7 @@ const SIZE = 7;
 
 const markerSizes = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   files: readonly Unmerged[],
 ): Promise<Map<string, number>> => {
   const input = nulls(files.map(({ path }) => path));
@@ -75,7 +75,7 @@ const marksIn = (content: string, size: number): Mark[] => {
 // As often as the two sides have it together, a line may be there for its own sake.
 const withoutKnown = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { file: { base, branch }, marks }: { file: Unmerged; marks: readonly Mark[] },
 ): Promise<number[]> => {
   const known = new Map<string, number>();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { blobOf } from '../../tools/git/read/working-files.ts';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onDisk, onIndexFile } from '../../tools/git/run/index-file.ts';
 import type { WorktreeSnapshot } from '../snapshots/snapshot.ts';
 
@@ -29,7 +29,7 @@ export interface Unmerged {
 }
 
 /** The files in conflict, in the order of the index. Changes nothing. */
-export const unmergedFiles = async (git: Runner, worktree: Worktree): Promise<Unmerged[]> => {
+export const unmergedFiles = async (git: Runner, worktree: GitWorktree): Promise<Unmerged[]> => {
   const { stdout } = await git.run(worktree, LIST, { read: true });
   const files = stagesIn(stdout);
   if (files.length === 0) return [];
@@ -40,7 +40,7 @@ export const unmergedFiles = async (git: Runner, worktree: Worktree): Promise<Un
 /** The files that were in conflict when this snapshot was made, whatever was staged since. */
 export const unmergedIn = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { commit }: Pick<WorktreeSnapshot, 'commit'>,
 ): Promise<Unmerged[]> => {
   const index = await blobOf(git, worktree, `${commit}:index`);
@@ -80,7 +80,7 @@ const oneSidedKind = ({ ancestor, base, branch }: Stages): Unmerged['kind'] => {
 };
 
 // git's own judgement, attributes and all: such a file has dashes for its numbers of lines.
-const binaryFiles = async (git: Runner, worktree: Worktree): Promise<Set<string>> => {
+const binaryFiles = async (git: Runner, worktree: GitWorktree): Promise<Set<string>> => {
   const found = new Set<string>();
   for (const side of ['--ours', '--theirs']) {
     const args = [
@@ -105,7 +105,7 @@ const binaryFiles = async (git: Runner, worktree: Worktree): Promise<Set<string>
  */
 export const conflictDiff = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   files: readonly Unmerged[],
 ): Promise<Buffer> => {
   const args = ['diff', ...RAW, '--', ...namesOf(files)];
@@ -126,7 +126,7 @@ const MOST_NAMES = 500;
 
 const RAW = ['--no-color', '--no-ext-diff', '--no-textconv', '--full-index', '--no-relative'];
 
-const oneSided = async (git: Runner, worktree: Worktree, file: Unmerged): Promise<Buffer[]> => {
+const oneSided = async (git: Runner, worktree: GitWorktree, file: Unmerged): Promise<Buffer[]> => {
   const { path, kind, ancestor, base, branch } = file;
   const left = base ?? branch;
   if (kind === 'submodule' || left === undefined || (base && branch)) return [];
@@ -144,7 +144,7 @@ const oneSided = async (git: Runner, worktree: Worktree, file: Unmerged): Promis
   return [head, (await git.run(worktree, args, { read: true })).stdout];
 };
 
-const emptyBlob = async (git: Runner, worktree: Worktree): Promise<string> => {
+const emptyBlob = async (git: Runner, worktree: GitWorktree): Promise<string> => {
   const args = ['hash-object', '-w', '--stdin'];
   return (await git.run(worktree, args, { read: true, input: '' })).stdout
     .toString('latin1')
@@ -154,7 +154,7 @@ const emptyBlob = async (git: Runner, worktree: Worktree): Promise<string> => {
 /** Stages these files as they are on disk, one that is gone as deleted, and nothing else. */
 export const stageConflictFiles = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   files: readonly Unmerged[],
 ): Promise<void> => {
   const input = nulls(files.map(({ path }) => path));
@@ -162,5 +162,5 @@ export const stageConflictFiles = async (
 };
 
 /** Whether a submodule has a commit checked out that could be staged. */
-export const isCheckedOut = (worktree: Worktree, { path }: Unmerged): boolean =>
+export const isCheckedOut = (worktree: GitWorktree, { path }: Unmerged): boolean =>
   existsSync(onDisk(worktree, `${path}/.git`));

@@ -6,7 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onIndexCopy, type RunOnCopy } from '../../tools/git/run/index-file.ts';
 import { localSettings } from '../../tools/git/run/settings.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
@@ -35,7 +35,7 @@ export interface Picture {
   tampered: boolean;
 }
 
-export const takePicture = async (git: Runner, worktree: Worktree): Promise<Picture> => {
+export const takePicture = async (git: Runner, worktree: GitWorktree): Promise<Picture> => {
   const index = await indexHash(git, worktree);
   const index_blob = await storeIndex(git, worktree);
   const working = await picturedFiles(git, worktree, index_blob?.length);
@@ -52,7 +52,7 @@ export const takePicture = async (git: Runner, worktree: Worktree): Promise<Pict
 };
 
 /** SHA-256 of what `index` of a picture says. */
-export const indexHash = async (git: Runner, worktree: Worktree): Promise<string> => {
+export const indexHash = async (git: Runner, worktree: GitWorktree): Promise<string> => {
   const args = ['ls-files', '--stage', '-v', '-z'];
   return sha256((await git.run(worktree, args, { read: true })).stdout);
 };
@@ -69,7 +69,7 @@ const OPERATIONS = [
 
 const picturedFiles = (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   width = 40,
 ): Promise<Pick<Picture, 'files' | 'staged' | 'permissions' | 'repositories'>> =>
   onIndexCopy(git, worktree, async (run) => {
@@ -105,7 +105,7 @@ const treeOf = async (run: RunOnCopy, lines: readonly string[]): Promise<string>
   return (await run(['write-tree', '--missing-ok'])).toString('latin1').trim();
 };
 
-const storeIndex = async (git: Runner, worktree: Worktree): Promise<string | null> => {
+const storeIndex = async (git: Runner, worktree: GitWorktree): Promise<string | null> => {
   const input = await readFile(join(worktree.git_dir, 'index')).catch(absent);
   if (input === null) return null;
   const { stdout } = await git.run(worktree, ['hash-object', '-w', '--stdin'], {
@@ -115,7 +115,7 @@ const storeIndex = async (git: Runner, worktree: Worktree): Promise<string | nul
   return stdout.toString('latin1').trim();
 };
 
-const settingsOf = async (git: Runner, worktree: Worktree): Promise<string> => {
+const settingsOf = async (git: Runner, worktree: GitWorktree): Promise<string> => {
   const args = ['config', '--list', '-z', '--show-scope', '--includes'];
   const { stdout } = await git.run(worktree, args, { read: true });
   const exclude = await readFile(join(worktree.common_dir, 'info', 'exclude')).catch(absent);

@@ -3,7 +3,7 @@ import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
 import { GitError, gitProblem } from '../../tools/git/run/error.ts';
-import type { Git, Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Git, Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 import { type Picture, takePicture } from './picture.ts';
 import {
@@ -37,7 +37,7 @@ export interface Restored extends RestoreFindings {
  */
 export const restore = (
   git: Git,
-  worktree: Worktree,
+  worktree: GitWorktree,
   before: WorktreeSnapshot,
   beforeUndoing: (found: RestoreFindings) => Promise<void> = async () => undefined,
 ): Promise<Restored> =>
@@ -62,14 +62,14 @@ export const restore = (
   });
 
 /** Puts into a new worktree what an earlier one held, and answers what still differs: nothing, as a rule. */
-export const putInto = (git: Git, worktree: Worktree, before: Picture): Promise<Comparison> =>
+export const putInto = (git: Git, worktree: GitWorktree, before: Picture): Promise<Comparison> =>
   git.turn(worktree.common_dir, async (run) => {
     const now = { run };
     await putBack(now, worktree, { before, after: await takePicture(now, worktree) });
     return difference(now, worktree, { before, after: await takePicture(now, worktree) });
   });
 
-const putBack = async (git: Runner, worktree: Worktree, pair: Pair): Promise<void> => {
+const putBack = async (git: Runner, worktree: GitWorktree, pair: Pair): Promise<void> => {
   const { before, after } = pair;
   await endOperations(worktree, pair);
   await putHead(git, worktree, pair);
@@ -91,7 +91,7 @@ const putBack = async (git: Runner, worktree: Worktree, pair: Pair): Promise<voi
 
 // The three small files that tie a worktree to its repository. A directory in the place of `.git` is left as it is:
 // it may hold what no picture shows.
-const relink = async ({ path, git_dir, common_dir }: Worktree): Promise<void> => {
+const relink = async ({ path, git_dir, common_dir }: GitWorktree): Promise<void> => {
   if (git_dir === common_dir) return;
   await writeFile(join(git_dir, 'commondir'), `${relative(git_dir, common_dir)}\n`);
   await writeFile(join(git_dir, 'gitdir'), `${join(path, '.git')}\n`);
@@ -102,12 +102,12 @@ const relink = async ({ path, git_dir, common_dir }: Worktree): Promise<void> =>
   await writeFile(link, `gitdir: ${git_dir}\n`);
 };
 
-const endOperations = async ({ git_dir }: Worktree, { before, after }: Pair): Promise<void> => {
+const endOperations = async ({ git_dir }: GitWorktree, { before, after }: Pair): Promise<void> => {
   const started = after.operations.filter((name) => !before.operations.includes(name));
   await Promise.all(started.map((name) => rm(join(git_dir, name), { recursive: true })));
 };
 
-const putHead = async (git: Runner, worktree: Worktree, pair: Pair): Promise<void> => {
+const putHead = async (git: Runner, worktree: GitWorktree, pair: Pair): Promise<void> => {
   const { branch, head } = pair.before;
   if (branch !== null && branch !== pair.after.branch) {
     await git.run(worktree, ['symbolic-ref', 'HEAD', branch]);
@@ -119,7 +119,7 @@ const putHead = async (git: Runner, worktree: Worktree, pair: Pair): Promise<voi
 
 const putUnborn = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { before, after }: Pair,
 ): Promise<void> => {
   if (after.head === null || before.branch === null || before.branch !== after.branch) return;
@@ -134,7 +134,7 @@ const LONG_AGO = 1000;
  */
 export const putIndex = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { index_blob }: Picture,
 ): Promise<void> => {
   const index = join(worktree.git_dir, 'index');

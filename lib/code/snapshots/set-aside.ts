@@ -1,5 +1,5 @@
 import { status } from '../../tools/git/read/status.ts';
-import type { Git, RunGit, Worktree } from '../../tools/git/run/git.ts';
+import type { Git, RunGit, GitWorktree } from '../../tools/git/run/git.ts';
 import { onIndexCopy } from '../../tools/git/run/index-file.ts';
 import { refOwner } from './owner.ts';
 
@@ -13,7 +13,7 @@ interface SetAside {
  * Keeps the changes of tracked files, and what is staged apart from what is not, under a ref, and takes them out of the
  * worktree. Untracked files stay where they are.
  */
-export const setAside = (git: Git, worktree: Worktree, id: string): Promise<SetAside> =>
+export const setAside = (git: Git, worktree: GitWorktree, id: string): Promise<SetAside> =>
   git.turn(worktree.common_dir, async (run) => {
     const staged = await text(run, worktree, ['write-tree']);
     const files = await onIndexCopy({ run }, worktree, async (onCopy) => {
@@ -32,7 +32,7 @@ export const setAside = (git: Git, worktree: Worktree, id: string): Promise<SetA
  * Brings changes back that were set aside, staged ones as staged, onto HEAD as it is now. False, and nothing is touched,
  * when they do not fit, or when there are other changes by now. The ref goes once they are back.
  */
-export const bringBack = (git: Git, worktree: Worktree, kept: SetAside): Promise<boolean> =>
+export const bringBack = (git: Git, worktree: GitWorktree, kept: SetAside): Promise<boolean> =>
   git.turn(worktree.common_dir, async (run) => {
     const { files: changed } = await status({ run }, worktree);
     if (changed.some(({ code, repository }) => code !== '??' && !repository)) return false;
@@ -50,7 +50,7 @@ export const bringBack = (git: Git, worktree: Worktree, kept: SetAside): Promise
 // A three-way merge needs a commit whose parent is where the changes were made: one with the files of HEAD.
 const merged = async (
   run: RunGit,
-  worktree: Worktree,
+  worktree: GitWorktree,
   changes: string,
 ): Promise<string | undefined> => {
   const here = await commitTree(run, worktree, { tree: 'HEAD^{tree}', parents: [`${changes}^1`] });
@@ -68,14 +68,14 @@ const NAMES = {
 
 const commitTree = (
   run: RunGit,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { tree, parents }: { tree: string; parents: readonly string[] },
 ): Promise<string> => {
   const from = parents.flatMap((parent) => ['-p', parent]);
   return text(run, worktree, ['commit-tree', ...from, '-m', 'dossier: set aside', tree]);
 };
 
-const text = async (run: RunGit, worktree: Worktree, args: readonly string[]): Promise<string> => {
+const text = async (run: RunGit, worktree: GitWorktree, args: readonly string[]): Promise<string> => {
   const { stdout } = await run(worktree, args, { read: true, env: NAMES });
   return stdout.toString('latin1').trim();
 };

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { PATCH } from '../../tools/git/read/diff.ts';
 import type { FileBefore } from '../../tools/git/read/working-files.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
-import type { Checkout, Git, Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Checkout, Git, Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { textAsText } from '../../tools/git/run/text-as-text.ts';
 import { type GitFiles, storeGitFiles } from '../../tools/git/write/git-files.ts';
@@ -39,7 +39,7 @@ export interface Comparison {
 /** Keeps the exact state of a worktree under a ref: HEAD, branch, index and working files, untracked ones too. */
 export const snapshot = (
   git: Git,
-  worktree: Worktree,
+  worktree: GitWorktree,
   kind: Kind = 'snapshots',
 ): Promise<WorktreeSnapshot> =>
   git.turn(worktree.common_dir, (run) => keepPicture({ run }, worktree, kind));
@@ -51,7 +51,7 @@ type Kind = 'snapshots' | 'undone' | 'conflicted';
 /** A snapshot by its commit alone, whose message has all that is not in its files. 502 `git_failed` once it is gone. */
 export const readWorktreeSnapshot = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { ref, commit }: Pick<WorktreeSnapshot, 'ref' | 'commit'>,
 ): Promise<WorktreeSnapshot> => {
   return { ...(await readPicture(git, worktree, commit)), ref, commit };
@@ -71,7 +71,7 @@ export const readPicture = async (
 /** Lets go of a snapshot; git's own clean-up removes its objects some day. */
 export const dropSnapshot = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { ref }: Pick<WorktreeSnapshot, 'ref'>,
 ): Promise<void> => {
   await git.run(worktree, ['update-ref', '-d', ref]);
@@ -80,7 +80,7 @@ export const dropSnapshot = async (
 /** What changed in the worktree since the snapshot. Changes nothing. */
 export const compareSnapshot = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   before: WorktreeSnapshot,
 ): Promise<Comparison> => {
   try {
@@ -107,7 +107,7 @@ const TAMPERED: Comparison = {
 /** A picture of now, kept under `refs/dossier/<kind>/<id>`. For use inside a turn. */
 export const keepPicture = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   kind: Kind,
 ): Promise<WorktreeSnapshot> => {
   const picture = {
@@ -141,7 +141,7 @@ const holding = ({ files, index_blob }: Picture, staged: string, aside: string):
 
 const text = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   args: readonly string[],
   input = '',
 ): Promise<string> => {
@@ -152,7 +152,7 @@ const text = async (
 /** Whether the index holds something else now than in a picture: entries, stages or flags. */
 export const indexDiffers = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { index }: Pick<Picture, 'index'>,
 ): Promise<boolean> => (await indexHash(git, worktree)) !== index;
 
@@ -165,7 +165,7 @@ export interface Pair {
 /** Two pictures of one worktree compared. */
 export const difference = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { before, after }: Pair,
 ): Promise<Comparison> => {
   const parts = {
@@ -184,7 +184,7 @@ export const difference = async (
 /** The paths whose working files differ between two pictures, with what they were in the first. */
 export const changedFiles = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { before, after }: Pair,
 ): Promise<FileBefore[]> => {
   if (before.files === after.files) return [];
@@ -204,7 +204,7 @@ const PATCH_BYTES = 512 * 1024 * 1024;
 /** What a patch from the first picture's files to the second's says, byte for byte. */
 export const patchBetween = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { before, after }: Pair,
 ): Promise<Buffer> => {
   const args = ['diff-tree', '-r', ...PATCH, before.files, after.files, '--'];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isObject, STASH } from '../../tools/git/read/refs.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
-import type { Checkout, Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Checkout, Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { readRefLog, writeRefLog } from '../../tools/git/write/ref-log.ts';
 import { refOwner } from './owner.ts';
 import type { OwnChange } from './ref-traces.ts';
@@ -34,7 +34,7 @@ export const keepValues = async (
  */
 export const putRefsBack = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   changes: readonly OwnChange[],
 ): Promise<Set<string>> => {
   const isStash = ({ ref }: OwnChange): boolean => ref.startsWith(`${STASH}@`);
@@ -84,7 +84,7 @@ const update = async (
 
 // git knows stashes by their place in the list, which a new one shifts: the wrong one would come back at once. Dropped by
 // its log, for what an agent has put there may be no stash.
-const dropStash = async (git: Runner, worktree: Worktree, oid: string): Promise<boolean> => {
+const dropStash = async (git: Runner, worktree: GitWorktree, oid: string): Promise<boolean> => {
   const list = (await readRefLog(worktree, STASH)).toReversed();
   const at = list.findIndex(({ to }) => to === oid);
   if (at < 0) return false;

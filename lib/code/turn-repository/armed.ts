@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/config-text.ts';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 
 /** By what a git directory can have programs run, as it was. Plain data. */
@@ -42,7 +42,7 @@ interface Suspect {
  * Takes out of a git directory what a turn put there that makes git run a program, or look elsewhere: new hooks, and
  * settings but for those that name no program. True when there was something.
  */
-export const mend = async (git: Runner, worktree: Worktree, suspect: Suspect): Promise<boolean> => {
+export const mend = async (git: Runner, worktree: GitWorktree, suspect: Suspect): Promise<boolean> => {
   const { dir, name, before, aside } = suspect;
   const now = armsOf(dir);
   const isPlain = plainText(join(dir, 'config'), MOST_BYTES) !== undefined;
@@ -79,7 +79,7 @@ export const freeName = (path: string, number = 1): string => {
 // What a clone of git's own says, and what was said before.
 const safeSettings = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { dir, before, aside }: Suspect,
 ): Promise<string> => {
   const had = before?.config ?? '';
@@ -97,14 +97,14 @@ const SAFE =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|symlinks|ignorecase|precomposeunicode|sparsecheckout|sparsecheckoutcone)|remote\..*\.(?:url|fetch|tagopt)|branch\..*\.(?:remote|merge|rebase)|submodule\..*\.(?:url|active)|user\.(?:name|email)|extensions\.objectformat)$/s;
 
 // A URL may name a program, too, and the working files may be said to be somebody else's.
-const isSafe = ({ path }: Worktree, dir: string, { key, value = '' }: ConfigEntry): boolean => {
+const isSafe = ({ path }: GitWorktree, dir: string, { key, value = '' }: ConfigEntry): boolean => {
   if (key === 'core.worktree') return `${resolve(dir, value)}/`.startsWith(`${path}/`);
   return SAFE.test(key) && !(key.endsWith('.url') && /^ext::|^-/.test(value));
 };
 
 const entriesAt = async (
   git: Runner,
-  { git_dir, common_dir }: Worktree,
+  { git_dir, common_dir }: GitWorktree,
   { text, aside }: { text: string; aside: string },
 ): Promise<ConfigEntry[] | undefined> => {
   mkdirSync(aside, { recursive: true });

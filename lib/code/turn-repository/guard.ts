@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync, rmdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 import { type Arms, armsOf, mend } from './armed.ts';
@@ -22,7 +22,7 @@ export interface GuardedRepositories {
 }
 
 /** Notes which repositories are inside the worktree, and what they could have git run. */
-export const guard = async (git: Runner, worktree: Worktree): Promise<GuardedRepositories> => {
+export const guard = async (git: Runner, worktree: GitWorktree): Promise<GuardedRepositories> => {
   const found = await innerRepositories(git, worktree);
   const [paths, bare] = [found.paths.flatMap(asText), found.bare.flatMap(asText)];
   const dirs = paths.map((path) => [path, gitDirAt(worktree, path)] as const);
@@ -47,12 +47,12 @@ const asText = (path: string): string[] => {
   return text === undefined ? [] : [text];
 };
 
-const gitDirAt = ({ path: root }: Worktree, path: string): string | undefined => {
+const gitDirAt = ({ path: root }: GitWorktree, path: string): string | undefined => {
   const dir = join(root, path, '.git');
   return lstatSync(dir, { throwIfNoEntry: false })?.isDirectory() === true ? dir : undefined;
 };
 
-const pointerAt = ({ path: root }: Worktree, path: string): string | undefined => {
+const pointerAt = ({ path: root }: GitWorktree, path: string): string | undefined => {
   const at = join(root, path, '.git');
   const found = lstatSync(at, { throwIfNoEntry: false });
   if (found === undefined || found.isDirectory()) return undefined;
@@ -60,7 +60,7 @@ const pointerAt = ({ path: root }: Worktree, path: string): string | undefined =
 };
 
 // It was there, and is of the same kind: a directory, whose settings are mended, or what leads where it led.
-const isKnown = (worktree: Worktree, before: GuardedRepositories, path: string): boolean => {
+const isKnown = (worktree: GitWorktree, before: GuardedRepositories, path: string): boolean => {
   const arms = before.repositories[path];
   if (arms === undefined) return false;
   if (arms !== null) return gitDirAt(worktree, path) !== undefined;
@@ -68,7 +68,7 @@ const isKnown = (worktree: Worktree, before: GuardedRepositories, path: string):
   return pointer !== undefined && pointer === before.pointers?.[path];
 };
 
-const modulesOf = ({ git_dir, common_dir }: Worktree): [name: string, dir: string][] => {
+const modulesOf = ({ git_dir, common_dir }: GitWorktree): [name: string, dir: string][] => {
   const root = join(git_dir, 'modules');
   return git_dir === common_dir ? [] : gitDirsBelow(root).map((dir) => [relative(root, dir), dir]);
 };
@@ -103,7 +103,7 @@ interface Watch {
  */
 export const disarm = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { before, links, aside }: Watch,
 ): Promise<Disarmed> => {
   const { paths, bare } = await innerRepositories(git, worktree, before.ignores);
@@ -132,7 +132,7 @@ export const disarm = async (
 
 const mendAll = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { before, aside }: Pick<Watch, 'before' | 'aside'>,
 ): Promise<string[]> => {
   const inner = Object.keys(before.repositories).flatMap((name) => {
@@ -157,7 +157,7 @@ const mendAll = async (
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 // One that git itself has checked out, and keeps where it keeps such.
-const isSubmodule = (worktree: Worktree, path: string): boolean => {
+const isSubmodule = (worktree: GitWorktree, path: string): boolean => {
   const link = plainText(join(worktree.path, path, '.git'), 65_536) ?? '';
   const target = /^gitdir: (.*)\n?$/.exec(link)?.[1];
   if (target === undefined) return false;
@@ -171,7 +171,7 @@ const isSubmodule = (worktree: Worktree, path: string): boolean => {
 };
 
 /** Takes away the place for submodules that a turn was given, where it has put none there. */
-export const dropEmptyModules = ({ git_dir, common_dir }: Worktree): void => {
+export const dropEmptyModules = ({ git_dir, common_dir }: GitWorktree): void => {
   if (git_dir === common_dir) return;
   try {
     rmdirSync(join(git_dir, 'modules'));

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
@@ -8,7 +8,7 @@ import { plainText } from '../../tools/git/run/plain-file.ts';
 export type IndexLines = readonly string[];
 
 /** What the worktree's own index holds. */
-export const ownIndex = (git: Runner, worktree: Worktree): Promise<IndexLines> =>
+export const ownIndex = (git: Runner, worktree: GitWorktree): Promise<IndexLines> =>
   listed(git, worktree, join(worktree.git_dir, 'index'));
 
 /**
@@ -16,7 +16,7 @@ export const ownIndex = (git: Runner, worktree: Worktree): Promise<IndexLines> =
  */
 export const indexIn = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   path: string,
 ): Promise<IndexLines | undefined> => {
   try {
@@ -26,7 +26,7 @@ export const indexIn = async (
   }
 };
 
-const listed = async (git: Runner, worktree: Worktree, path: string): Promise<IndexLines> => {
+const listed = async (git: Runner, worktree: GitWorktree, path: string): Promise<IndexLines> => {
   const env = { GIT_INDEX_FILE: path };
   const { stdout } = await git.run(worktree, ['ls-files', '--stage', '-z'], {
     read: true,
@@ -80,7 +80,7 @@ export const isGitlink = (line: string): boolean => line.startsWith('160000 ');
 /** Makes the worktree's index say the same. All that git itself knows of unchanged files stays known. */
 export const putLines = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { added, paths, width }: IndexChange,
 ): Promise<void> => {
   if (paths.length === 0) return;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import {
   copyIndexTo,
   entryObject,
@@ -39,7 +39,7 @@ interface Place {
 /** What is staged in the turn's repository, read from a copy. */
 export const indexLeft = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { dir, room }: Place,
 ): Promise<IndexLeft> => {
   mkdirSync(room, { recursive: true });
@@ -76,7 +76,7 @@ interface Given {
  */
 export const takeInIndex = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { over, index, there, tip }: Given,
 ): Promise<IndexBack> => {
   const { before, after } = index;
@@ -128,7 +128,7 @@ const takeable = (
 
 const linksBetween = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { from, to }: { from: string | null; to: string | undefined },
 ): Promise<string[]> => {
   if (from === null || to === undefined || from === to) return [];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, type Dirent, lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
@@ -20,7 +20,7 @@ interface Inner {
  */
 export const innerRepositories = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   known?: string,
 ): Promise<Inner> => {
   if (known !== undefined) openUp(worktree.path);
@@ -30,7 +30,7 @@ export const innerRepositories = async (
     : walk(worktree.path, new Set(), true);
 };
 
-const ignoredIn = async (git: Runner, worktree: Worktree): Promise<Set<string>> => {
+const ignoredIn = async (git: Runner, worktree: GitWorktree): Promise<Set<string>> => {
   const args = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z'];
   const { stdout } = await git.run(worktree, args, { read: true });
   const listed = stdout.toString('latin1').split('\0');

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Git, Worktree } from '../../tools/git/run/git.ts';
+import type { Git, GitWorktree } from '../../tools/git/run/git.ts';
 import { type Begun, beginRepository } from './begin.ts';
 import { type GuardedRepositories, guard } from './guard.ts';
 import { putOwn } from './own-refs.ts';
@@ -19,7 +19,7 @@ interface Making {
 /** Makes all that a turn's own repository needs, beside the place where it will be. */
 export const makeRepository = async (
   git: Git,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { made, places, own }: Making,
 ): Promise<Begun & { guarded: GuardedRepositories }> => {
   const isClone = worktree.git_dir === worktree.common_dir;

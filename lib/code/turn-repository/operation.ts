@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Worktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
 // One commit is made with them; what a rebase keeps is not among them, for git would run commands that stand in it.
@@ -36,7 +36,7 @@ export const operationOf = (git_dir: string): Record<string, string> =>
  * somebody else did about it there meanwhile stays.
  */
 export const takeInOperation = (
-  { git_dir }: Worktree,
+  { git_dir }: GitWorktree,
   { dir, operation }: { dir: string; operation: Readonly<Record<string, string>> },
   there: ReadonlyMap<string, string>,
 ): void => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Worktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 
 /** What the `.git` file of a worktree says that leads to a directory. */
@@ -11,7 +11,7 @@ export const pointerTo = (dir: string): string => `gitdir: ${dir}\n`;
  * Has the worktree's `.git` file lead to another directory, by one rename. False where it is not what it is meant to be:
  * somebody else changed it, and that is told where the worktree is looked at.
  */
-export const point = ({ path }: Worktree, from: string, to: string): boolean => {
+export const point = ({ path }: GitWorktree, from: string, to: string): boolean => {
   const link = join(path, '.git');
   if (targetOf(link) !== from) return false;
   const temporary = join(path, `.git-${randomUUID()}`);
@@ -21,7 +21,7 @@ export const point = ({ path }: Worktree, from: string, to: string): boolean => 
 };
 
 /** Takes away what a daemon left that died before the rename. */
-export const dropHalfPointers = ({ path }: Worktree): void => {
+export const dropHalfPointers = ({ path }: GitWorktree): void => {
   for (const { name, kind } of entriesOf(path))
     if (kind === 'file' && HALF.test(name) && isPointer(join(path, name))) rmSync(join(path, name));
 };

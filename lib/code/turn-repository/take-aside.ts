@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, realpathSync, renameSync } from 'node:fs';
 import { cp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sha256 } from '../../../base/sha256.ts';
-import type { Worktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { freeName } from './armed.ts';
@@ -20,7 +20,7 @@ interface Aside {
  * what is not there, or lies outside. Nothing of it is lost, and git finds no repository where it is.
  */
 export const takeAside = async (
-  worktree: Worktree,
+  worktree: GitWorktree,
   path: string,
   { aside, isBare }: Aside,
 ): Promise<string | undefined> => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Git, Worktree } from '../../tools/git/run/git.ts';
+import type { Git, GitWorktree } from '../../tools/git/run/git.ts';
 import { type Disarmed, disarm, dropEmptyModules, type GuardedRepositories } from './guard.ts';
 import { takeInLfs } from './lfs.ts';
 import { dropSetIds } from './set-ids.ts';
@@ -19,7 +19,7 @@ interface AllOver extends Over {
 }
 
 /** All that follows the end of a turn: its branch, what is staged, large files, and the repositories it may have made. */
-export const takeInAll = async (git: Git, worktree: Worktree, over: AllOver): Promise<AllTaken> => {
+export const takeInAll = async (git: Git, worktree: GitWorktree, over: AllOver): Promise<AllTaken> => {
   const { guarded: before, room, aside } = over;
   try {
     const set_ids = await setIdsOf(worktree);
@@ -36,7 +36,7 @@ export const takeInAll = async (git: Git, worktree: Worktree, over: AllOver): Pr
   }
 };
 
-const setIdsOf = async ({ path, git_dir }: Worktree): Promise<string[]> => [
+const setIdsOf = async ({ path, git_dir }: GitWorktree): Promise<string[]> => [
   ...(await dropSetIds(path)),
   ...(await dropSetIds(join(git_dir, 'modules'))),
 ];
@@ -44,7 +44,7 @@ const setIdsOf = async ({ path, git_dir }: Worktree): Promise<string[]> => [
 // What fails here leaves no repository in the worktree as the turn put it.
 const branchOf = async (
   git: Git,
-  worktree: Worktree,
+  worktree: GitWorktree,
   over: AllOver,
 ): Promise<{ taken: TakenIn; failed?: { error: unknown } }> => {
   let taken = NOTHING_TAKEN;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isObject } from '../../tools/git/read/refs.ts';
 import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
-import type { Runner, Worktree } from '../../tools/git/run/git.ts';
+import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
 import { keepValues } from '../snapshots/undo-refs.ts';
 import { type IndexBack, indexLeft, takeInIndex } from './index-in.ts';
@@ -54,7 +54,7 @@ export interface TakenIn {
  * Takes in what a turn left in its repository: its branch, if nobody else moved it meanwhile, with what is staged. All
  * else that it did to refs is kept beside. To do it again is no harm. No git is started in that repository.
  */
-export const takeIn = async (git: Runner, worktree: Worktree, over: Over): Promise<TakenIn> => {
+export const takeIn = async (git: Runner, worktree: GitWorktree, over: Over): Promise<TakenIn> => {
   const left = readLeft(over.dir);
   const own = ownTip(over, left);
   const changes = changesIn(over, left, own);
@@ -146,7 +146,7 @@ interface Moved {
 
 const moveBranch = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { over, own, kind }: Move,
 ): Promise<Moved> => {
   const { ref, head } = over;
@@ -170,7 +170,7 @@ const MEANWHILE = 'somebody else moved the branch meanwhile';
 
 const whyHeld = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   ref: string,
 ): Promise<string | undefined> => {
   const current = (await symbolicRef(git, worktree, 'HEAD')) ?? 'HEAD';
@@ -186,7 +186,7 @@ const whyHeld = async (
 
 const keep = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   changes: readonly Change[],
 ): Promise<KeptRef[]> => {
   const values = changes.map(({ ref, after }) => ({ ref, value: after }));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bind } from '../../sandbox/sandbox.ts';
-import type { Worktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
 export interface RepositoryPlaces {
@@ -20,7 +20,7 @@ interface TurnView {
  * What a sandboxed turn sees of git: its own repository, to be written but for its settings, its hooks and where its
  * objects come from; the operator's, never to be written; and a `.git` in the worktree that leads to its own.
  */
-export const turnView = (worktree: Worktree, places: RepositoryPlaces): TurnView => {
+export const turnView = (worktree: GitWorktree, places: RepositoryPlaces): TurnView => {
   const { path, git_dir, common_dir } = worktree;
   const { dir, pointer, operator } = places;
   const isClone = git_dir === common_dir;

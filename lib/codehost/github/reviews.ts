@@ -1,5 +1,5 @@
 import { ServiceError } from '../../errors.ts';
-import type { Review, ReviewThread, ThreadComment } from '../code-host.ts';
+import type { HostReview, ReviewThread, ThreadComment } from '../code-host.ts';
 import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
 import {
   apiPath,
@@ -10,14 +10,14 @@ import {
 } from './place.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 
-const STATES: Record<string, Review['state']> = {
+const STATES: Record<string, HostReview['state']> = {
   APPROVED: 'approved',
   CHANGES_REQUESTED: 'changes_requested',
   DISMISSED: 'dismissed',
   PENDING: 'pending',
 };
 
-export const reviews = async (place: RemoteRepositoryAccess, number: number): Promise<Review[]> => {
+export const reviews = async (place: RemoteRepositoryAccess, number: number): Promise<HostReview[]> => {
   const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const all = await api.paginate(route, { ...apiPath(place), ...PER_PAGE, pull_number: number });

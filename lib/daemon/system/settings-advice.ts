@@ -8,7 +8,7 @@ import type { Layout } from '../../../store/layout.ts';
 import { Settings } from '../../../store/records/settings.ts';
 import { meantBy, unknownKeys } from '../../../store/settings-keys.ts';
 import { placeOfPath } from '../../../store/text/complaints.ts';
-import { type FileProblem, fileProblem, ProblemAnswer } from '../../../store/text/problem.ts';
+import { type FileProblem, fileProblem, Problem } from '../../../store/text/problem.ts';
 import { PRESETS } from '../../agents/presets.ts';
 import type { Config } from '../../config.ts';
 import type { Service } from '../../service.ts';
@@ -42,26 +42,26 @@ export const tellAdvice = async ({ store, config, git }: Service): Promise<void>
 const ofProvider = ({
   settings: { provider, providers = {} },
   source,
-}: SettingsText): ProblemAnswer[] => {
+}: SettingsText): Problem[] => {
   const known = ['runbook', 'manual', ...Object.keys(PRESETS), ...Object.keys(providers)];
   if (provider === undefined || known.includes(provider)) return [];
   const meant = meantBy(provider, known);
   const words = meant === undefined ? `There are ${known.join(', ')}` : `Did you mean ${meant}?`;
   const message = `provider: there is no ${provider}, and no session begins without one. ${words}`;
-  return [new ProblemAnswer('unknown_provider', message, placeOfPath(source, ['provider']))];
+  return [new Problem('unknown_provider', message, placeOfPath(source, ['provider']))];
 };
 
-const ofProjects = ({ root }: Layout, text: SettingsText | undefined): ProblemAnswer[] =>
+const ofProjects = ({ root }: Layout, text: SettingsText | undefined): Problem[] =>
   Object.entries(text?.settings.projects ?? {}).flatMap(([name, path]) => {
     const place = resolve(root, path);
     if (text === undefined || isDirectoryItself(realPlace(place))) return [];
     const message = `projects.${name}: there is no directory ${place}`;
     return [
-      new ProblemAnswer('missing_project', message, placeOfPath(text.source, ['projects', name])),
+      new Problem('missing_project', message, placeOfPath(text.source, ['projects', name])),
     ];
   });
 
-const ofPlaces = async (advised: Advised): Promise<ProblemAnswer[]> => {
+const ofPlaces = async (advised: Advised): Promise<Problem[]> => {
   const { layout, config } = advised;
   const projects = {
     ...readInForce(layout, config.trust).settings.projects,
@@ -81,10 +81,10 @@ const ofPlace = async (
   { layout: { root }, git }: Advised,
   project: string,
   { top, head_dir, gitdir }: GitDir,
-): Promise<ProblemAnswer[]> => {
+): Promise<Problem[]> => {
   if (top === root)
     return [
-      new ProblemAnswer(
+      new Problem(
         'project_is_workspace',
         `The repository of the project ${project} is the workspace itself, ${root}. Keep them in two directories`,
       ),
@@ -94,5 +94,5 @@ const ofPlace = async (
   const ignored = git.program && (await ignoredPaths(git, repository, [inside]));
   if (ignored && ignored.size > 0) return [];
   const message = `The workspace lies in the repository of the project ${project}, and git add there takes it along. Add the line /${inside}/ to ${join(gitdir, 'info/exclude')}`;
-  return [new ProblemAnswer('workspace_in_repository', message)];
+  return [new Problem('workspace_in_repository', message)];
 };

@@ -1,4 +1,4 @@
-import type { Review, ReviewThread } from '../../codehost/code-host.ts';
+import type { HostReview, ReviewThread } from '../../codehost/code-host.ts';
 
 /** Something a reviewer still waits for. */
 export interface Unresolved {
@@ -9,7 +9,7 @@ export interface Unresolved {
   detail: string;
 }
 
-type Decision = Pick<Review, 'number' | 'author' | 'state' | 'submitted_at'>;
+type Decision = Pick<HostReview, 'number' | 'author' | 'state' | 'submitted_at'>;
 
 /** As much of a thread as the rule looks at. */
 interface OpenThread extends Pick<ReviewThread, 'node_id' | 'resolved' | 'path' | 'line'> {
@@ -41,7 +41,7 @@ const newestDecisions = (reviews: readonly Decision[]): Decision[] => {
   return [...newest.values()];
 };
 
-const DECISIONS = new Set<Review['state']>(['approved', 'changes_requested', 'dismissed']);
+const DECISIONS = new Set<HostReview['state']>(['approved', 'changes_requested', 'dismissed']);
 
 const bySubmission = (a: Decision, b: Decision): number =>
   (a.submitted_at ?? '').localeCompare(b.submitted_at ?? '') || a.number - b.number;

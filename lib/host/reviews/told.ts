@@ -2,14 +2,14 @@ import { capText } from '../../../base/cap-text.ts';
 import { visible } from '../../../base/visible.ts';
 import type { ToldReview } from '../../../store/pulls/reviews.ts';
 import { storable } from '../../../store/text/storable.ts';
-import type { Review, ReviewThread } from '../../codehost/code-host.ts';
+import type { HostReview, ReviewThread } from '../../codehost/code-host.ts';
 import type { FailingCheck, JobLog } from '../../codehost/failing-check.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 
 /** What the host tells of a pull request's reviews and threads, in the form of their records. */
 export const toldReviews = (
   pull: number,
-  reviews: readonly Review[],
+  reviews: readonly HostReview[],
   threads: readonly ReviewThread[],
 ): ToldReview[] => [
   // One that is not submitted yet is its author's own draft.
@@ -17,7 +17,7 @@ export const toldReviews = (
   ...threads.map((thread) => ofThread(pull, thread)),
 ];
 
-const ofReview = (pull: number, review: Review): ToldReview => {
+const ofReview = (pull: number, review: HostReview): ToldReview => {
   const { author, url, commit, submitted_at, body } = review;
   return {
     matter: {
@@ -29,7 +29,7 @@ const ofReview = (pull: number, review: Review): ToldReview => {
   };
 };
 
-const decisionOf = ({ state }: Review) => (state === 'pending' ? 'commented' : state);
+const decisionOf = ({ state }: HostReview) => (state === 'pending' ? 'commented' : state);
 
 const ofThread = (pull: number, thread: ReviewThread): ToldReview => {
   const { node_id, resolved, outdated, path, line, start_line } = thread;

@@ -7,7 +7,7 @@ import { caseFile, type Layout, layoutOf, memoryDir } from '../../../store/layou
 import { caseDirName, monthOf } from '../../../store/names.ts';
 import type { State } from '../../../store/records/case.ts';
 import { bodyOfText } from '../../../store/text/front-matter.ts';
-import { type FileProblem, fileProblem, ProblemAnswer } from '../../../store/text/problem.ts';
+import { type FileProblem, fileProblem, Problem } from '../../../store/text/problem.ts';
 import { readRegularFile } from '../../../store/text/record-file.ts';
 import { renderFrontMatter } from '../../../store/text/splice.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace-files.ts';
@@ -85,7 +85,7 @@ const lookThrough = (
     const dir = standing.byId.get(id);
     const path = dir === undefined ? undefined : caseFile(join(layout.root, dir));
     if (path !== undefined) note(found, task, made, readRegularFile(layout.root, path));
-    else if (made instanceof ProblemAnswer) found.problems.push(fileProblem(task.file, made));
+    else if (made instanceof Problem) found.problems.push(fileProblem(task.file, made));
     else found.made.push(made);
   }
 };
@@ -96,11 +96,11 @@ const countStates = (made: readonly Made[]): Map<State, number> => {
   return states;
 };
 
-const attempt = (make: () => Made): Made | ProblemAnswer => {
+const attempt = (make: () => Made): Made | Problem => {
   try {
     return make();
   } catch (error) {
-    if (error instanceof ProblemAnswer) return error;
+    if (error instanceof Problem) return error;
     throw error;
   }
 };
@@ -143,11 +143,11 @@ const textFile = (path: string, text: string, mtime: Date): TextFile => ({
 const note = (
   found: Found,
   task: BacklogFile,
-  made: Made | ProblemAnswer,
+  made: Made | Problem,
   now: Buffer | undefined,
 ): void => {
   if (now === undefined) return;
-  const [first] = made instanceof ProblemAnswer ? [] : made.files;
+  const [first] = made instanceof Problem ? [] : made.files;
   const { source_sha256 } = (dataIn(now)?.backlog ?? {}) as { source_sha256?: unknown };
   if (first?.sha256 === sha256(now)) found.already += 1;
   else if (source_sha256 === task.sha256) found.editedHere.push(task.file);

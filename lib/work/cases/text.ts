@@ -1,5 +1,5 @@
 import { visible } from '../../../base/visible.ts';
-import { ProblemAnswer } from '../../../store/text/problem.ts';
+import { Problem } from '../../../store/text/problem.ts';
 import { decodeText } from '../../../store/text/text.ts';
 import { type FieldError, ServiceError } from '../../errors.ts';
 
@@ -42,7 +42,7 @@ const textFault = (text: string): string | undefined => {
     decodeText(Buffer.from(text));
     return undefined;
   } catch (error) {
-    if (error instanceof ProblemAnswer) return FAULTS[error.code] ?? error.message;
+    if (error instanceof Problem) return FAULTS[error.code] ?? error.message;
     throw error;
   }
 };

@@ -1,5 +1,5 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
-import { asCode, asTextBlock, oneLine, section, withoutCommands } from './markdown.ts';
+import { asCode, asTextBlock, plainLine, section, withoutCommands } from './markdown.ts';
 import { criteriaOf, tasksNamed } from './wanted.ts';
 
 /** Where a definition comes from, for the operator. */
@@ -17,7 +17,7 @@ export interface Origin {
 export const definitionOf = (issue: ExtractedIssue, origin: Origin): string =>
   withoutCommands(
     `${[
-      `# Problem definition: ${oneLine(origin.title)}`,
+      `# Problem definition: ${plainLine(origin.title)}`,
       originText(origin),
       ...section('Problem', problem(issue)),
       ...section('Actual', issue.actual),
@@ -46,11 +46,11 @@ const originText = ({ name, url, state, labels, synced_at }: Origin): string => 
   return `From the issue ${where}${is.length === 0 ? '' : `, ${is.join(', ')}`}, as synced ${synced_at ?? 'by hand'}. This is its text, put in order and nothing more: read it against the issue, then correct and complete it.`;
 };
 
-const numbered = (step: string, at: number): string => `${at + 1}. ${oneLine(step)}`;
+const numbered = (step: string, at: number): string => `${at + 1}. ${plainLine(step)}`;
 const fact = ({ name, value }: { name: string; value: string }): string =>
-  `- ${oneLine(name, 80)}: ${oneLine(value)}`;
+  `- ${plainLine(name, 80)}: ${plainLine(value)}`;
 const taskBox = ({ text, checked }: { text: string; checked: boolean }): string =>
-  `- [${checked ? 'x' : ' '}] ${oneLine(text)}`;
+  `- [${checked ? 'x' : ' '}] ${plainLine(text)}`;
 const code = (text: string): string => `- ${asCode(text)}`;
 
 const blocks = (texts: readonly string[]): string =>
@@ -87,14 +87,14 @@ const related = ({ mentions, links }: ExtractedIssue): string[] => [
   ...mentions.map(({ repository, number }) => `- ${repository ?? ''}#${number}`),
   ...links
     .slice(0, 20)
-    .map(({ text, url }) => (text === '' ? `- <${url}>` : `- ${oneLine(text)}: <${url}>`)),
+    .map(({ text, url }) => (text === '' ? `- <${url}>` : `- ${plainLine(text)}: <${url}>`)),
 ];
 
 const others = ({ sections, summary }: ExtractedIssue): string =>
   sections
     .filter(({ kind, content }) => kind === 'other' && content !== summary)
     .map(({ heading, content }) =>
-      heading === null ? content : `### ${oneLine(heading)}\n\n${content}`,
+      heading === null ? content : `### ${plainLine(heading)}\n\n${content}`,
     )
     .join('\n\n');
 

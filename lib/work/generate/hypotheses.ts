@@ -1,5 +1,5 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
-import { asCode, firstSentence, oneLine, withoutCommands } from './markdown.ts';
+import { asCode, firstSentence, plainLine, withoutCommands } from './markdown.ts';
 import { wantedOf } from './wanted.ts';
 
 interface Hypothesis {
@@ -29,7 +29,7 @@ export const hypothesesOf = (issue: ExtractedIssue, { title, source, own }: From
   ].slice(0, MOST);
   const all = found.length === 0 ? [bare(title)] : found;
   return withoutCommands(
-    `${[`# Hypotheses: ${oneLine(title)}`, INTRO(source), ...all.map(written)].join('\n\n')}\n`,
+    `${[`# Hypotheses: ${plainLine(title)}`, INTRO(source), ...all.map(written)].join('\n\n')}\n`,
   );
 };
 
@@ -48,7 +48,7 @@ const fromErrors = ({ errors, logs, code_blocks, files }: ExtractedIssue): Hypot
     const quotes = [...logs, ...code_blocks.map(({ content }) => content)];
     const log = quotes.filter((text) => text.includes(error)).join('\n');
     const place = files.find((file) => log.includes(file));
-    const text = asCode(oneLine(error, 160));
+    const text = asCode(plainLine(error, 160));
     if (place === undefined)
       return {
         title: `${text} tells the cause`,
@@ -105,7 +105,7 @@ const fromEnvironment = ({ environment, actual, errors }: ExtractedIssue): Hypot
   if (environment.length === 0 || (actual === null && errors.length === 0)) return [];
   const where = environment
     .slice(0, 3)
-    .map(({ name, value }) => `${oneLine(name, 40)}: ${oneLine(value, 60)}`)
+    .map(({ name, value }) => `${plainLine(name, 40)}: ${plainLine(value, 60)}`)
     .join(', ');
   return [
     {
@@ -151,14 +151,14 @@ const fromWishes = (issue: ExtractedIssue): Hypothesis[] => {
   return [
     {
       title: 'It can be added without a change to what is there',
-      because: `Nothing is said to be broken; asked for is “${oneLine(wanted[0] ?? '', 160)}”${wanted.length > 1 ? ` and ${wanted.length - 1} more` : ''}.`,
+      because: `Nothing is said to be broken; asked for is “${plainLine(wanted[0] ?? '', 160)}”${wanted.length > 1 ? ` and ${wanted.length - 1} more` : ''}.`,
       check: 'Look for code that does part of it already, and for who would notice a change.',
     },
   ];
 };
 
 const bare = (title: string): Hypothesis => ({
-  title: `“${oneLine(title, 160)}” says what is to be done`,
+  title: `“${plainLine(title, 160)}” says what is to be done`,
   because: 'No error, no file and no expectation is named.',
   check: 'Ask who wants it what they saw, what they expected, and how it is seen to be done.',
 });

@@ -8,7 +8,7 @@ export const section = (heading: string, body: string | readonly string[] | null
 };
 
 /** Words of others on one line, which open no block of code and no comment wherever they are put. */
-export const oneLine = (text: string, most = 300): string => {
+export const plainLine = (text: string, most = 300): string => {
   const line = text
     .replace(/\s+/g, ' ')
     .replace(/`{3,}|~{3,}/g, "''")
@@ -19,12 +19,12 @@ export const oneLine = (text: string, most = 300): string => {
 
 /** The first sentence of a text of others, on one line and without its full stop. */
 export const firstSentence = (text: string): string => {
-  const line = oneLine(text.replace(/(`{3,}|~{3,})[\s\S]*$/, ''), 1000);
-  return oneLine(/^.{10,200}?[.!?](?= |$)/.exec(line)?.[0] ?? line, 200).replace(/\.$/, '');
+  const line = plainLine(text.replace(/(`{3,}|~{3,})[\s\S]*$/, ''), 1000);
+  return plainLine(/^.{10,200}?[.!?](?= |$)/.exec(line)?.[0] ?? line, 200).replace(/\.$/, '');
 };
 
 /** As code on one line. */
-export const asCode = (text: string): string => `\`${oneLine(text).replaceAll('`', "'")}\``;
+export const asCode = (text: string): string => `\`${plainLine(text).replaceAll('`', "'")}\``;
 
 /** Code or a log of others: never a language that somebody runs. */
 export const asTextBlock = (text: string, language: string | null = null): string => {

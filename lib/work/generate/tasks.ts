@@ -1,5 +1,5 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
-import { firstSentence, oneLine, withoutCommands } from './markdown.ts';
+import { firstSentence, plainLine, withoutCommands } from './markdown.ts';
 import { wantedOf } from './wanted.ts';
 
 interface Task {
@@ -19,7 +19,7 @@ export const tasksOf = (
 ): string =>
   withoutCommands(
     `${[
-      `# Tasks: ${oneLine(title)}`,
+      `# Tasks: ${plainLine(title)}`,
       'From hypotheses.md, and from what has to hold in the end. Put the tasks in your order, and strike those that a verdict makes needless.',
       ...group('Find out', [...reproduce(problem), ...checks(hypotheses)]),
       ...group('Change', changes(problem)),
@@ -58,13 +58,13 @@ const checks = ({ sections, checklist }: ExtractedIssue): Task[] => {
   const chosen = (numbered.length > 0 ? numbered : below).filter(({ content }) => isOpen(content));
   if (below.length > 0)
     return chosen.slice(0, MOST).map(({ heading, content }) => ({
-      text: `Check ${oneLine(heading ?? '', 240)}`,
+      text: `Check ${plainLine(heading ?? '', 240)}`,
       ...checkOf(content),
       verify: VERDICT,
     }));
   const items = checklist.length > 0 ? checklist.map(({ text }) => text) : itemsOf(sections);
   return items.slice(0, MOST).map((text) => ({
-    text: `Check: ${oneLine(text)}`,
+    text: `Check: ${plainLine(text)}`,
     verify: VERDICT,
   }));
 };
@@ -78,7 +78,7 @@ const isOpen = (content: string): boolean => {
 
 const checkOf = (content: string): { how?: string } => {
   const told = /^[-* \t]*(?:How to )?check(?:\*\*)?:(.{1,1000})$/im.exec(content)?.[1];
-  return told === undefined ? {} : { how: oneLine(told, 400) };
+  return told === undefined ? {} : { how: plainLine(told, 400) };
 };
 
 const itemsOf = (sections: ExtractedIssue['sections']): string[] =>
@@ -90,7 +90,7 @@ const changes = (problem: ExtractedIssue): Task[] => {
   const wanted = wantedOf(problem);
   if (wanted.length > 0)
     return wanted.slice(0, 50).map((text) => ({
-      text: oneLine(text),
+      text: plainLine(text),
       verify: 'a test shows it, or it can be shown to whoever asked for it.',
     }));
   if (problem.expected !== null)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Settings } from '../../../store/records/settings.ts';
 import { parserOf } from '../../../store/text/parse.ts';
-import { fileProblems, ProblemAnswer } from '../../../store/text/problem.ts';
+import { fileProblems, Problem } from '../../../store/text/problem.ts';
 
 const parse = parserOf(Settings);
 
@@ -13,7 +13,7 @@ const toldOf = (
   try {
     parse(`---\n${lines.join('\n')}\n---\n`);
   } catch (error) {
-    assert.ok(error instanceof ProblemAnswer, String(error));
+    assert.ok(error instanceof Problem, String(error));
     return fileProblems('workspace.md', error).map(({ line, column, message }) => [
       line,
       column,

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bodyOfText, parseFrontMatter, textOfBody } from '../../../store/text/front-matter.ts';
-import { ProblemAnswer } from '../../../store/text/problem.ts';
+import { Problem } from '../../../store/text/problem.ts';
 import { renderFrontMatter, spliceFrontMatter } from '../../../store/text/splice.ts';
 import { decodeText } from '../../../store/text/text.ts';
 
-const problemOf = (read: () => unknown): ProblemAnswer => {
+const problemOf = (read: () => unknown): Problem => {
   try {
     read();
   } catch (error) {
-    assert.ok(error instanceof ProblemAnswer, String(error));
+    assert.ok(error instanceof Problem, String(error));
     return error;
   }
   throw new assert.AssertionError({ message: 'it was read' });

@@ -6,7 +6,7 @@ import { inWorktreeTurn, saveWorktree, whatIsAt } from '../../../../store/worktr
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
-import type { Git, WithGit, Worktree } from '../../../tools/git/run/git.ts';
+import type { Git, WithGit, GitWorktree } from '../../../tools/git/run/git.ts';
 import { putGitFiles } from '../../../tools/git/write/git-files.ts';
 import { addWorktree, listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
@@ -91,7 +91,7 @@ const make = async (service: WithGit & WithStore, kept: Kept): Promise<WorktreeR
 
 const fill = async (
   git: Git,
-  worktree: Worktree,
+  worktree: GitWorktree,
   picture: NonNullable<RecoveryNote['picture']> & { branch: string },
 ): Promise<void> => {
   const before = { ...picture, branch: `refs/heads/${picture.branch}` };

@@ -12,7 +12,7 @@ import {
 import type { WithConfig } from '../../../config.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
 import { defaultBase, headCommit } from '../../../tools/git/read/repository.ts';
-import type { Git, WithGit, Worktree } from '../../../tools/git/run/git.ts';
+import type { Git, WithGit, GitWorktree } from '../../../tools/git/run/git.ts';
 import { addWorktree, type NewWorktree } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
 import { repositoryFor } from '../../projects/repository.ts';
@@ -118,7 +118,7 @@ const make = async (
 };
 
 /** The commit that a worktree's work begins at. Its branch may be older, and have left the base earlier. */
-export const startOf = async (git: Git, worktree: Worktree, base: string): Promise<string> => {
+export const startOf = async (git: Git, worktree: GitWorktree, base: string): Promise<string> => {
   const head = await headCommit(git, worktree);
   if (head === undefined || head === base) return base;
   const args = ['merge-base', head, base];

@@ -1,5 +1,5 @@
 import { lstat, readFile, readlink } from 'node:fs/promises';
-import type { Runner, Worktree } from '../run/git.ts';
+import type { Runner, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 
 export interface StoredFile {
@@ -17,7 +17,7 @@ export interface StoredFile {
  */
 export const storeFiles = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   paths: readonly string[],
 ): Promise<StoredFile[]> => {
   if (paths.length === 0) return [];
@@ -30,7 +30,7 @@ export const storeFiles = async (
 };
 
 async function* stream(
-  worktree: Worktree,
+  worktree: GitWorktree,
   paths: readonly string[],
   stored: Omit<StoredFile, 'oid'>[],
 ): AsyncGenerator<Buffer> {

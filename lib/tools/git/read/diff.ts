@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { ServiceError } from '../../../errors.ts';
 import type { Environment } from '../../process/environment.ts';
-import type { Runner, Worktree } from '../run/git.ts';
+import type { Runner, GitWorktree } from '../run/git.ts';
 import {
   type IndexListing,
   nulls,
@@ -44,7 +44,7 @@ interface Diff {
  * What the worktree holds now against the commit `base`: committed, staged, unstaged and untracked alike, but not
  * ignored files. Changes nothing, not even the index.
  */
-export const worktreeChanges = (git: Runner, worktree: Worktree, base: string): Promise<Diff> =>
+export const worktreeChanges = (git: Runner, worktree: GitWorktree, base: string): Promise<Diff> =>
   against(git, worktree, base, (commit) =>
     onListedCopy(git, worktree, async (run, listed) => {
       const left_out = await takeIn(run, worktree, listed);
@@ -71,7 +71,7 @@ const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
 /** The same patch, of any length, written into an open file. */
 export const diffInto = (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   base: string,
   into: number,
 ): Promise<void> =>
@@ -88,7 +88,7 @@ const LONG_MS = 600_000;
 // An id is looked up by the diff itself: only if that fails git is asked whether the commit is why.
 const against = async <T>(
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   base: string,
   work: (commit: string) => Promise<T>,
 ): Promise<T> => {
@@ -101,7 +101,7 @@ const against = async <T>(
   }
 };
 
-const baseCommit = async (git: Runner, worktree: Worktree, base: string): Promise<string> => {
+const baseCommit = async (git: Runner, worktree: GitWorktree, base: string): Promise<string> => {
   const commit = await commitOf(git, worktree, base);
   if (commit !== undefined) return commit;
   throw new ServiceError(
@@ -131,7 +131,7 @@ const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 // Untracked files are made known without their content; unmerged ones count as what they hold now. Answers what cannot be.
 const takeIn = async (
   run: RunOnCopy,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { untracked, unmerged }: IndexListing,
 ): Promise<string[]> => {
   const large = await Promise.all(untracked.map((path) => isLeft(worktree, path)));
@@ -148,7 +148,7 @@ const takeIn = async (
 // To read one would hold everything up, and nobody reads its patch: a file with a hole costs an agent nothing.
 const MOST_BYTES = 1024 ** 3;
 
-const isLeft = async (worktree: Worktree, path: string): Promise<boolean> => {
+const isLeft = async (worktree: GitWorktree, path: string): Promise<boolean> => {
   if (path.endsWith('/')) return true;
   const found = await lstat(onDisk(worktree, path)).catch(() => undefined);
   return found !== undefined && found.size > MOST_BYTES;

@@ -1,10 +1,10 @@
-import type { Runner, Worktree } from '../run/git.ts';
+import type { Runner, GitWorktree } from '../run/git.ts';
 import { nulls } from '../run/index-file.ts';
 
 /** Those of these paths that git ignores; undefined where it cannot say, as of what is in a submodule. */
 export const ignoredPaths = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   paths: readonly string[],
 ): Promise<ReadonlySet<string> | undefined> => {
   if (paths.length === 0) return new Set();

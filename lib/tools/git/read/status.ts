@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Runner, Worktree } from '../run/git.ts';
+import type { Runner, GitWorktree } from '../run/git.ts';
 import { pathText } from '../run/path-text.ts';
 import type { Setting } from '../run/settings.ts';
 
@@ -40,7 +40,7 @@ export interface WorktreeStatus {
  */
 export const status = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   from?: { branch: string; base: string },
 ): Promise<WorktreeStatus> => {
   const defaults: Setting[] =

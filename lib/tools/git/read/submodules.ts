@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import type { Checkout, Runner, Worktree } from '../run/git.ts';
+import type { Checkout, Runner, GitWorktree } from '../run/git.ts';
 import { pathText } from '../run/path-text.ts';
 import { status } from './status.ts';
 
@@ -44,24 +44,24 @@ export const submoduleWork = async (
   return found.filter(({ files, commits, readable }) => files + commits > 0 || !readable);
 };
 
-const isThere = (checkout: Checkout): checkout is Worktree =>
+const isThere = (checkout: Checkout): checkout is GitWorktree =>
   checkout.path !== undefined && existsSync(checkout.path);
 
 /** Whether a look into submodules is worth its while. It misses one that `.gitmodules` does not name. */
-export const mayHaveSubmodules = ({ path, git_dir }: Worktree): boolean =>
+export const mayHaveSubmodules = ({ path, git_dir }: GitWorktree): boolean =>
   existsSync(join(path, '.gitmodules')) || existsSync(join(git_dir, 'modules'));
 
 interface Submodule {
   path: string;
-  place: Worktree;
+  place: GitWorktree;
   /** The commit that the base of the worktree names: whoever has that base can have it, too. */
   known?: string | undefined;
 }
 
 const findCheckedOut = async (
   git: Runner,
-  worktree: Worktree,
-): Promise<{ path: string; place: Worktree }[]> => {
+  worktree: GitWorktree,
+): Promise<{ path: string; place: GitWorktree }[]> => {
   const { stdout } = await git.run(worktree, ['ls-files', '--stage', '-z'], { read: true });
   const lines = stdout.toString('latin1').split('\0');
   const paths = lines.flatMap((line) => /^160000 \w+ \d\t(.*)$/s.exec(line)?.[1] ?? []);

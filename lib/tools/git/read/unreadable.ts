@@ -1,12 +1,12 @@
 import { chmodSync, lstatSync } from 'node:fs';
-import type { Runner, Worktree } from '../run/git.ts';
+import type { Runner, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';
 
 const READ = 0o400;
 
 /** Gives their owner leave to read the files that git has to look into, where that was taken away, and answers which. */
-export const openUnreadable = async (git: Runner, worktree: Worktree): Promise<string[]> => {
+export const openUnreadable = async (git: Runner, worktree: GitWorktree): Promise<string[]> => {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const { stdout } = await git.run(worktree, args, { read: true, max_bytes: MOST_BYTES });
   const paths = new Set(stdout.toString('latin1').split('\0').slice(0, -1));

@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
-import type { Runner, Worktree } from '../run/git.ts';
+import type { Runner, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-file.ts';
 
 /** A file that differs from what it was before, with what it was then. */
@@ -14,7 +14,7 @@ export interface FileBefore {
 
 /** Removes files, and the directories that this leaves empty. */
 export const removeFiles = async (
-  worktree: Worktree,
+  worktree: GitWorktree,
   files: readonly FileBefore[],
 ): Promise<void> => {
   for (const { path } of files) {
@@ -23,7 +23,7 @@ export const removeFiles = async (
   }
 };
 
-const removeEmptyParents = async (worktree: Worktree, path: string): Promise<void> => {
+const removeEmptyParents = async (worktree: GitWorktree, path: string): Promise<void> => {
   for (const parent of parentsOf(path).reverse()) {
     if (!(await removedIfEmpty(onDisk(worktree, parent)))) return;
   }
@@ -35,7 +35,7 @@ const removeEmptyParents = async (worktree: Worktree, path: string): Promise<voi
  */
 export const putFiles = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { files, permissions }: Wanted,
 ): Promise<void> => {
   const clean = new Set(await indexLines(git, worktree));
@@ -64,25 +64,25 @@ interface Wanted {
 }
 
 /** The content of an object, whatever its size. */
-export const blobOf = async (git: Runner, worktree: Worktree, oid: string): Promise<Buffer> => {
+export const blobOf = async (git: Runner, worktree: GitWorktree, oid: string): Promise<Buffer> => {
   const options = { read: true, max_bytes: Number.MAX_SAFE_INTEGER };
   return (await git.run(worktree, ['cat-file', 'blob', oid], options)).stdout;
 };
 
-const indexLines = async (git: Runner, worktree: Worktree): Promise<string[]> => {
+const indexLines = async (git: Runner, worktree: GitWorktree): Promise<string[]> => {
   const { stdout } = await git.run(worktree, ['ls-files', '--stage', '-z'], { read: true });
   return stdout.toString('latin1').split('\0');
 };
 
 // A directory that still holds something (ignored files, a repository) stays, and its file is reported as left.
-const makeWay = async (worktree: Worktree, { path }: FileBefore): Promise<boolean> => {
+const makeWay = async (worktree: GitWorktree, { path }: FileBefore): Promise<boolean> => {
   await makeParents(worktree, path);
   const found = await lstat(onDisk(worktree, path)).catch(() => undefined);
   return !found?.isDirectory() || removedIfEmpty(onDisk(worktree, path));
 };
 
 // A link in a parent's place would lead the write out of the worktree; it was made since, so it goes.
-const makeParents = async (worktree: Worktree, path: string): Promise<void> => {
+const makeParents = async (worktree: GitWorktree, path: string): Promise<void> => {
   for (const parent of parentsOf(path)) {
     const directory = onDisk(worktree, parent);
     const found = await lstat(directory).catch(() => undefined);

@@ -13,7 +13,7 @@ export interface Checkout {
 }
 
 /** A checkout with working files, as recorded when it was made. An agent can edit what lies in it. */
-export interface Worktree extends Checkout {
+export interface GitWorktree extends Checkout {
   path: string;
   /** Where its `.git` file leads while a turn goes on in it that has a repository of its own. */
   turn_dir?: string;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, lstat, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Runner, RunOptions, Worktree } from './git.ts';
+import type { Runner, RunOptions, GitWorktree } from './git.ts';
 
 /** Runs one command of a worktree on a private copy of its index, taking no lock in the repository. */
 export type RunOnCopy = (args: readonly string[], options?: RunOptions) => Promise<Buffer>;
@@ -13,7 +13,7 @@ export type RunOnCopy = (args: readonly string[], options?: RunOptions) => Promi
  */
 export const onIndexCopy = async <T>(
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   work: (run: RunOnCopy) => Promise<T>,
 ): Promise<T> =>
   onCopy(git, worktree, async (run) => {
@@ -30,7 +30,7 @@ export interface IndexListing {
 /** The same, with what is not ignored listed too: it costs one look at the directories, and no other process. */
 export const onListedCopy = async <T>(
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   work: (run: RunOnCopy, listed: IndexListing) => Promise<T>,
 ): Promise<T> =>
   onCopy(git, worktree, async (run) => {
@@ -54,7 +54,7 @@ const tagged = (lines: readonly string[], tag: RegExp): string[] => [
 
 const onCopy = <T>(
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   work: (run: RunOnCopy) => Promise<T>,
 ): Promise<T> =>
   onTemporary(git, worktree, (path) => copyIndex(join(worktree.git_dir, 'index'), path), work);
@@ -62,14 +62,14 @@ const onCopy = <T>(
 /** Lends `work` another index, whose bytes were kept. */
 export const onIndexFile = <T>(
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   bytes: Buffer,
   work: (run: RunOnCopy) => Promise<T>,
 ): Promise<T> => onTemporary(git, worktree, (path) => writeFile(path, bytes), work);
 
 const onTemporary = async <T>(
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   put: (path: string) => Promise<void>,
   work: (run: RunOnCopy) => Promise<T>,
 ): Promise<T> => {
@@ -99,7 +99,7 @@ const copyIndex = async (index: string, copy: string): Promise<void> => {
 
 const lookAtAll = async (
   run: RunOnCopy,
-  worktree: Worktree,
+  worktree: GitWorktree,
   listed: readonly string[],
 ): Promise<void> => {
   const flagged = listed.filter((line) => /^[a-zS] /.test(line));
@@ -112,14 +112,14 @@ const lookAtAll = async (
 };
 
 // One that is skipped (S) and not there is as it should be; one that is assumed unchanged and gone was deleted.
-const isHidden = async (worktree: Worktree, line: string): Promise<boolean> => {
+const isHidden = async (worktree: GitWorktree, line: string): Promise<boolean> => {
   if (!/^s/i.test(line)) return true;
   const found = await lstat(onDisk(worktree, line.slice(2))).catch(() => undefined);
   return found !== undefined;
 };
 
 /** The absolute path of a file whose name was read as latin1, byte for byte. */
-export const onDisk = (worktree: Pick<Worktree, 'path'>, path: string): Buffer =>
+export const onDisk = (worktree: Pick<GitWorktree, 'path'>, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${worktree.path}/`), Buffer.from(path, 'latin1')]);
 
 /** Names that were read as latin1, as git takes them on standard input with `-z`. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir } from 'node:fs/promises';
-import type { Checkout, Runner, Worktree } from '../run/git.ts';
+import type { Checkout, Runner, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-file.ts';
 
 export interface BroughtFiles {
@@ -15,7 +15,7 @@ export interface BroughtFiles {
  */
 export const bringFiles = async (
   git: Runner,
-  { from, to, globs }: { from: Checkout; to: Worktree; globs: readonly string[] },
+  { from, to, globs }: { from: Checkout; to: GitWorktree; globs: readonly string[] },
 ): Promise<BroughtFiles> => {
   const { path } = from;
   const found = path === undefined ? [] : await findAll(git, { ...from, path }, globs);
@@ -38,7 +38,7 @@ export const bringFiles = async (
 interface Way {
   git: Runner;
   from: string;
-  to: Worktree;
+  to: GitWorktree;
 }
 
 const told = (name: string): string => Buffer.from(name, 'latin1').toString('utf8');
@@ -66,7 +66,7 @@ interface Found {
   paths: string[];
 }
 
-const findAll = async (git: Runner, from: Worktree, globs: readonly string[]): Promise<Found[]> => {
+const findAll = async (git: Runner, from: GitWorktree, globs: readonly string[]): Promise<Found[]> => {
   const found = [];
   for (const glob of globs) found.push({ glob, paths: await untracked(git, from, glob) });
   return found.filter(({ paths }) => paths.length > 0);
@@ -80,7 +80,7 @@ const THERE = 'the worktree has something of that name';
 const GLOBS = { GIT_LITERAL_PATHSPECS: '0' };
 
 // Names are read as latin1, byte for byte. The glob is told outright to be one, whatever it begins with.
-const untracked = async (git: Runner, from: Worktree, glob: string): Promise<string[]> => {
+const untracked = async (git: Runner, from: GitWorktree, glob: string): Promise<string[]> => {
   const args = ['ls-files', '--others', '-z', '--', `:(top,glob)${glob}`];
   const { stdout } = await git.run(from, args, { read: true, env: GLOBS });
   const names = stdout.toString('latin1').split('\0');
@@ -90,7 +90,7 @@ const untracked = async (git: Runner, from: Worktree, glob: string): Promise<str
 
 const ignoredOf = async (
   git: Runner,
-  to: Worktree,
+  to: GitWorktree,
   paths: readonly string[],
 ): Promise<Set<string>> => {
   if (paths.length === 0) return new Set();

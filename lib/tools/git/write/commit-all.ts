@@ -1,7 +1,7 @@
 import { headCommit } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { DAEMON } from '../run/author.ts';
-import type { Git, Worktree } from '../run/git.ts';
+import type { Git, GitWorktree } from '../run/git.ts';
 import { nulls } from '../run/index-file.ts';
 import { hasIdentity } from './commit.ts';
 
@@ -17,7 +17,7 @@ export interface CommittedAll {
  */
 export const commitAll = (
   git: Git,
-  worktree: Worktree,
+  worktree: GitWorktree,
   message: string,
 ): Promise<CommittedAll | undefined> =>
   git.turn(worktree.common_dir, async (run) => {

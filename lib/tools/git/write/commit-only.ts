@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Environment } from '../../process/environment.ts';
 import { headCommit } from '../read/repository.ts';
 import { DAEMON } from '../run/author.ts';
-import type { RunGit, Worktree } from '../run/git.ts';
+import type { RunGit, GitWorktree } from '../run/git.ts';
 import { type Changed, hasIdentity } from './commit.ts';
 
 interface OwnCommit {
@@ -21,7 +21,7 @@ interface OwnCommit {
  */
 export const commitOnly = async (
   run: RunGit,
-  repository: Worktree,
+  repository: GitWorktree,
   { changed, message, scratch }: OwnCommit,
 ): Promise<void> => {
   const before = await headCommit({ run }, repository);
@@ -49,7 +49,7 @@ const MARK = 'refs/dossier/unaligned';
 /** Does what a daemon that died after a commit has left to do. */
 export const finishCommit = async (
   run: RunGit,
-  repository: Worktree,
+  repository: GitWorktree,
   scratch: string,
 ): Promise<void> => {
   const commit = await idOf(run, repository, MARK);
@@ -74,7 +74,7 @@ const onOwnIndex = async <T>(
 
 const treeOf = (
   run: RunGit,
-  repository: Worktree,
+  repository: GitWorktree,
   { before, changed, scratch }: Omit<OwnCommit, 'message'> & { before: string | undefined },
 ): Promise<string> =>
   onOwnIndex(scratch, async (env) => {
@@ -88,7 +88,7 @@ const treeOf = (
 // Only named so far (git add -N): to git its content is none, and so another than the commit's.
 const forget = async (
   run: RunGit,
-  repository: Worktree,
+  repository: GitWorktree,
   changed: readonly Changed[],
 ): Promise<void> => {
   const paths = changed.filter(({ named }) => named === true).map(({ path }) => path);
@@ -106,7 +106,7 @@ interface Made {
  * Brings the operator's index from a commit's parent to the commit. Git does all of it or nothing: where they have just
  * staged something of one file, the others are brought one by one.
  */
-const alignIndex = async (run: RunGit, repository: Worktree, made: Made): Promise<void> => {
+const alignIndex = async (run: RunGit, repository: GitWorktree, made: Made): Promise<void> => {
   const { commit } = made;
   const parent = await idOf(run, repository, `${commit}^`);
   const before = parent ?? (await treeWith(run, repository, made, []));
@@ -125,7 +125,7 @@ const alignIndex = async (run: RunGit, repository: Worktree, made: Made): Promis
 
 const alignEach = async (
   run: RunGit,
-  repository: Worktree,
+  repository: GitWorktree,
   made: Made,
   changes: readonly Change[],
 ): Promise<void> => {
@@ -139,7 +139,7 @@ const alignEach = async (
 // What is in neither, or the same in both, stays in the index as it is; so does what is already as it is to be.
 const move = async (
   run: RunGit,
-  repository: Worktree,
+  repository: GitWorktree,
   before: string,
   after: string,
 ): Promise<boolean> =>
@@ -147,7 +147,7 @@ const move = async (
 
 const treeWith = (
   run: RunGit,
-  repository: Worktree,
+  repository: GitWorktree,
   { scratch }: Made,
   lines: readonly string[],
 ): Promise<string> =>
@@ -164,7 +164,7 @@ interface Change {
   is: string[];
 }
 
-const changesOf = async (run: RunGit, repository: Worktree, commit: string): Promise<Change[]> => {
+const changesOf = async (run: RunGit, repository: GitWorktree, commit: string): Promise<Change[]> => {
   const args = ['diff-tree', '--root', '--no-commit-id', '--no-renames', '-r', '-z', commit];
   const fields = textOf(await run(repository, args, { read: true })).split('\0');
   return fields.flatMap((field, at) => {
@@ -181,7 +181,7 @@ const textOf = ({ stdout }: { stdout: Buffer }): string => stdout.toString('utf8
 
 const idOf = async (
   run: RunGit,
-  repository: Worktree,
+  repository: GitWorktree,
   name: string,
 ): Promise<string | undefined> => {
   const args = ['rev-parse', '--verify', '--quiet', name];

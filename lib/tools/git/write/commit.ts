@@ -4,7 +4,7 @@ import type { Environment } from '../../process/environment.ts';
 import { findRepository } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { DAEMON } from '../run/author.ts';
-import type { GitPlace, RunGit, Runner, Worktree } from '../run/git.ts';
+import type { GitPlace, RunGit, Runner, GitWorktree } from '../run/git.ts';
 
 /** Whether git has been told who commits: it would guess, or refuse, otherwise. */
 export const hasIdentity = async (git: Runner, place: GitPlace): Promise<boolean> => {
@@ -21,7 +21,7 @@ export const committer = async (git: Runner, place: GitPlace): Promise<Environme
 };
 
 export interface CommitPlace {
-  repository: Worktree;
+  repository: GitWorktree;
   /** The directory that was asked about, from the top of the repository: empty, or with a slash at its end. */
   prefix: string;
 }
@@ -54,7 +54,7 @@ interface Uncommitted {
 /** What differs from the last commit below these paths, which begin at the top. Nothing that is ignored. */
 export const uncommitted = async (
   run: RunGit,
-  repository: Worktree,
+  repository: GitWorktree,
   paths: readonly string[],
 ): Promise<Uncommitted> => {
   const args = [...STATUS, '--no-renames', '--', ...paths];
@@ -84,7 +84,7 @@ const CHANGES: Readonly<Record<string, Changed['change']>> = {
 };
 
 /** Why the daemon does not commit now, and what ends it: git, or the operator with it, is in the middle of something. */
-export const inTheMiddle = ({ git_dir }: Worktree): string | undefined => {
+export const inTheMiddle = ({ git_dir }: GitWorktree): string | undefined => {
   const found = Object.entries(UNDER_WAY).find(([name]) => existsSync(join(git_dir, name)));
   if (found === undefined) return undefined;
   const [name, way] = found;

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storeFiles } from '../read/blobs.ts';
 import { blobOf } from '../read/working-files.ts';
-import type { Runner, Worktree } from '../run/git.ts';
+import type { Runner, GitWorktree } from '../run/git.ts';
 
 /** The small files of a worktree that git keeps beside HEAD and the index, by name, as objects. */
 export type GitFiles = Record<string, string>;
@@ -14,7 +14,7 @@ const MADE_BY_REBASE = ['REBASE_HEAD', 'AUTO_MERGE', 'MERGE_MSG'];
 const NAMES = [...new Set([...MESSAGES, ...MADE_BY_REBASE, 'ORIG_HEAD'])];
 
 /** Stores those that are there. Nothing refers to the objects yet. */
-export const storeGitFiles = async (git: Runner, worktree: Worktree): Promise<GitFiles> => {
+export const storeGitFiles = async (git: Runner, worktree: GitWorktree): Promise<GitFiles> => {
   const there = NAMES.filter((name) => existsSync(join(worktree.git_dir, name)));
   const stored = await storeFiles(git, { ...worktree, path: worktree.git_dir }, there);
   return Object.fromEntries(stored.map(({ path, oid }) => [path, oid]));
@@ -23,7 +23,7 @@ export const storeGitFiles = async (git: Runner, worktree: Worktree): Promise<Gi
 /** Puts them back, and takes away those that were not there; of an older snapshot, that has none, what a rebase leaves. */
 export const putGitFiles = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   kept: GitFiles | undefined,
 ): Promise<void> => {
   const gone = kept === undefined ? MADE_BY_REBASE : NAMES.filter((name) => !(name in kept));
@@ -32,12 +32,12 @@ export const putGitFiles = async (
 };
 
 /** Puts back the message that was prepared for the next commit, where there was one. */
-export const putMessage = (git: Runner, worktree: Worktree, kept?: GitFiles): Promise<void> =>
+export const putMessage = (git: Runner, worktree: GitWorktree, kept?: GitFiles): Promise<void> =>
   write(git, worktree, kept, ['MERGE_MSG', 'SQUASH_MSG']);
 
 const write = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   kept: GitFiles = {},
   names: readonly string[],
 ): Promise<void> => {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { killRun, processesOf } from '../../process/process-tree.ts';
 import { RUN_VARIABLE } from '../../process/processes.ts';
 import { headCommit } from '../read/repository.ts';
-import type { Git, Runner, Worktree } from '../run/git.ts';
+import type { Git, Runner, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 import { committer } from './commit.ts';
 
@@ -29,7 +29,7 @@ export interface Stop {
 /** The rebase under way, or undefined. One of the old kind (`rebase-apply`), or half made, has empty fields. */
 export const rebaseState = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
 ): Promise<RebaseState | undefined> => {
   const { git_dir } = worktree;
   if (!['rebase-merge', 'rebase-apply'].some((name) => existsSync(join(git_dir, name)))) return;
@@ -69,7 +69,7 @@ export interface RebaseAnswer {
 /** Rebases the branch that is checked out. No hook, editor or signature; a commit that becomes empty is left out. */
 export const rebase = (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { onto, upstream, marker }: NewRebase,
 ): Promise<RebaseAnswer> =>
   runRebase(git, worktree, { marker }, [...PLAIN, '--onto', onto, upstream]);
@@ -89,13 +89,13 @@ const PLAIN = [
 /** Commits what is staged, and goes on with the commits that are left. */
 export const continueRebase = (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   run: RebaseRun,
 ): Promise<RebaseAnswer> => runRebase(git, worktree, run, ['--continue']);
 
 const runRebase = async (
   git: Runner,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { marker }: RebaseRun,
   args: readonly string[],
 ): Promise<RebaseAnswer> => {
@@ -126,7 +126,7 @@ export const awaitRebase = async (marker: string): Promise<void> => {
  */
 export const filesInTheWay = async (
   git: Git,
-  worktree: Worktree,
+  worktree: GitWorktree,
   { onto, upstream }: Pick<NewRebase, 'onto' | 'upstream'>,
 ): Promise<string[]> => {
   const names = ['--name-only', '--diff-filter=A', '-z', '--no-renames'];
@@ -149,7 +149,7 @@ export const filesInTheWay = async (
 };
 
 // A directory there holds files that git tracks, or others, which it refuses to remove.
-const isFileThere = async (worktree: Worktree, path: string): Promise<boolean> => {
+const isFileThere = async (worktree: GitWorktree, path: string): Promise<boolean> => {
   const stats = await lstat(onDisk(worktree, path)).catch(() => undefined);
   return stats !== undefined && !stats.isDirectory();
 };

@@ -6,7 +6,7 @@ import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
 import { status } from '../read/status.ts';
 import { isRefusal } from '../run/error.ts';
-import type { Checkout, Git, RunGit, Runner, Worktree } from '../run/git.ts';
+import type { Checkout, Git, RunGit, Runner, GitWorktree } from '../run/git.ts';
 
 export interface NewWorktree {
   repository: Checkout;
@@ -18,7 +18,7 @@ export interface NewWorktree {
   reason: string;
 }
 
-export interface AddedWorktree extends Worktree {
+export interface AddedWorktree extends GitWorktree {
   /** The branch was made with it, so it stands on the base. */
   new_branch: boolean;
 }
@@ -153,7 +153,7 @@ const parseListed = (block: string): ListedWorktree => {
  */
 export const removeLinkedWorktree = async (
   git: Git,
-  worktree: Worktree,
+  worktree: GitWorktree,
   options: { force: boolean },
 ): Promise<void> => {
   await git.turn(worktree.common_dir, async (run) => {
@@ -176,7 +176,7 @@ export const removeLinkedWorktree = async (
 // Another git (gc visits every worktree's record) may write where this one deletes. With the directory gone, what is
 // left of the record is nobody's.
 const removeRest = async (
-  { path, git_dir, common_dir }: Worktree,
+  { path, git_dir, common_dir }: GitWorktree,
   error: unknown,
 ): Promise<void> => {
   const isHalfDone =
@@ -189,7 +189,7 @@ const removeRest = async (
 // The worktree that goes away cannot be where the command runs.
 const main = ({ common_dir }: Checkout): Checkout => ({ git_dir: common_dir, common_dir });
 
-const refuseTampered = async (worktree: Worktree): Promise<void> => {
+const refuseTampered = async (worktree: GitWorktree): Promise<void> => {
   if (!(await isTampered(worktree))) return;
   throw new ServiceError(
     'worktree_tampered',
@@ -197,7 +197,7 @@ const refuseTampered = async (worktree: Worktree): Promise<void> => {
   );
 };
 
-const refuseLoss = async (run: RunGit, worktree: Worktree): Promise<void> => {
+const refuseLoss = async (run: RunGit, worktree: GitWorktree): Promise<void> => {
   const { files, rebase_in_progress, has_submodules } = await status({ run }, worktree);
   const why = [
     files.length > 0 ? `${files.length} uncommitted files` : '',
@@ -223,7 +223,7 @@ export const lastTouched = ({ git_dir }: Checkout): number =>
   );
 
 /** Whether the worktree's `.git` file, or git's own record of the worktree, no longer says what it said at first. */
-export const isTampered = async (worktree: Worktree): Promise<boolean> => {
+export const isTampered = async (worktree: GitWorktree): Promise<boolean> => {
   const { path, git_dir, common_dir, turn_dir } = worktree;
   const link = join(path, '.git');
   const found = await lstat(link).catch(() => undefined);

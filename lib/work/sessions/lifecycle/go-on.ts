@@ -1,7 +1,7 @@
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { Engine } from '../live/engine.ts';
-import { type ToldCall, toldBy } from '../live/transcript-summary.ts';
+import { type ToldCall, digestOf } from '../live/transcript-summary.ts';
 
 /** Where a session goes on whose block was interrupted: with that block, or with the one after it. */
 export type From = 'again' | 'next';
@@ -32,7 +32,7 @@ const interruptedBlock = async (
 ): Promise<ToldCall | undefined> => {
   const { mode, provider, status } = kept.session;
   if (mode !== 'work' || provider !== 'runbook' || status !== 'paused') return undefined;
-  const last = (await toldBy(engine, kept)).calls.at(-1);
+  const last = (await digestOf(engine, kept)).calls.at(-1);
   return last?.status === 'killed' || last?.status === 'failed' ? last : undefined;
 };
 

@@ -6,7 +6,7 @@ import type { Session, Usage } from '../../../../store/records/session.ts';
 import type { ChangedFile } from '../../../tools/git/read/diff.ts';
 import { type LeftRef, putBackLine } from './left-refs.ts';
 import { questionsPart } from './questions.ts';
-import { isUnfinishedCall, type Told, type ToldCall } from './transcript-summary.ts';
+import { isUnfinishedCall, type SessionDigest, type ToldCall } from './transcript-summary.ts';
 
 export interface Outcome {
   status: 'completed' | 'failed' | 'aborted' | 'paused';
@@ -30,7 +30,7 @@ export interface WorkDone {
   planned: boolean;
   /** Undefined where the plan was not approved: nothing was to be changed. */
   changes: WorktreeChanges | undefined;
-  told: Told;
+  told: SessionDigest;
   usage: Usage | null;
 }
 
@@ -171,7 +171,7 @@ const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): strin
   return ['## Commands run', fenceOff(firstOf(lines, 'commands').join('\n'), 'text')];
 };
 
-const network = ({ reached, refused }: Told['network']): string[] => {
+const network = ({ reached, refused }: SessionDigest['network']): string[] => {
   const lines = [
     ...(reached.length === 0 ? [] : [`Reached: ${goals(reached)}`]),
     ...(refused.length === 0 ? [] : [`refused: ${goals(refused)}`]),

@@ -19,7 +19,7 @@ export interface ToldCall {
 }
 
 /** What a session's events come to. */
-export interface Told {
+export interface SessionDigest {
   /** Since the approval, without one all: each once, in the order in which they began. */
   calls: readonly ToldCall[];
   /** What was reached of the network, and what was refused, each once as `host:port`. */
@@ -53,7 +53,7 @@ interface Reading {
 }
 
 /** Reads the events of a session piece by piece, however many there are. */
-export const toldBy = async (engine: Engine, kept: StoredSession): Promise<Told> => {
+export const digestOf = async (engine: Engine, kept: StoredSession): Promise<SessionDigest> => {
   const reading: Reading = {
     working: false,
     running: false,

@@ -5,7 +5,7 @@ import type { RememberedTurn } from '../rules/rules.ts';
 import { tellAsked } from './agent-requests.ts';
 import type { WithEngine } from './engine.ts';
 import type { ToldQuestions } from './questions.ts';
-import { toldBy } from './transcript-summary.ts';
+import { digestOf } from './transcript-summary.ts';
 
 /**
  * What is known of a turn that ended with its daemon, from what was told while it went on: what it used. Undefined when
@@ -15,7 +15,7 @@ export const untoldTurn = async (
   service: WithEngine & WithStore,
   kept: StoredSession,
 ): Promise<RememberedTurn | undefined> => {
-  const { usage, questions } = await toldBy(service.engine, kept);
+  const { usage, questions } = await digestOf(service.engine, kept);
   await takeBack(service, kept, questions);
   if (usage === undefined) return undefined;
   const { native_session_id, native_cost_usd = 0 } = kept.matter;

@@ -8,7 +8,7 @@ import { decide } from '../guards/decide.ts';
 import type { WithEngine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
-import { toldBy } from '../live/transcript-summary.ts';
+import { digestOf } from '../live/transcript-summary.ts';
 import { completeSession } from '../rules/rules.ts';
 import { runAndUnstage } from './conflict.ts';
 import { endTurn, stopped } from './end.ts';
@@ -57,7 +57,7 @@ const partialWork = async (
   const { files } = await status(git, worktree);
   return {
     files: files.map(({ code, path }) => `${code} ${path}`),
-    done: (await toldBy(engine, kept)).calls
+    done: (await digestOf(engine, kept)).calls
       .filter(({ status }) => status === 'completed' || status === 'skipped')
       .map(({ id }) => id),
   };

@@ -13,7 +13,7 @@ import type { WithGit } from '../../../tools/git/run/git.ts';
 import { imagesIn } from '../../issue-text/images.ts';
 import type { WithEngine } from '../live/engine.ts';
 import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
-import { toldBy } from '../live/transcript-summary.ts';
+import { digestOf } from '../live/transcript-summary.ts';
 import { isRunning, type RememberedTurn, type SessionEnding, usedSoFar } from '../rules/rules.ts';
 
 interface Ended extends Outcome {
@@ -63,7 +63,7 @@ const sumUp = async (
     asked: { title, description, images: imagesOf(store, session.case_id, description) },
     planned: readPlan(store, whereIs(store, kept)) !== undefined,
     changes,
-    told: await toldBy(service.engine, kept),
+    told: await digestOf(service.engine, kept),
     usage: isRunning(session.status) ? usedSoFar(session.usage, turn?.usage) : session.usage,
   });
   return { at, summary: visible(summary), turn };

@@ -22,7 +22,7 @@ import {
   dropSnapshot,
   snapshot,
 } from '../../../../lib/code/snapshots/snapshot.ts';
-import type { Git, Worktree } from '../../../../lib/tools/git/run/git.ts';
+import type { Git, GitWorktree } from '../../../../lib/tools/git/run/git.ts';
 import {
   gitIn,
   known,
@@ -49,7 +49,7 @@ const FILES = {
 
 interface Made {
   git: Git;
-  worktree: Worktree;
+  worktree: GitWorktree;
   operator: (...args: string[]) => string;
   root: string;
 }

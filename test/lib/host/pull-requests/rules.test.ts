@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Review, ReviewThread } from '../../../../lib/codehost/code-host.ts';
+import type { HostReview, ReviewThread } from '../../../../lib/codehost/code-host.ts';
 import { judged, type ReadinessFindings } from '../../../../lib/host/pull-requests/ready-check.ts';
 import { unresolvedOf } from '../../../../lib/host/pull-requests/unresolved.ts';
 
@@ -58,7 +58,7 @@ describe('judged', () => {
   });
 });
 
-const review = (number: number, author: string, state: Review['state']): Review => ({
+const review = (number: number, author: string, state: HostReview['state']): HostReview => ({
   ...{ number, node_id: `R_${number}`, author, state, body: '', url: '', commit: null },
   submitted_at: `2026-01-01T00:00:0${number}Z`,
 });

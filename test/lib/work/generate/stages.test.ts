@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { shellBlocks } from '../../../../lib/agents/runbook/shell-blocks.ts';
 import { definitionOf } from '../../../../lib/work/generate/definition.ts';
 import { hypothesesOf } from '../../../../lib/work/generate/hypotheses.ts';
-import { asTextBlock, oneLine } from '../../../../lib/work/generate/markdown.ts';
+import { asTextBlock, plainLine } from '../../../../lib/work/generate/markdown.ts';
 import { tasksOf } from '../../../../lib/work/generate/tasks.ts';
 import { extractIssue } from '../../../../lib/work/issue-text/extract.ts';
 
@@ -152,8 +152,8 @@ describe('the planning files, by extraction', () => {
 
 describe('words of others on one line', () => {
   it('open no block of code and no comment, and are cut where they are long', () => {
-    assert.equal(oneLine('a\n```sh\nb <!-- c'), "a ''sh b &lt;!-- c");
-    assert.equal(oneLine('x'.repeat(400)).length, 300);
+    assert.equal(plainLine('a\n```sh\nb <!-- c'), "a ''sh b &lt;!-- c");
+    assert.equal(plainLine('x'.repeat(400)).length, 300);
     assert.equal(asTextBlock('a', 'bash'), '```text\na\n```');
     assert.equal(asTextBlock('a', 'ts'), '```ts\na\n```');
     assert.equal(asTextBlock('```', 'sh rm'), '````text\n```\n````');

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { worktreeChanges } from '../../../../../lib/tools/git/read/diff.ts';
-import type { Git, Worktree } from '../../../../../lib/tools/git/run/git.ts';
+import type { Git, GitWorktree } from '../../../../../lib/tools/git/run/git.ts';
 import {
   gitIn,
   known,
@@ -40,14 +40,14 @@ const FILES = {
 const make = async (
   t: TestContext,
   files: Record<string, string | Buffer> = FILES,
-): Promise<{ git: Git; worktree: Worktree; base: string; root: string }> => {
+): Promise<{ git: Git; worktree: GitWorktree; base: string; root: string }> => {
   const made = makeRepository(t, { files });
   const git = testGit(t);
   const worktree = await makeWorktree(t, git, known(made));
   return { git, worktree, base: made.git('rev-parse', 'HEAD').trim(), root: made.root };
 };
 
-const changeAll = ({ path }: Worktree): void => {
+const changeAll = ({ path }: GitWorktree): void => {
   writeFiles(path, {
     'edit.txt': 'one\n2\nthree\nfour\n',
     'image.bin': Buffer.from(BINARY).reverse(),

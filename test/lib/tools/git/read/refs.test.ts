@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { sortOut } from '../../../../../lib/code/snapshots/ref-traces.ts';
 import { keepValues, putRefsBack } from '../../../../../lib/code/snapshots/undo-refs.ts';
 import { changedRefs, listRefs } from '../../../../../lib/tools/git/read/refs.ts';
-import type { Git, RunGit, Worktree } from '../../../../../lib/tools/git/run/git.ts';
+import type { Git, RunGit, GitWorktree } from '../../../../../lib/tools/git/run/git.ts';
 import { known, makeRepository, makeWorktree, testGit } from '../../../../helpers/repository.ts';
 
 const ADDRESS = 'run@dossier.invalid';
@@ -18,7 +18,7 @@ git tag -a -m 'a note' v2; echo x > stashed.txt; git add stashed.txt; git stash 
 
 interface Made {
   git: Git;
-  worktree: Worktree;
+  worktree: GitWorktree;
   root: string;
   operator: (script: string) => string;
   agent: (script: string) => string;
