@@ -72,6 +72,10 @@ export const readSettingsText = (layout: Layout): SettingsText | undefined => {
   return readEntry(layout.settings, { before: undefined, parse })?.value;
 };
 
+/** What workspace.md says, by no schema: what is no setting is told beside what is a wrong one. Writes nothing. */
+export const readSettingsSource = (layout: Layout): FrontMatter | undefined =>
+  readEntry(layout.settings, { before: undefined, parse: parseFrontMatter })?.value;
+
 /** What of workspace.md holds, and what of it waits for the operator. Writes nothing. */
 export const readInForce = (layout: Layout, all = false): Pick<InForce, 'settings' | 'waiting'> =>
   effectiveOf(readSettings(layout)?.value ?? NO_SETTINGS, readBook(layout, all));

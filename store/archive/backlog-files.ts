@@ -120,10 +120,7 @@ const regular = (path: string): Stats => {
   if (stats?.isFile() !== true)
     throw new Problem('not_a_file', 'This is a link or a directory, not a file');
   if (stats.size > MAX_BYTES)
-    throw new Problem(
-      'too_large',
-      `The file has ${stats.size} bytes; a record has at most 1 MB`,
-    );
+    throw new Problem('too_large', `The file has ${stats.size} bytes; a record has at most 1 MB`);
   return stats;
 };
 

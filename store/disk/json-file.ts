@@ -19,8 +19,7 @@ export const readJson = <T>(
   try {
     return check(JSON.parse(bytes.toString('utf8')));
   } catch (error) {
-    const problem =
-      error instanceof Problem ? error : new Problem('not_json', 'It is not JSON');
+    const problem = error instanceof Problem ? error : new Problem('not_json', 'It is not JSON');
     throw unreadable(relative(layout.root, path), problem);
   }
 };

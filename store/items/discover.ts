@@ -4,13 +4,7 @@ import { CASE_FILE, caseFile } from '../layout.ts';
 import { noteNewLink } from '../links/link-index.ts';
 import type { Store } from '../store.ts';
 import { isNewDoubt, isSound } from '../text/entry.ts';
-import {
-  asProblem,
-  fileProblem,
-  fileProblems,
-  notAdopted,
-  Problem,
-} from '../text/problem.ts';
+import { asProblem, fileProblem, fileProblems, notAdopted, Problem } from '../text/problem.ts';
 import { amendRecord, placeIn } from '../text/record-file.ts';
 import type { Item } from './item.ts';
 import { duplicateId, type ItemFiles, type KnownFiles, readItem } from './item-files.ts';

@@ -83,13 +83,9 @@ const hashOf = (path: string, looked: Stats): string => {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { size, ino } = fstatSync(fd);
-    if (ino !== looked.ino)
-      throw new Problem(PROOF_FILE, 'It is another one by now. Look again');
+    if (ino !== looked.ino) throw new Problem(PROOF_FILE, 'It is another one by now. Look again');
     if (size > MAX_MEDIA_BYTES)
-      throw new Problem(
-        PROOF_FILE,
-        `It has ${size} bytes; 25 MB is the most. Make it smaller`,
-      );
+      throw new Problem(PROOF_FILE, `It has ${size} bytes; 25 MB is the most. Make it smaller`);
     const hash = createHash('sha256');
     for (let at = 0, count = -1; count !== 0 && at <= MAX_MEDIA_BYTES; at += count) {
       count = readSync(fd, PIECE, 0, PIECE.length, at);

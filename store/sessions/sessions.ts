@@ -220,8 +220,7 @@ const matterIn = (store: Store, dir: string): SessionMatter | undefined => {
   try {
     return heldMatter(store, dir, check(source.data, source));
   } catch (error) {
-    if (error instanceof Problem)
-      throw unreadable(sessionFile(dir).slice(root.length + 1), error);
+    if (error instanceof Problem) throw unreadable(sessionFile(dir).slice(root.length + 1), error);
     throw error;
   }
 };

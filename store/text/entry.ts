@@ -124,10 +124,7 @@ const readRegular = (path: string, stats: Stats): Buffer => {
 /** Throws the Problem of what stands where a regular file should. Opening a pipe would wait for ever. */
 export const refuseOther = (stats: Stats): void => {
   if (stats.isSymbolicLink())
-    throw new Problem(
-      'symbolic_link',
-      'Symbolic links are not followed. Put the file itself here',
-    );
+    throw new Problem('symbolic_link', 'Symbolic links are not followed. Put the file itself here');
   if (stats.isFile()) return;
   const what = stats.isDirectory() ? 'directory' : 'pipe, socket or device';
   throw new Problem('not_a_file', `There is a ${what} where a file should be. Remove it`);

@@ -32,10 +32,7 @@ export const asProblem = (error: unknown): Problem => {
   if (error instanceof Problem) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM')
-    return new Problem(
-      'no_permission',
-      "The daemon's user may not read this. Give it leave to",
-    );
+    return new Problem('no_permission', "The daemon's user may not read this. Give it leave to");
   return new Problem('unreadable', error instanceof Error ? error.message : String(error));
 };
 
@@ -62,10 +59,7 @@ export interface FileProblem {
   column?: number;
 }
 
-export const fileProblem = (
-  file: string,
-  { code, message, place }: Problem,
-): FileProblem => ({
+export const fileProblem = (file: string, { code, message, place }: Problem): FileProblem => ({
   file,
   code,
   message,

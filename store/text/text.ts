@@ -6,10 +6,7 @@ const MAX_FILE_BYTES = 1_048_576 + 65_536;
 /** The bytes of a record file as text; one that is empty is no record, and often only half saved. */
 export const decodeRecord = (bytes: Uint8Array): string => {
   if (bytes.length > 0) return decodeText(bytes);
-  throw new Problem(
-    'empty_file',
-    'The file is empty. Put its content back, or remove the file',
-  );
+  throw new Problem('empty_file', 'The file is empty. Put its content back, or remove the file');
 };
 
 /** Bytes as text, or the Problem that keeps them from being one: size, NUL, UTF-8, a merge left open. */

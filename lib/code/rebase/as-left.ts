@@ -1,5 +1,5 @@
 import { storeFiles } from '../../tools/git/read/blobs.ts';
-import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import type { WorktreeSnapshot } from '../snapshots/snapshot.ts';
 import type { Unmerged } from './unmerged.ts';
 

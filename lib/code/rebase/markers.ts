@@ -1,6 +1,6 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { blobOf } from '../../tools/git/read/working-files.ts';
-import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { nulls, onDisk } from '../../tools/git/run/index-file.ts';
 import type { Unmerged } from './unmerged.ts';
 

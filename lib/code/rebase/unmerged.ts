@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { blobOf } from '../../tools/git/read/working-files.ts';
-import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { nulls, onDisk, onIndexFile } from '../../tools/git/run/index-file.ts';
 import type { WorktreeSnapshot } from '../snapshots/snapshot.ts';
 

@@ -6,7 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
-import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { nulls, onIndexCopy, type RunOnCopy } from '../../tools/git/run/index-file.ts';
 import { localSettings } from '../../tools/git/run/settings.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';

@@ -3,7 +3,7 @@ import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
 import { GitError, gitProblem } from '../../tools/git/run/error.ts';
-import type { Git, Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { Git, GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 import { type Picture, takePicture } from './picture.ts';
 import {

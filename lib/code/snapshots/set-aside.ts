@@ -1,5 +1,5 @@
 import { status } from '../../tools/git/read/status.ts';
-import type { Git, RunGit, GitWorktree } from '../../tools/git/run/git.ts';
+import type { Git, GitWorktree, RunGit } from '../../tools/git/run/git.ts';
 import { onIndexCopy } from '../../tools/git/run/index-file.ts';
 import { refOwner } from './owner.ts';
 
@@ -75,7 +75,11 @@ const commitTree = (
   return text(run, worktree, ['commit-tree', ...from, '-m', 'dossier: set aside', tree]);
 };
 
-const text = async (run: RunGit, worktree: GitWorktree, args: readonly string[]): Promise<string> => {
+const text = async (
+  run: RunGit,
+  worktree: GitWorktree,
+  args: readonly string[],
+): Promise<string> => {
   const { stdout } = await run(worktree, args, { read: true, env: NAMES });
   return stdout.toString('latin1').trim();
 };

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { PATCH } from '../../tools/git/read/diff.ts';
 import type { FileBefore } from '../../tools/git/read/working-files.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
-import type { Checkout, Git, Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { Checkout, Git, GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { textAsText } from '../../tools/git/run/text-as-text.ts';
 import { type GitFiles, storeGitFiles } from '../../tools/git/write/git-files.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isObject, STASH } from '../../tools/git/read/refs.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
-import type { Checkout, Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { Checkout, GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { readRefLog, writeRefLog } from '../../tools/git/write/ref-log.ts';
 import { refOwner } from './owner.ts';
 import type { OwnChange } from './ref-traces.ts';

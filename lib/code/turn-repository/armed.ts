@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/config-text.ts';
-import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 
 /** By what a git directory can have programs run, as it was. Plain data. */
@@ -42,7 +42,11 @@ interface Suspect {
  * Takes out of a git directory what a turn put there that makes git run a program, or look elsewhere: new hooks, and
  * settings but for those that name no program. True when there was something.
  */
-export const mend = async (git: Runner, worktree: GitWorktree, suspect: Suspect): Promise<boolean> => {
+export const mend = async (
+  git: Runner,
+  worktree: GitWorktree,
+  suspect: Suspect,
+): Promise<boolean> => {
   const { dir, name, before, aside } = suspect;
   const now = armsOf(dir);
   const isPlain = plainText(join(dir, 'config'), MOST_BYTES) !== undefined;

@@ -9,7 +9,7 @@ import {
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import { type ConfigEntry, configText, ownEntries } from '../../tools/git/run/config-text.ts';
-import type { Checkout, Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { Checkout, GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 import { ownIndex } from './index-back.ts';
 import { indexHashOf } from './index-in.ts';

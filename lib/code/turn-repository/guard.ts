@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync, rmdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 import { type Arms, armsOf, mend } from './armed.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { nulls } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import {
   copyIndexTo,
   entryObject,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, type Dirent, lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 

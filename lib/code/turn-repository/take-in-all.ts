@@ -19,7 +19,11 @@ interface AllOver extends Over {
 }
 
 /** All that follows the end of a turn: its branch, what is staged, large files, and the repositories it may have made. */
-export const takeInAll = async (git: Git, worktree: GitWorktree, over: AllOver): Promise<AllTaken> => {
+export const takeInAll = async (
+  git: Git,
+  worktree: GitWorktree,
+  over: AllOver,
+): Promise<AllTaken> => {
   const { guarded: before, room, aside } = over;
   try {
     const set_ids = await setIdsOf(worktree);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isObject } from '../../tools/git/read/refs.ts';
 import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
-import type { Runner, GitWorktree } from '../../tools/git/run/git.ts';
+import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
 import { keepValues } from '../snapshots/undo-refs.ts';
 import { type IndexBack, indexLeft, takeInIndex } from './index-in.ts';

@@ -17,7 +17,10 @@ const STATES: Record<string, HostReview['state']> = {
   PENDING: 'pending',
 };
 
-export const reviews = async (place: RemoteRepositoryAccess, number: number): Promise<HostReview[]> => {
+export const reviews = async (
+  place: RemoteRepositoryAccess,
+  number: number,
+): Promise<HostReview[]> => {
   const { api } = await hostClient(place);
   const route = 'GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews';
   const all = await api.paginate(route, { ...apiPath(place), ...PER_PAGE, pull_number: number });

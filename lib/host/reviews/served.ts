@@ -5,7 +5,7 @@ import type { Review, ReviewMatter } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
 import { readSession } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
-import type { HostReview as HostReview } from '../../codehost/code-host.ts';
+import type { HostReview } from '../../codehost/code-host.ts';
 import { unresolvedOf } from '../pull-requests/unresolved.ts';
 
 /** The reviews of a pull request as they are served, oldest first. */

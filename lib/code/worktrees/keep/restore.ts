@@ -6,7 +6,7 @@ import { inWorktreeTurn, saveWorktree, whatIsAt } from '../../../../store/worktr
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import { commitOf, type Repository } from '../../../tools/git/read/repository.ts';
-import type { Git, WithGit, GitWorktree } from '../../../tools/git/run/git.ts';
+import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { putGitFiles } from '../../../tools/git/write/git-files.ts';
 import { addWorktree, listWorktrees } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';

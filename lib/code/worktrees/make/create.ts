@@ -12,7 +12,7 @@ import {
 import type { WithConfig } from '../../../config.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
 import { defaultBase, headCommit } from '../../../tools/git/read/repository.ts';
-import type { Git, WithGit, GitWorktree } from '../../../tools/git/run/git.ts';
+import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { addWorktree, type NewWorktree } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
 import { repositoryFor } from '../../projects/repository.ts';

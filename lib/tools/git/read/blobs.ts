@@ -1,5 +1,5 @@
 import { lstat, readFile, readlink } from 'node:fs/promises';
-import type { Runner, GitWorktree } from '../run/git.ts';
+import type { GitWorktree, Runner } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 
 export interface StoredFile {

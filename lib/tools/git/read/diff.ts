@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { ServiceError } from '../../../errors.ts';
 import type { Environment } from '../../process/environment.ts';
-import type { Runner, GitWorktree } from '../run/git.ts';
+import type { GitWorktree, Runner } from '../run/git.ts';
 import {
   type IndexListing,
   nulls,

@@ -1,4 +1,4 @@
-import type { Runner, GitWorktree } from '../run/git.ts';
+import type { GitWorktree, Runner } from '../run/git.ts';
 import { nulls } from '../run/index-file.ts';
 
 /** Those of these paths that git ignores; undefined where it cannot say, as of what is in a submodule. */

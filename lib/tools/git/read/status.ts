@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Runner, GitWorktree } from '../run/git.ts';
+import type { GitWorktree, Runner } from '../run/git.ts';
 import { pathText } from '../run/path-text.ts';
 import type { Setting } from '../run/settings.ts';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import type { Checkout, Runner, GitWorktree } from '../run/git.ts';
+import type { Checkout, GitWorktree, Runner } from '../run/git.ts';
 import { pathText } from '../run/path-text.ts';
 import { status } from './status.ts';
 

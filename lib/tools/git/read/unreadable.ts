@@ -1,5 +1,5 @@
 import { chmodSync, lstatSync } from 'node:fs';
-import type { Runner, GitWorktree } from '../run/git.ts';
+import type { GitWorktree, Runner } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';
 

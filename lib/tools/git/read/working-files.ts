@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
-import type { Runner, GitWorktree } from '../run/git.ts';
+import type { GitWorktree, Runner } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-file.ts';
 
 /** A file that differs from what it was before, with what it was then. */

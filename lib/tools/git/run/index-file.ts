@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile, lstat, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Runner, RunOptions, GitWorktree } from './git.ts';
+import type { GitWorktree, Runner, RunOptions } from './git.ts';
 
 /** Runs one command of a worktree on a private copy of its index, taking no lock in the repository. */
 export type RunOnCopy = (args: readonly string[], options?: RunOptions) => Promise<Buffer>;

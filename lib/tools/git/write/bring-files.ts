@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir } from 'node:fs/promises';
-import type { Checkout, Runner, GitWorktree } from '../run/git.ts';
+import type { Checkout, GitWorktree, Runner } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-file.ts';
 
 export interface BroughtFiles {
@@ -66,7 +66,11 @@ interface Found {
   paths: string[];
 }
 
-const findAll = async (git: Runner, from: GitWorktree, globs: readonly string[]): Promise<Found[]> => {
+const findAll = async (
+  git: Runner,
+  from: GitWorktree,
+  globs: readonly string[],
+): Promise<Found[]> => {
   const found = [];
   for (const glob of globs) found.push({ glob, paths: await untracked(git, from, glob) });
   return found.filter(({ paths }) => paths.length > 0);

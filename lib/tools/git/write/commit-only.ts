@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Environment } from '../../process/environment.ts';
 import { headCommit } from '../read/repository.ts';
 import { DAEMON } from '../run/author.ts';
-import type { RunGit, GitWorktree } from '../run/git.ts';
+import type { GitWorktree, RunGit } from '../run/git.ts';
 import { type Changed, hasIdentity } from './commit.ts';
 
 interface OwnCommit {
@@ -164,7 +164,11 @@ interface Change {
   is: string[];
 }
 
-const changesOf = async (run: RunGit, repository: GitWorktree, commit: string): Promise<Change[]> => {
+const changesOf = async (
+  run: RunGit,
+  repository: GitWorktree,
+  commit: string,
+): Promise<Change[]> => {
   const args = ['diff-tree', '--root', '--no-commit-id', '--no-renames', '-r', '-z', commit];
   const fields = textOf(await run(repository, args, { read: true })).split('\0');
   return fields.flatMap((field, at) => {

@@ -4,7 +4,7 @@ import type { Environment } from '../../process/environment.ts';
 import { findRepository } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { DAEMON } from '../run/author.ts';
-import type { GitPlace, RunGit, Runner, GitWorktree } from '../run/git.ts';
+import type { GitPlace, GitWorktree, RunGit, Runner } from '../run/git.ts';
 
 /** Whether git has been told who commits: it would guess, or refuse, otherwise. */
 export const hasIdentity = async (git: Runner, place: GitPlace): Promise<boolean> => {

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storeFiles } from '../read/blobs.ts';
 import { blobOf } from '../read/working-files.ts';
-import type { Runner, GitWorktree } from '../run/git.ts';
+import type { GitWorktree, Runner } from '../run/git.ts';
 
 /** The small files of a worktree that git keeps beside HEAD and the index, by name, as objects. */
 export type GitFiles = Record<string, string>;

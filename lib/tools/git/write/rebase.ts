@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { killRun, processesOf } from '../../process/process-tree.ts';
 import { RUN_VARIABLE } from '../../process/processes.ts';
 import { headCommit } from '../read/repository.ts';
-import type { Git, Runner, GitWorktree } from '../run/git.ts';
+import type { Git, GitWorktree, Runner } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 import { committer } from './commit.ts';
 

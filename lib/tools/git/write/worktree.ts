@@ -6,7 +6,7 @@ import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
 import { status } from '../read/status.ts';
 import { isRefusal } from '../run/error.ts';
-import type { Checkout, Git, RunGit, Runner, GitWorktree } from '../run/git.ts';
+import type { Checkout, Git, GitWorktree, RunGit, Runner } from '../run/git.ts';
 
 export interface NewWorktree {
   repository: Checkout;

@@ -1,7 +1,7 @@
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { Engine } from '../live/engine.ts';
-import { type ToldCall, digestOf } from '../live/transcript-summary.ts';
+import { digestOf, type ToldCall } from '../live/transcript-summary.ts';
 
 /** Where a session goes on whose block was interrupted: with that block, or with the one after it. */
 export type From = 'again' | 'next';

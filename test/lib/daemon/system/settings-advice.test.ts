@@ -33,6 +33,16 @@ const toldBy = async (t: TestContext, given: Given) => {
 };
 
 describe('settings that can be read and are not what was meant', () => {
+  it('are told beside settings that are wrong', async (t) => {
+    const told = await toldBy(t, {
+      settings: 'max_session: 2\nnetwork: { alow: [x] }\nmax_sessions: many',
+    });
+    const said = told.problems.map(({ code, message }) => `${code} ${message}`).join('\n');
+    assert.match(said, /unknown_setting max_session is no setting.* Did you mean max_sessions\?/);
+    assert.match(said, /unknown_setting network\.alow is no setting.* Did you mean allow\?/);
+    assert.match(said, /not_a_record .*max_sessions: must be a whole number/);
+  });
+
   for (const [settings, at, code, message] of [
     [
       'max_session: 2',
