@@ -33,11 +33,11 @@ export const MODULES = ['daemon-lock.js', 'layout.js'].map(
 );
 const SCRIPT = `
 import { once } from 'node:events';
-const [{ lockWorkspace, PACE }, { layoutOf }] = await Promise.all(${JSON.stringify(MODULES)}.map((url) => import(url)));
+const [{ lockWorkspace, LOCK_PACE }, { layoutOf }] = await Promise.all(${JSON.stringify(MODULES)}.map((url) => import(url)));
 process.stdout.write('ready\\n');
 await once(process.stdin, 'data');
 const ignore = () => undefined;
-const pace = { ...PACE, ...JSON.parse(process.argv[2]) };
+const pace = { ...LOCK_PACE, ...JSON.parse(process.argv[2]) };
 const said = await lockWorkspace(layoutOf(process.argv[1]), { lost: ignore, regained: ignore }, pace).then(
   () => 'won',
   (error) => error.name + ': ' + error.message,

@@ -120,7 +120,7 @@ describe('sweep', { skip }, () => {
   it('never kills its own process', async (t) => {
     const marker = randomUUID();
     const module = new URL('../../../../lib/tools/process/process-tree.js', import.meta.url);
-    const script = `const { sweep } = await import('${module}'); console.log(await sweep('${marker}'))`;
+    const script = `const { killRun } = await import('${module}'); console.log(await killRun('${marker}'))`;
     const [killed] = await startMarked(
       t,
       `exec ${process.execPath} --input-type=module -e "${script}"`,

@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { sortOut } from '../../../../../lib/code/snapshots/ref-traces.ts';
 import { keepValues, putRefsBack } from '../../../../../lib/code/snapshots/undo-refs.ts';
 import { changedRefs, listRefs } from '../../../../../lib/tools/git/read/refs.ts';
-import type { Git, RunGit, GitWorktree } from '../../../../../lib/tools/git/run/git.ts';
+import type { Git, GitWorktree, RunGit } from '../../../../../lib/tools/git/run/git.ts';
 import { known, makeRepository, makeWorktree, testGit } from '../../../../helpers/repository.ts';
 
 const ADDRESS = 'run@dossier.invalid';
