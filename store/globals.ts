@@ -9,7 +9,7 @@ import { Settings } from './records/settings.ts';
 import { isNewDoubt, isSound, type ReadEntry, readEntry } from './text/entry.ts';
 import { type FrontMatter, parseFrontMatter } from './text/front-matter.ts';
 import { checkerOf } from './text/parse.ts';
-import { type FileProblem, fileProblem, notAdopted } from './text/problem.ts';
+import { type FileProblem, fileProblem, notAdopted, Problem } from './text/problem.ts';
 import { amendRecord } from './text/record-file.ts';
 import { type Book, createBook, noteVerdicts, readBook, refreshBook } from './trust/book.ts';
 import { effectiveOf, type WaitingPart } from './trust/effective.ts';
@@ -63,18 +63,26 @@ export interface SettingsText {
   source: FrontMatter;
 }
 
-/** workspace.md taken apart; undefined when there is none, or it cannot be read. Writes nothing. */
+/**
+ * workspace.md taken apart; undefined when there is none, or it has no front matter. Where a setting is wrong it says
+ * none: what is no setting is told beside that. Writes nothing.
+ */
 export const readSettingsText = (layout: Layout): SettingsText | undefined => {
   const parse = (text: string): SettingsText => {
     const source = parseFrontMatter(text);
-    return { settings: check(source.data, source), source };
+    return { settings: fitting(source), source };
   };
   return readEntry(layout.settings, { before: undefined, parse })?.value;
 };
 
-/** What workspace.md says, by no schema: what is no setting is told beside what is a wrong one. Writes nothing. */
-export const readSettingsSource = (layout: Layout): FrontMatter | undefined =>
-  readEntry(layout.settings, { before: undefined, parse: parseFrontMatter })?.value;
+const fitting = (source: FrontMatter): Settings => {
+  try {
+    return check(source.data, source);
+  } catch (error) {
+    if (error instanceof Problem) return NO_SETTINGS;
+    throw error;
+  }
+};
 
 /** What of workspace.md holds, and what of it waits for the operator. Writes nothing. */
 export const readInForce = (layout: Layout, all = false): Pick<InForce, 'settings' | 'waiting'> =>

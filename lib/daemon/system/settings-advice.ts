@@ -3,12 +3,7 @@ import { isAtOrBelow } from '../../../base/at-or-below.ts';
 import { realPlace } from '../../../base/path-contains.ts';
 import { isDirectoryItself } from '../../../store/disk/plain-path.ts';
 import { findGitDir, type GitDir } from '../../../store/git/git-dir.ts';
-import {
-  readInForce,
-  readSettingsSource,
-  readSettingsText,
-  type SettingsText,
-} from '../../../store/globals.ts';
+import { readInForce, readSettingsText, type SettingsText } from '../../../store/globals.ts';
 import type { Layout } from '../../../store/layout.ts';
 import { Settings } from '../../../store/records/settings.ts';
 import { meantBy, unknownKeys } from '../../../store/settings-keys.ts';
@@ -31,11 +26,9 @@ interface Advised {
  * projects that are not there, and a workspace that git of a project would commit. Writes nothing.
  */
 export const adviseOn = async (advised: Advised): Promise<FileProblem[]> => {
-  const source = readSettingsSource(advised.layout);
   const text = readSettingsText(advised.layout);
   const problems = [
-    ...(source === undefined ? [] : unknownKeys(source, Settings)),
-    ...(text === undefined ? [] : ofProvider(text)),
+    ...(text === undefined ? [] : [...unknownKeys(text.source, Settings), ...ofProvider(text)]),
     ...ofProjects(advised.layout, text),
     ...(await ofPlaces(advised)),
   ];
