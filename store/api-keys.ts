@@ -3,12 +3,12 @@ import { lockOn } from '../base/locks.ts';
 import { sha256 } from '../base/sha256.ts';
 import { makeDirectories } from './disk/directories.ts';
 import { createFile, removeFile, replaceFile } from './disk/durable.ts';
-import { listDirectory } from './disk/folder.ts';
-import { checkedBy, readJson } from './disk/json-file.ts';
 import { StoreError } from './errors.ts';
 import type { Layout } from './layout.ts';
 import { ApiKey } from './records/api-key.ts';
 import { readyToWrite, type Store } from './store.ts';
+import { listDirectory } from './text/folder.ts';
+import { checkedBy, readJson } from './text/json-file.ts';
 import { Problem } from './text/problem.ts';
 import { readRegularFile } from './text/record-file.ts';
 

@@ -2,10 +2,10 @@ import { closeSync, fdatasync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sha256 } from '../base/sha256.ts';
-import { listDirectory } from './disk/folder.ts';
 import { addLines, openLines } from './disk/lines.ts';
 import type { Layout } from './layout.ts';
 import { readyToWrite, type Store } from './store.ts';
+import { listDirectory } from './text/folder.ts';
 import { readRegularFile } from './text/record-file.ts';
 
 /** A delivery of the code host's, by what tells it from others. */

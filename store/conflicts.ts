@@ -1,12 +1,12 @@
-import { recordNames } from './disk/folder.ts';
+import { inSlices } from '../base/slices.ts';
 import { changingItem } from './items/changing.ts';
 import type { Item } from './items/item.ts';
 import { type Kept, recordKind } from './items/record-kind.ts';
 import { conflictsDir } from './layout.ts';
 import { timedName } from './names.ts';
 import { ConflictMatter } from './records/conflict.ts';
-import { inSlices } from './slices.ts';
 import type { Store } from './store.ts';
+import { recordNames } from './text/folder.ts';
 import { logLine, withLogLine } from './text/log-lines.ts';
 import { renderFrontMatter } from './text/splice.ts';
 

@@ -3,11 +3,11 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../base/sha256.ts';
 import { syncDirectory, writeSynced } from './disk/durable.ts';
-import { listDirectory } from './disk/folder.ts';
 import { statsAt } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
 import type { MadeOnce } from './new-id.ts';
 import { readyToWrite, type Store } from './store.ts';
+import { listDirectory } from './text/folder.ts';
 import { readRegularFile } from './text/record-file.ts';
 
 /** What was answered to a call, as it is sent again. */

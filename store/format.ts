@@ -1,8 +1,8 @@
 import { createFile } from './disk/durable.ts';
-import { listDirectory } from './disk/folder.ts';
 import type { Layout } from './layout.ts';
 import { FORMAT } from './records/settings.ts';
 import { readEntry } from './text/entry.ts';
+import { listDirectory } from './text/folder.ts';
 import { parseFrontMatter, splitFrontMatter } from './text/front-matter.ts';
 import { Problem } from './text/problem.ts';
 import { editRecord } from './text/record-file.ts';

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFile } from './disk/durable.ts';
-import { listDirectory } from './disk/folder.ts';
 import type { Layout } from './layout.ts';
+import { listDirectory } from './text/folder.ts';
 
 /** The run markers of the language servers that were started and have not been seen to end. */
 export const serverMarkers = ({ languageServers }: Layout): string[] =>

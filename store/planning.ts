@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { approvedOf, holdApproved } from './gate/planning-gate.ts';
 import { assertOwn, changingItem } from './items/changing.ts';
 import type { Item } from './items/item.ts';
 import { recordKind } from './items/record-kind.ts';
@@ -8,6 +7,7 @@ import { PLANNING_FILES, type PlanningFile, PlanningMatter } from './records/pla
 import { announce, type Store } from './store.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { editText, readText, type TextFile } from './text/text-file.ts';
+import { approvedOf, holdApproved } from './waiting/planning-gate.ts';
 
 const plannings = recordKind({ schema: PlanningMatter, path: planningFile, parts: () => ({}) });
 

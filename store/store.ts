@@ -1,19 +1,19 @@
 import { apart, type Turns } from '../base/turns.ts';
 import type { DeliveryArrivals } from './arrivals.ts';
+import type { SessionFiles } from './beside/session-files.ts';
 import { remakeDirectories } from './disk/directories.ts';
 import { StoreError } from './errors.ts';
 import type { FileGate } from './gate/gate.ts';
-import type { Globals } from './globals.ts';
 import type { Item } from './items/item.ts';
 import type { ItemFiles } from './items/item-files.ts';
 import type { Items } from './items/items.ts';
-import type { Problems } from './items/problems.ts';
 import type { Journal, ToldState } from './journal/journal.ts';
 import type { Layout } from './layout.ts';
 import type { LinkIndex } from './links/link-index.ts';
 import type { PullIndex } from './pulls/pull-index.ts';
 import { keepMachine } from './sessions/machine.ts';
-import type { SessionFiles } from './sessions/session-files.ts';
+import type { Globals } from './settings/globals.ts';
+import type { Problems } from './text/problems.ts';
 import type { MatterChanges } from './text/splice.ts';
 import type { PlaceKind } from './watch/watch.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFile, syncDirectory } from './disk/durable.ts';
-import { listDirectory } from './disk/folder.ts';
-import { checkedBy, readJson } from './disk/json-file.ts';
 import type { Layout } from './layout.ts';
 import { TurnRecord } from './records/turn.ts';
+import { listDirectory } from './text/folder.ts';
+import { checkedBy, readJson } from './text/json-file.ts';
 import { readRegularFile } from './text/record-file.ts';
 
 /** Where the repository of a Work item's turn is, with what belongs to it. */

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { beside, createFile, hasCode } from './disk/durable.ts';
 import { isDirectoryItself } from './disk/plain-path.ts';
 import type { Layout } from './layout.ts';
-import { SETTINGS_TEXT } from './settings-text.ts';
+import { SETTINGS_TEXT } from './settings/settings-text.ts';
 
 export const GITIGNORE = `# Of this machine only: secrets, deliveries, worktrees, temporary files
 .dossier/

@@ -2,11 +2,11 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { lockOn } from '../base/locks.ts';
 import { createFile, hasCode, removeFile, replaceFile } from './disk/durable.ts';
-import { listDirectory } from './disk/folder.ts';
-import { checkedBy, readJson } from './disk/json-file.ts';
 import type { Layout } from './layout.ts';
 import { WorktreeRecord } from './records/worktree.ts';
 import { readyToWrite, type Store } from './store.ts';
+import { listDirectory } from './text/folder.ts';
+import { checkedBy, readJson } from './text/json-file.ts';
 import { Problem } from './text/problem.ts';
 import { readRegularFile } from './text/record-file.ts';
 

@@ -1,7 +1,7 @@
 import { visible } from '../../base/visible.ts';
-import { readInForce, readSettings } from '../../store/globals.ts';
 import { type Layout, layoutOf } from '../../store/layout.ts';
 import type { Settings } from '../../store/records/settings.ts';
+import { readInForce, readSettings } from '../../store/settings/globals.ts';
 import type { ReadEntry } from '../../store/text/entry.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';

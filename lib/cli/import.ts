@@ -10,7 +10,7 @@ import { StoreError } from '../../store/errors.ts';
 import { isThere } from '../../store/inspect.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { Problem } from '../../store/text/problem.ts';
-import { lookForWaiting } from '../../store/trust/look.ts';
+import { lookForWaiting } from '../../store/waiting/look.ts';
 import { whyNoWorkspace } from '../../store/workspace-files.ts';
 import type { Config } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';

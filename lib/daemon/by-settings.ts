@@ -1,5 +1,5 @@
 import { pathContains } from '../../base/path-contains.ts';
-import type { settingsOf } from '../../store/globals.ts';
+import type { settingsOf } from '../../store/settings/globals.ts';
 import { createProviders, type Providers } from '../agents/providers.ts';
 import type { CodeHost } from '../codehost/code-host.ts';
 import { createGitHub } from '../codehost/github/github.ts';

@@ -1,7 +1,7 @@
 import { followLocks } from '../../base/turns.ts';
 import { createFirstAnswers } from '../../store/first-answers.ts';
-import { settingsOf } from '../../store/globals.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
+import { settingsOf } from '../../store/settings/globals.ts';
 import {
   closeLanguageServers,
   createLanguageServers,

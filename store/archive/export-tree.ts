@@ -2,12 +2,12 @@ import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../disk/durable.ts';
 import { isPlainDirectory, statsAt } from '../disk/plain-path.ts';
-import { IS_LINK, NO_PERMISSION, readSteady, type SteadyFile } from '../disk/steady-read.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { SkippedFile } from '../records/manifest.ts';
 import { markOf } from '../watch/surroundings.ts';
 import { isLeftOut, whyUnfit } from './archive-files.ts';
 import type { Shelf } from './export-shelf.ts';
+import { IS_LINK, NO_PERMISSION, readSteady, type SteadyFile } from './steady-read.ts';
 
 export interface ReadFile extends SteadyFile {
   /** Relative to the workspace. */

@@ -5,7 +5,7 @@ import { sha256 } from '../../base/sha256.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { walk } from '../items/walk.ts';
 import { caseFile, type Layout } from '../layout.ts';
-import { SETTINGS_TEXT } from '../settings-text.ts';
+import { SETTINGS_TEXT } from '../settings/settings-text.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { Problem } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';

@@ -1,9 +1,9 @@
 import { holderOf } from '../daemon-lock.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import type { WebhookFile } from '../items/read-webhooks.ts';
 import { seenIn } from '../journal/journal.ts';
 import { lookAtJournal } from '../journal/journal-file.ts';
 import type { Layout } from '../layout.ts';
+import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { ReadEntry } from '../text/entry.ts';
 import { type FileProblem, fileProblem, LINKED_FOLDER, NO_FOLDER } from '../text/problem.ts';
 import { error, type Finding, warning } from './finding.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createFile, replaceFile } from '../disk/durable.ts';
+import { findGitDir } from '../disk/git-dir.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { findGitDir } from '../git/git-dir.ts';
 import type { Layout } from '../layout.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { type Finding, type Mend, warning } from './finding.ts';

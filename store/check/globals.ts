@@ -1,14 +1,14 @@
 import type { Pair, Scalar } from 'yaml';
 import { isMap, isScalar } from 'yaml';
-import { readFolder } from '../disk/folder.ts';
-import { readSettings } from '../globals.ts';
 import { entryProblem, problemsOfFolder } from '../items/item-files.ts';
-import { parseWebhook, type WebhookFile } from '../items/read-webhooks.ts';
 import type { Layout } from '../layout.ts';
 import { importProblems } from '../links/imports.ts';
+import { readSettings } from '../settings/globals.ts';
+import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import { readSnapshots } from '../snapshots.ts';
 import { placeAt } from '../text/complaints.ts';
 import type { ReadEntry } from '../text/entry.ts';
+import { readFolder } from '../text/folder.ts';
 import { fileProblem, Problem } from '../text/problem.ts';
 import { readable, readRegularFile } from '../text/record-file.ts';
 import { lackingIn } from './adopt.ts';

@@ -2,14 +2,14 @@ import { chmodSync, rmSync } from 'node:fs';
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { checkKeyFile, keyFiles } from '../api-keys.ts';
-import { listDirectory } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
-import type { WebhookFile } from '../items/read-webhooks.ts';
 import type { JournalLook } from '../journal/journal-file.ts';
 import type { Layout } from '../layout.ts';
 import { INCOMING } from '../secrets.ts';
+import type { WebhookFile } from '../settings/read-webhooks.ts';
 import type { ReadEntry } from '../text/entry.ts';
+import { listDirectory } from '../text/folder.ts';
 import {
   asProblem,
   type FileProblem,

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
 import { createFile, replaceFile } from '../disk/durable.ts';
-import { listDirectory } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
+import { listDirectory } from '../text/folder.ts';
 import { isAllNul } from '../text/text.ts';
 import type { Mend } from './finding.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { isMarkdownName } from '../names.ts';
 import { refuseOther } from '../text/entry.ts';
+import { listFolder } from '../text/folder.ts';
 import { asProblem, Problem } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';
 import { errorAt, type Finding } from './finding.ts';

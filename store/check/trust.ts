@@ -1,7 +1,7 @@
 import type { Layout } from '../layout.ts';
 import { fileProblem } from '../text/problem.ts';
-import { lookForWaiting } from '../trust/look.ts';
 import { waitsForTrust } from '../trust/told.ts';
+import { lookForWaiting } from '../waiting/look.ts';
 import { type Finding, warning } from './finding.ts';
 
 /** What stands in files and does not hold on this machine until the operator says so: a line for each file. */

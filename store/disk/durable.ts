@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, renameSync, rmSync, type Stats } from 'node:fs
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { StoreError } from '../errors.ts';
-import { gitIsDone } from '../git/git-work.ts';
 import type { Layout } from '../layout.ts';
+import { gitIsDone } from './git-work.ts';
 import { keepForUndo, keepOwner, moveToUndo, putNew } from './placing.ts';
 import { assertNoLinks, isDirectoryItself, statsAt } from './plain-path.ts';
 

@@ -1,10 +1,11 @@
 import { basename, join } from 'node:path';
 import { visible, warningsIn } from '../../base/visible.ts';
-import { readFolder } from '../disk/folder.ts';
 import type { ToldState } from '../journal/journal.ts';
 import { caseFile, checklistFile, proofDir, webhooksDir } from '../layout.ts';
 import type { ChecklistEntry } from '../records/proof.ts';
+import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import { isNewDoubt, type ParseText, type ReadEntry, readEntry } from '../text/entry.ts';
+import { readFolder } from '../text/folder.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { positionOf } from '../text/parse.ts';
 import {
@@ -18,7 +19,6 @@ import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-fil
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
 import { parseChecklist } from './read-checklist.ts';
 import { mediasOf, type ProofFile, parseProof, withMedias } from './read-proofs.ts';
-import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 
 /** The files of a Work item that events and rules look at, as last read. */
 export interface ItemFiles {

@@ -1,7 +1,7 @@
 import type { State } from '../records/case.ts';
 import type { FileProblem } from '../text/problem.ts';
+import type { Problems } from '../text/problems.ts';
 import { caseOf, caseStateOf, type Item, problemsOf } from './item.ts';
-import type { Problems } from './problems.ts';
 
 /**
  * The Work items in memory: what a list or a look-up needs without touching the disk. It holds nothing that the

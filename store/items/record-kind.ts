@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path';
 import type { Static, TSchema } from 'typebox';
-import { recordNames } from '../disk/folder.ts';
 import { untilDone } from '../disk/until-done.ts';
 import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
+import { recordNames } from '../text/folder.ts';
 import type { FrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import { editRecord, explained, type RecordEdit, readRecord } from '../text/record-file.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { refreshGlobals } from '../globals.ts';
+import { refreshGlobals } from '../settings/globals.ts';
 import type { Store } from '../store.ts';
 import { isPatient, meet, meetClosed } from './discover.ts';
 import { readItem, sameFiles } from './item-files.ts';

@@ -2,7 +2,7 @@ import { constants, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { syncDirectory } from '../disk/durable.ts';
-import { listDirectory } from '../disk/folder.ts';
+import { listDirectory } from '../text/folder.ts';
 import { type Damage, encode, readJournalLines, type TellLine } from './journal-lines.ts';
 import {
   isInPlace,

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
-import { listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { changingItem, createOwn } from '../items/changing.ts';
 import { imagesDir } from '../layout.ts';
 import { announce, type Store } from '../store.ts';
+import { listFolder } from '../text/folder.ts';
 import { readRegularFile } from '../text/record-file.ts';
 
 /** Bytes. */

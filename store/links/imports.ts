@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { createFile } from '../disk/durable.ts';
-import { listFolder, recordNames } from '../disk/folder.ts';
 import { changedSince, StoreError } from '../errors.ts';
 import { entryProblem } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
@@ -9,6 +8,7 @@ import { etagOf, isRecordName } from '../names.ts';
 import { ImportJobMatter, type ImportResult } from '../records/import-job.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { readEntry } from '../text/entry.ts';
+import { listFolder, recordNames } from '../text/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
 import { withLogLine } from '../text/log-lines.ts';
 import { checkerOf, positionOf } from '../text/parse.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { inSlices } from '../../base/slices.ts';
 import type { Item } from '../items/item.ts';
 import { entryProblem } from '../items/item-files.ts';
 import { linkFile } from '../layout.ts';
 import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';
-import { inSlices } from '../slices.ts';
 import type { Store } from '../store.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { recordNames } from '../disk/folder.ts';
 import type { Item } from '../items/item.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
 import { syncsDir } from '../layout.ts';
 import { timedName, timeName } from '../names.ts';
 import { type FieldSync, type Sync, SyncMatter } from '../records/sync.ts';
 import type { Store } from '../store.ts';
+import { recordNames } from '../text/folder.ts';
 import { renderFrontMatter } from '../text/splice.ts';
 import { parseTexts, renderTexts, SIDES, type SyncTexts } from './sync-texts.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { inSlices } from '../../base/slices.ts';
 import type { Item } from '../items/item.ts';
 import { pullFile } from '../layout.ts';
 import { PullMatter } from '../records/pull-request.ts';
-import { inSlices } from '../slices.ts';
 import type { Store } from '../store.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';

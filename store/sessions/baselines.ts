@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFile, replaceFile, syncDirectory } from '../disk/durable.ts';
-import { listDirectory } from '../disk/folder.ts';
-import { checkedBy, readJson } from '../disk/json-file.ts';
 import type { Layout } from '../layout.ts';
 import { Baseline } from '../records/baseline.ts';
+import { listDirectory } from '../text/folder.ts';
+import { checkedBy, readJson } from '../text/json-file.ts';
 import { readRegularFile } from '../text/record-file.ts';
 
 /**

@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sha256 } from '../../base/sha256.ts';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
-import { heldPlan, intendPlan, notePlan } from '../gate/session-gate.ts';
 import { diffFile } from '../layout.ts';
 import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { readText, type TextFile, writeText } from '../text/text-file.ts';
+import { heldPlan, intendPlan, notePlan } from '../waiting/session-gate.ts';
 
 const PLAN = 'plan.md';
 

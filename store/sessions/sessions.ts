@@ -1,21 +1,21 @@
 import { basename, join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { createDirectory, removeDirectory } from '../disk/durable.ts';
-import { listDirectory } from '../disk/folder.ts';
 import { StoreError } from '../errors.ts';
 import { isGateShut } from '../gate/gate.ts';
-import { sessionKey } from '../gate/kept.ts';
-import { heldMatter, intendMatter, noteMatter } from '../gate/session-gate.ts';
 import { milestoneEvents, runStateOf } from '../journal/milestones.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { sessionDirName, shortId } from '../names.ts';
 import { byAge, isEnded, type Session, SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
+import { listDirectory } from '../text/folder.ts';
 import { textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import { Problem } from '../text/problem.ts';
 import { editRecord, readable, readRegularFile, unreadable } from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
+import { sessionKey } from '../waiting/kept.ts';
+import { heldMatter, intendMatter, noteMatter } from '../waiting/session-gate.ts';
 import { planSeen } from './approved.ts';
 
 /** A session with what only the daemon needs, and its directory. */

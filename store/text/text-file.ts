@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
 import { createFile, replaceFile } from '../disk/durable.ts';
-import { listDirectory } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { untilDone } from '../disk/until-done.ts';
 import { changedSince } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { etagOf, isMarkdownName } from '../names.ts';
+import { listDirectory } from './folder.ts';
 import { readRegularFile } from './record-file.ts';
 
 /** A Markdown text that is not a record: a memory file, a plan. */

@@ -1,15 +1,15 @@
 import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { lookCloserAt } from '../beside/look-closer.ts';
+import { gitMark, isGitBusy } from '../disk/git-work.ts';
 import { isDirectoryItself } from '../disk/plain-path.ts';
-import { gitMark, isGitBusy } from '../git/git-work.ts';
-import { refreshGlobals } from '../globals.ts';
 import { discover, meet } from '../items/discover.ts';
 import { unstrange } from '../items/items.ts';
-import { lookCloserAt } from '../items/look-closer.ts';
 import { decideMissing } from '../items/missing.ts';
 import { isAway, reconcile } from '../items/reconcile.ts';
 import { sweepWorkspace } from '../items/sweep.ts';
 import { CASE_FILE } from '../layout.ts';
+import { refreshGlobals } from '../settings/globals.ts';
 import type { Store } from '../store.ts';
 import { GRACE_MS } from '../text/entry.ts';
 import { collectHints, type HintPace } from './hints.ts';

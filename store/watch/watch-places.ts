@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, posix, relative, sep } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
+import { headDirOf } from '../disk/git-work.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { headDirOf } from '../git/git-work.ts';
 import { type Ears, plainWatches } from './plain-watches.ts';
 import { markOf } from './surroundings.ts';
 import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';

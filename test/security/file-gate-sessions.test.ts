@@ -4,12 +4,12 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isGateShut } from '../../store/gate/gate.ts';
-import { intendMatter, intendPlan } from '../../store/gate/session-gate.ts';
-import { unsandboxedStarts } from '../../store/gate/unsandboxed.ts';
-import { acceptWaiting, waitingChanges } from '../../store/gate/waiting.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
 import { readSession } from '../../store/sessions/sessions.ts';
+import { intendMatter, intendPlan } from '../../store/waiting/session-gate.ts';
+import { unsandboxedStarts } from '../../store/waiting/unsandboxed.ts';
+import { acceptWaiting, waitingChanges } from '../../store/waiting/waiting.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { newestSession } from '../helpers/service.ts';
 import { type SessionTest, withCase, withScript } from '../helpers/sessions.ts';

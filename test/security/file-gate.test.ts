@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { isGateShut } from '../../store/gate/gate.ts';
-import { acceptWaiting, waitingChanges } from '../../store/gate/waiting.ts';
-import { settingsOf } from '../../store/globals.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Gate, Proof } from '../../store/records/proof.ts';
+import { settingsOf } from '../../store/settings/globals.ts';
+import { acceptWaiting, waitingChanges } from '../../store/waiting/waiting.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { told, type WithCase, withCase } from '../helpers/work-item.ts';
 

@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { refreshGlobals } from '../../store/globals.ts';
 import { reconcile } from '../../store/items/reconcile.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
 import type { Proof } from '../../store/records/proof.ts';
+import { refreshGlobals } from '../../store/settings/globals.ts';
 import { temporaryDirectory } from '../helpers/repository.ts';
 import type { Answered } from '../helpers/service.ts';
 import { assertProblem, type WithCase, withCase } from '../helpers/work-item.ts';

@@ -10,7 +10,7 @@ import { openStore } from '../../store/open.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Session } from '../../store/records/session.ts';
 import { FORMAT } from '../../store/records/settings.ts';
-import { SETTINGS_TEXT } from '../../store/settings-text.ts';
+import { SETTINGS_TEXT } from '../../store/settings/settings-text.ts';
 import type { FileProblem } from '../../store/text/problem.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { assertSentence, dossier } from '../helpers/command.ts';

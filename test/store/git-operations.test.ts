@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { headDirOf } from '../../store/git/git-work.ts';
+import { headDirOf } from '../../store/disk/git-work.ts';
 import { openStore } from '../../store/open.ts';
 import type { EventBody } from '../../store/records/event.ts';
 import type { FileProblem } from '../../store/text/problem.ts';

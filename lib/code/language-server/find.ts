@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { pathContains } from '../../../base/path-contains.ts';
-import { settingsOf } from '../../../store/globals.ts';
 import type { Language } from '../../../store/records/settings.ts';
+import { settingsOf } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import type { Config, WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';

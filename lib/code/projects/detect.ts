@@ -1,6 +1,6 @@
-import { settingsOf } from '../../../store/globals.ts';
 import type { Detection } from '../../../store/records/code-host.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
+import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { addressIn, type RemoteUrl } from '../../codehost/remote-url.ts';
 import type { Config, WithConfig } from '../../config.ts';

@@ -1,5 +1,5 @@
-import { settingsOf } from '../../../store/globals.ts';
 import type { Detection } from '../../../store/records/code-host.ts';
+import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type {
   CodeHost,

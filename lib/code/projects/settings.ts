@@ -7,7 +7,11 @@ import type {
 } from '../../../store/records/codehost-settings.ts';
 import type { Settings } from '../../../store/records/settings.ts';
 import { incomingSecrets, setIncomingSecret } from '../../../store/secrets.ts';
-import { changeSettings, currentSettings, settingsChanged } from '../../../store/settings.ts';
+import {
+  changeSettings,
+  currentSettings,
+  settingsChanged,
+} from '../../../store/settings/settings.ts';
 import type { Store } from '../../../store/store.ts';
 import { GITHUB, wrongApi } from '../../codehost/github/address.ts';
 import { TIMEOUT_S } from '../../codehost/github/client.ts';

@@ -1,12 +1,16 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathContains } from '../../../base/path-contains.ts';
-import { settingsOf } from '../../../store/globals.ts';
 import type { Settings } from '../../../store/records/settings.ts';
 import type {
   WorktreeConfig,
   WorktreeConfigChange,
 } from '../../../store/records/worktree-config.ts';
-import { changeSettings, currentSettings, type StoredSettings } from '../../../store/settings.ts';
+import { settingsOf } from '../../../store/settings/globals.ts';
+import {
+  changeSettings,
+  currentSettings,
+  type StoredSettings,
+} from '../../../store/settings/settings.ts';
 import type { Store } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
 import { wrongTemplate } from './make/branch-template.ts';

@@ -1,4 +1,4 @@
-import { lookCloser } from '../../../store/items/look-closer.ts';
+import { lookCloser } from '../../../store/beside/look-closer.ts';
 import { importProblems } from '../../../store/links/imports.ts';
 import { readSnapshots } from '../../../store/snapshots.ts';
 import type { FileProblem } from '../../../store/text/problem.ts';

@@ -1,12 +1,16 @@
 import { join, relative, resolve } from 'node:path';
 import { isAtOrBelow } from '../../../base/at-or-below.ts';
 import { realPlace } from '../../../base/path-contains.ts';
+import { findGitDir, type GitDir } from '../../../store/disk/git-dir.ts';
 import { isDirectoryItself } from '../../../store/disk/plain-path.ts';
-import { findGitDir, type GitDir } from '../../../store/git/git-dir.ts';
-import { readInForce, readSettingsText, type SettingsText } from '../../../store/globals.ts';
 import type { Layout } from '../../../store/layout.ts';
 import { Settings } from '../../../store/records/settings.ts';
-import { meantBy, unknownKeys } from '../../../store/settings-keys.ts';
+import {
+  readInForce,
+  readSettingsText,
+  type SettingsText,
+} from '../../../store/settings/globals.ts';
+import { meantBy, unknownKeys } from '../../../store/settings/settings-keys.ts';
 import { placeOfPath } from '../../../store/text/complaints.ts';
 import { type FileProblem, fileProblem, Problem } from '../../../store/text/problem.ts';
 import { PRESETS } from '../../agents/presets.ts';

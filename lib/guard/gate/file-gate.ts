@@ -1,8 +1,8 @@
 import { lockOn } from '../../../base/locks.ts';
 import { apart } from '../../../base/turns.ts';
 import type { UnsandboxedRun } from '../../../store/gate/gate.ts';
-import { unsandboxedEnded, unsandboxedStarts } from '../../../store/gate/unsandboxed.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import { unsandboxedEnded, unsandboxedStarts } from '../../../store/waiting/unsandboxed.ts';
 import type { WithLog } from '../../log.ts';
 import { killRun } from '../../tools/process/process-tree.ts';
 import type { Runs } from '../../tools/process/runs.ts';

@@ -1,6 +1,10 @@
-import { acceptWaiting, type WaitingChange, waitingChanges } from '../../../store/gate/waiting.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
 import type { WithStore } from '../../../store/store.ts';
+import {
+  acceptWaiting,
+  type WaitingChange,
+  waitingChanges,
+} from '../../../store/waiting/waiting.ts';
 
 /** Changes by file that wait since a program ran that no sandbox held, as what waits for the operator's word. */
 export const heldSource = {

@@ -1,4 +1,4 @@
-import { waitingSettings } from '../../../store/globals.ts';
+import { waitingSettings } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { placesOf } from '../../../store/trust/place.ts';
 import { trustCommandFor } from '../../../store/trust/told.ts';

@@ -1,5 +1,5 @@
-import { refreshGlobals, refreshTrust, waitingSettings } from '../../../store/globals.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
+import { refreshGlobals, refreshTrust, waitingSettings } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { announce } from '../../../store/store.ts';
 import { addToBook, trustLine } from '../../../store/trust/book.ts';

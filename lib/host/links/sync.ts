@@ -1,10 +1,10 @@
 import { DEFAULT_HOST, issueKey } from '../../../store/links/link-index.ts';
 import { readLink } from '../../../store/links/links.ts';
-import { type Synced, syncLink } from '../../../store/links/syncing.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { SyncResult } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import { type Synced, syncLink } from '../../../store/syncing.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { MissingIssue, RepositoryName, WithCodeHost } from '../../codehost/code-host.ts';
 import { repositoryNamed } from '../../codehost/repository-name.ts';

@@ -1,9 +1,9 @@
+import { inSlices } from '../../../base/slices.ts';
 import { type Item, proofsOf, recordOf } from '../../../store/items/item.ts';
 import { linkOf } from '../../../store/links/links.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { Dangling, Traceability } from '../../../store/records/traceability.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
-import { inSlices } from '../../../store/slices.ts';
 import type { Store } from '../../../store/store.ts';
 import { messageOf } from '../../agents/run-end.ts';
 import { createGraph, type Traced } from './graph.ts';

@@ -1,11 +1,11 @@
 import { sha256 } from '../../../base/sha256.ts';
-import { type WaitingChange, waitingKept, waitingOf } from '../../../store/gate/waiting.ts';
-import { waitingSettings } from '../../../store/globals.ts';
 import type { Item } from '../../../store/items/item.ts';
 import { isTrust, toldProblems } from '../../../store/items/tell-problems.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
+import { waitingSettings } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { plain } from '../../../store/trust/told.ts';
+import { type WaitingChange, waitingKept, waitingOf } from '../../../store/waiting/waiting.ts';
 import { type Registration, registrationsOf } from '../../../store/webhooks.ts';
 import { changeKey } from '../../guard/gate/held-source.ts';
 import type { AboutCase, AttentionEntry } from './entry.ts';

@@ -1,6 +1,6 @@
+import { createWaitingRoom } from '../../../base/waiting-room.ts';
 import type { EventBody, EventType } from '../../../store/records/event.ts';
 import type { Store } from '../../../store/store.ts';
-import { createWaitingRoom } from '../../../store/waiting-room.ts';
 import { createLaps, type Laps } from './lap.ts';
 import { type Batch, type FeedEvent, isGap, read } from './read.ts';
 

@@ -1,4 +1,4 @@
-import { settingsOf } from '../../../store/globals.ts';
+import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { shared } from '../../../store/watch/timing.ts';
 import type { WithLog } from '../../log.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { init } from '../../../lib/cli/init.ts';
 import { readConfig } from '../../../lib/config.ts';
-import { readSettings } from '../../../store/globals.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { FORMAT, Settings } from '../../../store/records/settings.ts';
-import { SETTINGS_TEXT } from '../../../store/settings-text.ts';
+import { readSettings } from '../../../store/settings/globals.ts';
+import { SETTINGS_TEXT } from '../../../store/settings/settings-text.ts';
 import { gitIn, makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
 const IDENTITY = '[user]\n\tname = Operator\n\temail = operator@example.com\n';

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { settingsOf } from '../../../store/globals.ts';
 import { sweepWorkspace } from '../../../store/items/sweep.ts';
 import { openJournal } from '../../../store/journal/journal.ts';
 import type { Case } from '../../../store/records/case.ts';
+import { settingsOf } from '../../../store/settings/globals.ts';
 import { atEnd } from '../../helpers/at-end.ts';
 import { eventually, until } from '../../helpers/eventually.ts';
 import {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { lookCloser } from '../../../store/items/look-closer.ts';
+import { lookCloser } from '../../../store/beside/look-closer.ts';
 import { decideMissing } from '../../../store/items/missing.ts';
 import { sweepWorkspace } from '../../../store/items/sweep.ts';
 import { sessionDirName } from '../../../store/names.ts';

@@ -1,9 +1,9 @@
 import { isAbsolute } from 'node:path';
 import { isAtOrBelow, overlap } from '../../../../base/at-or-below.ts';
 import { lockOn } from '../../../../base/locks.ts';
-import { settingsOf } from '../../../../store/globals.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
+import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { WithStore } from '../../../../store/store.ts';
 import { readyToWrite } from '../../../../store/store.ts';
 import {

@@ -1,4 +1,4 @@
-import { settingsOf } from '../../../../store/globals.ts';
+import { settingsOf } from '../../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import type { Engine, LiveRun, WithEngine } from './engine.ts';
 

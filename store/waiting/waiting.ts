@@ -1,6 +1,8 @@
 import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../../base/locks.ts';
+import { type GatedPart, orderlessHash } from '../gate/gate.ts';
+import { saveGate } from '../gate/gate-files.ts';
 import { grant } from '../items/granting.ts';
 import { type Granted, type HeldBack, waitsMessage } from '../items/held.ts';
 import type { Item } from '../items/item.ts';
@@ -8,8 +10,6 @@ import { reconcileInTurn } from '../items/reconcile.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import { trustCommandFor } from '../trust/told.ts';
-import { type GatedPart, orderlessHash } from './gate.ts';
-import { saveGate } from './gate-files.ts';
 import { approvedIn, clearHeld, foundOf } from './kept.ts';
 
 /** A change by file that waits for the operator. */

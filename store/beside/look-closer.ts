@@ -1,13 +1,9 @@
+import { inSlices } from '../../base/slices.ts';
+import type { Item } from '../items/item.ts';
 import { dropLink, noteLink } from '../links/link-index.ts';
 import { dropPull, notePull } from '../pulls/pull-index.ts';
-import {
-  problemsOfSessions,
-  readSessionFiles,
-  type SessionFiles,
-} from '../sessions/session-files.ts';
-import { inSlices } from '../slices.ts';
 import { notice, type Store } from '../store.ts';
-import type { Item } from './item.ts';
+import { problemsOfSessions, readSessionFiles, type SessionFiles } from './session-files.ts';
 
 /**
  * Looks at the files of all Work items that no comparison needs, for what is wrong with them. After the start, and not

@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Shelf, Shelved } from '../archive/export-shelf.ts';
+import { hasCode } from '../disk/durable.ts';
+import { statsAt } from '../disk/plain-path.ts';
 import { RACY_MS, signatureOf } from '../text/entry.ts';
-import { hasCode } from './durable.ts';
-import { statsAt } from './plain-path.ts';
+import type { Shelf, Shelved } from './export-shelf.ts';
 
 /** A file as it was at one moment. */
 export interface SteadyFile extends Shelved {

@@ -1,17 +1,17 @@
-import { lockOn } from '../base/locks.ts';
-import { sha256 } from '../base/sha256.ts';
-import { createFile } from './disk/durable.ts';
-import { StoreError } from './errors.ts';
+import { lockOn } from '../../base/locks.ts';
+import { sha256 } from '../../base/sha256.ts';
+import { createFile } from '../disk/durable.ts';
+import { StoreError } from '../errors.ts';
+import { etagOf } from '../names.ts';
+import type { Settings } from '../records/settings.ts';
+import { readyToWrite, type Store } from '../store.ts';
+import { splitFrontMatter } from '../text/front-matter.ts';
+import { editRecord, unreadable } from '../text/record-file.ts';
+import { type MatterChanges, renderFrontMatter } from '../text/splice.ts';
+import { spliceWithin } from '../text/splice-within.ts';
+import { addToBook, type TrustLine, trustLine } from '../trust/book.ts';
+import { patternOf } from '../trust/keys.ts';
 import { refreshGlobals, settingsOf } from './globals.ts';
-import { etagOf } from './names.ts';
-import type { Settings } from './records/settings.ts';
-import { readyToWrite, type Store } from './store.ts';
-import { splitFrontMatter } from './text/front-matter.ts';
-import { editRecord, unreadable } from './text/record-file.ts';
-import { type MatterChanges, renderFrontMatter } from './text/splice.ts';
-import { spliceWithin } from './text/splice-within.ts';
-import { addToBook, type TrustLine, trustLine } from './trust/book.ts';
-import { patternOf } from './trust/keys.ts';
 
 const FILE = 'workspace.md';
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { TSchema } from 'typebox';
-import { listFolder } from '../disk/folder.ts';
 import { isRecordName } from '../names.ts';
 import { parseTimeline } from '../pulls/read-timeline.ts';
 import { BodyUpdateMatter } from '../records/body-update.ts';
@@ -11,6 +10,7 @@ import { PullDraftMatter, PullMatter } from '../records/pull-request.ts';
 import { ReviewMatter } from '../records/review.ts';
 import { SyncMatter } from '../records/sync.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
+import { listFolder } from '../text/folder.ts';
 import { parserOf } from '../text/parse.ts';
 import type { Problem } from '../text/problem.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { statsAt } from '../disk/plain-path.ts';
 import type { Layout } from '../layout.ts';
 import { findGitDir } from './git-dir.ts';
+import { statsAt } from './plain-path.ts';
 
 /** git is in the middle of changing many files: what is seen now is not what it will be. */
 export const isGitBusy = (layout: Layout): boolean => {

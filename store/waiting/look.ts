@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { readFolder } from '../disk/folder.ts';
-import { readSettings } from '../globals.ts';
 import { readItem } from '../items/item-files.ts';
-import { parseWebhook, type WebhookFile } from '../items/read-webhooks.ts';
 import { walk } from '../items/walk.ts';
 import type { Layout } from '../layout.ts';
 import type { WaitingValue } from '../records/trust.ts';
+import { readSettings } from '../settings/globals.ts';
+import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import type { ReadEntry } from '../text/entry.ts';
-import { addToBook, type Book, readBook, trustLine } from './book.ts';
-import { effectiveOf } from './effective.ts';
-import { waitingSettingValues, waitingValue } from './waiting.ts';
-import { waitingWebhook } from './webhook.ts';
+import { readFolder } from '../text/folder.ts';
+import { addToBook, type Book, readBook, trustLine } from '../trust/book.ts';
+import { effectiveOf } from '../trust/effective.ts';
+import { waitingSettingValues, waitingValue } from '../trust/waiting.ts';
+import { waitingWebhook } from '../trust/webhook.ts';
 
 /** What waits in a workspace, read by who is not its daemon: settings, and receivers of events. Writes nothing. */
 export const lookForWaiting = (layout: Layout): WaitingValue[] => {

@@ -1,15 +1,15 @@
-import type { CaseChange } from '../cases.ts';
-import { changeCaseInTurn } from '../cases.ts';
-import { untilDone } from '../disk/until-done.ts';
-import { changingItem } from '../items/changing.ts';
-import { caseOf, type Item } from '../items/item.ts';
-import { reconcileInTurn } from '../items/reconcile.ts';
-import type { IssueLinkMatter } from '../records/link.ts';
-import type { SyncMatter } from '../records/sync.ts';
-import type { Store } from '../store.ts';
-import { type IssueCopy, issueCopyOf, writeIssueCopy } from './issue-copy.ts';
-import { changeLinkInTurn, type LinkChange, linkOf } from './links.ts';
-import { keepSync } from './syncs.ts';
+import type { CaseChange } from './cases.ts';
+import { changeCaseInTurn } from './cases.ts';
+import { untilDone } from './disk/until-done.ts';
+import { changingItem } from './items/changing.ts';
+import { caseOf, type Item } from './items/item.ts';
+import { reconcileInTurn } from './items/reconcile.ts';
+import { type IssueCopy, issueCopyOf, writeIssueCopy } from './links/issue-copy.ts';
+import { changeLinkInTurn, type LinkChange, linkOf } from './links/links.ts';
+import { keepSync } from './links/syncs.ts';
+import type { IssueLinkMatter } from './records/link.ts';
+import type { SyncMatter } from './records/sync.ts';
+import type { Store } from './store.ts';
 
 /** What is on disk this moment, of all that a sync compares. */
 export interface SyncState {

@@ -1,6 +1,6 @@
-import { placeOfPath } from './text/complaints.ts';
-import type { FrontMatter } from './text/front-matter.ts';
-import { Problem } from './text/problem.ts';
+import { placeOfPath } from '../text/complaints.ts';
+import type { FrontMatter } from '../text/front-matter.ts';
+import { Problem } from '../text/problem.ts';
 
 /** The part of a JSON schema that names keys. */
 interface Keys {

@@ -1,9 +1,9 @@
 import { accessSync, constants, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { statsAt } from '../disk/plain-path.ts';
 import { isRecordName } from '../names.ts';
-import { isInGrace, type ReadAgain, type ReadEntry, readEntry } from '../text/entry.ts';
-import { asProblem, LINKED_FOLDER, NO_FOLDER, type Problem } from '../text/problem.ts';
-import { statsAt } from './plain-path.ts';
+import { isInGrace, type ReadAgain, type ReadEntry, readEntry } from './entry.ts';
+import { asProblem, LINKED_FOLDER, NO_FOLDER, type Problem } from './problem.ts';
 
 /** The record files of a folder, by name, and what keeps the folder itself from being read. */
 export interface RecordFolder<T> {

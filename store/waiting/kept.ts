@@ -1,14 +1,14 @@
 import { basename, join } from 'node:path';
-import { listDirectory } from '../disk/folder.ts';
+import { type Approved, isGateShut, settled } from '../gate/gate.ts';
+import { saveGate } from '../gate/gate-files.ts';
 import { planFile, planningFile, sessionFile, sessionsDir } from '../layout.ts';
 import { shortId } from '../names.ts';
 import { PlanningMatter } from '../records/planning.ts';
 import { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
+import { listDirectory } from '../text/folder.ts';
 import { checkerOf } from '../text/parse.ts';
 import { readRecord, readRegularFile } from '../text/record-file.ts';
-import { type Approved, isGateShut, settled } from './gate.ts';
-import { saveGate } from './gate-files.ts';
 
 /**
  * Keeps what holds of the sessions that have not ended, and of approved planning, as the files say it this moment; what

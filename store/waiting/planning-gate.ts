@@ -1,7 +1,7 @@
+import { type Approved, inForceOf, isGateShut } from '../gate/gate.ts';
+import { saveGate } from '../gate/gate-files.ts';
 import type { PlanningMatter } from '../records/planning.ts';
 import type { Store } from '../store.ts';
-import { type Approved, inForceOf, isGateShut } from './gate.ts';
-import { saveGate } from './gate-files.ts';
 
 /** What is approved of a Work item's planning, whose file says `found`. */
 export const approvedOf = (

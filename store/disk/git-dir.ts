@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { statsAt } from '../disk/plain-path.ts';
+import { statsAt } from './plain-path.ts';
 
 export interface GitDir {
   /** The top of the working files. */

@@ -1,10 +1,10 @@
 import { sha256 } from '../../base/sha256.ts';
+import { inForceOf, isGateShut, type KeptParts, orderlessHash, written } from '../gate/gate.ts';
+import { saveGate } from '../gate/gate-files.ts';
 import { shortId } from '../names.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
 import type { TextFile } from '../text/text-file.ts';
-import { inForceOf, isGateShut, type KeptParts, orderlessHash, written } from './gate.ts';
-import { saveGate } from './gate-files.ts';
 import { foundOf, guardedOf, sessionKey } from './kept.ts';
 
 /** What holds of the session in `dir`, whose file says `found`. */

@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import type { Layout } from '../layout.ts';
-import { validatorOf } from '../text/parse.ts';
-import { Problem } from '../text/problem.ts';
-import { readRegularFile, unreadable } from '../text/record-file.ts';
+import { validatorOf } from './parse.ts';
+import { Problem } from './problem.ts';
+import { readRegularFile, unreadable } from './record-file.ts';
 
 /**
  * A record of this machine, kept as JSON; undefined when there is none. An agent may be able to reach the file, so it is

@@ -1,20 +1,20 @@
 import { join } from 'node:path';
-import { readFolder } from './disk/folder.ts';
-import { isDirectoryItself } from './disk/plain-path.ts';
-import { entryProblem, problemsOfFolder } from './items/item-files.ts';
-import type { Problems } from './items/problems.ts';
-import { parseWebhook, type WebhookFile } from './items/read-webhooks.ts';
-import type { Layout } from './layout.ts';
-import { Settings } from './records/settings.ts';
-import { isNewDoubt, isSound, type ReadEntry, readEntry } from './text/entry.ts';
-import { type FrontMatter, parseFrontMatter } from './text/front-matter.ts';
-import { checkerOf } from './text/parse.ts';
-import { type FileProblem, fileProblem, notAdopted, Problem } from './text/problem.ts';
-import { amendRecord } from './text/record-file.ts';
-import { type Book, createBook, noteVerdicts, readBook, refreshBook } from './trust/book.ts';
-import { effectiveOf, type WaitingPart } from './trust/effective.ts';
-import { placesOf } from './trust/place.ts';
-import { waitsForTrust } from './trust/told.ts';
+import { isDirectoryItself } from '../disk/plain-path.ts';
+import { entryProblem, problemsOfFolder } from '../items/item-files.ts';
+import type { Layout } from '../layout.ts';
+import { Settings } from '../records/settings.ts';
+import { isNewDoubt, isSound, type ReadEntry, readEntry } from '../text/entry.ts';
+import { readFolder } from '../text/folder.ts';
+import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
+import { checkerOf } from '../text/parse.ts';
+import { type FileProblem, fileProblem, notAdopted, Problem } from '../text/problem.ts';
+import type { Problems } from '../text/problems.ts';
+import { amendRecord } from '../text/record-file.ts';
+import { type Book, createBook, noteVerdicts, readBook, refreshBook } from '../trust/book.ts';
+import { effectiveOf, type WaitingPart } from '../trust/effective.ts';
+import { placesOf } from '../trust/place.ts';
+import { waitsForTrust } from '../trust/told.ts';
+import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 
 /** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
 export interface Globals {

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { folderFault, listFolder } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { entryProblem } from '../items/item-files.ts';
-import { faulty, readAside } from '../items/read-aside.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { SessionMatter } from '../records/session.ts';
+import { approvalProblems } from '../sessions/approved.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
+import { folderFault, listFolder } from '../text/folder.ts';
 import { parserOf } from '../text/parse.ts';
 import { asProblem, type FileProblem, LINKED_FOLDER, type Problem } from '../text/problem.ts';
-import { approvalProblems } from './approved.ts';
+import { faulty, readAside } from './read-aside.ts';
 
 /**
  * What of a Work item is not kept in memory, as it was last read: sessions, the lock, records of rebases and of its pull

@@ -4,7 +4,7 @@ import { appendFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createShelf, LARGE_BYTES, type Shelf } from '../../../store/archive/export-shelf.ts';
-import { readSteady } from '../../../store/disk/steady-read.ts';
+import { readSteady } from '../../../store/archive/steady-read.ts';
 import { eventually } from '../../helpers/eventually.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 

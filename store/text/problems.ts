@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FileProblem } from '../text/problem.ts';
+import type { FileProblem } from './problem.ts';
 
 /** A problem that is new, or a file that has none any more. */
 export type ProblemNews = (news: 'found' | 'mended', problem: FileProblem) => void;

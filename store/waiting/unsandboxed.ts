@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
-import { listDirectory } from '../disk/folder.ts';
 import { statsAt } from '../disk/plain-path.ts';
+import { isGateShut } from '../gate/gate.ts';
+import { noteRun, removeRunNote } from '../gate/gate-files.ts';
 import { sweepWorkspace } from '../items/sweep.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { isEnded } from '../records/session.ts';
 import type { Store } from '../store.ts';
-import { isGateShut } from './gate.ts';
-import { noteRun, removeRunNote } from './gate-files.ts';
+import { listDirectory } from '../text/folder.ts';
 import { clearHeld, foundOf, keepAll, sessionKey } from './kept.ts';
 import { lookAtWaiting } from './waiting.ts';
 
