@@ -12,8 +12,6 @@ import { Case, Description, StateName } from '../store/records/case.ts';
 import { HistoryEntry } from '../store/records/history.ts';
 import { Id, Word } from '../store/records/id.ts';
 
-export const CasePath = Type.Object({ id: Id });
-
 const Title = Type.String({
   minLength: 1,
   maxLength: 200,
@@ -35,9 +33,7 @@ const PartOfCase = Type.Object(
 const readyLists = createReadyLists<Case>();
 
 export const caseRoutes = [
-  route({
-    method: 'GET',
-    path: '/cases',
+  route('GET /cases', {
     summary: 'List Work items, oldest first',
     query: Type.Object({
       state: Type.Optional(StateName),
@@ -60,9 +56,7 @@ export const caseRoutes = [
     handler: ({ query }, { store }) =>
       readyLists(versionOf(store), { path: '/cases', query }, () => listCases(store, query)),
   }),
-  route({
-    method: 'POST',
-    path: '/cases',
+  route('POST /cases', {
     summary: 'Create a Work item',
     description: 'It is OPEN, and a directory below `cases/`; nothing runs.',
     body: Type.Object({
@@ -81,25 +75,18 @@ export const caseRoutes = [
       return created<Case>(`/cases/${id}`, json, etag);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/cases/{id}',
+  route('GET /cases/{id}', {
     summary: 'Read a Work item',
-    params: CasePath,
     response: Case,
-    errors: ['not_found'],
     handler: async ({ params }, { store }) => {
       const { body, etag } = await getCase(store, params.id);
       return tagged<Case>(body, etag);
     },
   }),
-  route({
-    method: 'PUT',
-    path: '/cases/{id}',
+  route('PUT /cases/{id}', {
     summary: 'Change the title, the type or the description of a Work item',
     description:
       'Fields that are not named keep what stands in case.md, also what was written there by hand meanwhile. The directory keeps its name.',
-    params: CasePath,
     body: Type.Object(
       {
         title: Type.Optional(Title),
@@ -110,56 +97,39 @@ export const caseRoutes = [
     ),
     response: Case,
     conditional: true,
-    errors: ['not_found', 'trust_needed', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    errors: ['trust_needed', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, { store }) => {
       const { body: json, etag } = await changeCase(store, params.id, body, ifMatch);
       return tagged<Case>(json, etag);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/cases/{id}',
+  route('DELETE /cases/{id}', {
     summary: 'Delete a Work item and all that belongs to it; there is no way back',
     description:
       'Its own worktree goes too. Uncommitted or unpushed work there is refused, unless `force` is true: then it is kept under a recovery ref of the repository first. Its issue and its pull request on the code host stay as they are.',
-    params: CasePath,
     query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
     conditional: true,
-    errors: [
-      'not_found',
-      'precondition_failed',
-      'session_active',
-      'work_would_be_lost',
-      'unreadable_record',
-      'file_busy',
-    ],
+    errors: ['session_active', 'work_would_be_lost', 'unreadable_record', 'file_busy'],
     handler: ({ params, query, ifMatch }, service) =>
       removeCase(service, params.id, { force: query.force === true, ifMatch }),
   }),
-  route({
-    method: 'PUT',
-    path: '/cases/{id}/state',
+  route('PUT /cases/{id}/state', {
     summary: 'Set the state of a Work item, past sessions and the proof gate',
     description:
       'The compatibility path for scripts. The same state again changes nothing and makes no event. `outcome` is kept with a state that closes (RESOLVED, NON_ISSUE), where its default is `resolved` or `non_issue`; a Work item in any other state has none.',
-    params: CasePath,
     body: Type.Object({ state: StateName, outcome: Type.Optional(Word) }),
     response: Case,
     conditional: true,
-    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    errors: ['unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, { store }) => {
       const { body: json, etag } = await setState(store, params.id, body, ifMatch);
       return tagged<Case>(json, etag);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/cases/{id}/history',
+  route('GET /cases/{id}/history', {
     summary: "List the workspace's git commits that touched a Work item, newest first",
-    params: CasePath,
     query: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })) }),
     response: Type.Array(HistoryEntry),
-    errors: ['not_found'],
     handler: ({ params, query }, { store }) => getHistory(store, params.id, query.limit),
   }),
 ];

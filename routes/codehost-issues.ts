@@ -17,13 +17,12 @@ import { ExtractedIssue } from '../store/records/extracted.ts';
 import { Id, Word } from '../store/records/id.ts';
 import { ImportFilter, ImportJob, IssueNumber, IssueNumbers } from '../store/records/import-job.ts';
 import { SyncedAll } from '../store/records/sync.ts';
-import { HOST_ERRORS, HOSTED } from './codehost-errors.ts';
+import { HOST_ERRORS, HOSTED } from './problems.ts';
 
 const Project = Type.String({
   minLength: 1,
   description: 'A project of the settings, whose remotes name the repository; `default`',
 });
-const JobPath = Type.Object({ id: Id });
 const JOBS = '/api/codehost/import/jobs';
 
 const ImportedCase = Type.Object(
@@ -37,9 +36,7 @@ const ImportedCase = Type.Object(
 );
 
 export const codehostIssueRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/codehost/issues/extract',
+  route('POST /api/codehost/issues/extract', {
     operationId: 'extractIssue',
     summary: 'Extract structured content from an issue body',
     description: 'Of a text that is sent nobody else is asked, and nothing is written.',
@@ -55,9 +52,7 @@ export const codehostIssueRoutes = [
     errors: HOSTED,
     handler: ({ body }, service) => extractFrom(service, body),
   }),
-  route({
-    method: 'POST',
-    path: '/api/codehost/issues/import-case',
+  route('POST /api/codehost/issues/import-case', {
     operationId: 'importIssueAsCase',
     summary: 'Import an issue as a Work item',
     description:
@@ -70,15 +65,7 @@ export const codehostIssueRoutes = [
     }),
     response: ImportedCase,
     status: 201,
-    errors: [
-      'not_found',
-      'already_exists',
-      'invalid_state',
-      'too_large',
-      'unreadable_record',
-      'file_busy',
-      ...HOSTED,
-    ],
+    errors: ['not_found', 'already_exists', 'unreadable_record', 'file_busy', ...HOSTED],
     handler: async ({ body }, service) => {
       const { case_id, notes } = await importIssue(service, body);
       const { body: json, etag } = await getCase(service.store, case_id);
@@ -86,17 +73,13 @@ export const codehostIssueRoutes = [
       return created(`/cases/${case_id}`, record, etag);
     },
   }),
-  route({
-    method: 'GET',
-    path: JOBS,
+  route(`GET ${JOBS}`, {
     summary: 'List the import jobs, oldest first',
     query: Type.Object({ ...PageQuery }),
     response: Type.Array(ImportJob),
     handler: ({ query }, { store }) => page(importJobs(store), query, JOBS),
   }),
-  route({
-    method: 'POST',
-    path: JOBS,
+  route(`POST ${JOBS}`, {
     operationId: 'startCodehostImport',
     summary: 'Import many issues as Work items, in the background',
     description:
@@ -125,42 +108,34 @@ export const codehostIssueRoutes = [
       return accepted(`${JOBS}/${job.id}`, job);
     },
   }),
-  route({
-    method: 'GET',
-    path: `${JOBS}/{id}`,
+  route(`GET ${JOBS}/{id}`, {
     summary: 'Read an import job: how far it is, and what became of each issue',
-    params: JobPath,
     response: ImportJob,
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params }, { store }) => {
       const { job, etag } = importJob(store, params.id);
       return tagged(job, etag);
     },
   }),
-  route({
-    method: 'PATCH',
-    path: `${JOBS}/{id}`,
+  route(`PATCH ${JOBS}/{id}`, {
     summary: 'Resume, cancel or complete an import job',
     description:
       '`running` resumes one that is pending or has failed. `cancelled` and `completed` end it at once; the Work items that it has made stay.',
-    params: JobPath,
     body: Type.Object({ status: Type.Enum(['running', 'completed', 'cancelled']) }),
     response: ImportJob,
     conditional: true,
-    errors: ['not_found', 'invalid_state', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    errors: ['invalid_state', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, service) => {
       const { job, etag } = await setImportStatus(service, params.id, body.status, ifMatch);
       return tagged(job, etag);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/codehost/sync-all',
+  route('POST /api/codehost/sync-all', {
     summary: 'Sync all Work items with their issues',
     description:
       'In batches of 50, those first that waited longest. A conflict is an outcome of its Work item. Where the host takes no more requests it stops and says so, and a second call goes on there.',
     response: SyncedAll,
-    errors: ['sync_running', ...HOST_ERRORS, 'unavailable'],
+    errors: ['sync_running', ...HOST_ERRORS],
     handler: (_input, service) => syncAll(service),
   }),
 ];

@@ -10,17 +10,15 @@ import {
   LinkedPull,
 } from '../store/records/code-host.ts';
 import { OfProject } from './codehost.ts';
-import { HOSTED } from './codehost-errors.ts';
+import { HOSTED } from './problems.ts';
 
-const Numbered = Type.Object({
+const Numbered = {
   number: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Of the issue' }),
-});
+};
 
 /** What is read of issues, and kept nowhere. */
 export const codehostReadRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/codehost/issues/count',
+  route('GET /api/codehost/issues/count', {
     operationId: 'countCodehostIssues',
     summary: 'Count the open issues, without pull requests',
     query: OfProject,
@@ -28,9 +26,7 @@ export const codehostReadRoutes = [
     errors: HOSTED,
     handler: ({ query }, service) => countIssues(service, query.project),
   }),
-  route({
-    method: 'POST',
-    path: '/api/codehost/issues/fetch',
+  route('POST /api/codehost/issues/fetch', {
     operationId: 'fetchIssues',
     summary: 'Fetch a page of issues by filters; nothing is kept',
     description:
@@ -42,9 +38,7 @@ export const codehostReadRoutes = [
     handler: async ({ query, body }, service) =>
       (await hostedRepositoryOf(service, query.project)).issues(body ?? {}),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/issues/{number}/detail',
+  route('GET /api/codehost/issues/{number}/detail', {
     summary: 'Read one issue in full',
     params: Numbered,
     query: OfProject,
@@ -53,9 +47,7 @@ export const codehostReadRoutes = [
     handler: async ({ params, query }, service) =>
       (await hostedRepositoryOf(service, query.project)).issue(params.number),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/issues/{number}/comments',
+  route('GET /api/codehost/issues/{number}/comments', {
     summary: 'List the comments on an issue, oldest first',
     params: Numbered,
     query: OfProject,
@@ -64,9 +56,7 @@ export const codehostReadRoutes = [
     handler: async ({ params, query }, service) =>
       (await hostedRepositoryOf(service, query.project)).issueComments(params.number),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/issues/{number}/linked-prs',
+  route('GET /api/codehost/issues/{number}/linked-prs', {
     summary: 'List the pull requests that close an issue, then those that mention it',
     params: Numbered,
     query: OfProject,

@@ -6,9 +6,7 @@ import { Id } from '../store/records/id.ts';
 const MOST_BYTES = 26_214_400;
 
 export const codehostWebhookRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/codehost/webhook',
+  route('POST /api/codehost/webhook', {
     operationId: 'receiveCodehostEvent',
     anyone: true,
     summary: 'Take an event from the code host',
@@ -25,8 +23,7 @@ export const codehostWebhookRoutes = [
       case_ids: Type.Array(Id, { description: 'The Work items that it concerned' }),
       note: Type.String(),
     }),
-    status: 200,
-    errors: ['unauthorized', 'codehost_no_webhook_secret', 'unreadable_record', 'file_busy'],
+    errors: ['codehost_no_webhook_secret', 'unreadable_record', 'file_busy'],
     handler: ({ headers, body }, { store }) => takeDelivery(store, { headers, bytes: body }),
   }),
 ];

@@ -21,8 +21,7 @@ import {
   Validation,
 } from '../store/records/code-host.ts';
 import { CodeHostConfig, CodeHostConfigChange } from '../store/records/codehost-settings.ts';
-import { HOST_ERRORS, HOSTED } from './codehost-errors.ts';
-import { GIT } from './git-errors.ts';
+import { GIT, HOST_ERRORS, HOSTED } from './problems.ts';
 
 export const OfProject = Type.Object({
   project: Type.Optional(
@@ -31,9 +30,7 @@ export const OfProject = Type.Object({
 });
 
 export const codehostRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/codehost/availability',
+  route('GET /api/codehost/availability', {
     summary: "Say whether the code host's program is installed, and whether a token is taken",
     description: 'Always 200: what is missing is the answer. Of a network that is down, `unknown`.',
     query: OfProject,
@@ -42,9 +39,7 @@ export const codehostRoutes = [
     handler: async ({ query }, service) =>
       service.codeHost().availability(await hostOf(service, query.project)),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/auth/status',
+  route('GET /api/codehost/auth/status', {
     summary: 'Say who the token belongs to, where it is from and what it may',
     description:
       'Told apart with 200: no token, one that is not taken, and nobody to ask. The token itself is never told.',
@@ -54,9 +49,7 @@ export const codehostRoutes = [
     handler: async ({ query }, service) =>
       service.codeHost().authStatus(await hostOf(service, query.project)),
   }),
-  route({
-    method: 'POST',
-    path: '/api/codehost/auth/refresh',
+  route('POST /api/codehost/auth/refresh', {
     summary: 'Read the token again: after gh auth login, say',
     description: 'Starts no login. A token in the environment of the daemon wins over that of gh.',
     query: OfProject,
@@ -65,9 +58,7 @@ export const codehostRoutes = [
     handler: async ({ query }, service) =>
       service.codeHost().authRefresh(await hostOf(service, query.project)),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/repo/detect',
+  route('GET /api/codehost/repo/detect', {
     operationId: 'detectCodehostRepo',
     summary: "Say which repository a project is, by git's configuration and the settings alone",
     description:
@@ -77,9 +68,7 @@ export const codehostRoutes = [
     errors: ['codehost_no_remote', 'no_repository', 'trust_needed', ...GIT],
     handler: ({ query }, service) => detect(service, query.project),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/repo/validate',
+  route('GET /api/codehost/repo/validate', {
     operationId: 'validateCodehostRepo',
     summary: 'Say whether the repository can be seen, and whether it was renamed',
     description: 'That it cannot is an answer. A public one is seen without a token too.',
@@ -89,9 +78,7 @@ export const codehostRoutes = [
     handler: async ({ query }, service) =>
       (await hostedRepositoryOf(service, query.project)).validate(),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/repo/permissions',
+  route('GET /api/codehost/repo/permissions', {
     summary: 'Say what the operator may do there, as far as the host tells',
     query: OfProject,
     response: Permissions,
@@ -99,9 +86,7 @@ export const codehostRoutes = [
     handler: async ({ query }, service) =>
       (await hostedRepositoryOf(service, query.project)).permissions(),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/repo/meta',
+  route('GET /api/codehost/repo/meta', {
     summary: 'Read name, default branch and visibility of the repository',
     query: OfProject,
     response: RepositoryMeta,
@@ -109,9 +94,7 @@ export const codehostRoutes = [
     handler: async ({ query }, service) =>
       (await hostedRepositoryOf(service, query.project)).meta(),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/repo/labels',
+  route('GET /api/codehost/repo/labels', {
     summary: 'List its labels',
     query: OfProject,
     response: Type.Array(Label),
@@ -119,9 +102,7 @@ export const codehostRoutes = [
     handler: async ({ query }, service) =>
       (await hostedRepositoryOf(service, query.project)).labels(),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/repo/milestones',
+  route('GET /api/codehost/repo/milestones', {
     summary: 'List its milestones, closed ones too',
     query: OfProject,
     response: Type.Array(Milestone),
@@ -129,9 +110,7 @@ export const codehostRoutes = [
     handler: async ({ query }, service) =>
       (await hostedRepositoryOf(service, query.project)).milestones(),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/repo/assignees',
+  route('GET /api/codehost/repo/assignees', {
     summary: 'List who an issue there can be assigned to',
     query: OfProject,
     response: Type.Array(HostUser),
@@ -139,16 +118,12 @@ export const codehostRoutes = [
     handler: async ({ query }, service) =>
       (await hostedRepositoryOf(service, query.project)).assignees(),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/settings',
+  route('GET /api/codehost/settings', {
     summary: 'Read how the code host is asked',
     response: CodeHostConfig,
     handler: async (_input, { store }) => served(await readCodeHostSettings(store)),
   }),
-  route({
-    method: 'PUT',
-    path: '/api/codehost/settings',
+  route('PUT /api/codehost/settings', {
     // Whose server is asked is who gets the token.
     summary: 'Change how the code host is asked',
     description:
@@ -160,9 +135,7 @@ export const codehostRoutes = [
     handler: async ({ body, ifMatch }, { store }) =>
       served(await changeCodeHostSettings(store, body, ifMatch)),
   }),
-  route({
-    method: 'GET',
-    path: '/api/codehost/me',
+  route('GET /api/codehost/me', {
     summary: 'Read who the operator is on the code host',
     query: OfProject,
     response: HostUser,

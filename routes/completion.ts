@@ -6,9 +6,7 @@ import { LanguageName, SERVING, scope } from './language-server.ts';
 const Place = Type.Integer({ minimum: 0, maximum: 2_147_483_647 });
 
 export const completionRoutes = [
-  route({
-    method: 'POST',
-    path: '/editor/complete',
+  route('POST /editor/complete', {
     operationId: 'completeAtCursor',
     summary: 'What could stand at the cursor, from the language server',
     description:
@@ -22,7 +20,7 @@ export const completionRoutes = [
     }),
     maxBytes: 25 * 1_048_576,
     response: Type.Object({ items: Type.Array(Type.Record(Type.String(), Type.Unknown())) }),
-    errors: [...SERVING, 'too_large', 'file_busy'],
+    errors: [...SERVING, 'file_busy'],
     handler: ({ body }, service) => complete(service, body),
   }),
 ];

@@ -12,8 +12,7 @@ import { startRebase } from '../lib/work/conflicts/rebase.ts';
 import { resolveWithAgent } from '../lib/work/conflicts/resolve.ts';
 import { Conflict, ConflictFile, OUTCOMES } from '../store/records/conflict.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
-import { CasePath } from './cases.ts';
-import { AT_WORK, GIT } from './git-errors.ts';
+import { AT_WORK, CREATING, GIT, READING } from './problems.ts';
 
 const Files = Type.Array(ConflictFile);
 const Onto = Type.String({ description: 'What the branch is put onto, as it was named' });
@@ -86,13 +85,10 @@ const REMOTE = [
 ] as const;
 
 export const conflictRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr/rebase',
+  route('POST /api/cases/{id}/pr/rebase', {
     summary: "Rebase the Work item's branch in its worktree",
     description:
       'The exact state before, untracked files too, is kept under `refs/dossier/snapshots/` first. At a conflict the Work item is BLOCKED until `…/conflicts/apply` ends the rebase or `…/conflicts/abort` takes it back. A base of the form `<remote>/<branch>` is fetched first. Files that the rebase would write over, ignored ones too, are a 409.',
-    params: CasePath,
     body: Type.Optional(
       Type.Object({
         onto: Type.Optional(
@@ -111,57 +107,35 @@ export const conflictRoutes = [
       }),
     ),
     response: Rebased,
-    errors: ['not_found', 'uncommitted_changes', 'remote_moved', ...AT_WORK],
+    errors: ['uncommitted_changes', 'remote_moved', ...AT_WORK],
     handler: ({ params, body }, service) => startRebase(service, params.id, body ?? {}),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/conflicts/preview',
+  route('GET /api/cases/{id}/conflicts/preview', {
     summary: 'Show the files in conflict, and the raw conflict diff of all of them',
     description:
       'Of a file that only one side still has, the diff is of what that side made of it. Read anew at each call.',
-    params: CasePath,
     response: Type.Object({ files: Files, diff: Type.String() }),
-    errors: ['not_found', 'worktree_missing', 'worktree_tampered', 'unreadable_record', ...GIT],
+    errors: [...READING, ...GIT],
     handler: ({ params }, service) => previewConflicts(service, params.id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/conflicts/resolve-with-agent',
+  route('POST /api/cases/{id}/conflicts/resolve-with-agent', {
     operationId: 'resolveConflictsWithAgent',
     summary: 'Start a session in which an agent proposes how to resolve the conflicts',
     description:
       'A session of type `conflict`: it plans, and changes files only after the operator has approved the plan. Nothing is staged; what the agent stages is put back.',
-    params: CasePath,
     body: Type.Optional(Type.Object(ProviderChoice)),
     response: Session,
     status: 202,
-    errors: [
-      'not_found',
-      'session_active',
-      'lock_held',
-      'worktree_missing',
-      'worktree_tampered',
-      'unreadable_record',
-      'invalid_state',
-      'no_repository',
-      'provider_missing',
-      'choice_not_offered',
-      'trust_needed',
-      ...GIT,
-    ],
+    errors: ['session_active', 'lock_held', ...READING, ...CREATING],
     handler: async ({ params, body }, service) => {
       const session = await resolveWithAgent(service, params.id, body ?? {});
       return accepted(`/cases/${params.id}/sessions/${session.id}`, session);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/conflicts/apply',
+  route('POST /api/cases/{id}/conflicts/apply', {
     summary: 'Stage the resolved files and go on with the rebase',
     description:
       'Stages the files in conflict as they are, and no others. 422 with the files while one is not resolved: it has markers (`lines`), or is exactly as git left it, which of a binary file, a deletion, a rename, a mode or a link is one side alone. Resolved is what was changed or deleted since, staged by hand, or named in `resolved`; a submodule is chosen by staging it, or by name when it is checked out. Answers as the rebase does when the next commit conflicts.',
-    params: CasePath,
     body: Type.Optional(
       Type.Object({
         resolved: Type.Optional(
@@ -173,17 +147,14 @@ export const conflictRoutes = [
       }),
     ),
     response: Rebased,
-    errors: ['not_found', 'markers_remain', 'uncommitted_changes', ...AT_WORK],
+    errors: ['markers_remain', 'uncommitted_changes', ...AT_WORK],
     handler: ({ params, body }, service) => applyResolution(service, params.id, body ?? {}),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/conflicts/push-rebased',
+  route('POST /api/cases/{id}/conflicts/push-rebased', {
     operationId: 'pushRebasedBranch',
     summary: 'Push the rebased branch, if the remote still has what it had before the rebase',
     description:
       "Pushes to the branch's own name on the push remote, never to the base branch, with a lease on the commit that the remote had when the rebase began. A push that came in between is a 409, and nothing is overwritten.",
-    params: CasePath,
     response: Type.Object({
       status: Type.Literal('pushed'),
       remote: Type.String(),
@@ -193,16 +164,13 @@ export const conflictRoutes = [
         description: 'The commit that was there; null: the branch was not there',
       }),
     }),
-    errors: ['not_found', 'remote_moved', 'push_refused', ...REMOTE, ...AT_WORK],
+    errors: ['remote_moved', 'push_refused', ...REMOTE, ...AT_WORK],
     handler: ({ params }, service) => pushRebased(service, params.id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/conflicts/abort',
+  route('POST /api/cases/{id}/conflicts/abort', {
     summary: 'Abort the rebase and give back the exact state before it',
     description:
       'HEAD, branch, index, changed and untracked files with their modes are as they were. What was made since is kept under `undone_ref`. Ignored files stay as they are.',
-    params: CasePath,
     response: Type.Object({
       status: Type.Literal('aborted'),
       branch: Type.String(),
@@ -210,28 +178,22 @@ export const conflictRoutes = [
       undone_ref: Type.Union([Type.Null(), Type.String()]),
       left: Type.Array(Type.String(), { description: 'What could not be put back' }),
     }),
-    errors: ['not_found', ...AT_WORK],
+    errors: [...AT_WORK],
     handler: ({ params }, service) => abortRebase(service, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/conflicts/history',
+  route('GET /api/cases/{id}/conflicts/history', {
     summary: 'List the rebases of a Work item with what came of them, oldest first',
-    params: CasePath,
     query: Type.Object(PageQuery),
     response: Type.Array(Conflict),
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params, query }, { store }) =>
       page(conflictHistory(store, params.id), query, `/api/cases/${params.id}/conflicts/history`),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/conflicts/metrics',
+  route('GET /api/cases/{id}/conflicts/metrics', {
     summary: 'Say how often rebases conflict and how long it takes to resolve them',
     description: 'Of the Work item, and under `workspace` of all, read from their records.',
-    params: CasePath,
     response: Type.Object({ ...Figures, workspace: Type.Object(Figures) }),
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params }, { store }) => conflictMetrics(store, params.id),
   }),
 ];

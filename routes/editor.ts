@@ -9,12 +9,11 @@ import {
 } from '../lib/code/editor/files.ts';
 import { listEditorDirectory } from '../lib/code/editor/list.ts';
 import { projectFile } from '../lib/code/editor/project-files.ts';
-import { created, noContent, tagged } from '../lib/http/answer.ts';
+import { created, tagged } from '../lib/http/answer.ts';
 import { jsonBody, linkTo, tagOf } from '../lib/http/page.ts';
 import { Answer, route } from '../lib/http/route.ts';
 import { EditorEntry, EditorFile, Encoding, WrittenFile } from '../store/records/editor.ts';
-import { CasePath } from './cases.ts';
-import { GIT } from './git-errors.ts';
+import { GIT, READING } from './problems.ts';
 
 const Path = Type.String({
   minLength: 1,
@@ -24,7 +23,7 @@ const Path = Type.String({
 });
 const AtPath = Type.Object({ path: Path });
 
-const ProjectPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200 }) });
+const ProjectPath = { id: Type.String({ minLength: 1, maxLength: 200 }) };
 
 const content = {
   content: Type.String({ description: 'The whole file, of 4 MiB at most' }),
@@ -34,12 +33,6 @@ const content = {
 // JSON may write each byte as six.
 const MAX_BODY = 6 * 4 * 1_048_576 + 65_536;
 
-const READING = [
-  'not_found',
-  'worktree_missing',
-  'worktree_tampered',
-  'unreadable_record',
-] as const;
 const CHANGING = [...READING, 'session_active', 'worktree_busy', 'file_busy'] as const;
 
 const SAFE =
@@ -49,9 +42,7 @@ const fileAt = (at: string, path: string): string =>
   `${at}/editor/files?path=${encodeURIComponent(path)}`;
 
 export const editorRoutes = [
-  route({
-    method: 'POST',
-    path: '/projects/{id}/files',
+  route('POST /projects/{id}/files', {
     operationId: 'createOrReadProjectFile',
     summary: "Make a file in a project's own checkout, or read one",
     description: `With \`content\` it is made (201), and must not be there yet. Without, it is read (200). The id is the project's name in workspace.md; \`default\` is the one that \`--repo\` names. ${SAFE}`,
@@ -64,24 +55,14 @@ export const editorRoutes = [
     maxBytes: MAX_BODY,
     response: EditorFile,
     orStatus: 201,
-    errors: [
-      'not_found',
-      'already_exists',
-      'too_large',
-      'file_busy',
-      'no_repository',
-      'trust_needed',
-      ...GIT,
-    ],
+    errors: ['not_found', 'already_exists', 'file_busy', 'no_repository', 'trust_needed', ...GIT],
     handler: async ({ params, body }, service) => {
       const { file, etag, made } = await projectFile(service, params.id, body);
       const location = `/projects/${encodeURIComponent(params.id)}/files?path=${encodeURIComponent(file.path)}`;
       return new Answer<EditorFile>(file, { location }, etag, made ? 201 : 200);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/projects/{id}/files',
+  route('GET /projects/{id}/files', {
     summary: "Read a file of a project's own checkout as it is on disk",
     description: `As POST without a content. ${SAFE}`,
     params: ProjectPath,
@@ -93,13 +74,10 @@ export const editorRoutes = [
       return tagged(file, etag);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/cases/{id}/editor/directories',
+  route('GET /cases/{id}/editor/directories', {
     summary: 'List a directory of the worktree, by name',
     description:
       'Without a path its top. `.git` is left out; what git ignores is marked. `after` is the name of the last one of the page before.',
-    params: CasePath,
     query: Type.Object({
       path: Type.Optional(Type.String({ maxLength: 4096 })),
       limit: Type.Optional(
@@ -122,12 +100,9 @@ export const editorRoutes = [
       return new Answer<EditorEntry[]>(body, linkTo(at, query, next), tagOf(body));
     },
   }),
-  route({
-    method: 'POST',
-    path: '/cases/{id}/editor/directories',
+  route('POST /cases/{id}/editor/directories', {
     summary: 'Make a directory in the worktree, with those on the way to it',
     description: 'git keeps no directory that is empty.',
-    params: CasePath,
     body: AtPath,
     response: AtPath,
     status: 201,
@@ -138,12 +113,9 @@ export const editorRoutes = [
       return created(at, made);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/cases/{id}/editor/files',
+  route('GET /cases/{id}/editor/files', {
     summary: 'Read a file of the worktree as it is on disk',
     description: `As a record, so that a client is told whether it is text. The ETag is the start of the file's SHA-256. More than 4 MiB are 413. ${SAFE}`,
-    params: CasePath,
     query: AtPath,
     response: EditorFile,
     errors: [...READING, 'too_large', 'file_busy'],
@@ -152,59 +124,46 @@ export const editorRoutes = [
       return tagged(file, etag);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/cases/{id}/editor/files',
+  route('POST /cases/{id}/editor/files', {
     summary: 'Make a file in the worktree, with the directories on the way to it',
     description: `It must not be there yet. ${SAFE}`,
-    params: CasePath,
     body: Type.Object({ path: Path, ...content }),
     maxBytes: MAX_BODY,
     response: WrittenFile,
     status: 201,
-    errors: [...CHANGING, 'already_exists', 'too_large'],
+    errors: [...CHANGING, 'already_exists'],
     handler: async ({ params, body }, service) => {
       const { file, etag } = await createEditorFile(service, params.id, body);
       return created(fileAt(`/cases/${params.id}`, file.path), file, etag);
     },
   }),
-  route({
-    method: 'PUT',
-    path: '/cases/{id}/editor/files',
+  route('PUT /cases/{id}/editor/files', {
     summary: 'Write a file of the worktree that is there',
     description: `Its mode and owner stay; what it held is kept in .dossier/undo for some days. Told in the stream of a session that goes on. ${SAFE}`,
-    params: CasePath,
     query: AtPath,
     body: Type.Object(content),
     maxBytes: MAX_BODY,
     response: WrittenFile,
     conditional: true,
-    errors: [...CHANGING, 'precondition_failed', 'too_large'],
+    errors: [...CHANGING],
     handler: async ({ params, query, body, ifMatch }, service) => {
       const { file, etag } = await writeFile(service, params.id, { ...query, ...body, ifMatch });
       return tagged(file, etag);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/cases/{id}/editor/files',
+  route('DELETE /cases/{id}/editor/files', {
     summary: 'Delete a file of the worktree, or an empty directory',
     description: `A file is kept in .dossier/undo for some days; one of more than 64 MiB is 413. ${SAFE}`,
-    params: CasePath,
     query: AtPath,
-    status: 204,
     conditional: true,
-    errors: [...CHANGING, 'precondition_failed', 'too_large', 'invalid_state'],
+    errors: [...CHANGING, 'too_large', 'invalid_state'],
     handler: ({ params, query, ifMatch }, service) =>
-      deleteFile(service, params.id, { ...query, ifMatch }).then(noContent),
+      deleteFile(service, params.id, { ...query, ifMatch }),
   }),
-  route({
-    method: 'POST',
-    path: '/cases/{id}/editor/rename',
+  route('POST /cases/{id}/editor/rename', {
     operationId: 'renameCaseEditorFile',
     summary: 'Give a file or a directory of the worktree another name',
     description: `Never one that something has: 409. The directories on the way are made. ${SAFE}`,
-    params: CasePath,
     body: Type.Object({ from: Path, to: Path }),
     response: Type.Object({ from: Path, path: Path }),
     errors: [...CHANGING, 'already_exists'],

@@ -8,9 +8,7 @@ import { EVENT_TYPES } from '../store/records/event.ts';
 import { Id } from '../store/records/id.ts';
 
 export const eventRoutes = [
-  route({
-    method: 'GET',
-    path: '/events',
+  route('GET /events', {
     summary: 'Follow all that happens in the workspace, or read what happened',
     description: 'Server-sent events where Accept names them, else JSON.',
     query: Type.Object({
@@ -27,9 +25,7 @@ export const eventRoutes = [
     stream: FEED,
     handler: ({ query: { types, case_id } }, { feed }) => feed.follow({ types, case_id }),
   }),
-  route({
-    method: 'GET',
-    path: '/attention',
+  route('GET /attention', {
     summary: 'List what needs the operator now, oldest first',
     description:
       'Each with since when, and `answer`: the call after which it waits no more. An event `attention_changed` says when it is another list.',

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { route } from '../lib/http/route.ts';
 import { Manifest } from '../store/records/manifest.ts';
-import { CasePath } from './cases.ts';
 
 const Archive = Type.String({
   contentMediaType: 'application/zip',
@@ -10,9 +9,7 @@ const Archive = Type.String({
 });
 
 export const exportRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/export',
+  route('GET /api/export', {
     operationId: 'exportWorkspace',
     summary: 'Download all files of the workspace as a zip archive with a manifest',
     description:
@@ -25,17 +22,14 @@ export const exportRoutes = [
     errors: ['too_many_exports', 'disk_full'],
     handler: (_input, { exporter }) => exporter.export(),
   }),
-  route({
-    method: 'GET',
-    path: '/cases/{id}/export',
+  route('GET /cases/{id}/export', {
     operationId: 'exportCase',
     summary: 'Download all files of one Work item as a zip archive with a manifest',
     description:
       'As the export of the workspace, of which it is a part: its directory stands in it where it stands there, so that `dossier import` takes it.',
-    params: CasePath,
     response: Archive,
     produces: 'application/zip',
-    errors: ['not_found', 'too_many_exports', 'disk_full'],
+    errors: ['too_many_exports', 'disk_full'],
     handler: ({ params }, { exporter }) => exporter.exportCase(params.id),
   }),
 ];

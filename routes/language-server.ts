@@ -29,7 +29,7 @@ export const SERVING = [
   'git_failed',
 ] as const;
 
-const LanguagePath = Type.Object({ language: LanguageName });
+const LanguagePath = { language: LanguageName };
 
 const Message = Type.Object({
   jsonrpc: Type.Optional(Type.Literal('2.0')),
@@ -46,9 +46,7 @@ const CLOSES =
   'The socket is closed with 4000 when the server ended by itself, 4001 when the client leaves too much unread, 4002 when a message is none, and 1001 when the daemon or the worktree goes; a further connection starts a new server.';
 
 export const languageServerRoutes = [
-  route({
-    method: 'GET',
-    path: '/lsp/{language}/ws',
+  route('GET /lsp/{language}/ws', {
     operationId: 'openLanguageServer',
     summary: 'Speak with the language server, as WebSocket messages',
     description: `Each text message is one JSON-RPC message of the Language Server Protocol, without its header. All clients of one language and directory share a server that the daemon has initialised: \`initialize\` is answered with what it can do, \`shutdown\` and \`exit\` end the client's own connection only. Notifications go to every client, and a request of the server's to the client that has been there longest; what it has not answered after 2 s is answered in its place. Clients with different unsaved texts of one file are told so by \`window/showMessage\`; each is answered by its own text. ${CLOSES}`,
@@ -64,9 +62,7 @@ export const languageServerRoutes = [
       );
     },
   }),
-  route({
-    method: 'POST',
-    path: '/lsp/{language}/message',
+  route('POST /lsp/{language}/message', {
     operationId: 'sendLanguageServerMessage',
     summary: 'Send one JSON-RPC message to the language server',
     description:

@@ -9,8 +9,7 @@ import { IssueLink } from '../store/records/link.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
 import { PULL_STATES } from '../store/records/pull-request.ts';
 import { Sync, SyncResult } from '../store/records/sync.ts';
-import { CasePath } from './cases.ts';
-import { HOST_ERRORS } from './codehost-errors.ts';
+import { HOST_ERRORS } from './problems.ts';
 
 const Link = Type.Object(
   {
@@ -38,48 +37,30 @@ const Link = Type.Object(
 );
 
 export const linkRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/github',
+  route('GET /api/cases/{id}/github', {
     summary: 'Read what a Work item is linked to: its issue and its pull request',
     description: 'From its files alone; the host is not asked.',
-    params: CasePath,
     response: Link,
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params }, { store }) => {
       const { record, etag } = getLink(store, params.id);
       return tagged(record, etag);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/github/sync',
+  route('POST /api/cases/{id}/github/sync', {
     summary: 'Sync a Work item with its issue',
     description:
       'A three-way merge against the issue as last synced: what changed on the host only is taken, what changed here only is kept. What changed on both is kept and answered with 409 `sync_conflict`, until `prefer` settles it. Nothing is written to the issue, and the state of the Work item stays.',
-    params: CasePath,
     body: Type.Optional(Type.Object({ prefer: Type.Optional(Type.Enum(['local', 'remote'])) })),
     response: SyncResult,
-    errors: [
-      'not_found',
-      'not_linked',
-      'sync_conflict',
-      'too_large',
-      'unreadable_record',
-      'file_busy',
-      ...HOST_ERRORS,
-      'unavailable',
-    ],
+    errors: ['not_linked', 'sync_conflict', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params, body }, service) => syncCase(service, params.id, body?.prefer),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/github/sync-log',
+  route('GET /api/cases/{id}/github/sync-log', {
     summary: 'List what syncs changed or found, oldest first',
-    params: CasePath,
     query: Type.Object({ ...PageQuery }),
     response: Type.Array(Sync),
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params, query }, { store }) =>
       page(syncLog(store, params.id), query, `/api/cases/${params.id}/github/sync-log`),
   }),

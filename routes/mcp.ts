@@ -3,9 +3,7 @@ import { Message } from '../lib/mcp/message.ts';
 import { serveMcp } from '../lib/mcp/serve.ts';
 
 export const mcpRoutes = [
-  route({
-    method: 'POST',
-    path: '/mcp',
+  route('POST /mcp', {
     operationId: 'sendMcpMessage',
     summary: 'Send a message of the Model Context Protocol (Streamable HTTP)',
     description:
@@ -14,7 +12,6 @@ export const mcpRoutes = [
     maxBytes: 4 * 1024 * 1024,
     response: Message,
     orStatus: 202,
-    errors: ['unauthorized'],
     handler: async ({ body, token, headers }, service) => {
       const version = headers['mcp-protocol-version']?.toString();
       const answer = await serveMcp(service, { token, body, version });

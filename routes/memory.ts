@@ -5,11 +5,8 @@ import { route } from '../lib/http/route.ts';
 import { getMemory, listMemory, putMemory } from '../lib/work/memory/case-memory.ts';
 import { getGlobal, listGlobal, writeGlobal } from '../lib/work/memory/global-memory.ts';
 import { getSnapshot, listSnapshots, takeSnapshot } from '../lib/work/memory/snapshots.ts';
-import { Id, Sha256 } from '../store/records/id.ts';
+import { Sha256 } from '../store/records/id.ts';
 import { Snapshot, SnapshotEntry } from '../store/records/snapshot.ts';
-import { CasePath } from './cases.ts';
-
-const FilePath = Type.Object({ id: Id, filename: Type.String() });
 
 const MemoryFile = Type.Object(
   { filename: Type.String(), size: Type.Integer({ description: 'In bytes' }), sha256: Sha256 },
@@ -35,59 +32,46 @@ const GlobalWrite = Type.Object({
 });
 
 export const memoryRoutes = [
-  route({
-    method: 'GET',
-    path: '/cases/{id}/memory',
+  route('GET /cases/{id}/memory', {
     summary: 'List the memory files of a Work item, by name',
-    params: CasePath,
     response: Type.Array(MemoryFile),
-    errors: ['not_found'],
     handler: ({ params }, { store }) => listMemory(store, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/cases/{id}/memory/{filename}',
+  route('GET /cases/{id}/memory/{filename}', {
     summary: 'Read a memory file as it is on disk',
-    params: FilePath,
+    params: { filename: Type.String() },
     response: Type.String(),
     produces: 'text/markdown',
-    errors: ['not_found'],
     handler: ({ params }, { store }) => {
       return markdown(getMemory(store, params.id, params.filename));
     },
   }),
-  route({
-    method: 'PUT',
-    path: '/cases/{id}/memory/{filename}',
+  route('PUT /cases/{id}/memory/{filename}', {
     summary: 'Write a memory file',
     description:
       'Made where there is none; every session of the Work item that begins is told what is in it.',
-    params: FilePath,
+    params: { filename: Type.String() },
     body: Type.String(),
     consumes: 'text/markdown',
     response: Type.String(),
     produces: 'text/markdown',
     conditional: true,
-    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    errors: ['unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, { store }) => {
       return markdown(
         await putMemory(store, params.id, { filename: params.filename, content: body }, ifMatch),
       );
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/global-memory',
+  route('GET /api/global-memory', {
     summary: 'List the files of the global memory, by name',
     description: 'Every session is told what is in them.',
     response: Type.Array(MemoryFile),
     handler: (_input, { store }) => listGlobal(store),
   }),
-  route({
-    method: 'GET',
-    path: '/api/global-memory/{filename}',
+  route('GET /api/global-memory/{filename}', {
     summary: 'Read a file of the global memory as it is on disk',
-    params: Type.Object({ filename: Type.String() }),
+    params: { filename: Type.String() },
     response: Type.String(),
     produces: 'text/markdown',
     errors: ['not_found'],
@@ -95,9 +79,7 @@ export const memoryRoutes = [
       return markdown(getGlobal(store, params.filename));
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/global-memory/write',
+  route('POST /api/global-memory/write', {
     // Every later session is told it: no session writes it for the others.
     summary: 'Replace memory/global.md, or add to it',
     description:
@@ -106,15 +88,13 @@ export const memoryRoutes = [
     maxBytes: 6 * MAX_CONTENT + 65_536,
     response: MemoryFile,
     conditional: true,
-    errors: ['not_found', 'lock_held', 'precondition_failed', 'too_large', 'file_busy'],
+    errors: ['not_found', 'lock_held', 'file_busy'],
     handler: async ({ body, ifMatch }, { store }) => {
       const file = await writeGlobal(store, body, ifMatch);
       return tagged(file, file.sha256.slice(0, 32));
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/global-memory/snapshot',
+  route('POST /api/global-memory/snapshot', {
     summary: 'Keep the global memory as it is now, byte for byte',
     description:
       'In one Markdown file below memory/snapshots/, which is never written again. 16 MiB at most.',
@@ -126,22 +106,17 @@ export const memoryRoutes = [
       return created(`/api/global-memory/snapshots/${snapshot.id}`, snapshot, etag);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/global-memory/snapshots',
+  route('GET /api/global-memory/snapshots', {
     summary: 'List the snapshots of the global memory, oldest first',
     query: Type.Object(PageQuery),
     response: Type.Array(SnapshotEntry),
     handler: ({ query }, { store }) =>
       page(listSnapshots(store), query, '/api/global-memory/snapshots'),
   }),
-  route({
-    method: 'GET',
-    path: '/api/global-memory/snapshots/{id}',
+  route('GET /api/global-memory/snapshots/{id}', {
     summary: 'Read a snapshot of the global memory, with its files',
-    params: CasePath,
     response: Snapshot,
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params }, { store }) => {
       const { snapshot, etag } = getSnapshot(store, params.id);
       return tagged(snapshot, etag);

@@ -5,17 +5,14 @@ import { generate } from '../lib/work/generate/generate.ts';
 import { getArtifact, listArtifacts, putArtifact } from '../lib/work/planning/artifacts.ts';
 import { approvePlanning, planningGate } from '../lib/work/planning/gate.ts';
 import { readiness } from '../lib/work/planning/readiness.ts';
-import { Id, Sha256 } from '../store/records/id.ts';
+import { Sha256 } from '../store/records/id.ts';
 import {
   PlanningArtifact,
   PlanningGate,
   PlanningStage,
   Readiness,
 } from '../store/records/planning.ts';
-import { CasePath } from './cases.ts';
-import { AT_WORK } from './git-errors.ts';
-
-const FilePath = Type.Object({ id: Id, filename: Type.String() });
+import { AT_WORK } from './problems.ts';
 
 const StageWanted = Type.Optional(
   Type.Object({
@@ -35,7 +32,6 @@ const HOW =
 
 // Of every stage: what keeps it from being written, and what keeps an agent from its turn.
 const STAGE_ERRORS = [
-  'not_found',
   'planning_edited',
   'file_busy',
   'no_repository',
@@ -46,110 +42,83 @@ const STAGE_ERRORS = [
 ] as const;
 
 export const planningRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/planning/from-issue',
+  route('POST /api/cases/{id}/planning/from-issue', {
     operationId: 'planFromIssue',
     summary: 'Write problem-definition.md from the linked issue, as last synced',
     description: HOW,
-    params: CasePath,
     body: StageWanted,
     response: PlanningStage,
     errors: [...STAGE_ERRORS, 'not_linked'],
     handler: ({ params, body }, service) =>
       generate(service, params.id, 'problem-definition.md', body ?? {}),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/planning/hypotheses-file',
+  route('POST /api/cases/{id}/planning/hypotheses-file', {
     operationId: 'generateHypotheses',
     summary: 'Write hypotheses.md from problem-definition.md, or from the description without one',
     description: HOW,
-    params: CasePath,
     body: StageWanted,
     response: PlanningStage,
     errors: STAGE_ERRORS,
     handler: ({ params, body }, service) =>
       generate(service, params.id, 'hypotheses.md', body ?? {}),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/planning/generate-tasks',
+  route('POST /api/cases/{id}/planning/generate-tasks', {
     operationId: 'generateTasks',
     summary: 'Write tasks.md from hypotheses.md',
     description: HOW,
-    params: CasePath,
     body: StageWanted,
     response: PlanningStage,
     errors: STAGE_ERRORS,
     handler: ({ params, body }, service) => generate(service, params.id, 'tasks.md', body ?? {}),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/planning/gate',
+  route('GET /api/cases/{id}/planning/gate', {
     summary: 'Read whether the planning files are approved',
     description: 'No session is approved while there are planning files that are not.',
-    params: CasePath,
     response: PlanningGate,
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params }, { store }) => planningGate(store, params.id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/planning/approve',
+  route('POST /api/cases/{id}/planning/approve', {
     summary: 'Approve the planning files as they are now',
     description:
       'The approval holds for these very files: a later edit makes it stale. With `artifacts`, the hash of each file that you read, it is refused when they are others by now.',
-    params: CasePath,
     body: Type.Optional(
       Type.Object({ artifacts: Type.Optional(Type.Record(Type.String(), Sha256)) }),
     ),
     response: PlanningGate,
-    errors: ['not_found', 'invalid_state', 'plan_changed', 'unreadable_record', 'file_busy'],
+    errors: ['invalid_state', 'plan_changed', 'unreadable_record', 'file_busy'],
     handler: ({ params, body }, { store }) => approvePlanning(store, params.id, body?.artifacts),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/planning/readiness',
+  route('GET /api/cases/{id}/planning/readiness', {
     summary: 'Read whether a session of the Work item can be executed now, and what is in the way',
-    params: CasePath,
     response: Readiness,
-    errors: ['not_found'],
     handler: ({ params }, service) => readiness(service, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/planning-artifacts',
+  route('GET /api/cases/{id}/planning-artifacts', {
     summary: 'List the planning files that are there, in the order of their stages',
-    params: CasePath,
     response: Type.Array(PlanningArtifact),
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params }, { store }) => listArtifacts(store, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/planning-artifacts/{filename}',
+  route('GET /api/cases/{id}/planning-artifacts/{filename}', {
     summary: 'Read a planning file, with control characters shown',
-    params: FilePath,
+    params: { filename: Type.String() },
     response: Type.String(),
     produces: 'text/markdown',
-    errors: ['not_found'],
     handler: ({ params }, { store }) => {
       return visibleMarkdown(getArtifact(store, params.id, params.filename));
     },
   }),
-  route({
-    method: 'PUT',
-    path: '/api/cases/{id}/planning-artifacts/{filename}',
+  route('PUT /api/cases/{id}/planning-artifacts/{filename}', {
     summary: 'Write a planning file: problem-definition.md, hypotheses.md or tasks.md',
     description: 'An approval of the planning files is stale after it.',
-    params: FilePath,
+    params: { filename: Type.String() },
     body: Type.String(),
     consumes: 'text/markdown',
     response: Type.String(),
     produces: 'text/markdown',
     conditional: true,
-    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy'],
+    errors: ['unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, { store }) => {
       const { filename } = params;
       const file = { filename, content: body };

@@ -11,23 +11,16 @@ import { created, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { BodyUpdate } from '../store/records/body-update.ts';
-import { Id, Sha256 } from '../store/records/id.ts';
+import { Sha256 } from '../store/records/id.ts';
 import { PullDraft } from '../store/records/pull-request.ts';
-import { CasePath } from './cases.ts';
-import { HOST_ERRORS } from './codehost-errors.ts';
-import { GIT } from './git-errors.ts';
+import { GIT, HOST_ERRORS } from './problems.ts';
 import { Labels, PullTitle } from './pull-requests.ts';
 
-const UpdatePath = Type.Object({ ...CasePath.properties, update_id: Id });
-
 export const pullBodyRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr-body/compose',
+  route('POST /api/cases/{id}/pr-body/compose', {
     summary: 'Compose the body of the pull request from session summaries and proof',
     description:
       'Kept as pr/draft.md; nothing is published. What stands below the line `<!-- Below this line is yours … -->` of the draft stays, and so do its title and labels where none are given.',
-    params: CasePath,
     body: Type.Optional(
       Type.Object({
         title: Type.Optional(PullTitle),
@@ -40,32 +33,26 @@ export const pullBodyRoutes = [
       }),
     ),
     response: PullDraft,
-    errors: ['not_found', 'draft_edited', 'invalid_state', 'unreadable_record', 'file_busy'],
+    errors: ['draft_edited', 'invalid_state', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body }, { store }) => {
       const { draft, etag } = await composePullBody(store, params.id, body ?? {});
       return tagged(draft, etag);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/pr-body/draft',
+  route('GET /api/cases/{id}/pr-body/draft', {
     summary: 'Read the draft of the body as it was composed, edits by hand included',
-    params: CasePath,
     response: PullDraft,
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params }, { store }) => {
       const { draft, etag } = keptDraft(store, params.id);
       return tagged(draft, etag);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr-body/suggest-update',
+  route('POST /api/cases/{id}/pr-body/suggest-update', {
     operationId: 'suggestCasePrBodyUpdate',
     summary: 'Queue a change of the published body for approval',
     description:
       'Of the draft, or of the body that is given. Nothing is published: the answer shows what would change in the body that the host has now, and the approval holds for that one alone.',
-    params: CasePath,
     body: Type.Optional(
       Type.Object({
         body: Type.Optional(
@@ -75,56 +62,38 @@ export const pullBodyRoutes = [
     ),
     response: BodyUpdate,
     status: 201,
-    errors: [
-      'not_found',
-      'invalid_state',
-      'unreadable_record',
-      'file_busy',
-      ...GIT,
-      ...HOST_ERRORS,
-    ],
+    errors: ['unreadable_record', 'file_busy', ...GIT, ...HOST_ERRORS],
     handler: async ({ params: { id }, body }, service) => {
       const update = await suggestUpdate(service, id, body ?? {});
       return created(`/api/cases/${id}/pr-body/updates/${update.id}`, update);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/pr-body/updates',
+  route('GET /api/cases/{id}/pr-body/updates', {
     summary: 'List the updates of the published body, queued and published ones, oldest first',
-    params: CasePath,
     query: Type.Object(PageQuery),
     response: Type.Array(BodyUpdate),
-    errors: ['not_found', 'unreadable_record', ...GIT],
+    errors: ['unreadable_record', ...GIT],
     handler: async ({ params: { id }, query }, service) =>
       page(await servedUpdates(service, id), query, `/api/cases/${id}/pr-body/updates`),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/pr-body/updates/{update_id}',
+  route('GET /api/cases/{id}/pr-body/updates/{update_id}', {
     summary: 'Read one update, as it is in its file now',
-    params: UpdatePath,
     response: BodyUpdate,
-    errors: ['not_found', 'unreadable_record', ...GIT],
+    errors: ['unreadable_record', ...GIT],
     handler: async ({ params }, service) => {
       const kept = getUpdate(service.store, params.id, params.update_id);
       return tagged(await servedUpdate(service, kept), kept.etag);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr-body/updates/{update_id}/approve',
+  route('POST /api/cases/{id}/pr-body/updates/{update_id}/approve', {
     summary: 'Approve a queued update and publish it',
     description:
       'Once. Edited by hand before, it is the edited text that is published; `body_sha256` binds the approval to the one that was read. A body that was changed on the host since is a 409 with the diff, and stays as it is.',
-    params: UpdatePath,
     body: Type.Optional(Type.Object({ body_sha256: Type.Optional(Sha256) })),
     response: BodyUpdate,
     errors: [
-      'not_found',
       'update_changed',
       'codehost_conflict',
-      'invalid_state',
       'unreadable_record',
       'file_busy',
       ...GIT,

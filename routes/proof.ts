@@ -12,11 +12,9 @@ import {
   tickChecklist,
 } from '../lib/work/proof/checklist.ts';
 import { attachFile, getMedia } from '../lib/work/proof/media.ts';
-import { Id, Word } from '../store/records/id.ts';
+import { Word } from '../store/records/id.ts';
 import { ChecklistEntry, ChecklistItem, Gate, Proof } from '../store/records/proof.ts';
-import { CasePath } from './cases.ts';
 
-const ProofPath = Type.Object({ id: Id, pid: Id });
 const { description, type, required } = ChecklistEntry.properties;
 const MAX_CONTENT = 1_048_576;
 
@@ -28,31 +26,19 @@ const SessionOf = Type.Optional(
   }),
 );
 const MAX_FILE = 26_214_400;
-const CHANGE_ERRORS = [
-  'not_found',
-  'precondition_failed',
-  'unreadable_record',
-  'file_busy',
-] as const;
+const CHANGE_ERRORS = ['unreadable_record', 'file_busy'] as const;
 
 export const proofRoutes = [
-  route({
-    method: 'GET',
-    path: '/cases/{id}/proof',
+  route('GET /cases/{id}/proof', {
     operationId: 'listCaseProofs',
     summary: 'List the proofs of a Work item, oldest first',
-    params: CasePath,
     query: Type.Object(PageQuery),
     response: Type.Array(Proof),
-    errors: ['not_found'],
     handler: async ({ params, query }, { store }) =>
       page(await listProofs(store, params.id), query, `/cases/${params.id}/proof`),
   }),
-  route({
-    method: 'POST',
-    path: '/cases/{id}/proof',
+  route('POST /cases/{id}/proof', {
     summary: 'Attach a proof',
-    params: CasePath,
     body: Type.Object({
       type: Word,
       content: Content,
@@ -61,20 +47,17 @@ export const proofRoutes = [
     maxBytes: 2 * MAX_CONTENT,
     response: Proof,
     status: 201,
-    errors: ['not_found', 'unreadable_record', 'file_busy'],
+    errors: ['unreadable_record', 'file_busy'],
     handler: async ({ params, body }, service) => {
       const { proof, etag } = await attachProof(service, params.id, body);
       return created(`/cases/${params.id}/proof/${proof.id}`, proof, etag);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/cases/{id}/proof/files',
+  route('POST /cases/{id}/proof/files', {
     operationId: 'uploadCaseProof',
     summary: 'Attach a file as proof: a screenshot, a recording, a report',
     description:
       'The body is the file, of any Content-Type and 25 MB at most. It is kept beside its record as `proof/<type>-<id>.<ending>`; a verification binds to its bytes, too.',
-    params: CasePath,
     query: Type.Object({
       type: Word,
       name: Type.Optional(
@@ -91,44 +74,33 @@ export const proofRoutes = [
     maxBytes: MAX_FILE,
     response: Proof,
     status: 201,
-    errors: ['not_found', 'unreadable_record', 'file_busy'],
+    errors: ['unreadable_record', 'file_busy'],
     handler: async ({ params, query: { type, name, session_id }, body }, service) => {
       const file = { type, name, session_id, media: body.type, chunks: body.chunks };
       const { proof, etag } = await attachFile(service, params.id, file);
       return created(`/cases/${params.id}/proof/${proof.id}`, proof, etag);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/cases/{id}/proof/{pid}/file',
-    operationId: 'getCaseProofFile',
+  route('GET /cases/{id}/proof/{pid}/file', {
     summary: 'Show the file that a proof is about',
     description:
       'Images, recordings and plain text are shown as what their ending says, all else is handed over as a file: nothing in it is run. Some of its bytes may be asked for by `Range`, so that a browser can seek in a recording.',
-    params: ProofPath,
     response: Type.String({ format: 'binary' }),
     produces: 'application/octet-stream',
-    errors: ['not_found', 'range_not_satisfiable'],
+    errors: ['range_not_satisfiable'],
     handler: async ({ params }, { store }) =>
       strangeFile(await getMedia(store, params.id, params.pid)),
   }),
-  route({
-    method: 'GET',
-    path: '/cases/{id}/proof/{pid}',
+  route('GET /cases/{id}/proof/{pid}', {
     summary: 'Read a proof',
-    params: ProofPath,
     response: Proof,
-    errors: ['not_found'],
     handler: async ({ params }, { store }) => {
       const { proof, etag } = await getProof(store, params.id, params.pid);
       return tagged(proof, etag);
     },
   }),
-  route({
-    method: 'PATCH',
-    path: '/cases/{id}/proof/{pid}',
+  route('PATCH /cases/{id}/proof/{pid}', {
     summary: 'Change the type or the content of a proof; it is not verified any more',
-    params: ProofPath,
     body: Type.Object(
       { type: Type.Optional(Word), content: Type.Optional(Content) },
       { minProperties: 1 },
@@ -143,23 +115,17 @@ export const proofRoutes = [
       return tagged(proof, etag);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/cases/{id}/proof/{pid}',
+  route('DELETE /cases/{id}/proof/{pid}', {
     summary: 'Take a proof away; it is kept in `.dossier/undo/` for some days',
-    params: ProofPath,
     conditional: true,
     errors: CHANGE_ERRORS,
     handler: ({ params, ifMatch }, { store }) =>
       removeProof(store, { caseId: params.id, id: params.pid, ifMatch }),
   }),
-  route({
-    method: 'PUT',
-    path: '/cases/{id}/proof/{pid}/verify',
+  route('PUT /cases/{id}/proof/{pid}/verify', {
     operationId: 'verifyCaseProof',
     summary:
       'Mark a proof verified; once the gate is satisfied, a Work item that is VERIFYING is RESOLVED',
-    params: ProofPath,
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,
@@ -169,12 +135,9 @@ export const proofRoutes = [
       return tagged(proof, etag);
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/cases/{id}/proof/{pid}/verify',
+  route('DELETE /cases/{id}/proof/{pid}/verify', {
     operationId: 'unverifyCaseProof',
     summary: 'Take the verification of a proof back; the state of the Work item stays as it is',
-    params: ProofPath,
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,
@@ -184,54 +147,40 @@ export const proofRoutes = [
       return tagged(proof, etag);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/cases/{id}/proof/checklist',
+  route('GET /cases/{id}/proof/checklist', {
     operationId: 'listCaseChecklist',
     summary: 'List what has to be proven',
-    params: CasePath,
     query: Type.Object(PageQuery),
     response: Type.Array(ChecklistItem),
-    errors: ['not_found'],
     handler: async ({ params, query }, { store }) =>
       page(await listChecklist(store, params.id), query, `/cases/${params.id}/proof/checklist`),
   }),
-  route({
-    method: 'POST',
-    path: '/cases/{id}/proof/checklist',
+  route('POST /cases/{id}/proof/checklist', {
     operationId: 'addCaseChecklistItem',
     summary: 'Add to what has to be proven',
-    params: CasePath,
     body: Type.Object({ description, type, required }),
     response: ChecklistItem,
     status: 201,
-    errors: ['not_found', 'unreadable_record', 'file_busy'],
+    errors: ['unreadable_record', 'file_busy'],
     handler: async ({ params, body }, { store }) =>
       created(`/cases/${params.id}/proof/checklist`, await addToChecklist(store, params.id, body)),
   }),
-  route({
-    method: 'PATCH',
-    path: '/cases/{id}/proof/checklist/{item_id}',
+  route('PATCH /cases/{id}/proof/checklist/{item_id}', {
     operationId: 'tickCaseChecklistItem',
     summary: 'Tick a task line of the checklist, or take its mark away',
     description:
       'It changes that one mark of `proof/checklist.md`. What its front matter lists under `items` is proven by a verified proof of its type instead (422).',
-    params: Type.Object({ id: Id, item_id: Id }),
     body: Type.Object({ done: Type.Boolean() }),
     response: ChecklistItem,
-    errors: ['not_found', 'invalid_state', 'unreadable_record', 'file_busy'],
+    errors: ['invalid_state', 'unreadable_record', 'file_busy'],
     handler: ({ params, body }, { store }) =>
       tickChecklist(store, params.id, params.item_id, body.done),
   }),
-  route({
-    method: 'GET',
-    path: '/cases/{id}/proof/gate',
+  route('GET /cases/{id}/proof/gate', {
     summary: 'Say whether the proof gate is satisfied, and what is missing',
     description:
       'It is satisfied once each required item of the checklist has a verified proof of its type; without a checklist, once one proof is verified.',
-    params: CasePath,
     response: Gate,
-    errors: ['not_found'],
     handler: ({ params }, service) => getGate(service, params.id),
   }),
 ];

@@ -47,21 +47,17 @@ const Tried = Type.Object({
 });
 
 export const providerRoutes = [
-  route({
-    method: 'GET',
-    path: '/providers',
+  route('GET /providers', {
     devOnly: true,
     summary: 'List the providers, and whether each can be used',
     response: Type.Array(Provider),
     handler: (_input, { providers }) => listProviders(providers),
   }),
-  route({
-    method: 'POST',
-    path: '/providers/{id}/run',
+  route('POST /providers/{id}/run', {
     devOnly: true,
     summary: 'Have a provider answer a prompt, in an empty directory that is gone afterwards',
     description: 'In Plan mode: it reads and answers, and changes nothing.',
-    params: Type.Object({ id: Type.String({ minLength: 1 }) }),
+    params: { id: Type.String({ minLength: 1 }) },
     body: Type.Object({ prompt: Type.String({ minLength: 1, pattern: '\\S' }) }),
     response: Tried,
     errors: ['not_found', 'invalid_state', 'trust_needed', 'unavailable'],

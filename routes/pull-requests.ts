@@ -14,9 +14,7 @@ import { created, tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { PullDraft, PullRequest, PullTransition } from '../store/records/pull-request.ts';
 import { PostedProof, PullStatus, ReadyCheck } from '../store/records/pull-status.ts';
-import { CasePath } from './cases.ts';
-import { HOST_ERRORS } from './codehost-errors.ts';
-import { AT_WORK, GIT } from './git-errors.ts';
+import { AT_WORK, GIT, HOST_ERRORS, READING } from './problems.ts';
 
 export const PullTitle = Type.String({ minLength: 1, maxLength: 256 });
 export const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
@@ -45,26 +43,20 @@ const PUSH = [
 ] as const;
 
 export const pullRequestRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/pr',
+  route('GET /api/cases/{id}/pr', {
     summary: "Read the record of the Work item's pull request",
     description: 'As it was last read from the host, which is not asked: `…/pr/status` does.',
-    params: CasePath,
     response: PullRequest,
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params }, { store }) => {
       const kept = getPull(store, params.id);
       return tagged(servedPull(kept), kept.etag);
     },
   }),
-  route({
-    method: 'PATCH',
-    path: '/api/cases/{id}/pr',
+  route('PATCH /api/cases/{id}/pr', {
     summary: 'Change title and labels of the pull request on the host, and the notes here',
     description:
       "Only what is named is changed, first on the host. State, branches and checks are the host's; the published body changes by `…/pr-body/suggest-update` and its approval alone.",
-    params: CasePath,
     body: Type.Object({
       title: Type.Optional(PullTitle),
       labels: Type.Optional(Labels),
@@ -74,20 +66,17 @@ export const pullRequestRoutes = [
     }),
     response: PullRequest,
     conditional: true,
-    errors: ['not_found', 'precondition_failed', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
+    errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: async ({ params, body, ifMatch }, service) => {
       const kept = await patchPull(service, params.id, body, ifMatch);
       return tagged(servedPull(kept), kept.etag);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr/create',
+  route('POST /api/cases/{id}/pr/create', {
     operationId: 'createCasePr',
     summary: 'Push the branch of the Work item and open its pull request on the host',
     description:
       'What the last completed session left in the worktree is committed first, in the name that git is configured with. The branch is pushed to its own name, over no commit that the worktree does not have, and never to the base branch. An open pull request of the branch is adopted as it is, also one that an interrupted call left behind. Nothing is ever merged.',
-    params: CasePath,
     body: Type.Optional(
       Type.Object({
         title: Type.Optional(PullTitle),
@@ -118,17 +107,14 @@ export const pullRequestRoutes = [
       warnings: Warnings,
     }),
     status: 201,
-    errors: ['not_found', 'already_exists', 'codehost_ambiguous', 'file_busy', ...PUSH],
+    errors: ['already_exists', 'codehost_ambiguous', 'file_busy', ...PUSH],
     handler: async ({ params, body }, service) =>
       created(`/api/cases/${params.id}/pr`, await createPull(service, params.id, body ?? {})),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr/push',
+  route('POST /api/cases/{id}/pr/push', {
     summary: "Push what the Work item's branch has now to its pull request",
     description:
       'As `…/pr/create` does, for what came after: a feedback session, commits by hand. After a rebase use `…/conflicts/push-rebased`.',
-    params: CasePath,
     body: Type.Optional(Type.Object({ changes: Changes })),
     response: Type.Object({
       status: Type.Enum(['pushed', 'up_to_date']),
@@ -138,107 +124,68 @@ export const pullRequestRoutes = [
       replaced: Type.Union([Type.Null(), Type.String()], { description: 'What was there before' }),
       committed: Committed,
     }),
-    errors: ['not_found', 'file_busy', ...PUSH],
+    errors: ['file_busy', ...PUSH],
     handler: ({ params, body }, service) => pushPull(service, params.id, body ?? {}),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/pr/draft',
+  route('GET /api/cases/{id}/pr/draft', {
     summary: 'Read title, body and labels of what is to be proposed',
     description:
       'The draft as it is kept in pr/draft.md. Where there is none, it is composed for this answer: what was asked, what sessions did, how it was proved.',
-    params: CasePath,
     response: PullDraft,
-    errors: ['not_found', 'unreadable_record'],
+    errors: ['unreadable_record'],
     handler: ({ params }, { store }) => pullDraft(store, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/pr/status',
+  route('GET /api/cases/{id}/pr/status', {
     summary: 'Ask the host how the pull request is now, and record it',
     description:
       'An error of the host is the answer here; what was last known is at `GET /api/cases/{id}/pr`.',
-    params: CasePath,
     response: PullStatus,
-    errors: ['not_found', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
+    errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params }, service) => pullStatus(service, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/pr/state-timeline',
+  route('GET /api/cases/{id}/pr/state-timeline', {
     summary: 'List what became of the pull request, oldest first',
     description: 'From the files alone; `…/pr/sync-state` adds what the host knows besides.',
-    params: CasePath,
     response: Type.Array(PullTransition),
-    errors: ['not_found'],
     handler: ({ params }, { store }) => pullTimeline(store, params.id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr/sync-state',
+  route('POST /api/cases/{id}/pr/sync-state', {
     summary: 'Read state and history of the pull request from the host and record both',
     description:
       'What a human did there, a merge too, is taken over. The state of the Work item stays as it is.',
-    params: CasePath,
     response: Type.Object({
       ...PullRequest.properties,
       added: Type.Array(PullTransition, { description: 'What was not known before' }),
       warnings: Warnings,
     }),
-    errors: ['not_found', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
+    errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params }, service) => syncPull(service, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/pr/ready-check',
+  route('GET /api/cases/{id}/pr/ready-check', {
     summary: 'Say whether the pull request may be marked ready, and what is in the way',
-    params: CasePath,
     response: ReadyCheck,
-    errors: [
-      'not_found',
-      'unreadable_record',
-      'worktree_missing',
-      'worktree_tampered',
-      ...GIT,
-      ...HOST_ERRORS,
-    ],
+    errors: [...READING, ...GIT, ...HOST_ERRORS],
     handler: ({ params }, service) => readyCheck(service, params.id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr/mark-ready',
+  route('POST /api/cases/{id}/pr/mark-ready', {
     summary: 'Mark the pull request ready for review, and show the proof in a comment of it',
     description:
       'Behind the proof gate, and every check of `…/pr/ready-check`. One that is ready already stays so, and its proof comment is brought up to date.',
-    params: CasePath,
     response: Type.Object({
       ...PullRequest.properties,
       changed: Type.Boolean({ description: 'false: it was ready before' }),
       comment: Type.Union([Type.Null(), PostedProof]),
       warnings: Warnings,
     }),
-    errors: [
-      'not_found',
-      'proof_gate_blocked',
-      'invalid_state',
-      'unreadable_record',
-      'worktree_missing',
-      'worktree_tampered',
-      'file_busy',
-      ...GIT,
-      ...HOST_ERRORS,
-    ],
+    errors: ['proof_gate_blocked', ...READING, 'file_busy', ...GIT, ...HOST_ERRORS],
     handler: ({ params }, service) => markReady(service, params.id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr/comment-proof',
+  route('POST /api/cases/{id}/pr/comment-proof', {
     summary: 'Show the verified proofs in one comment of the pull request',
     description:
       'Made once, and brought up to date after. Contents stand in code blocks: they mention nobody and are cut in the middle where the host would not take them whole.',
-    params: CasePath,
     response: PostedProof,
-    errors: ['not_found', 'proof_gate_blocked', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
+    errors: ['proof_gate_blocked', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params }, service) => commentProof(service, params.id),
   }),
 ];

@@ -9,18 +9,15 @@ import { route } from '../lib/http/route.ts';
 import type { Service } from '../lib/service.ts';
 import { Review } from '../store/records/review.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
-import { CasePath } from './cases.ts';
-import { HOST_ERRORS } from './codehost-errors.ts';
-import { GIT } from './git-errors.ts';
+import { CREATING, HOST_ERRORS } from './problems.ts';
 
-const ReviewPath = Type.Object({
-  ...CasePath.properties,
+const ReviewPath = {
   review_id: Type.String({
     minLength: 1,
     maxLength: 300,
     description: '`review:<number>`, `thread:<id>` or `check:<number>`',
   }),
-});
+};
 const Query = Type.Object({
   ...PageQuery,
   after: Type.Optional(
@@ -30,7 +27,7 @@ const Query = Type.Object({
     Type.Boolean({ description: 'As they were when the host was last asked, which is not asked' }),
   ),
 });
-const READING = ['not_found', 'unreadable_record', 'file_busy', ...HOST_ERRORS] as const;
+const ASKING = ['unreadable_record', 'file_busy', ...HOST_ERRORS] as const;
 
 const reviewsFor = (
   service: Service,
@@ -40,48 +37,38 @@ const reviewsFor = (
   local ? keptReviews(service.store, caseId) : fetchReviews(service, caseId);
 
 export const reviewRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/pr/reviews',
+  route('GET /api/cases/{id}/pr/reviews', {
     summary: 'List all reviews, threads and failing checks of the pull request, oldest first',
     description:
       'Read from the host, and recorded. Of a check of GitHub Actions the step that failed and the end of its log are in `check`; a log that cannot be read says why there. An error of the host is the answer: never an empty list because it could not be asked. `local=true` answers the records.',
-    params: CasePath,
     query: Query,
     response: Type.Array(Review),
-    errors: READING,
+    errors: ASKING,
     handler: async ({ params: { id }, query }, service) =>
       page(await reviewsFor(service, id, query), query, `/api/cases/${id}/pr/reviews`),
   }),
-  route({
-    method: 'GET',
-    path: '/api/cases/{id}/pr/reviews/unresolved',
+  route('GET /api/cases/{id}/pr/reviews/unresolved', {
     operationId: 'listUnresolvedCasePrReviews',
     summary: 'List the reviews, threads and checks that block the pull request',
     description:
       'Threads that are open, checks of the head that fail, and of each author the latest decision where that asks for changes and was not dismissed. Not those that were marked as resolved here.',
-    params: CasePath,
     query: Query,
     response: Type.Array(Review),
-    errors: READING,
+    errors: ASKING,
     handler: async ({ params: { id }, query }, service) => {
       const blocking = (await reviewsFor(service, id, query)).filter((one) => one.blocking);
       return page(blocking, query, `/api/cases/${id}/pr/reviews/unresolved`);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr/reviews/{review_id}/add-to-feedback',
+  route('POST /api/cases/{id}/pr/reviews/{review_id}/add-to-feedback', {
     summary: 'Queue a review for the next feedback session',
     description: 'Once, however often it is asked. One that was addressed is queued anew.',
     params: ReviewPath,
     response: Review,
-    errors: READING,
+    errors: ASKING,
     handler: ({ params }, service) => addToFeedback(service, params.id, params.review_id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr/reviews/{review_id}/resolve',
+  route('POST /api/cases/{id}/pr/reviews/{review_id}/resolve', {
     summary: 'Mark a review as resolved: a thread on the host, a review here',
     description:
       'It leaves the queue for feedback, unless a session has it. The host lets a review be ended only by its author or a dismissal, and a check by another run: here it blocks no more.',
@@ -91,16 +78,13 @@ export const reviewRoutes = [
       resolved_on_host: Type.Boolean(),
       note: Type.String(),
     }),
-    errors: ['codehost_conflict', ...READING],
+    errors: ['codehost_conflict', ...ASKING],
     handler: ({ params }, service) => resolveReview(service, params.id, params.review_id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/pr/address-feedback',
+  route('POST /api/cases/{id}/pr/address-feedback', {
     summary: 'Start a session on the queued reviews',
     description:
       'A session of type `feedback`: it is told the reviews with file and line, plans, and changes files only after the operator has approved the plan. They leave the queue when it completes. A Work item that is RESOLVED is OPEN again with it, and stays so if the session is aborted; one that is NON_ISSUE is refused. Then `…/pr/push` brings its work to the host.',
-    params: CasePath,
     body: Type.Optional(
       Type.Object({
         ...ProviderChoice,
@@ -115,19 +99,7 @@ export const reviewRoutes = [
     ),
     response: Session,
     status: 202,
-    errors: [
-      'not_found',
-      'session_active',
-      'rebase_in_progress',
-      'unreadable_record',
-      'file_busy',
-      'invalid_state',
-      'no_repository',
-      'provider_missing',
-      'choice_not_offered',
-      'trust_needed',
-      ...GIT,
-    ],
+    errors: ['session_active', 'rebase_in_progress', 'file_busy', ...CREATING],
     handler: async ({ params, body }, service) => {
       const session = await addressFeedback(service, params.id, body ?? {});
       return accepted(`/cases/${params.id}/sessions/${session.id}`, session);

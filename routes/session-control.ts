@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { created, noContent } from '../lib/http/answer.ts';
+import { created } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { abortSession, resumeSession } from '../lib/work/sessions/lifecycle/control.ts';
@@ -10,15 +10,10 @@ import { activeSessions, queuedSessions } from '../lib/work/sessions/lifecycle/q
 import { Id, Word } from '../store/records/id.ts';
 import { Lock } from '../store/records/lock.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
-import { CasePath } from './cases.ts';
-import { CREATING } from './git-errors.ts';
-
-const OfCase = Type.Object({ case_id: Id });
+import { CREATING } from './problems.ts';
 
 export const sessionControlRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/sessions/queue',
+  route('GET /api/sessions/queue', {
     operationId: 'listQueuedSessions',
     summary: 'List the sessions that wait for their turn, over all Work items, oldest first',
     query: Type.Object(PageQuery),
@@ -26,9 +21,7 @@ export const sessionControlRoutes = [
     handler: async ({ query }, service) =>
       page(await queuedSessions(service), query, '/api/sessions/queue'),
   }),
-  route({
-    method: 'POST',
-    path: '/api/sessions/queue',
+  route('POST /api/sessions/queue', {
     operationId: 'queueSession',
     summary: 'Create a session that starts in Plan mode when it is its turn',
     description: 'At once, where the session lock is free and fewer than `max_sessions` run.',
@@ -39,15 +32,13 @@ export const sessionControlRoutes = [
     }),
     response: Session,
     status: 201,
-    errors: CREATING,
+    errors: ['not_found', 'rebase_in_progress', ...CREATING],
     handler: async ({ body: { case_id, type = 'implementing', ...body } }, service) => {
       const session = await createSession(service, case_id, { type, ...body });
       return created(`/cases/${case_id}/sessions/${session.id}`, session);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/api/sessions/active',
+  route('GET /api/sessions/active', {
     operationId: 'listActiveSessions',
     summary: 'List the sessions that have begun and not ended, over all Work items, oldest first',
     query: Type.Object(PageQuery),
@@ -55,23 +46,16 @@ export const sessionControlRoutes = [
     handler: async ({ query }, service) =>
       page(await activeSessions(service), query, '/api/sessions/active'),
   }),
-  route({
-    method: 'GET',
-    path: '/api/worktrees/{case_id}/lock',
+  route('GET /api/worktrees/{case_id}/lock', {
     summary: 'Read who holds the session lock of a Work item',
-    params: OfCase,
     response: Lock,
-    errors: ['not_found'],
     handler: ({ params }, { store }) => lockOf(store, params.case_id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/worktrees/{case_id}/lock',
+  route('POST /api/worktrees/{case_id}/lock', {
     operationId: 'lockWorktree',
     summary: 'Take the session lock: no session of the Work item starts while it is held',
     description:
       'It lasts until it is released, across restarts, by no clock. The `token` is shown this once; who presents it may write what the lock guards.',
-    params: OfCase,
     body: Type.Optional(
       Type.Object({
         name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\r\\n]*$' })),
@@ -79,45 +63,32 @@ export const sessionControlRoutes = [
     ),
     response: Type.Object({ ...Lock.properties, token: Type.String() }),
     status: 201,
-    errors: ['not_found', 'lock_held'],
+    errors: ['lock_held'],
     handler: async ({ params: { case_id }, body }, { store }) =>
       created(`/api/worktrees/${case_id}/lock`, await takeLock(store, case_id, body?.name)),
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/worktrees/{case_id}/lock',
+  route('DELETE /api/worktrees/{case_id}/lock', {
     operationId: 'unlockWorktree',
     summary: 'Release the session lock; the next session in the queue starts',
     description: 'A session that goes on is aborted instead: that releases its lock.',
-    params: OfCase,
-    errors: ['not_found', 'session_active'],
-    handler: async ({ params }, service) => {
-      await freeLock(service, params.case_id);
-      return noContent();
-    },
+    errors: ['session_active'],
+    handler: ({ params }, service) => freeLock(service, params.case_id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/session/pause',
+  route('POST /api/cases/{id}/session/pause', {
     summary: "Stop the Work item's active session so that it can go on later",
     description:
       'Its processes are ended; what they did stays in the worktree, and the session keeps its lock.',
-    params: CasePath,
     response: Session,
-    errors: ['not_found', 'unreadable_record', 'invalid_state'],
+    errors: ['unreadable_record', 'invalid_state'],
     handler: ({ params }, service) => pauseSession(service, params.id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/session/resume',
+  route('POST /api/cases/{id}/session/resume', {
     summary: "Go on with the Work item's paused session",
     description:
       'A session of the runbook that was killed inside a block has done part of it, and nobody knows which: `from` says whether the block is run `again`, or left as it is for the `next`. Without it such a session is 422 `choice_needed`, with the `block`.',
-    params: CasePath,
     body: Type.Optional(Type.Object({ from: Type.Optional(Type.Enum(['again', 'next'])) })),
     response: Session,
     errors: [
-      'not_found',
       'lock_held',
       'unreadable_record',
       'trust_needed',
@@ -129,15 +100,12 @@ export const sessionControlRoutes = [
     ],
     handler: ({ params, body }, service) => resumeSession(service, params.id, body?.from),
   }),
-  route({
-    method: 'POST',
-    path: '/api/cases/{id}/session/abort',
+  route('POST /api/cases/{id}/session/abort', {
     summary: "Abort the Work item's active session; this cannot be undone",
     description:
       'Its processes are ended; what they did stays in the worktree, and in diff.patch where the plan was approved.',
-    params: CasePath,
     response: Session,
-    errors: ['not_found', 'unreadable_record', 'invalid_state'],
+    errors: ['unreadable_record', 'invalid_state'],
     handler: ({ params }, service) => abortSession(service, params.id),
   }),
 ];

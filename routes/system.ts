@@ -18,25 +18,19 @@ const Version = Type.Object({
 });
 
 export const systemRoutes = [
-  route({
-    method: 'GET',
-    path: '/health',
+  route('GET /health', {
     anyone: true,
     summary: 'Say that the daemon answers',
     response: Health,
     handler: () => ({ status: 'ok' as const }),
   }),
-  route({
-    method: 'GET',
-    path: '/version',
+  route('GET /version', {
     anyone: true,
     summary: 'Say what is running',
     response: Version,
     handler: (_input, { version }) => version,
   }),
-  route({
-    method: 'GET',
-    path: '/api/diagnostics',
+  route('GET /api/diagnostics', {
     summary: 'List the files that cannot be used as the records they should be',
     description:
       'None of them was touched. What was last read of them is served until they are mended.',

@@ -3,9 +3,7 @@ import { route } from '../lib/http/route.ts';
 import { Traceability } from '../store/records/traceability.ts';
 
 export const traceabilityRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/codehost/traceability',
+  route('GET /api/codehost/traceability', {
     summary: 'Read how issues, Work items, sessions, pull requests and proofs are linked',
     description:
       'Of this workspace, from its files alone: no host is asked. `dangling` has the links that lead nowhere, and records that cannot be read.',

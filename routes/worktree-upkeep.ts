@@ -12,7 +12,7 @@ import { staleWorktrees } from '../lib/code/worktrees/look/stale.ts';
 import { branchNameFor } from '../lib/code/worktrees/make/branch-name.ts';
 import { worktreeOf } from '../lib/code/worktrees/read.ts';
 import { setUpAgain } from '../lib/code/worktrees/setup/setup.ts';
-import { noContent, tagged } from '../lib/http/answer.ts';
+import { tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { Id } from '../store/records/id.ts';
 import { Recovery } from '../store/records/recovery.ts';
@@ -24,7 +24,7 @@ import {
   CleanupWish,
   StaleWorktree,
 } from '../store/records/worktree-upkeep.ts';
-import { GIT, TAKING } from './git-errors.ts';
+import { GIT, READING, TAKING } from './problems.ts';
 import { made } from './worktrees.ts';
 
 const BranchWish = Type.Object({
@@ -38,21 +38,10 @@ const BranchWish = Type.Object({
   ),
 });
 
-const OfCase = Type.Object({ case_id: Id });
-const OfRecovery = Type.Object({ case_id: Id, recovery_id: Type.String() });
-const REFUSED = [
-  'lock_held',
-  'session_active',
-  'worktree_busy',
-  'worktree_missing',
-  'worktree_tampered',
-  'unreadable_record',
-] as const;
+const REFUSED = ['lock_held', 'session_active', 'worktree_busy', ...READING] as const;
 
 export const worktreeUpkeepRoutes = [
-  route({
-    method: 'GET',
-    path: '/api/worktrees/stale',
+  route('GET /api/worktrees/stale', {
     operationId: 'listStaleWorktrees',
     summary: 'List the worktrees that nobody has used for longer than ttl_hours, longest first',
     description:
@@ -61,9 +50,7 @@ export const worktreeUpkeepRoutes = [
     errors: [...GIT],
     handler: async (_input, service) => (await staleWorktrees(service)).stale,
   }),
-  route({
-    method: 'POST',
-    path: '/api/worktrees/cleanup',
+  route('POST /api/worktrees/cleanup', {
     summary: 'Remove the stale worktrees in which nothing would be lost',
     description:
       'By the list of `GET /api/worktrees/stale`, a dry run too, and by the rules of DELETE without force: what holds work, is in use, or was not made by the daemon is skipped, with the reason.',
@@ -72,17 +59,13 @@ export const worktreeUpkeepRoutes = [
     errors: [...GIT],
     handler: ({ body }, service) => cleanUp(service, body ?? {}),
   }),
-  route({
-    method: 'GET',
-    path: '/api/worktrees/config',
+  route('GET /api/worktrees/config', {
     operationId: 'getWorktreeConfig',
     summary: 'Read how worktrees are made',
     response: WorktreeConfig,
     handler: async (_input, { store }) => configured(await readWorktreeConfig(store)),
   }),
-  route({
-    method: 'PUT',
-    path: '/api/worktrees/config',
+  route('PUT /api/worktrees/config', {
     operationId: 'putWorktreeConfig',
     // What it names is run.
     summary: 'Change how worktrees are made',
@@ -95,9 +78,7 @@ export const worktreeUpkeepRoutes = [
     handler: async ({ body, ifMatch }, { store }) =>
       configured(await changeConfig(store, body, ifMatch)),
   }),
-  route({
-    method: 'POST',
-    path: '/api/worktrees/branch-name',
+  route('POST /api/worktrees/branch-name', {
     operationId: 'suggestBranchName',
     summary: 'Say what the branch of a Work item is called; makes nothing',
     description: 'With `template` as that would have it, without one as the settings say.',
@@ -106,53 +87,39 @@ export const worktreeUpkeepRoutes = [
     errors: ['not_found', 'no_repository', 'trust_needed', 'invalid_state', ...GIT],
     handler: ({ body }, service) => branchNameFor(service, body.case_id, body.template),
   }),
-  route({
-    method: 'POST',
-    path: '/api/worktrees/{case_id}/setup',
+  route('POST /api/worktrees/{case_id}/setup', {
     summary: 'Set the worktree up again: copy the files, run the commands, as the settings say now',
     description: 'The answer waits for the end; what failed is told in `setup`.',
-    params: OfCase,
     response: Worktree,
     errors: ['trust_needed', ...REFUSED, ...GIT],
     handler: async ({ params }, service) => worktreeOf(await setUpAgain(service, params.case_id)),
   }),
-  route({
-    method: 'GET',
-    path: '/api/worktrees/{case_id}/recoveries',
+  route('GET /api/worktrees/{case_id}/recoveries', {
     summary: 'List the work that was kept of the worktree, oldest first',
     description:
       'By forced removals, before rebases, and of all that an abort or the end of a Plan turn undid. Nothing of it is removed by itself; what a rebase or a Plan turn under way still needs is not listed.',
-    params: OfCase,
     response: Type.Array(Recovery),
     errors: ['no_repository', 'trust_needed', 'unreadable_record', ...GIT],
     handler: ({ params }, service) => listRecoveries(service, params.case_id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/worktrees/{case_id}/recoveries/{recovery_id}/restore',
+  route('POST /api/worktrees/{case_id}/recoveries/{recovery_id}/restore', {
     operationId: 'restoreWorktreeRecovery',
     summary: 'Make the worktree again as it was when this was kept',
     description:
       'Commits, index, changed and untracked files, byte for byte. Where its branch has moved on since, a new one beside it is made. Set-up commands are not run, and what was kept stays kept.',
-    params: OfRecovery,
+    params: { recovery_id: Type.String() },
     response: Worktree,
     status: 201,
     errors: TAKING,
     handler: async ({ params }, service) =>
       made(await restoreWorktree(service, params.case_id, params.recovery_id)),
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/worktrees/{case_id}/recoveries/{recovery_id}',
+  route('DELETE /api/worktrees/{case_id}/recoveries/{recovery_id}', {
     summary: 'Let go of kept work: its ref, and the patch beside the records',
     description: "What no other ref holds goes with git's own clean-up.",
-    params: OfRecovery,
-    status: 204,
+    params: { recovery_id: Type.String() },
     errors: ['no_repository', 'trust_needed', 'unreadable_record', ...GIT],
-    handler: async ({ params }, service) => {
-      await forgetRecovery(service, params.case_id, params.recovery_id);
-      return noContent();
-    },
+    handler: ({ params }, service) => forgetRecovery(service, params.case_id, params.recovery_id),
   }),
 ];
 

@@ -5,7 +5,7 @@ import { worktreeHealth, worktreeStatus } from '../lib/code/worktrees/look/statu
 import { attachWorktree } from '../lib/code/worktrees/make/attach.ts';
 import { createWorktree } from '../lib/code/worktrees/make/create.ts';
 import { worktreeOf } from '../lib/code/worktrees/read.ts';
-import { created, noContent } from '../lib/http/answer.ts';
+import { created } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { memoryRoot } from '../lib/work/memory/memory-root.ts';
 import { Id } from '../store/records/id.ts';
@@ -15,9 +15,7 @@ import {
   WorktreeHealth,
   WorktreeIsolation,
 } from '../store/records/worktree-status.ts';
-import { GIT, TAKING } from './git-errors.ts';
-
-const OfCase = Type.Object({ case_id: Id });
+import { GIT, TAKING } from './problems.ts';
 
 const NewWorktree = Type.Object({
   case_id: Id,
@@ -56,9 +54,7 @@ const MemoryRoot = Type.Object({
 });
 
 export const worktreeRoutes = [
-  route({
-    method: 'POST',
-    path: '/api/worktrees',
+  route('POST /api/worktrees', {
     summary: 'Make a git worktree for a Work item',
     description:
       'Then copies files into it and runs the set-up commands, as the settings say. The answer waits for that; what failed there is told in `setup`, and the worktree stays.',
@@ -78,14 +74,11 @@ export const worktreeRoutes = [
     ],
     handler: async ({ body }, service) => made(await createWorktree(service, body.case_id, body)),
   }),
-  route({
-    method: 'POST',
-    path: '/api/worktrees/{case_id}/attach',
+  route('POST /api/worktrees/{case_id}/attach', {
     operationId: 'attachWorktree',
     summary: 'Take a directory of yours as the worktree of a Work item',
     description:
       'A git work tree on a branch: a linked worktree, or a clone. Not the checkout of a project, nothing of the workspace, and none that another Work item has. Nothing is changed in it, and it is never deleted: DELETE lets go of it.',
-    params: OfCase,
     body: Attachment,
     response: Worktree,
     status: 201,
@@ -93,15 +86,11 @@ export const worktreeRoutes = [
     handler: async ({ params, body }, service) =>
       made(await attachWorktree(service, params.case_id, body)),
   }),
-  route({
-    method: 'DELETE',
-    path: '/api/cases/{id}/worktree',
+  route('DELETE /api/cases/{id}/worktree', {
     summary: 'Remove the worktree of a Work item; its branch stays',
     description:
       'Refused while somebody is at work in it, and while it holds uncommitted files or commits that no remote and no other branch has. `force=true` first keeps these: as a patch in `recovered/` of the Work item, and under `refs/dossier/recovered/` of the repository, from where they can be restored. Ignored files, and what is inside submodules, are not kept. A directory that was attached is only let go.',
-    params: Type.Object({ id: Id }),
     query: Type.Object({ force: Type.Optional(Type.Boolean()) }),
-    status: 204,
     errors: [
       'session_active',
       'lock_held',
@@ -113,42 +102,30 @@ export const worktreeRoutes = [
       ...GIT,
     ],
     handler: ({ params, query }, service) =>
-      removeWorktree(service, params.id, { force: query.force ?? false }).then(noContent),
+      removeWorktree(service, params.id, { force: query.force ?? false }),
   }),
-  route({
-    method: 'GET',
-    path: '/api/worktrees/{case_id}/health',
+  route('GET /api/worktrees/{case_id}/health', {
     summary: 'Say how the worktree is and who holds the session lock',
-    params: OfCase,
     response: WorktreeHealth,
     errors: ['unreadable_record', 'worktree_tampered', ...GIT],
     handler: ({ params }, service) => worktreeHealth(service, params.case_id),
   }),
-  route({
-    method: 'GET',
-    path: '/api/worktrees/{case_id}/status',
+  route('GET /api/worktrees/{case_id}/status', {
     summary: 'Read the worktree of a Work item and what is not committed in it',
-    params: OfCase,
     response: CurrentStatus,
     errors: ['unreadable_record', 'worktree_tampered', ...GIT],
     handler: ({ params }, service) => worktreeStatus(service, params.case_id),
   }),
-  route({
-    method: 'POST',
-    path: '/api/worktrees/{case_id}/verify-isolation',
+  route('POST /api/worktrees/{case_id}/verify-isolation', {
     summary: 'Check that what is done in the worktree stays out of the main branch and checkout',
     description: 'Changes nothing.',
-    params: OfCase,
     response: WorktreeIsolation,
     errors: ['unreadable_record', 'worktree_tampered', ...GIT],
     handler: ({ params }, service) => verifyIsolation(service, params.case_id),
   }),
-  route({
-    method: 'GET',
-    path: '/api/worktrees/{case_id}/memory-root',
+  route('GET /api/worktrees/{case_id}/memory-root', {
     summary: "Say where the memory files of a Work item's worktree are",
     description: 'The same with and without a worktree: memory belongs to the Work item.',
-    params: OfCase,
     response: MemoryRoot,
     handler: ({ params }, { store }) => memoryRoot(store, params.case_id),
   }),

@@ -104,9 +104,7 @@ const description = ({ sections, events = [], service }: ServerOptions): Section
     const body = Buffer.from(JSON.stringify(document));
     return tagged<object>(body, createHash('sha256').update(body).digest('base64url'));
   };
-  const openapi = route({
-    method: 'GET',
-    path: '/openapi.json',
+  const openapi = route('GET /openapi.json', {
     operationId: 'getOpenApi',
     summary: 'This document',
     response: Type.Object({}),

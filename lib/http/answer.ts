@@ -39,8 +39,6 @@ export const visibleMarkdown = ({ content, sha256 }: TextAnswered): Answer<strin
 export const patchAnswer = (patch: Buffer): Answer<string> =>
   new Answer<string>(patch, { 'content-type': 'text/x-diff; charset=utf-8' });
 
-export const noContent = (): Answer<never> => new Answer<never>(undefined);
-
 /** The bytes of an answer's body. A ready Buffer costs nothing more; a text that names its type is no JSON. */
 export const bodyBytes = ({ body, headers }: Answer<unknown>): Buffer | undefined => {
   if (body === undefined || Buffer.isBuffer(body)) return body;

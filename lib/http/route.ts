@@ -1,5 +1,6 @@
-import type { Static, TSchema } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { WebSocket } from 'ws';
+import { Id } from '../../store/records/id.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Service } from '../service.ts';
 import type { ShownKey } from './local-only.ts';
@@ -80,21 +81,31 @@ export interface Input<P, Q, B> {
 
 type Of<S, Absent> = S extends TSchema ? Static<S> : Absent;
 
-export interface Route<
-  P extends TSchema | undefined = TSchema | undefined,
+type Schemas = Record<string, TSchema>;
+type Names<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Names<Rest>
+  : never;
+type Params<Path, P extends Schemas> = {
+  [Name in Names<Path>]: Name extends keyof P ? Static<P[Name]> : string;
+};
+
+type Query<Q> = Of<Q, Record<string, never>>;
+
+/** What is said of a route beside its method and path. */
+interface Declaration<
+  Path = string,
+  P extends Schemas = Schemas,
   Q extends TSchema | undefined = TSchema | undefined,
   B extends TSchema | undefined = TSchema | undefined,
   R extends TSchema | undefined = TSchema | undefined,
 > {
-  method: Method;
-  /** In hapi's form: `/cases/{id}`. */
-  path: string;
   /** In the OpenAPI document; default: made of method and path. */
   operationId?: string;
   /** One sentence, present tense: what the call does. */
   summary: string;
   /** More for the OpenAPI document, Markdown. */
   description?: string;
+  /** What stands in the path, where it is not the id of something. */
   params?: P;
   query?: Q;
   body?: B;
@@ -126,19 +137,28 @@ export interface Route<
   devOnly?: boolean;
   /** The operation honours If-Match. */
   conditional?: boolean;
+  /** Beside those of all its kind: of an id in the path, say, that it is nobody's (openapi-problems.ts). */
   errors?: readonly ErrorCode[];
   /** The endpoint is a WebSocket: what it says before the upgrade, and who speaks there after it. */
   socket?: (
-    input: Input<Of<P, Record<string, never>>, Of<Q, Record<string, never>>, undefined>,
+    input: Input<Params<Path, P>, Query<Q>, undefined>,
     service: Service,
   ) => Promise<Speaker>;
   handler: (
-    input: Input<Of<P, Record<string, never>>, Of<Q, Record<string, never>>, Of<B, undefined>>,
+    input: Input<Params<Path, P>, Query<Q>, Of<B, undefined>>,
     service: Service,
-  ) => Result<R> | Promise<Result<R>>;
+  ) => Result<R> | Promise<Result<R>> | Nothing<R>;
 }
 
 type Result<R> = Of<R, undefined> | Answer<Of<R, undefined>> | EventSource | Download;
+type Nothing<R> = R extends TSchema ? never : Promise<void>;
+
+export interface Route extends Omit<Declaration, 'params'> {
+  method: Method;
+  /** In hapi's form: `/cases/{id}`. */
+  path: string;
+  params?: TSchema;
+}
 
 /** The routes of one section of the interface. */
 export interface Section {
@@ -148,12 +168,23 @@ export interface Section {
   routes: readonly Route[];
 }
 
-/** The identity: it ties the handler's types to the schemas beside it. */
+/** A route, of its method and its path. The handler's types are tied to the path and the schemas beside it. */
 export const route = <
-  P extends TSchema | undefined = undefined,
+  Path extends `/${string}`,
+  P extends Schemas = Record<never, TSchema>,
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
   R extends TSchema | undefined = undefined,
 >(
-  spec: Route<P, Q, B, R>,
-): Route => spec as unknown as Route;
+  call: `${Method} ${Path}`,
+  { params, ...spec }: Declaration<Path, P, Q, B, R>,
+): Route => {
+  const [method, path] = call.split(' ') as [Method, Path];
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => String(name));
+  const schemas = names.map((name) => [name, params?.[name] ?? Id]);
+  return {
+    ...(spec as unknown as Route),
+    ...{ method, path },
+    ...(names.length > 0 && { params: Type.Object(Object.fromEntries(schemas)) }),
+  };
+};

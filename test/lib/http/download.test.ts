@@ -11,9 +11,7 @@ import { listen, serverOf } from './serve.ts';
 const PART = Buffer.alloc(65_536, 'x');
 
 const routesFor = (open: Download['open'], filename = 'a.zip') => [
-  route({
-    method: 'GET',
-    path: '/file',
+  route('GET /file', {
     summary: 'Download',
     produces: 'application/zip',
     handler: () => ({ filename, type: 'application/zip', open }),

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { describe, it } from 'node:test';
 import { Type } from 'typebox';
 import { ServiceError } from '../../../lib/errors.ts';
-import { created, markdown, noContent, patchAnswer, tagged } from '../../../lib/http/answer.ts';
+import { created, markdown, patchAnswer, tagged } from '../../../lib/http/answer.ts';
 import { route } from '../../../lib/http/route.ts';
 import { json, listen, serverOf } from './serve.ts';
 
@@ -11,46 +11,34 @@ const Thing = Type.Object({ name: Type.String() });
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 const routes = [
-  route({
-    method: 'GET',
-    path: '/value',
+  route('GET /value', {
     summary: 'A value',
     response: Thing,
     handler: () => ({ name: 'ä' }),
   }),
-  route({
-    method: 'GET',
-    path: '/word',
+  route('GET /word', {
     summary: 'A JSON string',
     response: Type.String(),
     handler: () => 'word',
   }),
-  route({
-    method: 'GET',
-    path: '/tagged',
+  route('GET /tagged', {
     summary: 'Ready bytes',
     response: Thing,
     handler: () => tagged<{ name: string }>(Buffer.from('{"name":"ready"}'), 'abc'),
   }),
-  route({
-    method: 'GET',
-    path: '/markdown',
+  route('GET /markdown', {
     summary: 'Markdown',
     produces: 'text/markdown',
     response: Type.String(),
     handler: () => markdown({ content: '# Ä\n', sha256: 'm1' }),
   }),
-  route({
-    method: 'GET',
-    path: '/diff',
+  route('GET /diff', {
     summary: 'A diff',
     produces: 'text/x-diff',
     response: Type.String(),
     handler: () => patchAnswer(Buffer.from('--- a\n')),
   }),
-  route({
-    method: 'POST',
-    path: '/things',
+  route('POST /things', {
     summary: 'Make a thing',
     body: Thing,
     response: Thing,
@@ -58,26 +46,19 @@ const routes = [
     maxBytes: 100,
     handler: ({ body }) => created(`/things/${body.name}`, body, 'v1'),
   }),
-  route({
-    method: 'POST',
-    path: '/things/start',
+  route('POST /things/start', {
     summary: 'Start a long job',
     response: Thing,
     status: 202,
     handler: () => ({ name: 'job' }),
   }),
-  route({
-    method: 'DELETE',
-    path: '/things/{id}',
+  route('DELETE /things/{id}', {
     summary: 'Remove a thing',
-    params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
-    handler: () => noContent(),
+    handler: () => undefined,
   }),
-  route({
-    method: 'PUT',
-    path: '/things/{id}',
+  route('PUT /things/{id}', {
     summary: 'Break',
-    params: Type.Object({ id: Type.String() }),
+    params: { id: Type.String() },
     body: Type.Optional(Thing),
     handler: () => {
       throw new ServiceError('lock_held', 'Held by a session. Abort it.', {

@@ -93,9 +93,7 @@ describe('isLoopbackAddress', () => {
 
 describe('the guard', () => {
   const calls: string[] = [];
-  const touch = route({
-    method: 'POST',
-    path: '/touch',
+  const touch = route('POST /touch', {
     summary: 'Leave a trace',
     handler: () => {
       calls.push('touch');

@@ -10,7 +10,6 @@ import { json, serverOf } from './serve.ts';
 const Id = Type.String({ format: 'uuid', description: 'Of the Work item' });
 const State = Type.Enum(['OPEN', 'BLOCKED'], { $id: 'State' });
 const Case = Type.Object({ id: Id, state: State }, { $id: 'Case' });
-const ById = Type.Object({ id: Id });
 const never = () => assert.fail('only described');
 
 const sections: Section[] = [
@@ -18,17 +17,13 @@ const sections: Section[] = [
     title: 'Work items',
     description: 'The units of work',
     routes: [
-      route({
-        method: 'GET',
-        path: '/cases',
+      route('GET /cases', {
         summary: 'List the Work items',
         query: Type.Object({ state: Type.Optional(State), limit: Type.Integer() }),
         response: Type.Array(Case),
         handler: never,
       }),
-      route({
-        method: 'POST',
-        path: '/cases',
+      route('POST /cases', {
         summary: 'Create a Work item',
         body: Type.Object({ title: Type.String() }),
         response: Case,
@@ -36,11 +31,9 @@ const sections: Section[] = [
         errors: ['lock_held', 'already_exists'],
         handler: never,
       }),
-      route({
-        method: 'DELETE',
-        path: '/cases/{id}',
+      route('DELETE /cases/{id}', {
         summary: 'Delete a Work item',
-        params: ById,
+        params: { id: Id },
         conditional: true,
         handler: never,
       }),
@@ -50,30 +43,21 @@ const sections: Section[] = [
     title: 'Sessions',
     description: 'Attempts at them',
     routes: [
-      route({
-        method: 'POST',
-        path: '/cases/{id}/approve',
+      route('POST /cases/{id}/approve', {
         summary: 'Approve',
         description: 'The *gate*.',
-        params: ById,
         body: Type.Optional(Type.Object({ sha: Type.String() })),
         response: Case,
         handler: never,
       }),
-      route({
-        method: 'GET',
-        path: '/cases/{id}/stream',
+      route('GET /cases/{id}/stream', {
         summary: 'Stream',
-        params: ById,
         produces: 'text/event-stream',
         handler: never,
       }),
-      route({
-        method: 'PUT',
-        path: '/cases/{id}/notes',
+      route('PUT /cases/{id}/notes', {
         operationId: 'writeNotes',
         summary: 'Write',
-        params: ById,
         consumes: 'text/markdown',
         body: Type.String(),
         produces: 'text/markdown',
@@ -165,6 +149,7 @@ describe('openApi', () => {
       '#/components/parameters/IfMatch',
     ]);
     assert.equal(paths['/cases/{id}'].delete.parameters[0].description, 'Of the Work item');
+    assert.equal(paths['/cases/{id}/approve'].post.parameters[0].schema.format, 'uuid');
     assert.deepEqual(names(paths['/cases/{id}/stream'].get.parameters), [
       'id',
       'after',

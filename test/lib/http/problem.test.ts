@@ -82,9 +82,7 @@ describe('problemOf', () => {
 describe('an error in a handler', () => {
   for (const thrown of [new TypeError('secret'), new Error('secret'), 'secret']) {
     it(`answers ${typeof thrown} ${String(thrown)} with 500 and logs it`, async () => {
-      const broken = route({
-        method: 'GET',
-        path: '/broken',
+      const broken = route('GET /broken', {
         summary: 'Break',
         handler: () => {
           throw thrown;

@@ -30,9 +30,7 @@ const finished: EventSource = {
 const nothing = async function* () {};
 
 const streaming = (source: EventSource) => [
-  route({
-    method: 'GET',
-    path: '/stream',
+  route('GET /stream', {
     summary: 'Stream',
     produces: 'text/event-stream',
     handler: () => source,
