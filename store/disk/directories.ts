@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { isDirectoryItself, statsAt } from './plain-path.ts';
@@ -36,9 +36,18 @@ const privateOf = (layout: Layout): string[] => [
 export const remakeDirectories = (layout: Layout): boolean => {
   if (!isDirectoryItself(layout.root))
     throw new StoreError('read_only', `${awayFrom(layout.root)}. Nothing was written`);
-  if (privateOf(layout).every(isDirectoryItself)) return false;
+  if (areThere(layout)) return false;
   makeDirectories(layout);
   return true;
+};
+
+// By one look into `.dossier/`: this is asked before every write.
+const areThere = (layout: Layout): boolean => {
+  const { dossier } = layout;
+  if (!isDirectoryItself(dossier)) return false;
+  const entries = readdirSync(dossier, { withFileTypes: true });
+  const found = new Set(entries.filter((entry) => entry.isDirectory()).map(({ name }) => name));
+  return privateOf(layout).every((path) => path === dossier || found.has(basename(path)));
 };
 
 export const awayFrom = (root: string): string =>

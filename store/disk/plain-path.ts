@@ -1,4 +1,4 @@
-import { lstatSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { StoreError } from '../errors.ts';
 
@@ -23,7 +23,9 @@ export const isPlain = (root: string, path: string): boolean =>
   statsAt(path) !== undefined && linkOnTheWay(root, path) === undefined;
 
 /** Whether a directory stands there, is gone, or is behind one that this user may not look into. */
-export const standing = (root: string, path: string): 'there' | 'gone' | 'closed' => {
+export type Standing = 'there' | 'gone' | 'closed';
+
+export const standing = (root: string, path: string): Standing => {
   try {
     return isPlainDirectory(root, path) ? 'there' : 'gone';
   } catch (error) {
@@ -47,3 +49,11 @@ const linkOnTheWay = (root: string, dir: string): string | undefined => {
     if (statsAt(at)?.isSymbolicLink() === true) return at;
   return undefined;
 };
+
+/** Where Linux tells what is open. A name below one of these is a name in that very directory. */
+export const DESCRIPTORS = '/proc/self/fd';
+export const hasDescriptors = process.platform === 'linux' && existsSync(DESCRIPTORS);
+
+/** Whether what is open is what that path leads to, through no link; false also where the system does not tell. */
+export const isOpenAt = (descriptor: number, path: string): boolean =>
+  hasDescriptors && readlinkSync(`${DESCRIPTORS}/${descriptor}`) === path;

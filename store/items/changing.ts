@@ -1,14 +1,13 @@
-import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { createFile, hasCode } from '../disk/durable.ts';
-import { standing } from '../disk/plain-path.ts';
+import type { Standing } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import { CASE_FILE } from '../layout.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { unreadable } from '../text/record-file.ts';
 import type { Item } from './item.ts';
 import { readItem } from './item-files.ts';
-import { reconcileInTurn } from './reconcile.ts';
+import { reconcileInTurn, standingOf } from './reconcile.ts';
 
 /**
  * Runs work on a Work item in its turn, ready to write. What was changed by hand before is told first: two changes never
@@ -24,25 +23,23 @@ export const changingItem = <T>(
     const item = store.items.byId.get(id);
     if (item === undefined) return undefined;
     await readyToWrite(store);
-    await reconcileInTurn(store, item);
-    refuseAway(store, item);
+    refuseAway(item, await reconcileInTurn(store, item));
     const answer = await work(item).catch((error: unknown) => {
       if (hasCode(error, 'ENOENT')) {
-        refuseAway(store, item);
+        refuseAway(item, standingOf(store, item));
         assertOwn(store, item);
       }
       throw error;
     });
     // What was written went along, and nobody has seen it where it is now: there is no record to answer with.
-    if (store.items.byId.has(id)) refuseAway(store, item);
+    if (store.items.byId.has(id)) refuseAway(item, standingOf(store, item));
     return answer;
   });
 
 // What is meant for a Work item must not reach what stands in its place, nor a place where nobody would find it.
-const refuseAway = ({ layout: { root } }: Store, item: Item): void => {
+const refuseAway = (item: Item, at: Standing): void => {
   const { dir, files } = item;
   const { problem } = files.case;
-  const at = standing(root, join(root, dir));
   const isOthers = at === 'there' && problem?.code === 'wrong_id';
   if (problem !== undefined && (isOthers || at === 'closed'))
     throw unreadable(`${dir}/${CASE_FILE}`, problem);

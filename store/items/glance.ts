@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
-import { standing } from '../disk/plain-path.ts';
 import { isGateShut } from '../gate/gate.ts';
 import type { Store } from '../store.ts';
 import type { Item } from './item.ts';
 import { type ItemFiles, readItem, sameFiles } from './item-files.ts';
-import { isUnchanged, look } from './reconcile.ts';
+import { isUnchanged, look, standingOf } from './reconcile.ts';
 
 /**
  * The item as it is on disk this moment, for who only shows it: one look, and never the queue of those who write. While
@@ -24,12 +22,13 @@ export const glance = async (
 };
 
 // What waits for the operator, or was just granted, only the turn knows: then it is what was last read.
-const beside = ({ gate, layout: { root } }: Store, item: Item): Item => {
+const beside = (store: Store, item: Item): Item => {
+  const { gate, layout } = store;
   const { id, dir, files: before, seen, held } = item;
   if (isGateShut(gate) || held !== undefined) return item;
-  if (standing(root, join(root, dir)) === 'gone') return item;
+  if (standingOf(store, item) === 'gone') return item;
   const last = looks.get(before);
-  const files = readItem(root, dir, { id, files: last?.files ?? before, seen });
+  const files = readItem(layout.root, dir, { id, files: last?.files ?? before, seen });
   if (files === undefined || sameFiles(files, before)) return item;
   if (last?.item.dir === dir && sameFiles(files, last.files)) return last.item;
   const looked = { ...item, files: withIds(files), answer: undefined };

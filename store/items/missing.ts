@@ -1,13 +1,11 @@
-import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
-import { standing } from '../disk/plain-path.ts';
 import type { JournalEntry, ToldState } from '../journal/journal.ts';
 import { announce, type Store } from '../store.ts';
 import { eventsBetween } from './compare.ts';
 import { discover } from './discover.ts';
 import type { Item } from './item.ts';
 import { dropItem } from './items.ts';
-import { isAway, reconcileInTurn } from './reconcile.ts';
+import { isAway, reconcileInTurn, standingOf } from './reconcile.ts';
 import { sweepWorkspace } from './sweep.ts';
 
 /**
@@ -23,9 +21,9 @@ export const decideMissing = async (store: Store): Promise<void> => {
   await Promise.all(ids.map((id) => store.turns.take(lockOn.item(id), () => decide(store, id))));
 };
 
-const isGone = ({ layout: { root }, items }: Store, id: string): boolean => {
-  const item = items.byId.get(id);
-  return item !== undefined && standing(root, join(root, item.dir)) === 'gone';
+const isGone = (store: Store, id: string): boolean => {
+  const item = store.items.byId.get(id);
+  return item !== undefined && standingOf(store, item) === 'gone';
 };
 
 const decide = async (store: Store, id: string): Promise<void> => {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../../base/locks.ts';
 import { hasCode } from '../disk/durable.ts';
 import { isGitReplaying } from '../disk/git-work.ts';
-import { isDirectoryItself, standing, statsAt } from '../disk/plain-path.ts';
+import { isDirectoryItself, type Standing, standing, statsAt } from '../disk/plain-path.ts';
 import { isGateShut } from '../gate/gate.ts';
 import type { ToldState } from '../journal/journal.ts';
 import { caseFile, sessionLockFile } from '../layout.ts';
@@ -56,18 +56,30 @@ const ROUNDS = 5;
 
 /**
  * The same, for whoever holds the item's turn already. `patient` is who only follows what others write: a file that may
- * be half saved is looked at again before it counts as a problem. Who asks or writes is told at once.
+ * be half saved is looked at again before it counts as a problem. Who asks or writes is told at once. Answers how the
+ * directory stood at the last look.
  */
-export const reconcileInTurn = async (store: Store, item: Item, patient = false): Promise<void> => {
+export const reconcileInTurn = async (
+  store: Store,
+  item: Item,
+  patient = false,
+): Promise<Standing> => {
+  let at: Standing = 'there';
   for (let round = 0; round < ROUNDS; round += 1) {
-    if (!readAgain(store, item, patient)) return expectBack(store, item);
+    at = readAgain(store, item, patient);
+    if (at === 'gone') {
+      expectBack(store, item);
+      break;
+    }
     judgeAgain(store, item);
     // The journal and the files are another process's now. What changes meanwhile is told when they are ours again.
-    if (store.readOnly !== undefined) return;
+    if (store.readOnly !== undefined) break;
     await tell(store, item);
-    if (!(await settle(store, item)))
-      return hasVanished(item) ? expectBack(store, item) : undefined;
+    if (await settle(store, item)) continue;
+    if (hasVanished(item)) expectBack(store, item);
+    break;
   }
+  return at;
 };
 
 /** Sees what of an item's files holds, and what waits for the operator. */
@@ -130,25 +142,30 @@ export const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean =>
   }
 };
 
-const readAgain = (store: Store, item: Item, patient: boolean): boolean => {
+/** How its directory stands this moment. */
+export const standingOf = ({ layout: { root } }: Store, { dir }: Item): Standing =>
+  standing(root, join(root, dir));
+
+const readAgain = (store: Store, item: Item, patient: boolean): Standing => {
   const { layout, lookAgain } = store;
   const wasFreed = noteLock(store, item);
-  if (standing(layout.root, join(layout.root, item.dir)) === 'gone') return false;
+  const at = standingOf(store, item);
+  if (at === 'gone') return at;
   if (wasFreed) announce(store, item.id);
   const { id, files: before, seen } = item;
   const files =
     readItem(layout.root, item.dir, { id, files: before, seen, patient }) ??
     withoutCase(before, patient);
   store.missing.delete(id);
-  if (sameFiles(files, before)) return true;
+  if (sameFiles(files, before)) return at;
   if (hasNewDoubt(files, before)) lookAgain?.(item.dir);
   item.files = files;
   // case.md was young and is only known for sure now: the answers that were made of it stay.
   const isKnown = sameFiles({ ...files, case: before.case }, before);
-  if (isKnown && saysSame(files.case, before.case)) return true;
+  if (isKnown && saysSame(files.case, before.case)) return at;
   touch(store.items, item);
   announce(store, item.id);
-  return true;
+  return at;
 };
 
 /**
@@ -205,7 +222,6 @@ const append = async (store: Store, item: Item, now: ToldState): Promise<void> =
  * replays commits: it would refuse to go on. The sweep after that finds it undone.
  */
 const settle = async (store: Store, item: Item): Promise<boolean> => {
-  const { root } = store.layout;
   const fixes = fixesOf(store, item);
   if (fixes.length > 0 && isGitReplaying(store.layout)) {
     item.told = undefined;
@@ -214,8 +230,7 @@ const settle = async (store: Store, item: Item): Promise<boolean> => {
   for (const fix of fixes) {
     await mend(store, item, fix).catch((error) => {
       // One that was moved meanwhile is mended where it is now.
-      if (standing(root, join(root, item.dir)) === 'there')
-        store.report(error, `mending ${fix.path}`);
+      if (standingOf(store, item) === 'there') store.report(error, `mending ${fix.path}`);
     });
   }
   return fixes.length > 0;

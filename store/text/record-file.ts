@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
 import { hasCode, replaceFile } from '../disk/durable.ts';
-import { assertNoLinks, statsAt } from '../disk/plain-path.ts';
+import { assertNoLinks, isOpenAt } from '../disk/plain-path.ts';
 import { untilDone } from '../disk/until-done.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
@@ -79,21 +79,37 @@ const editedText = (
 
 /** The bytes of a regular file, never through a link. Undefined when there is none. */
 export const readRegularFile = (root: string, path: string): Buffer | undefined => {
-  assertNoLinks(root, dirname(path));
-  const stats = statsAt(path);
-  if (stats === undefined) return undefined;
-  if (!stats.isFile())
-    throw new StoreError(
-      'unsafe_path',
-      `${relative(root, path)} is not a regular file; nothing was read or written`,
-    );
+  const descriptor = openUnlinked(root, path);
+  if (descriptor === undefined) return undefined;
   try {
-    return readFileSync(path);
+    if (!isOpenAt(descriptor, path)) assertNoLinks(root, dirname(path));
+    if (!fstatSync(descriptor).isFile()) throw notRegular(root, path);
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+// A pipe that was put here must not be waited for.
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+const openUnlinked = (root: string, path: string): number | undefined => {
+  try {
+    return openSync(path, FLAGS);
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
+    assertNoLinks(root, dirname(path));
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
+    // A link, a socket.
+    if (hasCode(error, 'ELOOP', 'ENXIO', 'EOPNOTSUPP')) throw notRegular(root, path);
     throw error;
   }
 };
+
+const notRegular = (root: string, path: string): StoreError =>
+  new StoreError(
+    'unsafe_path',
+    `${relative(root, path)} is not a regular file; nothing was read or written`,
+  );
 
 /** A record as it is on disk this moment, with the hash of its file. */
 export interface ReadRecord<M> {

@@ -1,17 +1,15 @@
 import {
   closeSync,
   constants,
-  existsSync,
   fstatSync,
   lstatSync,
   mkdirSync,
   openSync,
-  readlinkSync,
   realpathSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode, syncDirectory } from '../disk/durable.ts';
-import { statsAt } from '../disk/plain-path.ts';
+import { DESCRIPTORS, hasDescriptors, isOpenAt, statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
 import type { Layout } from '../layout.ts';
 import { assertNewName } from './path.ts';
@@ -133,15 +131,12 @@ export const LINK = 'is a symbolic link; nothing behind it is read or written';
 export const pathIn = ({ path }: TreeFolder, name: string): string =>
   path === '' ? name : `${path}/${name}`;
 
-const DESCRIPTORS = '/proc/self/fd';
-const hasDescriptors = process.platform === 'linux' && existsSync(DESCRIPTORS);
-
 const hold = (tree: Tree, names: readonly string[], descriptor: number): Held => {
   const meant = join(tree.root, ...names);
   const own = `${DESCRIPTORS}/${descriptor}`;
   const path = names.join('/');
   const isInPlace = hasDescriptors
-    ? () => readlinkSync(own) === meant
+    ? () => isOpenAt(descriptor, meant)
     : () => isSame(descriptor, meant);
   const assertInPlace = (): void => {
     if (!isInPlace()) throw moved(path);
