@@ -1,5 +1,6 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { orElse } from './or-else.ts';
 
 /**
  * Whether a path, relative ones taken from `root`, lies in `root` once links are resolved, those that lead to nothing,
@@ -27,7 +28,8 @@ const followLinks = (path: string, left = { links: MOST_LINKS }): string | undef
   path.split(sep).reduce<string | undefined>((at, name) => {
     if (at === undefined) return undefined;
     if (name === '..') return dirname(at);
-    const target = linkAt(join(at, name));
+    // Undefined for what is no link, or nothing yet.
+    const target = orElse(() => readlinkSync(join(at, name)), undefined);
     if (target === undefined) return join(at, name);
     left.links -= 1;
     return left.links < 0 ? undefined : followLinks(from(at, target), left);
@@ -35,12 +37,3 @@ const followLinks = (path: string, left = { links: MOST_LINKS }): string | undef
 
 const from = (at: string, target: string): string =>
   isAbsolute(target) ? target : `${at}${sep}${target}`;
-
-const linkAt = (path: string): string | undefined => {
-  try {
-    return readlinkSync(path);
-  } catch {
-    // Not a link, or nothing yet.
-    return undefined;
-  }
-};

@@ -1,3 +1,4 @@
+import { orElse } from '../../base/or-else.ts';
 import { record } from '../../base/wire.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import type { PermissionPolicy } from './permissions.ts';
@@ -32,7 +33,8 @@ export const joinedMeta = (
 };
 
 const merged = (ours: AskSwitches['meta'] = {}, given: string | undefined): object => {
-  const theirs = parsed(given);
+  // The agent says what is wrong with it.
+  const theirs = record(orElse((): unknown => JSON.parse(given ?? '{}'), {}));
   const both = Object.entries(ours).map(([key, value]) => [key, stricter(value, theirs[key])]);
   return { ...theirs, ...Object.fromEntries(both) };
 };
@@ -45,13 +47,4 @@ const stricter = (ours: unknown, theirs: unknown): unknown => {
     ...(typeof ours === 'string' ? { '*': ours } : record(ours)),
     ...Object.fromEntries(refused),
   };
-};
-
-const parsed = (text = '{}'): Record<string, unknown> => {
-  try {
-    return record(JSON.parse(text));
-  } catch {
-    // The agent says what is wrong with it.
-    return {};
-  }
 };

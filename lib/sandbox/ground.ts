@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { orElse } from '../../base/or-else.ts';
 import { lookAtCgroups } from '../tools/process/cgroups.ts';
 
 /** What of the system the boundary is built on, as it is here. Never throws. */
@@ -25,10 +26,4 @@ const mayMakeNamespaces = (): boolean | undefined => {
   return !switches.includes(true);
 };
 
-const text = (path: string): string => {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
-};
+const text = (path: string): string => orElse(() => readFileSync(path, 'latin1'), '');

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { isAtOrBelow } from '../../base/at-or-below.ts';
+import { orElse } from '../../base/or-else.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { SECRET_AT_HOME, SHOWN_AT_HOME } from './home-places.ts';
 import { bind, empty, hide, isDirectory, isLink, linksTo, type Mount } from './mounts.ts';
@@ -110,17 +111,9 @@ const placesOfPath =
   };
 
 const linkedFrom = (dir: string): string[] => {
-  const paths = namesIn(dir).map((name) => join(dir, name));
+  // What is not for us to see is for no program of ours.
+  const paths = orElse(() => readdirSync(dir), []).map((name) => join(dir, name));
   return paths.filter((path) => isLink(path) && existsSync(path)).map(realPath);
-};
-
-const namesIn = (dir: string): string[] => {
-  try {
-    return readdirSync(dir);
-  } catch {
-    // Not there, or not for us to see, and so for no program of ours.
-    return [];
-  }
 };
 
 // A package is shown whole, as far as it is one: never a directory of many things.

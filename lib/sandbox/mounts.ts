@@ -2,6 +2,7 @@ import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from 'nod
 import { devNull } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { isAtOrBelow } from '../../base/at-or-below.ts';
+import { orElse } from '../../base/or-else.ts';
 
 /** One mount of bubblewrap's: where, and its arguments. */
 export interface Mount {
@@ -29,13 +30,8 @@ export const isDirectory = (path: string): boolean =>
   existsSync(path) && statSync(path).isDirectory();
 
 /** False, too, where nobody may look. */
-export const isLink = (path: string): boolean => {
-  try {
-    return lstatSync(path).isSymbolicLink();
-  } catch {
-    return false;
-  }
-};
+export const isLink = (path: string): boolean =>
+  orElse(() => lstatSync(path).isSymbolicLink(), false);
 
 /** Whether a path that is there lies below another once links are resolved. */
 export const isReallyBelow = (path: string, parent: string): boolean => {

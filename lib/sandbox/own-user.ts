@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
 import { entriesOf } from '../tools/git/run/plain-file.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { bind, hide, real } from './mounts.ts';
@@ -59,11 +60,7 @@ export const nameFor = ({ HOME = '/' }: Environment): string[] =>
 const SCRIPT = 'names=$1; shift; exec "$@" 9<<EOF\n$names\nEOF\n';
 
 const others = (): string => {
-  try {
-    const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
-    const kept = lines.filter((line) => line !== '' && line.split(':')[2] !== ID);
-    return kept.map((line) => `${line}\n`).join('');
-  } catch {
-    return '';
-  }
+  const lines = orElse(() => readFileSync('/etc/passwd', 'utf8'), '').split('\n');
+  const kept = lines.filter((line) => line !== '' && line.split(':')[2] !== ID);
+  return kept.map((line) => `${line}\n`).join('');
 };

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname, extname, isAbsolute } from 'node:path';
 import { isAtOrBelow } from '../../base/at-or-below.ts';
+import { orElse } from '../../base/or-else.ts';
 import { ServiceError } from '../errors.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { findProgram } from '../tools/process/find-program.ts';
@@ -252,13 +253,9 @@ const shownIn = (env: Environment, view: SandboxView, home: HomeView) => {
  * nothing of its session. A name with an extension is a file's: what belongs into that only the agent knows.
  */
 const makeMissing = (state: readonly string[]): void => {
-  for (const path of state.filter((path) => extname(path) === '' && !existsSync(path))) {
-    try {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
-    } catch {
-      // The agent meets the same obstacle, and says so.
-    }
-  }
+  // The agent meets the same obstacle, and says so.
+  for (const path of state.filter((path) => extname(path) === '' && !existsSync(path)))
+    orElse(() => mkdirSync(path, { recursive: true, mode: 0o700 }), undefined);
 };
 
 const wouldLieIn = (cwd: string, path: string): boolean => {

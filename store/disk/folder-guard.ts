@@ -2,6 +2,7 @@ import { readdirSync, rmdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import lockfile from 'proper-lockfile';
+import { orElse } from '../../base/or-else.ts';
 import { StoreError } from '../errors.ts';
 import { hasCode } from './durable.ts';
 import { statsAt } from './plain-path.ts';
@@ -55,9 +56,5 @@ const outwaitFuture = async (path: string): Promise<void> => {
   if (mtime < Date.now() + STALE_MS) return;
   await delay(STALE_MS);
   if (statsAt(path)?.mtimeMs !== mtime) return;
-  try {
-    rmdirSync(path);
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
-  }
+  orElse(() => rmdirSync(path), undefined, 'ENOENT');
 };

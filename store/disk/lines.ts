@@ -9,6 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
 import { StoreError } from '../errors.ts';
 import { hasCode } from './durable.ts';
 
@@ -186,14 +187,8 @@ const readBytes = (path: string, offset: number): Buffer => {
   }
 };
 
-const openIfThere = (path: string): number | undefined => {
-  try {
-    return openRegular(path, O_RDONLY);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-};
+const openIfThere = (path: string): number | undefined =>
+  orElse(() => openRegular(path, O_RDONLY), undefined, 'ENOENT');
 
 const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
 

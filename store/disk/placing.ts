@@ -16,6 +16,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
 import type { Layout } from '../layout.ts';
 
 /** The steps of a durable write that file systems differ in. None waits: an editor has microseconds between two of them. */
@@ -56,15 +57,11 @@ export const putClaimed = (ready: string, target: string): boolean => {
 };
 
 const claimAt = (target: string): Stats | undefined => {
-  try {
-    const file = openSync(target, 'wx');
-    const stats = fstatSync(file);
-    closeSync(file);
-    return stats;
-  } catch (error) {
-    if (codeOf(error) === 'EEXIST') return undefined;
-    throw error;
-  }
+  const file = orElse(() => openSync(target, 'wx'), undefined, 'EEXIST');
+  if (file === undefined) return undefined;
+  const stats = fstatSync(file);
+  closeSync(file);
+  return stats;
 };
 
 const isStill = (target: string, { ino }: Stats): boolean => {
@@ -113,11 +110,7 @@ const LONGEST_KEPT = 72;
 
 /** Who may read a file is the operator's choice, also of one that is replaced. Only root can give a file away. */
 export const keepOwner = (path: string, { mode, uid, gid }: Stats): void => {
-  try {
-    lchownSync(path, uid, gid);
-  } catch (error) {
-    if (codeOf(error) !== 'EPERM') throw error;
-  }
+  orElse(() => lchownSync(path, uid, gid), undefined, 'EPERM');
   try {
     chmodSync(path, mode & MODE);
   } catch (error) {

@@ -1,16 +1,11 @@
 import { existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, relative } from 'node:path';
+import { orElse } from '../../base/or-else.ts';
 import { StoreError } from '../errors.ts';
 
 /** What stands at a path, a link itself and not what it leads to. Undefined for nothing: also below what is a file. */
-export const statsAt = (path: string): Stats | undefined => {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
-    throw error;
-  }
-};
+export const statsAt = (path: string): Stats | undefined =>
+  orElse(() => lstatSync(path, { throwIfNoEntry: false }), undefined, 'ENOTDIR');
 
 export const isDirectoryItself = (path: string): boolean => statsAt(path)?.isDirectory() === true;
 
@@ -25,14 +20,8 @@ export const isPlain = (root: string, path: string): boolean =>
 /** Whether a directory stands there, is gone, or is behind one that this user may not look into. */
 export type Standing = 'there' | 'gone' | 'closed';
 
-export const standing = (root: string, path: string): Standing => {
-  try {
-    return isPlainDirectory(root, path) ? 'there' : 'gone';
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EACCES') return 'closed';
-    throw error;
-  }
-};
+export const standing = (root: string, path: string): Standing =>
+  orElse(() => (isPlainDirectory(root, path) ? 'there' : 'gone'), 'closed', 'EACCES');
 
 /** Throws `unsafe_path` when the way from `root` leads through a link: what is behind it is not the workspace's. */
 export const assertNoLinks = (root: string, dir: string): void => {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isScalar, isSeq, type Pair, type Scalar, stringify, type YAMLMap } from 'yaml';
+import { orElse } from '../../base/or-else.ts';
 import { StoreError } from '../errors.ts';
 import { type FrontMatter, joinFrontMatter, mapOf, parseFrontMatter } from './front-matter.ts';
 
@@ -80,12 +81,8 @@ export const holdsValues = (
   expected: Record<string, unknown>,
   body: string,
 ): boolean => {
-  try {
-    const again = parseFrontMatter(text);
-    return again.body === body && isDeepStrictEqual(again.data, expected);
-  } catch {
-    return false;
-  }
+  const again = orElse(() => parseFrontMatter(text), undefined);
+  return again?.body === body && isDeepStrictEqual(again.data, expected);
 };
 
 const bySplice = (source: FrontMatter, changes: [string, unknown][]): string => {

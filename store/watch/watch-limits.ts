@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { orElse } from '../../base/or-else.ts';
 
 /** A limit of the system, by the name that sysctl knows it by. */
 export interface SystemLimit {
@@ -38,10 +39,7 @@ const lowest = (...names: string[]): SystemLimit | undefined =>
 
 // Not to be had where nothing more can be opened, either.
 const read = (name: string): SystemLimit | undefined => {
-  try {
-    const text = readFileSync(`/proc/sys/${name.replaceAll('.', '/')}`, 'utf8');
-    return { name, value: Number(text) };
-  } catch {
-    return undefined;
-  }
+  const path = `/proc/sys/${name.replaceAll('.', '/')}`;
+  const text = orElse(() => readFileSync(path, 'utf8'), undefined);
+  return text === undefined ? undefined : { name, value: Number(text) };
 };

@@ -1,3 +1,4 @@
+import { orElse } from '../../../base/or-else.ts';
 import { record, text, type Wire } from '../../../base/wire.ts';
 import type { FORMATS } from '../../../store/records/settings.ts';
 import { claudeLines } from './claude.ts';
@@ -32,10 +33,6 @@ const LINES: Partial<Record<Format, Lines>> = {
 };
 
 const parsed = (line: string): Wire | undefined => {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? record(value) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = orElse((): unknown => JSON.parse(line), undefined);
+  return typeof value === 'object' && value !== null ? record(value) : undefined;
 };

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { orElse } from '../../../base/or-else.ts';
 
 export interface Authority {
   /** In lower case, without brackets and a last dot; an IP address in its usual form, however it was written. */
@@ -52,12 +53,7 @@ export const isListed = ({ host, port }: Authority, list: readonly string[]): bo
 // The parser of URLs knows every way to write an IPv4 address: decimal, hexadecimal, octal, shortened.
 const hostOf = (name: string): string | undefined => {
   if (name.startsWith('[') && isIP(name.slice(1, -1).split('%')[0] ?? '') !== 6) return undefined;
-  try {
-    const { hostname } = new URL(
-      `http://${name.startsWith('[') ? name.replace(/%.*\]$/, ']') : name}/`,
-    );
-    return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '') || undefined;
-  } catch {
-    return undefined;
-  }
+  const address = `http://${name.startsWith('[') ? name.replace(/%.*\]$/, ']') : name}/`;
+  const hostname = orElse(() => new URL(address).hostname, '');
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '') || undefined;
 };

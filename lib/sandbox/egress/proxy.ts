@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { orElse } from '../../../base/or-else.ts';
 import { type Authority, authorityText, readAuthority } from './authority.ts';
 import { forward, isUnreached } from './forward.ts';
 import { join } from './join.ts';
@@ -141,14 +142,9 @@ const refusal = (
 };
 
 const absolute = (text: string): { url: URL; goal: Authority } | undefined => {
-  if (!/^http:\/\//i.test(text)) return undefined;
-  try {
-    const url = new URL(text);
-    const goal = readAuthority(url.host, 80);
-    return goal && { url, goal };
-  } catch {
-    return undefined;
-  }
+  const url = /^http:\/\//i.test(text) ? orElse(() => new URL(text), undefined) : undefined;
+  const goal = url && readAuthority(url.host, 80);
+  return goal && { url, goal };
 };
 
 const isOwn = ({ host, port }: Authority, options: ProxyOptions): boolean =>

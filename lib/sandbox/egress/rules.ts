@@ -1,3 +1,4 @@
+import { orElse } from '../../../base/or-else.ts';
 import { type Authority, readAuthority } from './authority.ts';
 import type { Source } from './upstream.ts';
 
@@ -39,13 +40,8 @@ const USUAL: Record<string, string> = {
 };
 
 const loopbackIn = (text: string): string[] => {
-  try {
-    const url = new URL(text);
-    const port = url.port || USUAL[url.protocol];
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    if (port === undefined || !isLoopback(host)) return [];
-    return [`${url.hostname}:${port}`];
-  } catch {
-    return [];
-  }
+  const url = orElse(() => new URL(text), undefined);
+  if (url === undefined || !isLoopback(url.hostname.replace(/^\[|\]$/g, ''))) return [];
+  const port = url.port || USUAL[url.protocol];
+  return port === undefined ? [] : [`${url.hostname}:${port}`];
 };

@@ -2,6 +2,7 @@ import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { orElse } from '../../../base/or-else.ts';
 
 /** Node cuts a longer path of a socket without a word. */
 const LONGEST_PATH = 107;
@@ -42,7 +43,7 @@ const parentsHere = (): string[] =>
 
 /** Removes the directories that daemons which were killed left behind: those of ours whose socket nobody listens on. */
 export const sweepSocketDirs = async (parent = '/tmp'): Promise<void> => {
-  const names = readable(parent).filter((name) => name.startsWith(PREFIX));
+  const names = orElse(() => readdirSync(parent), []).filter((name) => name.startsWith(PREFIX));
   await Promise.all(names.map((name) => sweepOne(join(parent, name)).catch(() => undefined)));
 };
 
@@ -64,11 +65,3 @@ const isListening = (path: string): Promise<boolean> =>
       resolve(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT'),
     );
   });
-
-const readable = (path: string): string[] => {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
-};

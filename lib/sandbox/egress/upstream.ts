@@ -1,3 +1,4 @@
+import { orElse } from '../../../base/or-else.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import type { Authority } from './authority.ts';
 
@@ -30,30 +31,22 @@ const either = (env: Source, name: string): string | undefined =>
   env[name] || env[name.toUpperCase()] || undefined;
 
 const readUpstream = (value: string): Upstream | string => {
-  const url = parsed(/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`);
-  if (url === undefined) return 'The proxy that the daemon was started with is no address.';
-  const { protocol, hostname, port, username, password } = url;
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  const url = orElse(() => new URL(address), undefined);
+  const words =
+    url && orElse(() => [url.username, url.password].map(decodeURIComponent).join(':'), undefined);
+  if (url === undefined || words === undefined)
+    return 'The proxy that the daemon was started with is no address.';
+  const { protocol, hostname, port, username } = url;
   if (protocol !== 'http:' && protocol !== 'https:')
     return `The daemon was started with a proxy by ${protocol.slice(0, -1)}: set HTTPS_PROXY to one by http or https.`;
   const secure = protocol === 'https:';
-  const words = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port) || (secure ? 443 : 80),
     secure,
     ...(username !== '' && { authorization: `Basic ${Buffer.from(words).toString('base64')}` }),
   };
-};
-
-const parsed = (text: string): URL | undefined => {
-  try {
-    const url = new URL(text);
-    // Throws where they cannot be decoded.
-    decodeURIComponent(url.username + url.password);
-    return url;
-  } catch {
-    return undefined;
-  }
 };
 
 const isExempt = (list: string, { host, port }: Authority): boolean =>

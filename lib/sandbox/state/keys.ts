@@ -1,3 +1,5 @@
+import { orElse } from '../../../base/or-else.ts';
+
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
@@ -8,7 +10,9 @@ export const mergeKeys = (
   texts: { before: string; now: string; after: string },
   paths: readonly string[],
 ): string | undefined => {
-  const [before, now, after] = [texts.before, texts.now, texts.after].map(parsed);
+  const [before, now, after] = [texts.before, texts.now, texts.after].map((text) =>
+    orElse((): unknown => JSON.parse(text), undefined),
+  );
   if (!isObject(before) || !isObject(now) || !isObject(after)) return undefined;
   let changed = false;
   for (const path of paths.flatMap((pattern) => leaves(now, pattern.split('.')))) {
@@ -19,14 +23,6 @@ export const mergeKeys = (
     changed = true;
   }
   return changed ? JSON.stringify(now, null, indentOf(texts.now)) : undefined;
-};
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
 
 const isObject = (value: unknown): value is Record<string, Json> =>
