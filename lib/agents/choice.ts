@@ -1,19 +1,9 @@
+import type { Offers, Option } from '../../store/records/provider.ts';
+import type { ProviderSettings } from '../../store/records/settings.ts';
+
 /** What the operator chooses of a provider besides its name. */
-export interface ModelChoice {
-  model?: string;
-  effort?: string;
-}
-
-export interface Option {
-  value: string;
-  name: string;
-}
-
-/** What there is to choose. Undefined where only the program knows, once it is started; empty where there is nothing. */
-export interface Offers {
-  models?: Option[];
-  efforts?: Option[];
-}
+export type ModelChoice = Pick<ProviderSettings, 'model' | 'effort'>;
+export const CHOICES = ['model', 'effort'] as const satisfies (keyof ModelChoice)[];
 
 export const NO_OFFERS: Offers = { models: [], efforts: [] };
 
@@ -30,16 +20,14 @@ export const notOffered = (
   offers: Offers,
   choice: ModelChoice,
 ): NotOffered | undefined =>
-  missing(who, { what: 'model', wanted: choice.model, options: offers.models }) ??
-  missing(who, { what: 'effort', wanted: choice.effort, options: offers.efforts });
+  CHOICES.map((what) => missing(who, what, choice[what], offers[`${what}s`])).find(Boolean);
 
-interface Wanted {
-  what: keyof ModelChoice;
-  wanted: string | undefined;
-  options: readonly Option[] | undefined;
-}
-
-const missing = (who: string, { what, wanted, options }: Wanted): NotOffered | undefined => {
+const missing = (
+  who: string,
+  what: keyof ModelChoice,
+  wanted: string | undefined,
+  options: readonly Option[] | undefined,
+): NotOffered | undefined => {
   if (wanted === undefined || options === undefined) return undefined;
   const choices = options.map(({ value }) => value);
   if (choices.includes(wanted)) return undefined;

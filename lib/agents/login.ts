@@ -1,8 +1,9 @@
+import type { ProviderInfo } from '../../store/records/provider.ts';
 import type { Environment } from '../tools/process/environment.ts';
 import { isFilled } from '../tools/process/find-program.ts';
 
 /** Whether there is a login, or a key: not whether it is good still, which only the network would say. */
-export type LoginState = 'yes' | 'no' | 'unknown';
+export type LoginState = NonNullable<ProviderInfo['login']>;
 
 /** By what it is seen that an agent is logged in. */
 export interface LoginSigns {

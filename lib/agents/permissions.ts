@@ -1,11 +1,9 @@
 import { visible } from '../../base/visible.ts';
+import type { Settings } from '../../store/records/settings.ts';
 import type { PermissionOption, Phase } from './provider.ts';
 
 /** `permissions` of the settings: what an agent may do in Work mode without the operator being asked. */
-export interface PermissionPolicy {
-  execute: 'ask' | 'allow' | string[];
-  fetch: 'ask' | 'allow';
-}
+export type PermissionPolicy = Required<NonNullable<Settings['permissions']>>;
 
 /** One request of an agent, read from the wire and already merged with what is known of its tool call. */
 export interface PermissionAsk {

@@ -20,24 +20,13 @@ export interface AskSwitches {
   modes?: readonly string[];
 }
 
-/** An agent that is known by name: how it is started, what its modes are called, where it keeps its own files. */
-export interface Preset {
+/** How an agent is, whoever uses it. */
+interface AgentFacts {
   argv: readonly string[];
   /** Mode ids by phase, the best first; only one that the agent lists is set. */
   modes: Record<Phase, readonly string[]>;
-  /** Below the home directory: its sessions and login, writable to it in both phases. */
-  state_dirs: readonly string[];
-  /** The variable by which the operator moves the first of them elsewhere. */
-  state_moved_by?: string;
-  /** Variables of the daemon's environment that it is given: its key and where its model is. */
-  inherits: readonly string[];
-  env?: Environment;
   /** `_meta` of the request that opens its session, in both modes. */
   meta?: Record<string, unknown>;
-  /** Without it, it asks by itself. */
-  asks?: (wanted: ToAsk) => AskSwitches;
-  /** Sent before a session is opened, when the variable is set. */
-  authenticate?: { method: string; when: string };
   /** False where the usage it answers with covers the last model call only. */
   sums_turn?: boolean;
   /** True where the cost it tells begins at nothing with each of its processes, not with the conversation. */
@@ -47,33 +36,45 @@ export interface Preset {
    * that one puts in variables of its environment: so the token goes by one.
    */
   token_by_env?: boolean;
-  logged_in_by?: LoginSigns;
   /** What to do when it is not there. */
   hint: string;
   /** What to do when it wants a login; most take a key from the environment as well. */
   login?: string;
 }
 
+/** An agent that is known by name: how it is started, what its modes are called, where it keeps its own files. */
+export interface Preset extends AgentFacts {
+  /** Below the home directory: its sessions and login, writable to it in both phases. */
+  state_dirs: readonly string[];
+  /** The variable by which the operator moves the first of them elsewhere. */
+  state_moved_by?: string;
+  /** Variables of the daemon's environment that it is given: its key and where its model is. */
+  inherits: readonly string[];
+  env?: Environment;
+  /** Without it, it asks by itself. */
+  asks?: (wanted: ToAsk) => AskSwitches;
+  /** Sent before a session is opened, when the variable is set. */
+  authenticate?: { method: string; when: string };
+  logged_in_by?: LoginSigns;
+}
+
 /** A preset and the operator's settings, put together. */
-export interface AcpAgent {
+export interface AcpAgent extends AgentFacts, OwnPlaces {
   id: string;
-  argv: readonly string[];
-  env: Environment;
-  state: readonly StatePlace[];
-  modes: Record<Phase, readonly string[]>;
-  meta?: Record<string, unknown>;
-  /** What the settings choose where nobody else does. */
-  usual: ModelChoice;
   /** Of the Work turn alone. */
   asking: AskSwitches;
   authenticate?: string;
-  sums_turn: boolean;
-  cost_restarts: boolean;
-  token_by_env: boolean;
+}
+
+/** What a program is given of its own, preset and settings put together. */
+export interface OwnPlaces {
+  env: Environment;
+  /** Where it keeps its sessions and its login. */
+  state: readonly StatePlace[];
   /** Looked up anew with each call. */
   loggedIn: () => LoginState;
-  hint: string;
-  login?: string;
+  /** What the settings choose where nobody else does. */
+  usual: ModelChoice;
 }
 
 const OPENAI = ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL'];

@@ -1,11 +1,12 @@
+import type { Offers, ProviderInfo } from '../../store/records/provider.ts';
 import type { QuestionAnswer } from '../../store/records/question.ts';
 import type { RunEvent } from '../../store/records/run-event.ts';
 import type { Usage } from '../../store/records/session.ts';
 import type { Bind } from '../sandbox/sandbox.ts';
-import type { ModelChoice, Offers } from './choice.ts';
+import type { ModelChoice } from './choice.ts';
 import type { UsageLimit } from './limits.ts';
-import type { LoginState } from './login.ts';
 
+export type { ProviderInfo } from '../../store/records/provider.ts';
 export type { PermissionOption, PrefixOption, RunEvent } from '../../store/records/run-event.ts';
 export type { Usage, Waiting } from '../../store/records/session.ts';
 
@@ -15,22 +16,8 @@ export type { Usage, Waiting } from '../../store/records/session.ts';
  */
 export type Phase = 'plan' | 'work';
 
-export interface ProviderInfo {
-  id: string;
-  kind: 'acp' | 'command' | 'runbook' | 'manual';
-  available: boolean;
-  /** Why it is not available, and what to install or set. */
-  reason?: string;
-  version?: string;
-  isolation: Isolation;
-  /** Of agents: whether there is a login or a key for it. */
-  login?: LoginState;
-  /** What it offered when it was last started, where that is known. */
-  offers?: Offers;
-}
-
-/** How Plan mode is held read-only: by the operating system, by comparison afterwards, or by the operator. */
-export type Isolation = 'enforced' | 'checked' | 'untried' | 'operator';
+/** How Plan mode is held read-only. */
+export type Isolation = ProviderInfo['isolation'];
 
 export interface PromptParts {
   title: string;

@@ -1,29 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { visible } from '../../base/visible.ts';
 import { inScratch } from '../../store/disk/scratch.ts';
+import type { Tried } from '../../store/records/provider.ts';
 import type { Reached } from '../../store/records/worktree.ts';
 import type { Store, WithStore } from '../../store/store.ts';
 import { notFound, ServiceError } from '../errors.ts';
 import { needProvider } from '../guard/trust/need.ts';
 import { forgetState } from '../sandbox/state/open.ts';
 import { ANSWER_LIMITS } from './launch.ts';
-import type { Provider, ProviderInfo, RunResult, Usage } from './provider.ts';
-import type { Providers, WithProviders } from './providers.ts';
-
-export interface Tried {
-  provider: string;
-  outcome: RunResult['outcome'];
-  /** What the provider answered; empty when it failed. */
-  output: string;
-  error: string | null;
-  usage: Usage | null;
-  network: Reached;
-  duration_ms: number;
-}
-
-/** All providers and whether they can be used, with what to do where one cannot. */
-export const listProviders = (providers: () => Providers): Promise<ProviderInfo[]> =>
-  providers().list();
+import type { Provider, RunResult } from './provider.ts';
+import type { WithProviders } from './providers.ts';
 
 /**
  * Has a provider answer a prompt in an empty directory that is gone afterwards. In Plan mode: what has no plan and no

@@ -15,7 +15,7 @@ import { type DoctorFinding, missing, note, ok, type Patient } from './finding.t
 export const providers = async function* (patient: Patient): AsyncGenerator<DoctorFinding> {
   const { config, settings, sandbox } = patient;
   const states = `dossier-doctor-${randomUUID()}`;
-  const known = createProviders((settings?.value ?? {}) as Parameters<typeof createProviders>[0], {
+  const known = createProviders(settings?.value ?? {}, {
     env: config.env,
     sandbox,
     network: createNetworkDoor({

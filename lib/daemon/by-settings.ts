@@ -83,7 +83,6 @@ export const providersOf = (
   return () => {
     const from = settings();
     if (made?.from !== from) {
-      const given = from as Parameters<typeof createProviders>[0];
       const { states } = store.layout;
       const deps = {
         env,
@@ -93,7 +92,7 @@ export const providersOf = (
         runs,
         isInside: pathContains,
       };
-      made = { from, providers: createProviders(given, deps) };
+      made = { from, providers: createProviders(from, deps) };
     }
     return made.providers;
   };

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { ProviderInfo } from '../../lib/agents/provider.ts';
-import type { Tried } from '../../lib/agents/try-prompt.ts';
+import type { Tried } from '../../store/records/provider.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { startForTest } from '../helpers/service.ts';
 import { type Problem, withAgent, withCase } from '../helpers/sessions.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import type { Tried } from '../../lib/agents/try-prompt.ts';
+import type { Tried } from '../../store/records/provider.ts';
 import type { Worktree } from '../../store/records/worktree.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { missing } from '../helpers/inside.ts';

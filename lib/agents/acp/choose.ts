@@ -1,5 +1,6 @@
 import { list, record } from '../../../base/wire.ts';
-import { type ModelChoice, type NotOffered, notOffered, type Offers } from '../choice.ts';
+import type { Offers } from '../../../store/records/provider.ts';
+import { type ModelChoice, type NotOffered, notOffered } from '../choice.ts';
 import type { AgentConnection } from './connection.ts';
 import { type Select, selectIn } from './offers.ts';
 import type { OpenSession } from './session.ts';

@@ -1,5 +1,6 @@
 import { list, record, text, type Wire } from '../../../base/wire.ts';
-import type { ModelChoice, Offers, Option } from '../choice.ts';
+import type { Offers, Option } from '../../../store/records/provider.ts';
+import { CHOICES, type ModelChoice } from '../choice.ts';
 
 /** The option of an agent's session by which something is chosen. Never the mode, whatever it is called. */
 export interface Select {
@@ -53,7 +54,7 @@ const optionOf = (value: unknown, name: unknown): Option[] => {
 
 /** What of it a session goes by now, in the protocol's form. */
 export const chosenIn = (opened: unknown): Wire[] =>
-  (['model', 'effort'] as const).flatMap((what) => {
+  CHOICES.flatMap((what) => {
     const { id, current } = selectIn(opened, what) ?? {};
     return id === undefined || current === undefined
       ? []

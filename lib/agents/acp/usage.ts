@@ -26,7 +26,7 @@ interface Tokens {
 }
 
 /** `sums_turn` false: the agent's answer covers the last model call only (OpenCode), so it says nothing of the turn. */
-export const createUsageMeter = (sums_turn: boolean): UsageMeter => {
+export const createUsageMeter = (sums_turn = true): UsageMeter => {
   let calls: Tokens | undefined;
   let answer: Tokens | undefined;
   let cost: number | undefined;

@@ -1,11 +1,10 @@
-import type { StatePlace } from '../../sandbox/state/place.ts';
-import type { Environment } from '../../tools/process/environment.ts';
-import { type ModelChoice, NO_OFFERS, notOffered, type Offers } from '../choice.ts';
+import type { Offers } from '../../../store/records/provider.ts';
+import { type ModelChoice, NO_OFFERS, notOffered } from '../choice.ts';
 import { isolationOf, type ProviderDeps } from '../launch.ts';
-import type { LoginState } from '../login.ts';
 import { createManualProvider } from '../manual.ts';
 import { whyNotThere } from '../not-there.ts';
 import { withOwnState } from '../own-state.ts';
+import type { OwnPlaces } from '../presets.ts';
 import type { Phase, Provider, ProviderInfo } from '../provider.ts';
 import { failedRun } from '../run-end.ts';
 import type { Format } from './formats.ts';
@@ -13,18 +12,14 @@ import type { Flags } from './presets.ts';
 import { startCommandRun } from './run.ts';
 
 /** Any program that takes a prompt, does one turn, and ends. */
-interface CommandProgram {
+interface CommandProgram extends OwnPlaces {
   id: string;
   /** Without one for Plan mode, the operator writes the plan. */
   argv: Readonly<Partial<Record<Phase, readonly string[]>>>;
   output: Format;
   /** Without them, no model and no effort can be chosen. */
   flags?: Flags;
-  usual: ModelChoice;
-  env: Environment;
-  state: readonly StatePlace[];
   hint: string;
-  loggedIn: () => LoginState;
 }
 
 /**

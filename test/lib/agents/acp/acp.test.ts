@@ -21,14 +21,8 @@ interface Setting {
 
 const providerFor = (place: Place, behaviour: string, setting: Setting = {}) => {
   const { permissions = {}, modes = { plan: 'plan' } } = setting;
-  const fake = {
-    kind: 'acp',
-    command: process.execPath,
-    args: [AGENT, behaviour],
-    modes,
-    state_dirs: ['~/'],
-  } as const;
-  const settings = { providers: { fake: { ...fake, args: [...fake.args] } }, permissions };
+  const how = { command: process.execPath, args: [AGENT, behaviour], modes, state_dirs: ['~/'] };
+  const settings = { providers: { fake: { kind: 'acp' as const, ...how } }, permissions };
   const provider = createProviders(settings, depsFor(place, setting.sandbox)).get('fake');
   assert.ok(provider);
   return provider;

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Phase, PromptParts, Run, RunSpec } from '../../../../lib/agents/provider.ts';
-import type { CommandSettings } from '../../../../lib/agents/providers.ts';
 import { createProviders } from '../../../../lib/agents/providers.ts';
+import type { ProviderSettings } from '../../../../store/records/settings.ts';
 import { depsFor, makePlace, specFor, watch } from '../fixture.ts';
 
 const node = (script: string, ...args: string[]): string[] => [
@@ -24,7 +24,7 @@ const print = (...lines: (string | object)[]): string[] =>
   );
 
 interface Given {
-  settings: Partial<CommandSettings>;
+  settings: Partial<ProviderSettings>;
   phase?: Phase;
   prompt?: Partial<PromptParts>;
   rest?: Partial<RunSpec>;
@@ -32,7 +32,7 @@ interface Given {
 
 const runIt = (t: TestContext, { settings, phase = 'plan', prompt, rest }: Given) => {
   const place = makePlace(t);
-  const entry: CommandSettings = { kind: 'command', work: print('done'), ...settings };
+  const entry: ProviderSettings = { kind: 'command', work: print('done'), ...settings };
   const providers = createProviders({ providers: { mine: entry } }, depsFor(place));
   const provider = providers.get('mine');
   assert.ok(provider);
@@ -76,7 +76,7 @@ describe('a command as provider', () => {
     const names = ['claude', 'codex', 'gemini', 'opencode', 'qwen'];
     for (const name of names)
       writeFileSync(join(place.home, name), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
-    const entry: CommandSettings = { kind: 'command', output: 'text' };
+    const entry: ProviderSettings = { kind: 'command', output: 'text' };
     const deps = depsFor(place);
     const env = { ...deps.env, PATH: `${place.home}:${deps.env.PATH}` };
     const providers = Object.fromEntries(names.map((preset) => [preset, { ...entry, preset }]));
