@@ -1,4 +1,5 @@
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from './provider.ts';
+import { messageOf, plainRun } from './run-end.ts';
 
 /** The operator is the provider: plan.md is written by hand, the worktree is edited by hand, `finish` ends the work. */
 export const createManualProvider = (): Provider => ({
@@ -18,7 +19,7 @@ const awaitPlan = (spec: RunSpec, tell: (event: RunEvent) => void): Run => {
     (plan): RunResult => ({ outcome: 'completed', plan }),
     (error: unknown): RunResult => ({
       outcome: 'failed',
-      error: `plan.md could not be read: ${error instanceof Error ? error.message : String(error)}`,
+      error: `plan.md could not be read: ${messageOf(error)}`,
     }),
   );
   say(
@@ -26,36 +27,25 @@ const awaitPlan = (spec: RunSpec, tell: (event: RunEvent) => void): Run => {
     `Write the plan to ${spec.session_dir}/plan.md. It is ready as soon as the file has text.`,
   );
   const done = Promise.race([stopped, planned]);
-  const end = async (): Promise<void> => {
+  return plainRun(done, async () => {
     stop.abort();
     await done;
-  };
-  return { done, cancel: end, kill: end, answer: () => false, finish: () => false };
+  });
 };
 
 const awaitFinish = (spec: RunSpec, tell: (event: RunEvent) => void): Run => {
-  let settle: (result: RunResult) => void = () => {};
-  let open = true;
+  const ended = new AbortController();
   const done = new Promise<RunResult>((resolve) => {
-    settle = resolve;
+    ended.signal.addEventListener('abort', () => resolve({ outcome: ended.signal.reason }));
   });
-  const end = (result: RunResult): boolean => {
-    const first = open;
-    open = false;
-    settle(result);
-    return first;
-  };
-  const stop = async (): Promise<void> => {
-    end({ outcome: 'cancelled' });
+  const end = (outcome: RunResult['outcome']): boolean => {
+    const isFirst = !ended.signal.aborted;
+    ended.abort(outcome);
+    return isFirst;
   };
   say(tell, `Carry out the approved plan in ${spec.cwd}, then finish the session.`);
-  return {
-    done,
-    cancel: stop,
-    kill: stop,
-    answer: () => false,
-    finish: () => end({ outcome: 'completed' }),
-  };
+  const stop = async (): Promise<void> => void end('cancelled');
+  return { ...plainRun(done, stop), finish: () => end('completed') };
 };
 
 const say = (tell: (event: RunEvent) => void, text: string): void =>

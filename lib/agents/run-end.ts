@@ -20,14 +20,18 @@ const howItEnded = (exit: Exit): string => {
   return `ended with exit code ${exit.code}`;
 };
 
-/** The run of what cannot run: it has failed from the start, for a reason that the operator can act on. */
-export const failedRun = (error: string): Run => ({
-  done: Promise.resolve<RunResult>({ outcome: 'failed', error }),
-  cancel: async () => {},
-  kill: async () => {},
-  answer: () => false,
-  finish: () => false,
+/** A run that asks nobody, and is stopped in one way alone. */
+export const plainRun = (done: Promise<RunResult>, stop: () => Promise<void>): Run => ({
+  ...{ done, cancel: stop, kill: stop },
+  ...{ answer: () => false, finish: () => false },
 });
+
+/** The run of what is over before it has begun. */
+export const endedRun = (result: RunResult): Run =>
+  plainRun(Promise.resolve(result), async () => {});
+
+/** The run of what cannot run: for a reason that the operator can act on. */
+export const failedRun = (error: string): Run => endedRun({ outcome: 'failed', error });
 
 /** The run of what is still being loaded: what is asked of it meanwhile waits, and nothing of it is alive before. */
 export const lateRun = (starting: Promise<Run>): Run => {

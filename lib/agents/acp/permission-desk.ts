@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { capText } from '../../../base/cap-text.ts';
+import { list, record, text } from '../../../base/wire.ts';
 import { ServiceError } from '../../errors.ts';
 import { TOLD_OUTPUT } from '../launch.ts';
 import {
@@ -11,8 +12,7 @@ import {
   type PermissionScope,
 } from '../permissions.ts';
 import type { PermissionOption, PrefixOption, RunEvent } from '../provider.ts';
-import { askOf } from './permission-ask.ts';
-import type { ToolCall } from './tool-call.ts';
+import { commandOf, type ToolCall } from './tool-call.ts';
 
 /** Where an agent's permission requests are answered: by the policy at once, or parked until the operator answers. */
 export interface PermissionDesk {
@@ -81,6 +81,28 @@ export const createPermissionDesk = (deps: DeskDeps): PermissionDesk => {
         resolve(state, request_id, { option_id: null });
     },
   };
+};
+
+// What it asks leave for: its tool call as it is known, and the options it offers that the protocol knows.
+const askOf = (call: ToolCall, offered: unknown): PermissionAsk => {
+  const command = commandOf(call);
+  return {
+    kind: call.kind,
+    paths: call.paths,
+    options: list(offered).flatMap(optionOf),
+    ...(command !== undefined && { command }),
+  };
+};
+
+const OPTION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
+
+const optionOf = (offered: unknown): PermissionOption[] => {
+  const { optionId, kind: told, name } = record(offered);
+  const option_id = text(optionId);
+  const kind = OPTION_KINDS.find((known) => known === told);
+  return option_id === undefined || kind === undefined
+    ? []
+    : [{ option_id, kind, name: text(name) ?? option_id }];
 };
 
 interface State extends DeskDeps {

@@ -111,13 +111,7 @@ const startTurn = (
       program,
       listener(() => turn),
     ),
-    session_id: undefined,
     images: false,
-    prompted: undefined,
-    captured: undefined,
-    hopeless: undefined,
-    answered: false,
-    limit: undefined,
     stopped: false,
   };
   return turn;

@@ -36,18 +36,18 @@ export interface AcpTurn {
   readonly tell: (event: RunEvent) => void;
   readonly watch: Watch;
   readonly seen: SeenOffers;
-  session_id: string | undefined;
+  session_id?: string;
   /** The agent takes images in a prompt. */
   images: boolean;
   /** The prompt's request, once it is on its way. */
-  prompted: Promise<unknown> | undefined;
-  captured: string | undefined;
+  prompted?: Promise<unknown>;
+  captured?: string;
   /** The answer to the prompt came. */
-  answered: boolean;
+  answered?: boolean;
   /** Why its model will never answer, in a sentence. */
-  hopeless: string | undefined;
+  hopeless?: string;
   /** A limit that it told of. */
-  limit: UsageLimit | undefined;
+  limit?: UsageLimit | undefined;
   stopped: boolean;
 }
 

@@ -7,7 +7,7 @@ import { LIMITS, launch, type ProviderDeps } from '../launch.ts';
 import { limitIn } from '../limits.ts';
 import { renderPrompt } from '../prompt.ts';
 import type { Phase, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
-import { describeExit, failedRun, messageOf } from '../run-end.ts';
+import { describeExit, failedRun, messageOf, plainRun } from '../run-end.ts';
 import { atLeast } from '../usage.ts';
 import { type Watch, watchQuiet } from '../waiting.ts';
 import { type Format, hearLine } from './formats.ts';
@@ -58,7 +58,7 @@ export const startCommandRun = (
     await started.end();
     await done;
   };
-  return { done, cancel: stop, kill: stop, answer: () => false, finish: () => false };
+  return plainRun(done, stop);
 };
 
 const quietly = (spec: RunSpec, program: Program, tell: Surroundings['tell']): Watch => {

@@ -3,7 +3,7 @@ import type { Program } from '../../tools/process/spawn.ts';
 import type { Launch, ProviderDeps } from '../launch.ts';
 import { liveOutput } from '../live-output.ts';
 import type { Provider, Run, RunEvent, RunResult, RunSpec } from '../provider.ts';
-import { messageOf } from '../run-end.ts';
+import { endedRun, messageOf, plainRun } from '../run-end.ts';
 import { lastWords, runScript } from '../script.ts';
 import { hiddenBlock } from './hidden-blocks.ts';
 import { proposePlan } from './plan.ts';
@@ -22,18 +22,11 @@ export const createRunbookProvider = (deps: ProviderDeps): Provider => ({
   own_network: deps.network.kind === 'own',
   missing: () => undefined,
   probe: async () => ({ id: 'runbook', kind: 'runbook', available: true, isolation: 'enforced' }),
-  start: (spec, tell) => (spec.phase === 'plan' ? plan(spec) : work(spec, tell, deps)),
+  start: (spec, tell) => (spec.phase === 'plan' ? endedRun(propose(spec)) : work(spec, tell, deps)),
 });
 
-const plan = (spec: RunSpec): Run => ({
-  done: Promise.resolve(proposed(proposePlan(spec.prompt))),
-  cancel: async () => {},
-  kill: async () => {},
-  answer: () => false,
-  finish: () => false,
-});
-
-const proposed = (plan: string): RunResult => {
+const propose = (spec: RunSpec): RunResult => {
+  const plan = proposePlan(spec.prompt);
   const hidden = hiddenBlock(plan);
   return hidden === undefined ? { outcome: 'completed', plan } : refused(hidden);
 };
@@ -64,7 +57,7 @@ const work = (spec: RunSpec, tell: Tell, deps: ProviderDeps): Run => {
     await state.program?.end();
     await done;
   };
-  return { done, cancel: stop, kill: stop, answer: () => false, finish: () => false };
+  return plainRun(done, stop);
 };
 
 // Only the approved text counts: neither tasks.md nor the description is looked at again.

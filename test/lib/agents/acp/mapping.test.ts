@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stateIn } from '../../../../lib/agents/acp/agent-state.ts';
 import { type AgentTurnEnd, judgeTurn } from '../../../../lib/agents/acp/judge.ts';
-import { modeChange } from '../../../../lib/agents/acp/mode.ts';
+import { modeChange } from '../../../../lib/agents/acp/session.ts';
 import { commandOf, mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
 import { createTranscript } from '../../../../lib/agents/acp/transcript.ts';
 import { createUsageMeter } from '../../../../lib/agents/acp/usage.ts';
