@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time, Word } from './id.ts';
+import { orNull } from './or-null.ts';
 import { ProblemRecord } from './problem.ts';
 
 export const STATES = [
@@ -53,10 +54,10 @@ export const Case = Type.Object(
     type: Word,
     description: Description,
     state: State,
-    outcome: Type.Union([Type.Null(), Word], {
-      description:
-        'null while open; also where somebody closed it in the file and wrote none: the record says what the file says',
-    }),
+    outcome: orNull(
+      Word,
+      'null while open; also where somebody closed it in the file and wrote none: the record says what the file says',
+    ),
     project: Type.String({ description: 'The name of a project in the settings' }),
     path: Type.String({ description: 'Its directory, relative to the workspace' }),
     created_at: Time,

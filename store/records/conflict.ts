@@ -106,16 +106,16 @@ export const Conflict = Type.Object(
     orig_head: Oid,
     head: orNull(Oid),
     files: Type.Array(ConflictFile, { description: 'The first 200' }),
-    snapshot_ref: Type.Union([Type.Null(), Type.String()], {
-      description: 'Kept how the worktree was before; it is among the recoveries of the worktree',
-    }),
-    set_aside_ref: Type.Union([Type.Null(), Type.String()], {
-      description: 'Keeps changes that could not be brought back: `git cherry-pick -n -m 1` does',
-    }),
+    snapshot_ref: orNull(
+      Type.String(),
+      'Kept how the worktree was before; it is among the recoveries of the worktree',
+    ),
+    set_aside_ref: orNull(
+      Type.String(),
+      'Keeps changes that could not be brought back: `git cherry-pick -n -m 1` does',
+    ),
     ended_at: orNull(Time),
-    seconds: Type.Union([Type.Null(), Type.Number()], {
-      description: 'From the first conflict to the end',
-    }),
+    seconds: orNull(Type.Number(), 'From the first conflict to the end'),
     pushed_at: orNull(Time),
     elsewhere: Type.Optional(
       Type.Boolean({ description: 'It goes on on another machine; its file came through git' }),

@@ -1,13 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES, EventBody } from './event.ts';
 import { Id, Time } from './id.ts';
+import { orNull } from './or-null.ts';
 
 const attempt = {
   at: Time,
-  status: Type.Union([Type.Null(), Type.Integer()], {
-    description: 'The HTTP status of the answer; null when there was none',
-  }),
-  error: Type.Union([Type.Null(), Type.String()], { description: 'Why there was no answer' }),
+  status: orNull(Type.Integer(), 'The HTTP status of the answer; null when there was none'),
+  error: orNull(Type.String(), 'Why there was no answer'),
   duration_ms: Type.Integer(),
 };
 

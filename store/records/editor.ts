@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Sha256, Time } from './id.ts';
+import { orNull } from './or-null.ts';
 
 const Path = Type.String({ description: 'From the top of the worktree, with /' });
 
@@ -39,9 +40,7 @@ export const EditorEntry = Type.Object(
       description: 'In bytes; null of what is no file',
     }),
     modified_at: Time,
-    ignored: Type.Union([Type.Null(), Type.Boolean()], {
-      description: 'By git; null where git cannot say, as in a submodule',
-    }),
+    ignored: orNull(Type.Boolean(), 'By git; null where git cannot say, as in a submodule'),
   },
   { $id: 'EditorEntry' },
 );

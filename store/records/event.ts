@@ -39,9 +39,7 @@ export const PAYLOADS = {
   session_paused: Type.Object({
     ...ofSession,
     mode: Mode,
-    reason: Type.Union([Type.Null(), Type.String()], {
-      description: 'null: the operator paused it',
-    }),
+    reason: orNull(Type.String(), 'null: the operator paused it'),
     pause_reason: Type.Optional(Type.String({ description: 'A word for it, where there is one' })),
     resume_at: Type.Optional(Time),
   }),
@@ -56,9 +54,7 @@ export const PAYLOADS = {
   permission_answered: Type.Object({
     ...ofSession,
     request_id: Type.String(),
-    option_id: Type.Union([Type.Null(), Type.String()], {
-      description: 'null: it is asked no more, for its run was ended',
-    }),
+    option_id: orNull(Type.String(), 'null: it is asked no more, for its run was ended'),
   }),
   question_requested: Type.Object({
     ...ofSession,

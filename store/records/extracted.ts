@@ -1,9 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { orNull } from './or-null.ts';
 
-const Section = Type.Union([Type.String(), Type.Null()], {
-  description: 'The heading it stands under; null before the first',
-});
-const Text = Type.Union([Type.String(), Type.Null()], { description: 'Markdown' });
+const Section = orNull(Type.String(), 'The heading it stands under; null before the first');
+const Text = orNull(Type.String(), 'Markdown');
 
 /** What a section is about, told from the words of its heading. */
 export const SectionKind = Type.Enum([
@@ -46,7 +45,7 @@ export const ExtractedIssue = Type.Object(
     ),
     code_blocks: Type.Array(
       Type.Object({
-        language: Type.Union([Type.String(), Type.Null()]),
+        language: orNull(Type.String()),
         content: Type.String(),
         section: Section,
       }),
@@ -57,9 +56,7 @@ export const ExtractedIssue = Type.Object(
     links: Type.Array(Type.Object({ text: Type.String(), url: Type.String() })),
     mentions: Type.Array(
       Type.Object({
-        repository: Type.Union([Type.String(), Type.Null()], {
-          description: '`owner/name`; null: the repository of the issue itself',
-        }),
+        repository: orNull(Type.String(), '`owner/name`; null: the repository of the issue itself'),
         number: Type.Integer({ minimum: 1 }),
         kind: Type.Enum(['issue', 'pull', 'unknown']),
       }),

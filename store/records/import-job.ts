@@ -83,17 +83,16 @@ export const ImportJob = Type.Object(
     }),
     project: Type.String(),
     type: orNull(Word),
-    numbers: Type.Union([Type.Null(), Type.Array(IssueNumber)], {
-      description: 'What is to be imported; null until the filter has been asked',
-    }),
+    numbers: orNull(
+      Type.Array(IssueNumber),
+      'What is to be imported; null until the filter has been asked',
+    ),
     filter: orNull(ImportFilter),
     done: Type.Integer(),
     total: orNull(Type.Integer()),
     results: Type.Array(ImportResult),
     error: orNull(Stop),
-    resume_at: Type.Union([Type.Null(), Time], {
-      description: 'When the host takes requests again',
-    }),
+    resume_at: orNull(Time, 'When the host takes requests again'),
     created_at: Time,
     started_at: orNull(Time),
     ended_at: orNull(Time),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Sha256, Time, Word } from './id.ts';
+import { orNull } from './or-null.ts';
 
 /** A file in `proof/`; Markdown there is a record. */
 const FileName = Type.String({
@@ -35,24 +36,26 @@ export const Proof = Type.Object(
     case_id: Id,
     type: Word,
     content: Type.String({ description: 'Free text' }),
-    file: Type.Union([Type.Null(), Type.String()], {
-      description: 'The file in `proof/` that it is about; null where the content is all of it',
-    }),
+    file: orNull(
+      Type.String(),
+      'The file in `proof/` that it is about; null where the content is all of it',
+    ),
     file_sha256: Type.Union([Type.Null(), Sha256]),
     verified: Type.Boolean(),
     verified_at: Type.Union([Type.Null(), Time]),
-    verified_by: Type.Union([Type.Null(), Type.String()], {
-      description:
-        '`operator`, `operator (key NAME)` where an API key was shown, or `operator (by hand)` in the file',
-    }),
-    session_id: Type.Union([Type.Null(), Id], { description: 'The session whose work it proves' }),
-    commit: Type.Union([Type.Null(), Type.String()], {
-      description: 'That holds the work which it proves; null while nothing was committed',
-    }),
-    diff_sha256: Type.Union([Type.Null(), Sha256], {
-      description:
-        "Of the worktree's diff against its base, where not all of the work was committed: the bytes of the session's diff",
-    }),
+    verified_by: orNull(
+      Type.String(),
+      '`operator`, `operator (key NAME)` where an API key was shown, or `operator (by hand)` in the file',
+    ),
+    session_id: orNull(Id, 'The session whose work it proves'),
+    commit: orNull(
+      Type.String(),
+      'That holds the work which it proves; null while nothing was committed',
+    ),
+    diff_sha256: orNull(
+      Sha256,
+      "Of the worktree's diff against its base, where not all of the work was committed: the bytes of the session's diff",
+    ),
     created_at: Time,
   },
   { $id: 'Proof' },
@@ -89,7 +92,7 @@ export const Gate = Type.Object(
     missing: Type.Array(
       Type.Object({
         checklist_id: Type.Union([Type.Null(), Id]),
-        type: Type.Union([Type.Null(), Word], { description: 'null: any type' }),
+        type: orNull(Word, 'null: any type'),
         description: Type.String(),
       }),
     ),

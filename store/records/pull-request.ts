@@ -86,13 +86,11 @@ export const PullRequest = Type.Object(
     checks: Type.Union([Type.Null(), Type.Enum([...CHECK_RESULTS])], {
       description: 'All checks of the head together; null: there are none',
     }),
-    mergeable: Type.Union([Type.Null(), Type.Boolean()], {
-      description: 'null: the host has not worked it out yet',
-    }),
-    head_in_sync: Type.Union([Type.Null(), Type.Boolean()], {
-      description:
-        'Whether the host knows the commit that the branch has on the remote; after a push it may be behind for a while. null: nobody could be asked',
-    }),
+    mergeable: orNull(Type.Boolean(), 'null: the host has not worked it out yet'),
+    head_in_sync: orNull(
+      Type.Boolean(),
+      'Whether the host knows the commit that the branch has on the remote; after a push it may be behind for a while. null: nobody could be asked',
+    ),
     stale: Type.Boolean({ description: 'The host has told of something newer: sync' }),
     published_sha256: orNull(Sha256),
     proof_comment: orNull(ProofComment),
@@ -100,7 +98,7 @@ export const PullRequest = Type.Object(
     updated_at: orNull(Time),
     merged_at: orNull(Time),
     closed_at: orNull(Time),
-    synced_at: Type.Union([Type.Null(), Time], { description: 'When the host was last asked' }),
+    synced_at: orNull(Time, 'When the host was last asked'),
     notes: Type.String({ description: "The operator's own; they stay here" }),
   },
   { $id: 'PullRequest' },
@@ -123,9 +121,7 @@ export const PullDraft = Type.Object(
     title: Type.String(),
     body: Type.String(),
     labels: Type.Array(Type.String()),
-    composed_at: Type.Union([Type.Null(), Time], {
-      description: 'null: composed for this answer, and kept nowhere',
-    }),
+    composed_at: orNull(Time, 'null: composed for this answer, and kept nowhere'),
     edited: Type.Boolean({ description: 'pr/draft.md was edited since it was composed' }),
   },
   { $id: 'PullDraft' },

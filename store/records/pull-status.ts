@@ -19,10 +19,10 @@ export const PullStatus = Type.Object(
     base_ref: named.base_ref,
     head_ref: named.head_ref,
     head_sha: Text,
-    remote_head: Type.Union([Type.Null(), Type.String()], {
-      description:
-        'The branch as git finds it on the remote; null: it is not there, or nobody answers',
-    }),
+    remote_head: orNull(
+      Type.String(),
+      'The branch as git finds it on the remote; null: it is not there, or nobody answers',
+    ),
     head_in_sync: PullRequest.properties.head_in_sync,
     merged_at: orNull(Time),
     fetched_at: Time,

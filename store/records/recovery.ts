@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { Oid, Pictured } from './baseline.ts';
 import { Id, Time } from './id.ts';
+import { orNull } from './or-null.ts';
 
-const Text = Type.Union([Type.String(), Type.Null()]);
-const Commit = Type.Union([Oid, Type.Null()]);
+const Text = orNull(Type.String());
+const Commit = orNull(Oid);
 
 /** What goes with the work of a removed worktree, in the commit that keeps it. */
 export const RecoveryNote = Type.Object({
@@ -13,7 +14,7 @@ export const RecoveryNote = Type.Object({
   base_commit: Oid,
   created_at: Time,
   /** Null where the directory was gone: then the commits are all there is. */
-  picture: Type.Union([Pictured, Type.Null()]),
+  picture: orNull(Pictured),
 });
 export type RecoveryNote = Static<typeof RecoveryNote>;
 
@@ -34,13 +35,12 @@ export const Recovery = Type.Object(
     }),
     branch: Text,
     base_commit: Commit,
-    head: Type.Union([Oid, Type.Null()], { description: 'The commit that the worktree stood on' }),
-    ref: Type.Union([Type.String(), Type.Null()], {
-      description: 'Where the repository keeps all of it: commits, index, files',
-    }),
-    patch: Type.Union([Type.String(), Type.Null()], {
-      description: 'The same against the base, for git apply; relative to the workspace',
-    }),
+    head: orNull(Oid, 'The commit that the worktree stood on'),
+    ref: orNull(Type.String(), 'Where the repository keeps all of it: commits, index, files'),
+    patch: orNull(
+      Type.String(),
+      'The same against the base, for git apply; relative to the workspace',
+    ),
     restorable: Type.Boolean(),
     detail: Type.Optional(
       Type.String({ description: 'What to do where it cannot be restored by a call' }),

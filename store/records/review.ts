@@ -78,16 +78,12 @@ const ReviewComment = Type.Object({
 const FailedCheck = Type.Object({
   name: Type.String(),
   conclusion: Type.String({ description: "The host's word, such as `failure` or `timed_out`" }),
-  step: Type.Union([Type.Null(), Step], {
-    description: 'The first that failed; null: it has none, or nobody could ask',
-  }),
-  log: Type.Union([Type.Null(), Type.String()], {
-    description:
-      'What the step said last: 200 lines and 16384 characters at most, without times and colours, hidden characters made visible',
-  }),
-  log_missing: Type.Union([Type.Null(), Type.String()], {
-    description: 'Why `log` is null; null, too, where there is none to read',
-  }),
+  step: orNull(Step, 'The first that failed; null: it has none, or nobody could ask'),
+  log: orNull(
+    Type.String(),
+    'What the step said last: 200 lines and 16384 characters at most, without times and colours, hidden characters made visible',
+  ),
+  log_missing: orNull(Type.String(), 'Why `log` is null; null, too, where there is none to read'),
 });
 
 /** A review, a thread of comments on a line, or a check that fails, as it is served. */
@@ -105,17 +101,15 @@ export const Review = Type.Object(
       description:
         'A thread that is open, a check that fails, or the latest decision of its author when that asks for changes',
     }),
-    author: Type.Union([Type.Null(), Type.String()], { description: 'Of a check, who checks' }),
+    author: orNull(Type.String(), 'Of a check, who checks'),
     body: Type.String({
       description: 'Markdown: of a thread its first comment, of a check what is said of it',
     }),
     comments: Type.Array(ReviewComment, { description: 'Of a thread all, oldest first' }),
     left_out: Type.Integer({ description: 'Comments that are too many to be kept here' }),
-    check: Type.Union([Type.Null(), FailedCheck], { description: 'Of a check alone' }),
+    check: orNull(FailedCheck, 'Of a check alone'),
     path: orNull(Type.String()),
-    line: Type.Union([Type.Null(), Type.Integer()], {
-      description: 'null: it is about the whole file, or the line is gone',
-    }),
+    line: orNull(Type.Integer(), 'null: it is about the whole file, or the line is gone'),
     start_line: orNull(Type.Integer()),
     outdated: Type.Boolean(),
     url: orNull(Type.String()),
@@ -128,10 +122,11 @@ export const Review = Type.Object(
     }),
     queued_at: orNull(Time),
     session_id: orNull(Id),
-    resolved_at: Type.Union([Type.Null(), Time], {
-      description: 'When it was marked here as resolved; a thread is resolved on the host',
-    }),
-    fetched_at: Type.Union([Type.Null(), Time], { description: 'When the host was last asked' }),
+    resolved_at: orNull(
+      Time,
+      'When it was marked here as resolved; a thread is resolved on the host',
+    ),
+    fetched_at: orNull(Time, 'When the host was last asked'),
   },
   { $id: 'Review' },
 );

@@ -103,7 +103,7 @@ in its place and misses nothing. \`log_full\`: there are 64 MiB of them; from he
   permission_resolved: Type.Object(
     {
       ...asked,
-      option_id: Type.Union([Type.Null(), Text], { description: 'null: answered "cancelled"' }),
+      option_id: orNull(Text, 'null: answered "cancelled"'),
       by: Type.Enum(['policy', 'operator']),
       prefix: Type.Optional(
         Type.String({ description: 'What is allowed for the session, and by which this one is' }),

@@ -10,12 +10,10 @@ const Status = Type.Enum([...STATUSES]);
 
 const ChangedRef = Type.Object({
   ref: Text,
-  before: Type.Union([Type.Null(), Text], { description: 'null: it was not there' }),
-  after: Type.Union([Type.Null(), Text], { description: 'null: it is not there' }),
-  kept_ref: Type.Union([Type.Null(), Text], { description: 'Under which what would be lost is' }),
-  by: Type.Optional(
-    Type.Union([Type.Null(), Text], { description: 'Whom git names for what was left as it is' }),
-  ),
+  before: orNull(Text, 'null: it was not there'),
+  after: orNull(Text, 'null: it is not there'),
+  kept_ref: orNull(Text, 'Under which what would be lost is'),
+  by: Type.Optional(orNull(Text, 'Whom git names for what was left as it is')),
 });
 
 /** What the daemon itself tells of a session, by the name of the event. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { State } from './case.ts';
 import { Id, Sha256, Time, Word } from './id.ts';
+import { maybe, orNull } from './or-null.ts';
 
 export const STATUSES = [
   'queued',
@@ -72,9 +73,7 @@ const told = {
   provider: Type.String(),
   ...Choice,
 };
-const OrNull = <T extends typeof Time | typeof Sha256>(schema: T) =>
-  Type.Union([Type.Null(), schema]);
-const text = Type.Union([Type.Null(), Type.String()]);
+const TextOrNull = orNull(Type.String());
 
 export type Usage = Static<typeof Usage>;
 
@@ -124,26 +123,26 @@ export type Waiting = Static<typeof Waiting>;
 /** The front matter of session.md; the body is a summary for people. */
 export const SessionMatter = Type.Object({
   ...told,
-  branch: Type.Optional(text),
-  base_commit: Type.Optional(text),
-  plan_sha256: Type.Optional(OrNull(Sha256)),
-  approved_at: Type.Optional(OrNull(Time)),
-  approved_by: Type.Optional(text),
+  branch: maybe(Type.String()),
+  base_commit: maybe(Type.String()),
+  plan_sha256: maybe(Sha256),
+  approved_at: maybe(Time),
+  approved_by: maybe(Type.String()),
   /** Of approved.md. A session approved before there was one has only `plan_sha256`. */
-  approved_sha256: Type.Optional(OrNull(Sha256)),
+  approved_sha256: maybe(Sha256),
   created_at: Time,
-  started_at: Type.Optional(OrNull(Time)),
-  ended_at: Type.Optional(OrNull(Time)),
-  usage: Type.Optional(Type.Union([Type.Null(), Usage])),
-  error: Type.Optional(text),
+  started_at: maybe(Time),
+  ended_at: maybe(Time),
+  usage: maybe(Usage),
+  error: maybe(Type.String()),
   /** Why it is paused. */
-  pause_reason: Type.Optional(Type.Union([Type.Null(), PauseReason])),
+  pause_reason: maybe(PauseReason),
   /** When going on can work, where the agent told it. */
-  resume_at: Type.Optional(OrNull(Time)),
+  resume_at: maybe(Time),
   /** What the operator said to it when it was made. */
-  comment: Type.Optional(text),
+  comment: maybe(Type.String()),
   /** What the operator wanted changed in the plan, until there is another. */
-  feedback: Type.Optional(text),
+  feedback: maybe(Type.String()),
   /** The name of the `.dossier/` that it was made with: only that machine goes on with it. */
   machine: Type.Optional(Id),
   /** Where the Work item was before this session. */
@@ -161,19 +160,18 @@ export const Session = Type.Object(
   {
     ...told,
     case_id: Id,
-    branch: text,
-    base_commit: text,
-    plan_sha256: Type.Union([Type.Null(), Sha256], {
-      description: 'Of plan.md: as it is while plan_ready, as approved after',
-    }),
-    approved_at: OrNull(Time),
-    approved_by: Type.Union([Type.Null(), Type.String()], {
-      description: '`operator`, or `operator (key NAME)` where an API key was shown',
-    }),
-    approved_sha256: Type.Union([Type.Null(), Sha256], {
-      description:
-        'Of approved.md: the text that runs. null before, and where an older version approved',
-    }),
+    branch: TextOrNull,
+    base_commit: TextOrNull,
+    plan_sha256: orNull(Sha256, 'Of plan.md: as it is while plan_ready, as approved after'),
+    approved_at: orNull(Time),
+    approved_by: orNull(
+      Type.String(),
+      '`operator`, or `operator (key NAME)` where an API key was shown',
+    ),
+    approved_sha256: orNull(
+      Sha256,
+      'Of approved.md: the text that runs. null before, and where an older version approved',
+    ),
     plan_edited: Type.Optional(
       Type.Boolean({
         description:
@@ -186,10 +184,10 @@ export const Session = Type.Object(
       }),
     ),
     created_at: Time,
-    started_at: OrNull(Time),
-    ended_at: OrNull(Time),
-    usage: Type.Union([Type.Null(), Usage]),
-    error: text,
+    started_at: orNull(Time),
+    ended_at: orNull(Time),
+    usage: orNull(Usage),
+    error: TextOrNull,
     pause_reason: Type.Optional(PauseReason),
     resume_at: Type.Optional(Time),
     waiting: Type.Optional(Waiting),

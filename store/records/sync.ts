@@ -66,7 +66,7 @@ export const SyncResult = Type.Object({
     description: '`unchanged`: there was nothing to take from the issue',
   }),
   synced_at: Time,
-  sync_id: Type.Union([Type.Null(), Id], { description: 'Of its entry in the sync log' }),
+  sync_id: orNull(Id, 'Of its entry in the sync log'),
   fields: Type.Array(FieldSync, { description: 'What differed' }),
 });
 export type SyncResult = Static<typeof SyncResult>;

@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { Oid } from './baseline.ts';
 import { Id, Sha256, Time } from './id.ts';
+import { orNull } from './or-null.ts';
 
-const OidOrNull = Type.Union([Oid, Type.Null()]);
+const OidOrNull = orNull(Oid);
 
 /** By what a git directory can have programs run. */
-const Arms = Type.Object({ config: Type.String(), hooks: Type.Union([Sha256, Type.Null()]) });
+const Arms = Type.Object({ config: Type.String(), hooks: orNull(Sha256) });
 
 /**
  * A turn that has a repository of its own, which is not taken in yet: of this machine only, there from before that
@@ -14,7 +15,7 @@ const Arms = Type.Object({ config: Type.String(), hooks: Type.Union([Sha256, Typ
 export const TurnRecord = Type.Object({
   case_id: Id,
   /** Null where it is a set-up. */
-  session_id: Type.Union([Id, Type.Null()]),
+  session_id: orNull(Id),
   /** In the environment of each of its processes. */
   marker: Type.String({ minLength: 1 }),
   /** Of the worktree's record: into another one nothing is taken in. */
@@ -33,7 +34,7 @@ export const TurnRecord = Type.Object({
   guarded: Type.Optional(
     Type.Object({
       ignores: Sha256,
-      repositories: Type.Record(Type.String(), Type.Union([Arms, Type.Null()])),
+      repositories: Type.Record(Type.String(), orNull(Arms)),
       /** Where a `.git` that is no directory leads. */
       pointers: Type.Optional(Type.Record(Type.String(), Type.String())),
       /** Git directories that are nobody's `.git`. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { maybe } from './or-null.ts';
+import { maybe, orNull } from './or-null.ts';
 
 const FIELDS = {
   root: Type.String({
@@ -37,7 +37,7 @@ const BaseBranch = Type.String({
 
 /** How worktrees are made, as it is now: what the settings say, and the default where they say nothing. */
 export const WorktreeConfig = Type.Object(
-  { ...FIELDS, base_branch: Type.Union([BaseBranch, Type.Null()]) },
+  { ...FIELDS, base_branch: orNull(BaseBranch) },
   { $id: 'WorktreeConfig' },
 );
 export type WorktreeConfig = Static<typeof WorktreeConfig>;

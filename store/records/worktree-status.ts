@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Lock } from './lock.ts';
+import { orNull } from './or-null.ts';
 import { Worktree } from './worktree.ts';
 
 const State = Type.Enum(['ok', 'missing', 'tampered'], {
@@ -8,7 +9,7 @@ const State = Type.Enum(['ok', 'missing', 'tampered'], {
 const Detail = Type.Optional(
   Type.String({ description: 'What to do, where the status is not ok' }),
 );
-const Text = Type.Union([Type.String(), Type.Null()]);
+const Text = orNull(Type.String());
 const Count = Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
   description: 'Commits, compared with the upstream branch, or with the base where there is none',
 });

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
+import { orNull } from './or-null.ts';
 import { Worktree } from './worktree.ts';
 
 const { path, branch, attached, created_at } = Worktree.properties;
@@ -46,8 +47,9 @@ export const BranchName = Type.Object({
   exists: Type.Boolean({
     description: 'It is in the repository: a worktree on it goes on where it stands',
   }),
-  checked_out_at: Type.Union([Type.String(), Type.Null()], {
-    description: 'Where it is checked out now: no other worktree can be on it',
-  }),
+  checked_out_at: orNull(
+    Type.String(),
+    'Where it is checked out now: no other worktree can be on it',
+  ),
 });
 export type BranchName = Static<typeof BranchName>;

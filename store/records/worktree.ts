@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { Id, Time } from './id.ts';
+import { orNull } from './or-null.ts';
 
 const Directory = Type.String({ pattern: '^/', description: 'Absolute' });
 
-const Ended = Type.Union([Time, Type.Null()]);
+const Ended = orNull(Time);
 
 /** What programs of a run reached of the network, and what they were refused: each goal once for each outcome. */
 export const Reached = Type.Array(
@@ -31,16 +32,14 @@ export const Setup = Type.Object(
       Type.Object({
         command: Type.String(),
         status: Type.Enum(['completed', 'failed']),
-        exit_code: Type.Union([Type.Integer(), Type.Null()]),
+        exit_code: orNull(Type.Integer()),
         output: Type.String({ description: 'Of a long one the head and the tail' }),
         truncated: Type.Boolean(),
       }),
       { description: 'Those that were begun, in their order' },
     ),
     network: Type.Optional(Reached),
-    error: Type.Union([Type.String(), Type.Null()], {
-      description: 'What went wrong, and what to do',
-    }),
+    error: orNull(Type.String(), 'What went wrong, and what to do'),
   },
   { $id: 'WorktreeSetup' },
 );
