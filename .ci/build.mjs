@@ -1,4 +1,5 @@
 // The daemon as it ships: dist/dossier.js and, beside it, what is loaded only when it is needed.
+import './client-build.mjs';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { build } from 'esbuild';

@@ -1,0 +1,116 @@
+import type { Fetch, Signal } from './platform.ts';
+import { NoConnection, Problem } from './problem.ts';
+
+/** Where the daemon is, and how it is called. */
+export interface Target {
+  url: string;
+  key: string | undefined;
+  fetch: Fetch;
+}
+
+/** What a call is given; parameters of the path stand beside what is named here. */
+export interface Input {
+  query?: Record<string, unknown>;
+  body?: unknown;
+  ifMatch?: string;
+  ifNoneMatch?: string;
+  idempotencyKey?: string;
+  headers?: Record<string, string>;
+  signal?: Signal;
+}
+
+/** Makes a call. Throws Problem where it is refused and NoConnection where nobody answers; an abort as fetch does. */
+export const send = async (
+  { url, key, fetch }: Target,
+  operation: string,
+  input: Input,
+  own: Record<string, string>,
+): Promise<Response> => {
+  const [method = '', path = ''] = operation.split(' ');
+  const { body, signal } = input;
+  const to = url + path.replace(/\{(\w+)\}/g, segmentOf(input)) + searchOf(input.query);
+  const bearer = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const [type, content] = payloadOf(body);
+  const init = {
+    method,
+    headers: { ...bearer, ...type, ...conditionsOf(input), ...own, ...input.headers },
+    ...(content !== undefined && { body: content, duplex: 'half' }),
+    ...(signal !== undefined && { signal }),
+  } as RequestInit;
+  const response = await orNoConnection(url, signal, fetch(to, init));
+  if (response.ok || response.status === 304) return response;
+  throw problemOf(response.status, await orNoConnection(url, signal, response.text()));
+};
+
+/** What it resolves with. What it fails with is told as what the caller can do about it, but for an abort. */
+export const orNoConnection = async <T>(
+  url: string,
+  signal: Signal | undefined,
+  work: Promise<T>,
+): Promise<T> => {
+  try {
+    return await work;
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    const where = url === '' ? 'the daemon' : `a daemon at ${url}`;
+    throw new NoConnection(`No connection to ${where}. Is it running? \`dossier\` starts it.`, {
+      cause,
+    });
+  }
+};
+
+const segmentOf =
+  (input: object) =>
+  (_: string, name: string): string => {
+    const value = String((input as Record<string, unknown>)[name] ?? '');
+    // By . and .. another path would be called.
+    if (/^\.{0,2}$/.test(value)) throw new TypeError(`${name} cannot be ${JSON.stringify(value)}`);
+    return encodeURIComponent(value);
+  };
+
+const searchOf = (query: Input['query'] = {}): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  // An array is sent with commas, which is what String makes of it.
+  const search = new URLSearchParams(
+    Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+  );
+  return given.length === 0 ? '' : `?${search}`;
+};
+
+const conditionsOf = ({ ifMatch, ifNoneMatch, idempotencyKey }: Input): Record<string, string> => ({
+  ...(ifMatch !== undefined && { 'if-match': quoted(ifMatch) }),
+  ...(ifNoneMatch !== undefined && { 'if-none-match': quoted(ifNoneMatch) }),
+  ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+});
+
+const quoted = (tag: string): string => (tag === '*' ? tag : `"${bare(tag)}"`);
+
+/** An entity tag without its quotes, as events name it. */
+export const bare = (tag: string): string => tag.replace(/^(?:W\/)?"|"$/g, '');
+
+type Content = NonNullable<RequestInit['body']>;
+type Payload = [type: Record<string, string>, content: Content | undefined];
+
+const payloadOf = (body: unknown): Payload => {
+  if (body === undefined) return [{}, undefined];
+  // fetch names the type that a Blob has.
+  if (body instanceof Blob && body.type !== '') return [{}, body];
+  if (isBytes(body)) return [{ 'content-type': 'application/octet-stream' }, body];
+  if (typeof body === 'string') return [{ 'content-type': 'text/markdown' }, body];
+  return [{ 'content-type': 'application/json' }, JSON.stringify(body)];
+};
+
+const isBytes = (body: unknown): body is Content =>
+  [Blob, ReadableStream, ArrayBuffer].some((kind) => body instanceof kind) ||
+  ArrayBuffer.isView(body);
+
+const problemOf = (status: number, text: string): Problem => {
+  try {
+    const members = JSON.parse(text);
+    if (typeof members.code === 'string') return new Problem(status, members);
+  } catch {
+    // It is not of the daemon: a proxy's page, another program's words.
+  }
+  const detail = text.trim().slice(0, 500);
+  return new Problem(status, detail === '' ? {} : { detail });
+};
