@@ -130,3 +130,9 @@ export const notFound = (what: string, id: string): ServiceError =>
     'not_found',
     `There is no ${what} ${id} here. List the collection to see what there is.`,
   );
+
+/** What was looked for. Throws 404 where it is not there. */
+export const orNotFound = <T>(value: T | undefined, what: string, id: string): T => {
+  if (value === undefined) throw notFound(what, id);
+  return value;
+};

@@ -7,6 +7,7 @@ import { addressOf, type RemoteAddress } from '../../tools/git/remote/remote-add
 import type { Remote } from '../../tools/git/remote/talk.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
+import type { HostedNeeds } from './hosted.ts';
 import { getItem } from './item.ts';
 
 interface Login {
@@ -51,7 +52,7 @@ const tokenFor = async (
 
 /** The same for a remote of a Work item's worktree, on the code host that its project is detected to be on. */
 export const withWorktreeLogin = <T>(
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  service: HostedNeeds,
   worktree: WorktreeRecord,
   { remote, direction }: Pick<Login, 'remote' | 'direction'>,
   work: (remote: Remote) => Promise<T>,

@@ -15,12 +15,15 @@ import { needCodeHost } from '../../guard/trust/need.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { detect } from './detect.ts';
 
+/** For what asks the code host about a project's repository. */
+export type HostedNeeds = WithCodeHost & WithConfig & WithGit & WithStore;
+
 /**
  * What can be asked of the repository on the code host that a project's pull requests go to. Asks nobody itself. Throws
  * 422 `codehost_repo_not_detected` where there is none, and `no_repository` where the project has no git repository.
  */
 export const hostedRepositoryOf = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  service: HostedNeeds,
   project = 'default',
 ): Promise<HostedRepository> => {
   const { base } = await detected(service, project);
@@ -67,7 +70,7 @@ export const hostOf = async (
 
 /** How many issues are open, and where. */
 export const countIssues = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  service: HostedNeeds,
   project?: string,
 ): Promise<{ repository: string; open: number }> => {
   const hosted = await hostedRepositoryOf(service, project);

@@ -20,3 +20,6 @@ export type WorktreeNeeds = WithConfig &
   WithSandbox &
   WithSetups &
   WithStore;
+
+/** For what looks at worktrees, and sets up or removes none. */
+export type GitNeeds = WithGit & WithStore;

@@ -1,11 +1,8 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
-import type { WithStore } from '../../../store/store.ts';
+import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import { checkProject } from '../../code/projects/project.ts';
-import type { WithCodeHost } from '../../codehost/code-host.ts';
-import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { extractIssue } from '../../work/issue-text/extract.ts';
 
 interface Extraction {
@@ -16,7 +13,7 @@ interface Extraction {
 
 /** Takes a text apart that is given, or that of an issue on the host. */
 export const extractFrom = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  service: HostedNeeds,
   { body, number, project }: Extraction,
 ): Promise<ExtractedIssue> => {
   if ((body === undefined) === (number === undefined))

@@ -8,12 +8,12 @@ import { isMadeAgain } from '../../../store/new-id.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import { checkProject } from '../../code/projects/project.ts';
-import type { HostedRepository, RepositoryName, WithCodeHost } from '../../codehost/code-host.ts';
+import type { HostedRepository, RepositoryName } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { createCase } from '../../work/cases/create.ts';
 import { typeByLabels } from './case-type.ts';
 import { fieldsOf, fittedCopy, notesOf } from './fit.ts';
@@ -36,10 +36,7 @@ interface ImportWish {
 }
 
 /** Makes a Work item of an issue. 409 `already_exists`, with its id, where one is linked to it already. */
-export const importIssue = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
-  wish: ImportWish,
-): Promise<Imported> => {
+export const importIssue = async (service: HostedNeeds, wish: ImportWish): Promise<Imported> => {
   checkProject(service, wish.project);
   const { case_id } = wish;
   if (case_id !== undefined && !isMadeAgain()) refuseLinked(service.store, case_id);

@@ -15,7 +15,7 @@ import type {
 import type { Store } from '../../../store/store.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import { checkProject } from '../../code/projects/project.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { startImport } from './import-run.ts';
 import type { LinkNeeds } from './needs.ts';
 
@@ -30,8 +30,7 @@ export const importJobs = (store: Store): ImportJob[] =>
 
 /** One import job. */
 export const importJob = (store: Store, id: string): TaggedImport => {
-  const kept = readImport(store, id);
-  if (kept === undefined) throw notFound('import job', id);
+  const kept = orNotFound(readImport(store, id), 'import job', id);
   return served(kept);
 };
 

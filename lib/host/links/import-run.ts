@@ -11,12 +11,12 @@ import {
   MAX_ISSUES,
 } from '../../../store/records/import-job.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
-import type { HostedRepository, WithCodeHost } from '../../codehost/code-host.ts';
+import type { HostedRepository } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { haltOf } from './halt.ts';
 import { bringInIssue, fetchIssue } from './import-issue.ts';
 import type { LinkNeeds } from './needs.ts';
@@ -64,10 +64,7 @@ const run = async (service: LinkNeeds, given: Run): Promise<void> => {
 };
 
 // False when it was told to stop.
-const importAll = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
-  given: Run,
-): Promise<boolean> => {
+const importAll = async (service: HostedNeeds, given: Run): Promise<boolean> => {
   const { id, stopped } = given;
   const job = readImport(service.store, id);
   if (job === undefined) return false;

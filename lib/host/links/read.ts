@@ -8,7 +8,7 @@ import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Sync } from '../../../store/records/sync.ts';
 import type { Store } from '../../../store/store.ts';
 import type { FileProblem } from '../../../store/text/problem.ts';
-import { notFound } from '../../errors.ts';
+import { notFound, orNotFound } from '../../errors.ts';
 
 interface LinkRecord {
   case_id: string;
@@ -57,8 +57,5 @@ const pullLink = (pull: PullMatter): PullLink => {
 };
 
 /** What syncs changed or found, oldest first. Throws `unreadable_record`. */
-export const syncLog = (store: Store, caseId: string): Sync[] => {
-  const syncs = listSyncs(store, caseId);
-  if (syncs === undefined) throw notFound('Work item', caseId);
-  return syncs;
-};
+export const syncLog = (store: Store, caseId: string): Sync[] =>
+  orNotFound(listSyncs(store, caseId), 'Work item', caseId);

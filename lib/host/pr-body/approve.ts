@@ -3,9 +3,10 @@ import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import { notePublished, type StoredUpdate } from '../../../store/pulls/updates.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { WithStore } from '../../../store/store.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-host.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
 import { recordPull } from '../pull-requests/record.ts';
@@ -33,8 +34,7 @@ export const approveUpdate = (
     const published = await publish(service, hosted, update);
     const besides = { published_sha256: sha256(published.body) };
     await recordPull(service.store, caseId, { name: hosted.name, pull: published, besides });
-    const done = await notePublished(service.store, update);
-    if (done === undefined) throw notFound('update', id);
+    const done = orNotFound(await notePublished(service.store, update), 'update', id);
     return servedUpdate(service, done);
   });
 };
@@ -61,7 +61,7 @@ const invalid = (message: string): ServiceError => new ServiceError('invalid_sta
 
 // What is on the host already was published by a call whose end nobody saw.
 const publish = async (
-  service: WithGit & WithStore,
+  service: GitNeeds,
   hosted: HostedRepository,
   update: StoredUpdate,
 ): Promise<Pull> => {
@@ -77,7 +77,7 @@ const publish = async (
 };
 
 const changedThere = async (
-  service: WithGit & WithStore,
+  service: GitNeeds,
   { base = '', matter }: StoredUpdate,
   there: string,
 ): Promise<ServiceError> =>

@@ -4,9 +4,10 @@ import { newId } from '../../../store/new-id.ts';
 import { createUpdate, listUpdates, type StoredUpdate } from '../../../store/pulls/updates.ts';
 import type { BodyUpdate } from '../../../store/records/body-update.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { textDiff } from '../../tools/git/read/text-diff.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../../work/cases/text.ts';
@@ -55,10 +56,7 @@ const nothingNew = (number: number): ServiceError =>
   );
 
 /** All updates of the Work item's pull requests, oldest first. */
-export const servedUpdates = async (
-  service: WithGit & WithStore,
-  caseId: string,
-): Promise<BodyUpdate[]> => {
+export const servedUpdates = async (service: GitNeeds, caseId: string): Promise<BodyUpdate[]> => {
   checkCase(service.store, caseId);
   const served: BodyUpdate[] = [];
   for (const kept of listUpdates(service.store, caseId) ?? [])
@@ -67,16 +65,14 @@ export const servedUpdates = async (
 };
 
 /** One of them as it is on disk. 404 without it. */
-export const getUpdate = (store: Store, caseId: string, id: string): StoredUpdate => {
-  const kept = listUpdates(store, caseId)?.find(({ matter }) => matter.id === id);
-  if (kept === undefined) throw notFound('update', id);
-  return kept;
-};
+export const getUpdate = (store: Store, caseId: string, id: string): StoredUpdate =>
+  orNotFound(
+    listUpdates(store, caseId)?.find(({ matter }) => matter.id === id),
+    'update',
+    id,
+  );
 
-export const servedUpdate = async (
-  service: WithGit & WithStore,
-  kept: StoredUpdate,
-): Promise<BodyUpdate> => {
+export const servedUpdate = async (service: GitNeeds, kept: StoredUpdate): Promise<BodyUpdate> => {
   const { case_id, matter, body, base = '' } = kept;
   const { id, pull, status, base_sha256, created_at, published_at = null } = matter;
   return {
@@ -89,7 +85,7 @@ export const servedUpdate = async (
 
 /** The unified diff of two bodies, each by its name. */
 export const bodyDiff = (
-  { store, git }: WithGit & WithStore,
+  { store, git }: GitNeeds,
   bodies: Record<string, string>,
 ): Promise<string> => {
   const [before = '', after = ''] = Object.keys(bodies);

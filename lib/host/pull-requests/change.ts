@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { changePull, pullChanged, type StoredPull } from '../../../store/pulls/pulls.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
-import type { WithCodeHost } from '../../codehost/code-host.ts';
+import type { Store } from '../../../store/store.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { getPull, hostedFor, inPullTurn } from './current.ts';
+import type { PullNeeds } from './needs.ts';
 import { recordPull } from './record.ts';
 import { writeOnce } from './unsure.ts';
 
@@ -18,7 +18,7 @@ interface PullPatch {
  * approval, owns is none of it. With `ifMatch` only if the record is still the one that was read.
  */
 export const patchPull = (
-  service: WithCodeHost & WithStore,
+  service: PullNeeds,
   caseId: string,
   patch: PullPatch,
   ifMatch?: string,
@@ -44,7 +44,7 @@ const note = async (
 };
 
 const relabel = async (
-  { codeHost, store }: WithCodeHost & WithStore,
+  { codeHost, store }: PullNeeds,
   kept: StoredPull,
   labels: readonly string[],
 ): Promise<void> => {
@@ -65,7 +65,7 @@ const relabel = async (
 
 // The body stays as it is published: only an approved update changes that.
 const retitle = async (
-  { codeHost, store }: WithCodeHost & WithStore,
+  { codeHost, store }: PullNeeds,
   kept: StoredPull,
   title: string,
 ): Promise<void> => {

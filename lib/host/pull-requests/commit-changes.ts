@@ -1,10 +1,9 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readDiff } from '../../../store/sessions/session-texts.ts';
 import { type StoredSession, sessionsOf, whereIs } from '../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../store/store.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WorktreeStatus } from '../../tools/git/read/status.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { type CommittedAll, commitAll, isCommittable } from '../../tools/git/write/commit-all.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 import { diffOf } from '../../work/sessions/turns/wrap-up.ts';
@@ -24,7 +23,7 @@ interface Wanted {
  * completed session left needs no further word; what anybody changed since is 409 `uncommitted_changes`.
  */
 export const commitChanges = async (
-  service: WithGit & WithStore,
+  service: GitNeeds,
   worktree: WorktreeRecord,
   { status, changes, title }: Wanted,
 ): Promise<CommittedAll | undefined> => {
@@ -48,7 +47,7 @@ const ofSession = ({ session: { id, plan_sha256 } }: StoredSession): string =>
 
 /** The newest session that completed its work, if the worktree holds what it left, to the byte. */
 const sessionBehind = async (
-  service: WithGit & WithStore,
+  service: GitNeeds,
   { case_id }: WorktreeRecord,
 ): Promise<StoredSession | undefined> => {
   const { store } = service;

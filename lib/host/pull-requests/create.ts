@@ -2,12 +2,12 @@ import { isMadeAgain } from '../../../store/new-id.ts';
 import { readPull, type StoredPull } from '../../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import { ServiceError } from '../../errors.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
@@ -109,10 +109,7 @@ const create = async (
 };
 
 // The base branch here may not have heard of the merge yet.
-const refuseMerged = async (
-  { store, git }: WithGit & WithStore,
-  worktree: WorktreeRecord,
-): Promise<void> => {
+const refuseMerged = async ({ store, git }: GitNeeds, worktree: WorktreeRecord): Promise<void> => {
   const { state, head_sha, number } = readPull(store, worktree.case_id)?.matter ?? {};
   if (state !== 'merged') return;
   const head = await headCommit(git, worktree);

@@ -3,12 +3,12 @@ import type { NewTransition } from '../../../store/pulls/timeline.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
 import type { PostedProof, ReadyCheck } from '../../../store/records/pull-status.ts';
-import type { WithStore } from '../../../store/store.ts';
-import type { CodeHost, Pull, WithCodeHost } from '../../codehost/code-host.ts';
+import type { CodeHost, Pull } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { getOpenPull, hostedFor, inPullTurn, servedPull } from './current.ts';
+import type { PullNeeds } from './needs.ts';
 import { postProof } from './proof-comment.ts';
 import { judged, lookAround } from './ready-check.ts';
 import { recordPull } from './record.ts';
@@ -86,7 +86,7 @@ const endDraft = async (codeHost: () => CodeHost, kept: StoredPull): Promise<Pul
 };
 
 const recordReady = async (
-  service: WithCodeHost & WithStore,
+  service: PullNeeds,
   before: StoredPull,
   { pull, changed }: { pull: Pull; changed: boolean },
 ): Promise<StoredPull> => {
@@ -103,7 +103,7 @@ const recordReady = async (
 
 // With the host's own id and time, where it tells them now; the next sync knows the transition again without, too.
 const readied = async (
-  { store, codeHost }: WithCodeHost & WithStore,
+  { store, codeHost }: PullNeeds,
   kept: StoredPull,
   pull: Pull,
 ): Promise<NewTransition[]> => {

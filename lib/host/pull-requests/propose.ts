@@ -1,9 +1,9 @@
 import { sha256 } from '../../../base/sha256.ts';
 import type { StoredPull } from '../../../store/pulls/pulls.ts';
-import type { WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
-import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-host.ts';
+import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
+import type { PullNeeds } from './needs.ts';
 import { recordPull } from './record.ts';
 import { addTransitions, opened, transitionsOf } from './timeline.ts';
 import { warningOf, writeOnce } from './unsure.ts';
@@ -30,7 +30,7 @@ interface Proposed {
  * that is published is rewritten.
  */
 export const propose = async (
-  { codeHost, store }: WithCodeHost & WithStore,
+  { codeHost, store }: PullNeeds,
   caseId: string,
   proposal: Proposal,
 ): Promise<Proposed> => {

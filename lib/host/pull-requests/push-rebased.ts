@@ -6,16 +6,15 @@ import {
 } from '../../../store/conflicts.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
-import type { WithCodeHost } from '../../codehost/code-host.ts';
-import type { WithConfig } from '../../config.ts';
+import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { ServiceError } from '../../errors.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';
 import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
 import { pushRemote } from '../../tools/git/remote/remote.ts';
-import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import type { Git } from '../../tools/git/run/git.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { inPullTurn, isOpen } from './current.ts';
@@ -39,10 +38,7 @@ export const pushRebased = (service: SessionNeeds, caseId: string): Promise<Push
     exclusively(service, caseId, 'push of a rebased branch', (worktree) => push(service, worktree)),
   );
 
-const push = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
-  worktree: WorktreeRecord,
-): Promise<Pushed> => {
+const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pushed> => {
   const { store, git } = service;
   const { conflict, remote } = rebased(store, worktree);
   await refuseBase(git, worktree, remote);

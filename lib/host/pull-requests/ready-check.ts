@@ -3,13 +3,13 @@ import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import { listReviews } from '../../../store/pulls/reviews.ts';
 import type { Gate } from '../../../store/records/proof.ts';
 import type { ReadyCheck } from '../../../store/records/pull-status.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import type { Pull } from '../../codehost/code-host.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status } from '../../tools/git/read/status.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { getPull, hostedFor, isOpen } from './current.ts';
@@ -61,7 +61,7 @@ const resolvedHere = (store: Store, caseId: string): ReadonlySet<string> =>
   );
 
 const localState = async (
-  { store, git }: WithGit & WithStore,
+  { store, git }: GitNeeds,
   caseId: string,
 ): Promise<ReadinessFindings['local']> => {
   const worktree = findWorktree(store, caseId);

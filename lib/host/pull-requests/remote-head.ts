@@ -1,11 +1,11 @@
 import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
+import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { getItem } from '../../code/projects/item.ts';
 import { repositoryFor } from '../../code/projects/repository.ts';
 import { stateOf } from '../../code/worktrees/look/state.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
-import type { WithCodeHost } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
@@ -16,10 +16,7 @@ import { warningOf } from './unsure.ts';
 export type RemoteHead = { commit: string | null } | { unknown: string };
 
 /** Asks git, not the code host: right after a push that one may still tell of the commit before. Never throws for what it is told. */
-export const remoteHead = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
-  kept: StoredPull,
-): Promise<RemoteHead> => {
+export const remoteHead = async (service: HostedNeeds, kept: StoredPull): Promise<RemoteHead> => {
   const { case_id, matter } = kept;
   try {
     const place = await checkoutFor(service, case_id);

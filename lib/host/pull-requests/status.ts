@@ -1,9 +1,7 @@
 import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import type { PullStatus } from '../../../store/records/pull-status.ts';
-import type { WithStore } from '../../../store/store.ts';
-import type { Pull, WithCodeHost } from '../../codehost/code-host.ts';
-import type { WithConfig } from '../../config.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
+import type { HostedNeeds } from '../../code/projects/hosted.ts';
+import type { Pull } from '../../codehost/code-host.ts';
 import { getPull, hostedFor, inPullTurn, isOpen } from './current.ts';
 import { recordPull } from './record.ts';
 import { type RemoteHead, remoteHead } from './remote-head.ts';
@@ -12,10 +10,7 @@ import { type RemoteHead, remoteHead } from './remote-head.ts';
  * How the pull request is on the host this moment; what it answers is recorded. An error of the host is the answer: what
  * was last known is the record.
  */
-export const pullStatus = (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
-  caseId: string,
-): Promise<PullStatus> =>
+export const pullStatus = (service: HostedNeeds, caseId: string): Promise<PullStatus> =>
   inPullTurn(service.store, caseId, async () => {
     const { kept, head } = await readHost(service, getPull(service.store, caseId));
     return statusOf(kept, head);
@@ -28,10 +23,7 @@ interface ReadHost {
 }
 
 /** Asks the host and the remote, and records what they say. Within the pull request's turn. */
-export const readHost = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
-  kept: StoredPull,
-): Promise<ReadHost> => {
+export const readHost = async (service: HostedNeeds, kept: StoredPull): Promise<ReadHost> => {
   const hosted = hostedFor(service.codeHost, kept);
   const [pull, head] = await Promise.all([
     hosted.pull(kept.matter.number),

@@ -1,8 +1,5 @@
 import type { PullRequest, PullTransition } from '../../../store/records/pull-request.ts';
-import type { WithStore } from '../../../store/store.ts';
-import type { WithCodeHost } from '../../codehost/code-host.ts';
-import type { WithConfig } from '../../config.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
+import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { getPull, hostedFor, inPullTurn, servedPull } from './current.ts';
 import { readHost } from './status.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
@@ -17,10 +14,7 @@ interface SyncedPull extends PullRequest {
  * Reads the pull request from the host, with all that has happened to it, and records both. What a human did there, a
  * merge too, is taken over; the Work item's own state stays as it is.
  */
-export const syncPull = (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
-  caseId: string,
-): Promise<SyncedPull> =>
+export const syncPull = (service: HostedNeeds, caseId: string): Promise<SyncedPull> =>
   inPullTurn(service.store, caseId, async () => {
     const before = getPull(service.store, caseId);
     const events = await hostedFor(service.codeHost, before).pullEvents(before.matter.number);

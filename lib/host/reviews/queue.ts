@@ -1,8 +1,7 @@
 import { changeReview } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
-import type { WithStore } from '../../../store/store.ts';
-import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { notFound } from '../../errors.ts';
+import type { PullNeeds } from '../pull-requests/needs.ts';
 import { getReview } from './read.ts';
 import { feedbackOf } from './served.ts';
 
@@ -11,7 +10,7 @@ import { feedbackOf } from './served.ts';
  * that was addressed is queued anew.
  */
 export const addToFeedback = async (
-  service: WithCodeHost & WithStore,
+  service: PullNeeds,
   caseId: string,
   id: string,
 ): Promise<Review> => {

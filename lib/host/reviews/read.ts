@@ -1,10 +1,10 @@
 import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import { listReviews, saveReviews } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
-import type { WithCodeHost } from '../../codehost/code-host.ts';
-import { notFound } from '../../errors.ts';
+import type { Store } from '../../../store/store.ts';
+import { notFound, orNotFound } from '../../errors.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
+import type { PullNeeds } from '../pull-requests/needs.ts';
 import { recordPull } from '../pull-requests/record.ts';
 import { checkRecords } from './checks.ts';
 import { servedReviews } from './served.ts';
@@ -14,10 +14,7 @@ import { toldReviews } from './told.ts';
  * Reads all reviews, threads and failing checks from the host, with the pull request itself, and records them, oldest
  * first. An error of the host is the answer: nothing is ever an empty list because it could not be read.
  */
-export const fetchReviews = (
-  { store, codeHost }: WithCodeHost & WithStore,
-  caseId: string,
-): Promise<Review[]> =>
+export const fetchReviews = ({ store, codeHost }: PullNeeds, caseId: string): Promise<Review[]> =>
   inPullTurn(store, caseId, async () => {
     const pull = getPull(store, caseId);
     const hosted = hostedFor(codeHost, pull);
@@ -51,14 +48,12 @@ export const reviewsOf = (store: Store, pull: StoredPull): Review[] =>
 
 /** One by its id; asks the host for one that is not known yet. 404 when it does not know it either. */
 export const getReview = async (
-  service: WithCodeHost & WithStore,
+  service: PullNeeds,
   caseId: string,
   id: string,
 ): Promise<Review> => {
   const isIt = (review: Review): boolean => review.id === id;
   const kept = keptReviews(service.store, caseId).find(isIt);
   if (kept !== undefined) return kept;
-  const fetched = (await fetchReviews(service, caseId)).find(isIt);
-  if (fetched === undefined) throw notFound('review', id);
-  return fetched;
+  return orNotFound((await fetchReviews(service, caseId)).find(isIt), 'review', id);
 };

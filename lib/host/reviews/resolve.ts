@@ -1,8 +1,8 @@
 import { changeReview } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
-import type { WithStore } from '../../../store/store.ts';
-import type { HostedRepository, WithCodeHost } from '../../codehost/code-host.ts';
+import type { HostedRepository } from '../../codehost/code-host.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
+import type { PullNeeds } from '../pull-requests/needs.ts';
 import { writeOnce } from '../pull-requests/unsure.ts';
 import { getReview } from './read.ts';
 import { feedbackOf } from './served.ts';
@@ -18,7 +18,7 @@ interface ResolvedReview extends Review {
  * author, a dismissal or another run. Either leaves the queue for feedback, unless a session has it.
  */
 export const resolveReview = async (
-  service: WithCodeHost & WithStore,
+  service: PullNeeds,
   caseId: string,
   id: string,
 ): Promise<ResolvedReview> => {
@@ -43,7 +43,7 @@ const NOTES: Record<Review['kind'], string> = {
 };
 
 const resolveThread = (
-  { store, codeHost }: WithCodeHost & WithStore,
+  { store, codeHost }: PullNeeds,
   caseId: string,
   { id, pull }: Review,
 ): Promise<void> =>

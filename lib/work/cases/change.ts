@@ -1,7 +1,7 @@
 import { type CaseRule, updateCase } from '../../../store/cases.ts';
 import type { Case, StateName } from '../../../store/records/case.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 import { moveTo } from './moves.ts';
 import type { Ready } from './read.ts';
 import { checkTexts } from './text.ts';
@@ -27,20 +27,11 @@ export const setState = (
 ): Promise<Ready> => serve(store, id, (current) => moveTo(current, state, outcome), ifMatch);
 
 // What was written is answered as it was read back in the same turn: nobody reads it once more.
-const serve = async (
-  store: Store,
-  id: string,
-  rule: CaseRule,
-  ifMatch?: string,
-): Promise<Ready> => {
-  const served = (await updateCase(store, id, rule, ifMatch))?.served;
-  if (served === undefined) throw notFound('Work item', id);
-  return served;
-};
+const serve = async (store: Store, id: string, rule: CaseRule, ifMatch?: string): Promise<Ready> =>
+  orNotFound((await updateCase(store, id, rule, ifMatch))?.served, 'Work item', id);
 
 /** For the rules of other areas: runs one in the Work item's turn, or answers that it is gone. */
 export const update = async (store: Store, id: string, rule: CaseRule): Promise<Case> => {
-  const changed = await updateCase(store, id, rule);
-  if (changed === undefined) throw notFound('Work item', id);
+  const changed = orNotFound(await updateCase(store, id, rule), 'Work item', id);
   return changed.record;
 };

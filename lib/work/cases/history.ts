@@ -2,7 +2,7 @@ import { readHistory } from '../../../store/git/history.ts';
 import { caseOf } from '../../../store/items/item.ts';
 import type { HistoryEntry } from '../../../store/records/history.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
 
 /**
  * The commits of the workspace's own repository that changed a Work item, newest first; none without a repository.
@@ -13,8 +13,7 @@ export const getHistory = async (
   caseId: string,
   limit = 100,
 ): Promise<HistoryEntry[]> => {
-  const item = store.items.byId.get(caseId);
-  if (item === undefined) throw notFound('Work item', caseId);
+  const item = orNotFound(store.items.byId.get(caseId), 'Work item', caseId);
   const since = new Date(caseOf(item).matter.created_at);
   try {
     return await readHistory(store.layout.root, { dir: item.dir, since, limit });

@@ -4,7 +4,7 @@ import { answerOf, type Item, plainState, recordOf } from '../../../store/items/
 import type { Filter } from '../../../store/items/items.ts';
 import { Case, type StateName } from '../../../store/records/case.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
 
 export interface Ready {
   body: Buffer;
@@ -12,11 +12,8 @@ export interface Ready {
 }
 
 /** A Work item as ready JSON: what its case.md says this moment. */
-export const getCase = async (store: Store, id: string): Promise<Ready> => {
-  const served = await serveCase(store, id);
-  if (served === undefined) throw notFound('Work item', id);
-  return served;
-};
+export const getCase = async (store: Store, id: string): Promise<Ready> =>
+  orNotFound(await serveCase(store, id), 'Work item', id);
 
 interface CaseQuery {
   state?: StateName;

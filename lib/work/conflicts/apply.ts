@@ -1,6 +1,5 @@
 import { changeConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { WithStore } from '../../../store/store.ts';
 import { toFile } from '../../code/rebase/conflict-words.ts';
 import {
   stageConflictFiles,
@@ -10,10 +9,9 @@ import {
 } from '../../code/rebase/unmerged.ts';
 import { ServiceError } from '../../errors.ts';
 import { status } from '../../tools/git/read/status.ts';
-import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import type { Git } from '../../tools/git/run/git.ts';
 import { continueRebase, type RebaseState } from '../../tools/git/write/rebase.ts';
-import type { WithEngine } from '../sessions/live/engine.ts';
-import type { SessionNeeds } from '../sessions/live/needs.ts';
+import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { hasRebaseEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { refuseOpen } from './open-files.ts';
@@ -43,7 +41,7 @@ export const applyResolution = (
 
 // An operator may end it with git: what git proves is told, and the rest is asked.
 const endedByHand = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
 ): Promise<Clean> => {
@@ -106,7 +104,7 @@ const refuseOthers = async (
 };
 
 const goOn = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   worktree: WorktreeRecord,
   { conflict, files, resolved }: Omit<Stopped, 'state'> & { files: readonly Unmerged[] },
 ): Promise<Clean | Conflicted> => {

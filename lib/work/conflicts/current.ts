@@ -1,14 +1,15 @@
 import { changeConflict, openConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { foreignRebase, isOf, isThisRebase, noRebase } from '../../code/rebase/under-way.ts';
 import { unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { compareSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';
 import { currentBranch, headCommit } from '../../tools/git/read/repository.ts';
-import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import type { Git } from '../../tools/git/run/git.ts';
 import { awaitRebase, type RebaseState, rebaseState } from '../../tools/git/write/rebase.ts';
-import type { WithEngine } from '../sessions/live/engine.ts';
+import type { TurnNeeds } from '../sessions/live/needs.ts';
 import { block, finish, letGo, stopAt } from './proceed.ts';
 
 /**
@@ -16,7 +17,7 @@ import { block, finish, letGo, stopAt } from './proceed.ts';
  * at first, and told in the record. For whoever holds the session lock: then nobody is at it.
  */
 export const currentConflict = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   worktree: WorktreeRecord,
 ): Promise<StoredConflict | undefined> => {
   const conflict = openConflict(service.store, worktree.case_id);
@@ -43,7 +44,7 @@ interface OurRebase {
 
 /** The rebase of the daemon that is under way. 409 for another's, which is left alone, and 422 for none. */
 export const ourRebase = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   worktree: WorktreeRecord,
 ): Promise<OurRebase> => {
   const conflict = await currentConflict(service, worktree);
@@ -54,11 +55,7 @@ export const ourRebase = async (
   return { conflict, state };
 };
 
-const close = async (
-  service: WithEngine & WithGit & WithStore,
-  conflict: StoredConflict,
-  line: string,
-): Promise<void> => {
+const close = async (service: TurnNeeds, conflict: StoredConflict, line: string): Promise<void> => {
   await letGo(service, conflict);
   await changeConflict(service.store, conflict, {
     outcome: 'interrupted',
@@ -73,7 +70,7 @@ const close = async (
  * it stopped at a conflict, that it ended, or that nothing was changed. Else the operator decides.
  */
 const takeUp = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
 ): Promise<void> => {
@@ -96,7 +93,7 @@ const takeUp = async (
 const DIED = 'the daemon stopped in the middle';
 
 const takeUpStopped = async (
-  service: WithGit & WithStore,
+  service: GitNeeds,
   worktree: WorktreeRecord,
   { conflict, state }: { conflict: StoredConflict; state: RebaseState },
 ): Promise<void> => {

@@ -1,12 +1,11 @@
 import { listConflicts, type StoredConflict } from '../../../store/conflicts.ts';
 import type { Conflict } from '../../../store/records/conflict.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 
 /** The rebases of a Work item as their records tell them, oldest first. Throws `unreadable_record`. */
 export const conflictHistory = (store: Store, caseId: string): Conflict[] => {
-  const all = listConflicts(store, caseId);
-  if (all === undefined) throw notFound('Work item', caseId);
+  const all = orNotFound(listConflicts(store, caseId), 'Work item', caseId);
   return all.map((kept) => served(kept, store.machine));
 };
 

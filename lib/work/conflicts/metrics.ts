@@ -1,7 +1,7 @@
 import { allConflicts, listConflicts, type StoredConflict } from '../../../store/conflicts.ts';
 import { OUTCOMES } from '../../../store/records/conflict.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 import { secondsOf } from './history.ts';
 
 type Outcome = (typeof OUTCOMES)[number] | 'open';
@@ -22,8 +22,7 @@ export const conflictMetrics = async (
   store: Store,
   caseId: string,
 ): Promise<ConflictMetrics & { workspace: ConflictMetrics }> => {
-  const own = listConflicts(store, caseId);
-  if (own === undefined) throw notFound('Work item', caseId);
+  const own = orNotFound(listConflicts(store, caseId), 'Work item', caseId);
   return { ...metricsOf(own), workspace: metricsOf(await allConflicts(store)) };
 };
 

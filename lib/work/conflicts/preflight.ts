@@ -1,21 +1,19 @@
 import { listConflicts } from '../../../store/conflicts.ts';
 import type { ConflictMatter } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { WithStore } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
+import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { foreignRebase } from '../../code/rebase/under-way.ts';
-import type { WithCodeHost } from '../../codehost/code-host.ts';
-import type { WithConfig } from '../../config.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { ServiceError } from '../../errors.ts';
 import { isAncestor, mergeBase } from '../../tools/git/read/ancestry.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status, type WorktreeStatus } from '../../tools/git/read/status.ts';
 import { fetchInto, pushRemote, remoteCommit } from '../../tools/git/remote/remote.ts';
-import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import type { Git } from '../../tools/git/run/git.ts';
 import { inTheMiddle } from '../../tools/git/write/commit.ts';
 import { filesInTheWay, rebaseState } from '../../tools/git/write/rebase.ts';
-import type { WithEngine } from '../sessions/live/engine.ts';
-import type { SessionNeeds } from '../sessions/live/needs.ts';
+import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { currentConflict } from './current.ts';
 
 export interface WantedRebase {
@@ -72,7 +70,7 @@ export const preflight = async (
 
 /** Throws while a rebase is under way in the worktree, ours or another, or git is in the middle of something else. */
 export const refuseUnderWay = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   worktree: WorktreeRecord,
 ): Promise<void> => {
   if ((await currentConflict(service, worktree)) !== undefined) {
@@ -126,7 +124,7 @@ const nameOfBase = ({ base, branch }: WorktreeRecord, onto = base): string => {
 
 // What a remote has is asked for; without an answer, what it last had is what there is.
 const refreshed = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  service: HostedNeeds,
   worktree: WorktreeRecord,
   onto: string,
 ): Promise<string[]> => {
@@ -153,7 +151,7 @@ interface KnownRemote {
 
 /** What the branch is on the remote now: a push after the rebase replaces this commit, and no other. */
 const knownRemote = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  service: HostedNeeds,
   worktree: WorktreeRecord,
   orig_head: string,
 ): Promise<KnownRemote> => {
@@ -175,7 +173,7 @@ const knownRemote = async (
 
 // Of an earlier rebase that was not pushed, the remote has the commits as they were.
 const refuseAhead = async (
-  { git, store }: WithGit & WithStore,
+  { git, store }: GitNeeds,
   worktree: WorktreeRecord,
   { name, commit, orig_head }: { name: string; commit: string; orig_head: string },
 ): Promise<void> => {

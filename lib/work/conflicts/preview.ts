@@ -1,12 +1,11 @@
 import type { ConflictFile } from '../../../store/records/conflict.ts';
-import type { WithStore } from '../../../store/store.ts';
 import { toFile } from '../../code/rebase/conflict-words.ts';
 import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { conflictDiff, unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { getWorktree } from '../../code/worktrees/read.ts';
 import { ServiceError } from '../../errors.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { rebaseState } from '../../tools/git/write/rebase.ts';
 
 interface Preview {
@@ -16,7 +15,7 @@ interface Preview {
 
 /** The files in conflict as they are now, and git's own diff of them. 404 when no rebase waits. Changes nothing. */
 export const previewConflicts = async (
-  { store, git }: WithGit & WithStore,
+  { store, git }: GitNeeds,
   caseId: string,
 ): Promise<Preview> => {
   const worktree = getWorktree(store, caseId);

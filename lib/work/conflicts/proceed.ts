@@ -2,22 +2,23 @@ import { counted } from '../../../base/counted.ts';
 import { changeConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { ConflictFile } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { moveBase } from '../../../store/worktrees.ts';
 import { toFile } from '../../code/rebase/conflict-words.ts';
 import { CONFLICT } from '../../code/rebase/under-way.ts';
 import { type Unmerged, unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { bringBack } from '../../code/snapshots/set-aside.ts';
 import { dropSnapshot, readWorktreeSnapshot, snapshot } from '../../code/snapshots/snapshot.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { ServiceError } from '../../errors.ts';
 import { commitOf, headCommit } from '../../tools/git/read/repository.ts';
-import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import type { Git } from '../../tools/git/run/git.ts';
 import { putMessage } from '../../tools/git/write/git-files.ts';
 import { type RebaseAnswer, rebaseState, type Stop } from '../../tools/git/write/rebase.ts';
 import { update } from '../cases/change.ts';
 import { isClosed, moveTo, unblock } from '../cases/moves.ts';
 import { endQueued } from '../sessions/lifecycle/control.ts';
-import type { WithEngine } from '../sessions/live/engine.ts';
+import type { TurnNeeds } from '../sessions/live/needs.ts';
 
 export interface Clean {
   status: 'clean';
@@ -38,7 +39,7 @@ export interface Conflicted {
 
 /** What git came to: it stopped at a conflict, or the rebase has ended. Anything else is thrown, in git's own words. */
 export const proceed = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
   { done, said }: RebaseAnswer,
@@ -64,7 +65,7 @@ const gitSaid = (said: string): ServiceError => {
 
 /** Git stopped at a conflict: it is told, the Work item waits for the operator, and what is unmerged is remembered. */
 export const stopAt = async (
-  service: WithGit & WithStore,
+  service: GitNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
   { files, stop }: { files: readonly Unmerged[]; stop: Stop },
@@ -111,7 +112,7 @@ export const block = async (store: Store, { case_id }: StoredConflict): Promise<
 
 /** The Work item goes back to where it was, unless something else blocked it before. */
 export const letGo = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   { case_id, matter }: StoredConflict,
 ): Promise<void> => {
   await endQueued(service, case_id, CONFLICT);
@@ -120,7 +121,7 @@ export const letGo = async (
 
 /** The rebase has ended: changes come back, the worktree's base is what it is on now, and the record says so last. */
 export const finish = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
   how = 'ended',

@@ -1,12 +1,12 @@
 import { changeConflict, openConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { WithStore } from '../../../store/store.ts';
 import { type Restored, restore } from '../../code/snapshots/restore.ts';
 import { dropSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import type { WithLog } from '../../log.ts';
-import type { Git, WithGit } from '../../tools/git/run/git.ts';
+import type { Git } from '../../tools/git/run/git.ts';
 import { putGitFiles } from '../../tools/git/write/git-files.ts';
-import type { WithEngine } from '../sessions/live/engine.ts';
+import type { TurnNeeds } from '../sessions/live/needs.ts';
 import { gitMessage } from './preflight.ts';
 import { block, letGo } from './proceed.ts';
 
@@ -15,7 +15,7 @@ import { block, letGo } from './proceed.ts';
  * fail: HEAD, branch, index, files, modes. What is undone is kept under a ref, which the record names before.
  */
 export const putBack = async (
-  { git, store }: WithGit & WithStore,
+  { git, store }: GitNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
 ): Promise<Restored | undefined> => {
@@ -43,7 +43,7 @@ export const dropKept = async (
 
 /** A rebase that could not begin leaves nothing behind but its record, which says why. Throws what it was told. */
 export const undo = async (
-  service: WithEngine & WithGit & WithLog & WithStore,
+  service: TurnNeeds & WithLog,
   worktree: WorktreeRecord,
   error: unknown,
 ): Promise<never> => {

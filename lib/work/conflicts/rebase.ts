@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { readCase } from '../../../store/cases.ts';
 import { changeConflict, createConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { ConflictMatter } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
+import { getItem } from '../../code/projects/item.ts';
 import { setAside } from '../../code/snapshots/set-aside.ts';
 import { snapshot } from '../../code/snapshots/snapshot.ts';
-import { notFound } from '../../errors.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
+import { notFound, orNotFound } from '../../errors.ts';
 import { rebase } from '../../tools/git/write/rebase.ts';
-import type { WithEngine } from '../sessions/live/engine.ts';
-import type { SessionNeeds } from '../sessions/live/needs.ts';
+import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { exclusively } from './exclusively.ts';
 import { type Preflight, preflight, type WantedRebase } from './preflight.ts';
 import { type Clean, type Conflicted, proceed } from './proceed.ts';
@@ -41,8 +39,7 @@ const begin = async (
   worktree: WorktreeRecord,
   { onto, onto_commit, orig_head, remote, notes }: Preflight,
 ): Promise<StoredConflict> => {
-  const item = await readCase(store, worktree.case_id);
-  if (item === undefined) throw notFound('Work item', worktree.case_id);
+  const item = await getItem(store, worktree.case_id);
   const matter: ConflictMatter = {
     id: randomUUID(),
     machine: store.machine,
@@ -74,7 +71,7 @@ interface Begun {
 }
 
 const attempt = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   worktree: WorktreeRecord,
   { conflict, known }: Begun,
 ): Promise<Clean | Conflicted> => {
@@ -97,8 +94,5 @@ const changed = async (
   store: Store,
   conflict: StoredConflict,
   change: Parameters<typeof changeConflict>[2],
-): Promise<StoredConflict> => {
-  const kept = await changeConflict(store, conflict, change);
-  if (kept === undefined) throw notFound('rebase', conflict.matter.id);
-  return kept;
-};
+): Promise<StoredConflict> =>
+  orNotFound(await changeConflict(store, conflict, change), 'rebase', conflict.matter.id);

@@ -8,7 +8,7 @@ import {
 } from '../../../store/records/planning.ts';
 import type { Provider } from '../../agents/provider.ts';
 import type { Providers } from '../../agents/providers.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { planningFor } from '../planning/gate.ts';
 import { needTrustOf } from '../sessions/guards/trust.ts';
 import { checkProvider } from '../sessions/lifecycle/create.ts';
@@ -34,8 +34,7 @@ export const generate = async (
   filename: PlanningFile,
   { provider, overwrite = false }: Wanted,
 ): Promise<PlanningStage> => {
-  const item = await readCase(service.store, caseId);
-  if (item === undefined) throw notFound('Work item', caseId);
+  const item = orNotFound(await readCase(service.store, caseId), 'Work item', caseId);
   const name = checkProvider(service, provider);
   const planning = planningFor(service.store, caseId);
   const seen = hashOf(planning, filename);

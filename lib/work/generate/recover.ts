@@ -1,8 +1,7 @@
 import { baselineOwners, readBaseline } from '../../../store/sessions/baselines.ts';
-import type { WithStore } from '../../../store/store.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { tracesOf } from '../../code/worktrees/read.ts';
 import type { WithLog } from '../../log.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { killRun } from '../../tools/process/process-tree.ts';
 import { undoInterrupted } from '../sessions/turns/baseline.ts';
 import { turnOfPlanning } from './turn.ts';
@@ -11,7 +10,7 @@ import { turnOfPlanning } from './turn.ts';
  * What a former life of the daemon left of an agent that planned: its processes are ended, and the worktree is compared
  * with how it was. Its lock is freed with those of other operations.
  */
-export const recoverPlanning = async (service: WithGit & WithLog & WithStore): Promise<void> => {
+export const recoverPlanning = async (service: GitNeeds & WithLog): Promise<void> => {
   for (const caseId of baselineOwners(service.store.layout)) {
     await recover(service, caseId).catch((error: unknown) =>
       service.log.error({ err: error, case_id: caseId }, 'An agent that planned left something'),
@@ -19,7 +18,7 @@ export const recoverPlanning = async (service: WithGit & WithLog & WithStore): P
   }
 };
 
-const recover = async (service: WithGit & WithLog & WithStore, case_id: string): Promise<void> => {
+const recover = async (service: GitNeeds & WithLog, case_id: string): Promise<void> => {
   const baseline = readBaseline(service.store.layout, case_id);
   if (baseline?.planning !== true) return;
   const { session_id: id } = baseline;

@@ -2,7 +2,7 @@ import { memoryFilesOf as keptFiles, readMemory, writeMemory } from '../../../st
 import { isMarkdownName } from '../../../store/names.ts';
 import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
 
 export interface MemoryFile {
   filename: string;
@@ -12,16 +12,13 @@ export interface MemoryFile {
 
 /** The memory files of a Work item, planning files included, by name. */
 export const listMemory = (store: Store, caseId: string): MemoryFile[] => {
-  const files = keptFiles(store, caseId);
-  if (files === undefined) throw notFound('Work item', caseId);
+  const files = orNotFound(keptFiles(store, caseId), 'Work item', caseId);
   return files.map(({ filename, size, sha256 }) => ({ filename, size, sha256 }));
 };
 
 export const getMemory = (store: Store, caseId: string, filename: string): TextFile => {
   checkMemoryName(filename);
-  const file = readMemory(store, caseId, filename);
-  if (file === undefined) throw notFound('memory file', filename);
-  return file;
+  return orNotFound(readMemory(store, caseId, filename), 'memory file', filename);
 };
 
 /** Writes a whole memory file. With `ifMatch` only when it is still the one that was read, by hand or otherwise. */
@@ -32,11 +29,8 @@ export const putMemory = async (
   ifMatch?: string,
 ): Promise<TextFile> => {
   checkMemoryName(file.filename);
-  const written = await writeMemory(store, caseId, file, ifMatch);
-  if (written === undefined) throw notFound('Work item', caseId);
-  const kept = readMemory(store, caseId, file.filename);
-  if (kept === undefined) throw notFound('memory file', file.filename);
-  return kept;
+  orNotFound(await writeMemory(store, caseId, file, ifMatch), 'Work item', caseId);
+  return orNotFound(readMemory(store, caseId, file.filename), 'memory file', file.filename);
 };
 
 /** Throws `bad_request` for what is no name of a memory file. */

@@ -8,7 +8,7 @@ import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
 import { isTokenOf } from '../../agents/token.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
 import { checkMemoryName, type MemoryFile } from './case-memory.ts';
 
 const MAX_BYTES = 1_048_576;
@@ -19,9 +19,7 @@ export const listGlobal = (store: Store): MemoryFile[] =>
 
 export const getGlobal = (store: Store, filename: string): TextFile => {
   checkMemoryName(filename);
-  const file = readGlobalMemory(store, filename);
-  if (file === undefined) throw notFound('global memory file', filename);
-  return file;
+  return orNotFound(readGlobalMemory(store, filename), 'global memory file', filename);
 };
 
 interface GlobalWrite {

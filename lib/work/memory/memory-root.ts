@@ -1,6 +1,6 @@
 import { memoryRootOf } from '../../../store/memory.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 
 interface MemoryRoot {
   case_id: string;
@@ -11,7 +11,6 @@ interface MemoryRoot {
 
 /** Where the memory files are that go with a Work item's worktree, whether it has one yet or not. */
 export const memoryRoot = (store: Store, caseId: string): MemoryRoot => {
-  const root = memoryRootOf(store, caseId);
-  if (root === undefined) throw notFound('Work item', caseId);
+  const root = orNotFound(memoryRootOf(store, caseId), 'Work item', caseId);
   return { case_id: caseId, ...root, global_path: store.layout.memory };
 };

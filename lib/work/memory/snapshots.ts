@@ -7,7 +7,7 @@ import {
   type TaggedSnapshot,
 } from '../../../store/snapshots.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 
 /** Keeps the global memory as it is now. Throws `too_large` beyond 16 MiB. */
 export const takeSnapshot = (store: Store): Promise<TaggedSnapshot> =>
@@ -17,8 +17,5 @@ export const takeSnapshot = (store: Store): Promise<TaggedSnapshot> =>
 export const listSnapshots = (store: Store): SnapshotEntry[] => keptSnapshots(store).snapshots;
 
 /** Throws 404, and `unreadable_record` when the snapshot was changed since. */
-export const getSnapshot = (store: Store, id: string): { snapshot: Snapshot; etag: string } => {
-  const found = readSnapshot(store, id);
-  if (found === undefined) throw notFound('snapshot', id);
-  return found;
-};
+export const getSnapshot = (store: Store, id: string): { snapshot: Snapshot; etag: string } =>
+  orNotFound(readSnapshot(store, id), 'snapshot', id);

@@ -12,17 +12,14 @@ import {
 } from '../../../store/records/planning.ts';
 import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 
 /** The planning gate of a Work item as its files are this moment. */
 export const planningGate = (store: Store, caseId: string): PlanningGate =>
   gateOf(planningFor(store, caseId));
 
-export const planningFor = (store: Store, caseId: string): Planning => {
-  const planning = readPlanning(store, caseId);
-  if (planning === undefined) throw notFound('Work item', caseId);
-  return planning;
-};
+export const planningFor = (store: Store, caseId: string): Planning =>
+  orNotFound(readPlanning(store, caseId), 'Work item', caseId);
 
 /** An approval holds for the very files that were there then: one that was edited, came or went makes it stale. */
 const gateOf = (planning: Planning): PlanningGate => {

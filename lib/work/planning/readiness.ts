@@ -1,5 +1,4 @@
 import { counted } from '../../../base/counted.ts';
-import { readCase } from '../../../store/cases.ts';
 import { readLink } from '../../../store/links/links.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Readiness } from '../../../store/records/planning.ts';
@@ -8,12 +7,12 @@ import { readSession } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithProviders } from '../../agents/providers.ts';
 import { messageOf } from '../../agents/run-end.ts';
+import { getItem } from '../../code/projects/item.ts';
 import { repositoryFor } from '../../code/projects/repository.ts';
 import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { adviceFor, stateOf } from '../../code/worktrees/look/state.ts';
 import { findWorktree } from '../../code/worktrees/read.ts';
 import type { WithConfig } from '../../config.ts';
-import { notFound } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { isClosed } from '../cases/moves.ts';
 import { listChecklist } from '../proof/checklist.ts';
@@ -31,8 +30,7 @@ export const readiness = async (
   service: WithConfig & WithGit & WithProviders & WithStore,
   caseId: string,
 ): Promise<Readiness> => {
-  const item = await readCase(service.store, caseId);
-  if (item === undefined) throw notFound('Work item', caseId);
+  const item = await getItem(service.store, caseId);
   const looks = [
     ...Object.entries(NEEDED).map((look) => ({ look, required: true })),
     ...Object.entries(TOLD).map((look) => ({ look, required: false })),

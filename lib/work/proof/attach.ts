@@ -10,11 +10,11 @@ import {
 import type { Proof } from '../../../store/records/proof.ts';
 import type { Session } from '../../../store/records/session.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { workOf } from '../../code/worktrees/look/work.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../cases/text.ts';
 
 const MAX_BYTES = 1_048_576;
@@ -31,7 +31,7 @@ export interface ProofRequest {
  * committed. Throws `too_large` beyond 1 MiB, `bad_request` for a session that is not there.
  */
 export const attachProof = async (
-  service: WithGit & WithLog & WithStore,
+  service: GitNeeds & WithLog,
   caseId: string,
   { type, content, session_id }: ProofRequest,
 ): Promise<TaggedProof> => {
@@ -45,17 +45,13 @@ export const keepProof = async (
   store: Store,
   caseId: string,
   proof: KeptNew,
-): Promise<TaggedProof> => {
-  const kept = await createProof(store, caseId, proof);
-  if (kept === undefined) throw notFound('Work item', caseId);
-  return kept;
-};
+): Promise<TaggedProof> => orNotFound(await createProof(store, caseId, proof), 'Work item', caseId);
 
 type KeptNew = Parameters<typeof createProof>[2];
 
 /** What a new proof says, but for its content. */
 export const newMatter = async (
-  service: WithGit & WithLog & WithStore,
+  service: GitNeeds & WithLog,
   caseId: string,
   { type, session_id }: Omit<ProofRequest, 'content'>,
 ): Promise<KeptNew['matter']> => {
@@ -104,15 +100,9 @@ const tooLarge = () =>
 export const listProofs = async (store: Store, caseId: string): Promise<Proof[]> =>
   readProofs(store, await getItemWithProofs(store, caseId));
 
-export const getProof = async (store: Store, caseId: string, id: string): Promise<TaggedProof> => {
-  const proof = readProof(store, await getItemWithProofs(store, caseId), id);
-  if (proof === undefined) throw notFound('proof', id);
-  return proof;
-};
+export const getProof = async (store: Store, caseId: string, id: string): Promise<TaggedProof> =>
+  orNotFound(readProof(store, await getItemWithProofs(store, caseId), id), 'proof', id);
 
 /** The Work item with its proofs and checklist as they are on disk this moment. */
-export const getItemWithProofs = async (store: Store, caseId: string): Promise<Item> => {
-  const item = await itemWithProofs(store, caseId);
-  if (item === undefined) throw notFound('Work item', caseId);
-  return item;
-};
+export const getItemWithProofs = async (store: Store, caseId: string): Promise<Item> =>
+  orNotFound(await itemWithProofs(store, caseId), 'Work item', caseId);

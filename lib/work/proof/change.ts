@@ -7,7 +7,7 @@ import {
 } from '../../../store/proofs.ts';
 import type { ProofMatter } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
-import { notFound } from '../../errors.ts';
+import { notFound, orNotFound } from '../../errors.ts';
 import { saidBy } from '../../guard/api-keys/said-by.ts';
 import { checkContent } from './attach.ts';
 
@@ -75,8 +75,5 @@ const update = async (
   store: Store,
   { caseId, id, ifMatch }: Which,
   rule: ProofRule,
-): Promise<TaggedProof> => {
-  const proof = await updateProof(store, caseId, id, { rule, ifMatch });
-  if (proof === undefined) throw notFound('proof', id);
-  return proof;
-};
+): Promise<TaggedProof> =>
+  orNotFound(await updateProof(store, caseId, id, { rule, ifMatch }), 'proof', id);

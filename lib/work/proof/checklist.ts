@@ -3,11 +3,11 @@ import { checklistOf, evidenceOf, type Item, proofGateOf } from '../../../store/
 import { isSatisfied } from '../../../store/items/proof-gate.ts';
 import { newId } from '../../../store/new-id.ts';
 import type { ChecklistEntry, ChecklistItem, Gate } from '../../../store/records/proof.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { workOf } from '../../code/worktrees/look/work.ts';
-import { notFound, ServiceError } from '../../errors.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../cases/text.ts';
 import { getItemWithProofs } from './attach.ts';
 
@@ -18,8 +18,7 @@ export const addToChecklist = async (
 ): Promise<ChecklistItem> => {
   checkTexts({ description: wanted.description });
   const entry = { id: newId(), ...wanted };
-  const item = await keepEntry(store, caseId, entry);
-  if (item === undefined) throw notFound('Work item', caseId);
+  const item = orNotFound(await keepEntry(store, caseId, entry), 'Work item', caseId);
   return servedOf(entry, item);
 };
 
@@ -36,8 +35,7 @@ export const tickChecklist = async (
   id: string,
   done: boolean,
 ): Promise<ChecklistItem> => {
-  const kept = await tickTask(store, caseId, id, done);
-  if (kept === undefined) throw notFound('Work item', caseId);
+  const kept = orNotFound(await tickTask(store, caseId, id, done), 'Work item', caseId);
   const entry = checklistOf(kept.item).find((one) => one.id === id);
   if (entry === undefined) throw notFound('checklist item', id);
   if (kept.isThere) return servedOf(entry, kept.item);
@@ -52,10 +50,7 @@ export const listChecklist = async (store: Store, caseId: string): Promise<Check
   return checklistOf(item).map((entry) => servedOf(entry, item));
 };
 
-export const getGate = async (
-  service: WithGit & WithLog & WithStore,
-  caseId: string,
-): Promise<Gate> => {
+export const getGate = async (service: GitNeeds & WithLog, caseId: string): Promise<Gate> => {
   const item = await getItemWithProofs(service.store, caseId);
   const diff = evidenceOf(item).some((proof) => proof.verified && proof.diff_sha256 !== null);
   return proofGateOf(item, await workOf(service, caseId, diff));

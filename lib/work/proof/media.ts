@@ -1,10 +1,10 @@
 import { shortId } from '../../../store/names.ts';
 import { readMedia, withUpload } from '../../../store/proof-uploads.ts';
 import type { TaggedProof } from '../../../store/proofs.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { notFound } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import type { WithGit } from '../../tools/git/run/git.ts';
 import { getItemWithProofs, getProof, keepProof, newMatter, type ProofRequest } from './attach.ts';
 
 /** What a browser may show by itself, by its ending: nothing in it is run. All else is handed over as a file. */
@@ -52,7 +52,7 @@ interface NewFile extends Omit<ProofRequest, 'content'> {
 
 /** Attaches a file as proof, as attachProof does a text; it is kept beside its record. */
 export const attachFile = async (
-  service: WithGit & WithLog & WithStore,
+  service: GitNeeds & WithLog,
   caseId: string,
   { type, session_id, name, media, chunks }: NewFile,
 ): Promise<TaggedProof> => {

@@ -4,8 +4,8 @@ import {
   type StoredSession,
   updateSession,
 } from '../../../../store/sessions/sessions.ts';
-import type { Store, WithStore } from '../../../../store/store.ts';
-import type { WithEngine } from '../live/engine.ts';
+import type { Store } from '../../../../store/store.ts';
+import type { EngineNeeds } from '../live/needs.ts';
 import { refuseElsewhere } from '../rules/other-machine.ts';
 import { interrupt } from '../rules/rules.ts';
 import { finalize } from './finalize.ts';
@@ -15,7 +15,7 @@ import { finalize } from './finalize.ts';
  * beside a Work item that does not know it yet. Undefined when there is no such session.
  */
 export const decide = (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
   id: string,
   rule: SessionRule,
@@ -23,7 +23,7 @@ export const decide = (
 
 /** The same for a rule that is made, with what it needs on disk, in the turn of the decision: nobody decides between. */
 export const decideWith = (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
   id: string,
   make: () => Promise<SessionRule>,
@@ -44,7 +44,7 @@ const ofOurs =
 
 // What does not run must not look as if it did: whoever wanted it to run is told the error, and resumes it later.
 const holdBack = async (
-  { store, engine }: WithEngine & WithStore,
+  { store, engine }: EngineNeeds,
   { session }: StoredSession,
   error: unknown,
 ): Promise<never> => {

@@ -3,22 +3,18 @@ import type { Case, State } from '../../../../store/records/case.ts';
 import { isEnded, type Session } from '../../../../store/records/session.ts';
 import { releaseLock } from '../../../../store/sessions/locks.ts';
 import { isUntold, type StoredSession, tellSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';
 import { forgetState } from '../../../sandbox/state/open.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';
-import type { WithEngine } from '../live/engine.ts';
+import type { EngineNeeds } from '../live/needs.ts';
 import { endStream, noteApproved } from '../live/stream.ts';
 
 /**
  * Does what follows from a session's record: the Work item's state, the lock, the end of its stream, the events, in this order. The record
  * decides and is written first; this can be repeated, and after a crash the start does repeat it.
  */
-export const finalize = async (
-  service: WithEngine & WithStore,
-  kept: StoredSession,
-): Promise<void> => {
+export const finalize = async (service: EngineNeeds, kept: StoredSession): Promise<void> => {
   const { store } = service;
   const { session, matter } = kept;
   if (session.elsewhere === true || !isUntold(store, session)) return;

@@ -1,9 +1,9 @@
 import type { QuestionAnswer } from '../../../../store/records/question.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
-import type { Engine, WithEngine } from '../live/engine.ts';
+import type { Engine } from '../live/engine.ts';
+import type { EngineNeeds } from '../live/needs.ts';
 import { keptSession, withWaiting } from './read.ts';
 
 /**
@@ -11,7 +11,7 @@ import { keptSession, withWaiting } from './read.ts';
  * plan is approved by it, and nothing allowed.
  */
 export const answerQuestion = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
   id: string,
   { question_id, ...answer }: QuestionAnswer & { question_id: string },

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../../../store/records/session.ts';
 import { readSession, sessionsOf } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
 import { activeSession } from '../guards/active.ts';
 import { approvedPlan } from '../guards/approved.ts';
 import { decide } from '../guards/decide.ts';
 import { refuseLost } from '../guards/lost-work.ts';
-import { stopLive, type WithEngine } from '../live/engine.ts';
-import type { SessionNeeds } from '../live/needs.ts';
+import { stopLive } from '../live/engine.ts';
+import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { abort, notNow, pausedNoMore } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { blockToSkip, type From, tellSkipped } from './go-on.ts';
@@ -40,7 +38,7 @@ export const abortSession = async (service: SessionNeeds, caseId: string): Promi
 
 /** Ends the sessions of this type that only wait: what they were to be about is no more. */
 export const endQueued = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   caseId: string,
   type: string,
 ): Promise<void> => {
@@ -84,7 +82,7 @@ export const resumeSession = async (
 
 /** Manual work only: the operator says that it is done. */
 export const finishSession = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
   id: string,
 ): Promise<Session> => {
@@ -102,7 +100,7 @@ export const finishSession = async (
 
 /** Answers what the agent asks leave for. */
 export const answerPermission = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
   id: string,
   answer: { request_id: string; option_id: string; prefix?: string },

@@ -1,4 +1,3 @@
-import { readCase } from '../../../../store/cases.ts';
 import { newId } from '../../../../store/new-id.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
@@ -6,13 +5,14 @@ import { insertSession as keepSession, readSession } from '../../../../store/ses
 import type { Store, WithStore } from '../../../../store/store.ts';
 import type { ModelChoice } from '../../../agents/choice.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
+import { getItem } from '../../../code/projects/item.ts';
 import { projectRepository } from '../../../code/projects/project.ts';
 import { repositoryFor } from '../../../code/projects/repository.ts';
 import { refuseSession } from '../../../code/rebase/under-way.ts';
 import { worktreeConfig } from '../../../code/worktrees/config.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import type { WithConfig } from '../../../config.ts';
-import { notFound, ServiceError } from '../../../errors.ts';
+import { orNotFound, ServiceError } from '../../../errors.ts';
 import { needChosen, needProvider } from '../../../guard/trust/need.ts';
 import { defaultBase } from '../../../tools/git/read/repository.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
@@ -43,8 +43,7 @@ export const createSession = async (
   caseId: string,
   { type, provider, id = newId(), comment, reopen = false, ...choice }: NewSession,
 ): Promise<Session> => {
-  const item = await readCase(service.store, caseId);
-  if (item === undefined) throw notFound('Work item', caseId);
+  const item = await getItem(service.store, caseId);
   const known = readSession(service.store, caseId, id);
   if (known !== undefined) return known.session;
   refuseClosed(item, reopen);
@@ -65,8 +64,7 @@ export const createSession = async (
   };
   await checkBase(service, item);
   await checkFollows(service.store, caseId, reopen);
-  const kept = await keepSession(service.store, caseId, matter);
-  if (kept === undefined) throw notFound('Work item', caseId);
+  const kept = orNotFound(await keepSession(service.store, caseId, matter), 'Work item', caseId);
   await begin(service, caseId, matter.id);
   return readSession(service.store, caseId, matter.id)?.session ?? kept.session;
 };

@@ -1,10 +1,8 @@
 import { lockOn } from '../../../../base/locks.ts';
 import { forgetRun, readSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import { finalize } from '../guards/finalize.ts';
-import type { WithEngine } from '../live/engine.ts';
 import { stopLive } from '../live/engine.ts';
-import type { SessionNeeds } from '../live/needs.ts';
+import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { wakeQueue } from './launch.ts';
 
 /**
@@ -30,7 +28,7 @@ export const followCases = (service: SessionNeeds): void => {
   });
 };
 
-const leave = async ({ store, engine }: WithEngine & WithStore, ids: string[]): Promise<void> => {
+const leave = async ({ store, engine }: EngineNeeds, ids: string[]): Promise<void> => {
   for (const id of ids) {
     const live = engine.live.get(id);
     if (live !== undefined) await stopLive(live);

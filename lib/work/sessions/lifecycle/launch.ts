@@ -17,15 +17,14 @@ import { tracesOf } from '../../../code/worktrees/read.ts';
 import type { WithConfig } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
 import { killRun } from '../../../tools/process/process-tree.ts';
 import { update } from '../../cases/change.ts';
 import { isClosed } from '../../cases/moves.ts';
 import { decide } from '../guards/decide.ts';
 import { isUntrusted, needTrustOf } from '../guards/trust.ts';
 import { isLive } from '../live/acquire.ts';
-import { newRun, type WithEngine } from '../live/engine.ts';
-import type { SessionNeeds } from '../live/needs.ts';
+import { newRun } from '../live/engine.ts';
+import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { fillPlaces, noPlaceLeft, takePlace } from '../live/places.ts';
 import { noteWaiting } from '../live/stream.ts';
 import { refuseElsewhere } from '../rules/other-machine.ts';
@@ -113,7 +112,7 @@ export const holdingLock = async <T>(
   return work().finally(() => releaseUnlessBegun(store, case_id, id));
 };
 
-const isNext = (service: WithEngine & WithStore, caseId: string, id: string): boolean => {
+const isNext = (service: EngineNeeds, caseId: string, id: string): boolean => {
   const { store, engine } = service;
   if (readLock(store, caseId)?.locked !== false || isLive(engine, caseId)) return false;
   const first = (sessionsOf(store, caseId) ?? []).find(
@@ -154,7 +153,7 @@ const go = (
 
 // git failed, the disk is full: the session fails with that sentence; what the daemon got wrong goes to the log, too.
 const giveUp = async (
-  service: WithEngine & WithGit & WithLog & WithStore,
+  service: TurnNeeds & WithLog,
   kept: StoredSession,
   error: unknown,
 ): Promise<void> => {

@@ -5,17 +5,14 @@ import { isEnded } from '../../../../store/records/session.ts';
 import { acquireLock, heldLocks, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
 import { readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
-import { notFound, ServiceError } from '../../../errors.ts';
+import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { decided } from '../guards/decide.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { wakeQueue } from './launch.ts';
 
 /** Who holds the session lock of a Work item, as its lock.md says this moment. */
-export const lockOf = (store: Store, caseId: string): Lock => {
-  const lock = readLock(store, caseId);
-  if (lock === undefined) throw notFound('Work item', caseId);
-  return lock;
-};
+export const lockOf = (store: Store, caseId: string): Lock =>
+  orNotFound(readLock(store, caseId), 'Work item', caseId);
 
 /**
  * Takes the session lock for the operator: until it is released, across restarts, no session of the Work item starts.

@@ -1,15 +1,13 @@
 import type { Session } from '../../../../store/records/session.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import { rebaseUnderWay } from '../../../code/rebase/under-way.ts';
-import { notFound } from '../../../errors.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
+import { notFound, orNotFound } from '../../../errors.ts';
 import { update } from '../../cases/change.ts';
 import { unblock } from '../../cases/moves.ts';
 import { activeSession } from '../guards/active.ts';
 import { decide } from '../guards/decide.ts';
-import type { WithEngine } from '../live/engine.ts';
 import { cancelLive, type LiveRun } from '../live/engine.ts';
+import type { TurnNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { isRunning, notNow, pause } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
@@ -19,10 +17,7 @@ import { wrapUp } from '../turns/wrap-up.ts';
  * the worktree stay as they are. No process of it is alive when this resolves; a stopped process would hold its
  * memory, and its model's connection would time out.
  */
-export const pauseSession = async (
-  service: WithEngine & WithGit & WithStore,
-  caseId: string,
-): Promise<Session> => {
+export const pauseSession = async (service: TurnNeeds, caseId: string): Promise<Session> => {
   const { session } = await activeSession(service, caseId);
   if (!isRunning(session.status)) throw notNow(session, 'pause');
   // What was approved or resumed at this moment runs again: it is ended, too.
@@ -35,12 +30,11 @@ export const pauseSession = async (
 };
 
 const keepPaused = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   { case_id, id }: Session,
   live: LiveRun | undefined,
 ): Promise<StoredSession> => {
-  const stopped = readSession(service.store, case_id, id);
-  if (stopped === undefined) throw notFound('session', id);
+  const stopped = orNotFound(readSession(service.store, case_id, id), 'session', id);
   const turn = live?.result;
   const ending = await wrapUp(service, stopped, { status: 'paused', turn });
   const kept = await decide(service, case_id, id, (current, matter) =>

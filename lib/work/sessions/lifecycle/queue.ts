@@ -2,15 +2,15 @@ import { byAge, isEnded, type Session } from '../../../../store/records/session.
 import { readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
 import { decided } from '../guards/decide.ts';
-import type { WithEngine } from '../live/engine.ts';
+import type { EngineNeeds } from '../live/needs.ts';
 import { withWaiting } from './read.ts';
 
 /** The sessions of all Work items that wait for their turn, in the order in which they were made. */
-export const queuedSessions = async (service: WithEngine & WithStore): Promise<Session[]> =>
+export const queuedSessions = async (service: EngineNeeds): Promise<Session[]> =>
   (await openSessions(service)).filter(({ status }) => status === 'queued');
 
 /** The sessions that have begun and not ended: they hold their Work item's lock, whether an agent runs or waits. */
-export const activeSessions = async (service: WithEngine & WithStore): Promise<Session[]> =>
+export const activeSessions = async (service: EngineNeeds): Promise<Session[]> =>
   (await openSessions(service))
     .filter(({ status }) => status !== 'queued')
     .map((session) => withWaiting(service.engine, session));

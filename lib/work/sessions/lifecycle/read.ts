@@ -8,27 +8,23 @@ import {
   readSession,
   type StoredSession,
 } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import type { TextFile } from '../../../../store/text/text-file.ts';
 import { addUsage } from '../../../agents/usage.ts';
-import { notFound, ServiceError } from '../../../errors.ts';
+import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { decided } from '../guards/decide.ts';
 import { requestWords } from '../live/agent-requests.ts';
-import type { Engine, WithEngine } from '../live/engine.ts';
+import type { Engine } from '../live/engine.ts';
+import type { EngineNeeds } from '../live/needs.ts';
 
-export const listSessions = async (
-  service: WithEngine & WithStore,
-  caseId: string,
-): Promise<Session[]> => {
+export const listSessions = async (service: EngineNeeds, caseId: string): Promise<Session[]> => {
   const { store } = service;
   await decided(service.store, caseId);
-  const sessions = keptSessions(store, caseId);
-  if (sessions === undefined) throw notFound('Work item', caseId);
+  const sessions = orNotFound(keptSessions(store, caseId), 'Work item', caseId);
   return sessions.map(({ session }) => withWaiting(service.engine, session));
 };
 
 export const getSession = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
   id: string,
 ): Promise<Session> =>
@@ -50,21 +46,19 @@ export const withWaiting = (engine: Engine, session: Session): Session => {
 
 /** The session with its directory; 404 when it, or its Work item, is not there. */
 export const keptSession = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
   id: string,
 ): Promise<StoredSession> => {
   const { store } = service;
   await decided(service.store, caseId);
   if ((await readCase(store, caseId)) === undefined) throw notFound('Work item', caseId);
-  const kept = readSession(store, caseId, id);
-  if (kept === undefined) throw notFound('session', id);
-  return kept;
+  return orNotFound(readSession(store, caseId, id), 'session', id);
 };
 
 /** plan.md as it is now: proposed, edited, or approved; or the text that was approved, whatever became of plan.md. */
 export const getPlan = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
   id: string,
   which: 'current' | 'approved' = 'current',
@@ -78,7 +72,7 @@ export const getPlan = async (
 
 /** Replaces plan.md, as an edit by hand would. What was approved cannot be changed any more. */
 export const putPlan = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
   id: string,
   plan: { content: string; ifMatch: string | undefined },
@@ -100,7 +94,7 @@ const noPlanNow = ({ status, provider }: Session): ServiceError =>
 
 /** What the session changed, as a patch, once Work mode has ended or is paused. */
 export const getDiff = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
   id: string,
 ): Promise<Buffer> => {
@@ -112,7 +106,7 @@ export const getDiff = async (
 };
 
 /** The session's events: those so far, and as they come. */
-export const getStream = async (service: WithEngine & WithStore, caseId: string, id: string) => {
+export const getStream = async (service: EngineNeeds, caseId: string, id: string) => {
   const kept = await keptSession(service, caseId, id);
   const { engine } = service;
   const transcript = engine.transcript(kept);
@@ -130,7 +124,7 @@ export const getStream = async (service: WithEngine & WithStore, caseId: string,
 
 /** What all sessions of a Work item used, as far as their agents told. Read from their records: nothing keeps a count. */
 export const usageOf = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   caseId: string,
 ): Promise<Usage & { sessions: number }> => {
   const told = (await listSessions(service, caseId)).flatMap(({ usage }) => usage ?? []);

@@ -16,8 +16,8 @@ import { killRun } from '../../../tools/process/process-tree.ts';
 import { decide } from '../guards/decide.ts';
 import { finalize } from '../guards/finalize.ts';
 import { lostWork } from '../guards/lost-work.ts';
-import type { Engine, WithEngine } from '../live/engine.ts';
-import type { SessionNeeds } from '../live/needs.ts';
+import type { Engine } from '../live/engine.ts';
+import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { untoldTurn } from '../live/untold-turn.ts';
 import { fail, INTERRUPTED, interrupt, isRunning, type RememberedTurn } from '../rules/rules.ts';
@@ -46,11 +46,7 @@ export const recoverSessions = async (service: SessionNeeds): Promise<void> => {
   await wakeQueue(service);
 };
 
-const recover = async (
-  service: WithEngine & WithGit & WithLog & WithStore,
-  caseId: string,
-  id: string,
-): Promise<void> => {
+const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string): Promise<void> => {
   const found = readSession(service.store, caseId, id);
   if (found === undefined || found.session.elsewhere === true) {
     // One that went with its Work item may come back with it: with another branch of the workspace.
@@ -78,7 +74,7 @@ const putBackStaged = async (
 
 // A Plan turn is compared with what it began with, also when its daemon did not live to do it.
 const ruleFor = async (
-  service: WithEngine & WithGit & WithLog & WithStore,
+  service: TurnNeeds & WithLog,
   found: StoredSession,
 ): Promise<SessionRule> => {
   const turn = await untoldTurn(service, found);
@@ -96,7 +92,7 @@ const ruleFor = async (
 };
 
 const interrupted = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   found: StoredSession,
   turn: RememberedTurn | undefined,
 ): Promise<SessionRule> => {

@@ -1,7 +1,7 @@
 import type { LockMatter } from '../../../../store/records/lock.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
-import type { WithStore } from '../../../../store/store.ts';
-import type { Engine, WithEngine } from './engine.ts';
+import type { Engine } from './engine.ts';
+import type { EngineNeeds } from './needs.ts';
 
 /** Whether a run is at work in the Work item's worktree. A lock that was deleted by hand frees the lock, not the worktree. */
 export const isLive = ({ live }: Engine, caseId: string): boolean =>
@@ -9,7 +9,7 @@ export const isLive = ({ live }: Engine, caseId: string): boolean =>
 
 /** Takes the session lock for a step of the daemon's own; false while somebody holds it, or is at work without it. */
 export const acquireUnlessLive = async (
-  { engine, store }: WithEngine & WithStore,
+  { engine, store }: EngineNeeds,
   caseId: string,
   operation: string,
 ): Promise<boolean> => {

@@ -1,6 +1,7 @@
 import { settingsOf } from '../../../../store/settings/globals.ts';
-import type { Store, WithStore } from '../../../../store/store.ts';
-import type { Engine, LiveRun, WithEngine } from './engine.ts';
+import type { Store } from '../../../../store/store.ts';
+import type { Engine, LiveRun } from './engine.ts';
+import type { EngineNeeds } from './needs.ts';
 
 const MAX_SESSIONS = 4;
 
@@ -8,7 +9,7 @@ const MAX_SESSIONS = 4;
  * True while as many sessions run, or wait to run, as `max_sessions` in the settings says. One whose agent has waited long
  * for the operator's answer has no place; when it is answered it goes on at once, if need be as one more than that.
  */
-export const noPlaceLeft = ({ engine, store }: WithEngine & WithStore): boolean =>
+export const noPlaceLeft = ({ engine, store }: EngineNeeds): boolean =>
   [...engine.live.values()].filter(({ aside }) => !aside).length >= limitOf(store);
 
 /**
@@ -16,7 +17,7 @@ export const noPlaceLeft = ({ engine, store }: WithEngine & WithStore): boolean 
  * once either, first come first served. A run that is being ended waits no longer. `waits` is called if it has to.
  */
 export const takePlace = (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   live: LiveRun,
   waits: () => void,
 ): Promise<void> => {
@@ -32,7 +33,7 @@ export const takePlace = (
 };
 
 /** Lets in who waits, as far as there is room: called when a run has ended, and when the settings changed. */
-export const fillPlaces = ({ engine, store }: WithEngine & WithStore): void => {
+export const fillPlaces = ({ engine, store }: EngineNeeds): void => {
   const runs = [...engine.live.values()];
   const room = limitOf(store) - runs.filter(({ entered, aside }) => entered && !aside).length;
   for (const { enter } of runs.filter(({ entered }) => !entered).slice(0, Math.max(0, room)))

@@ -1,9 +1,8 @@
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import { atLeast } from '../../../agents/usage.ts';
 import type { RememberedTurn } from '../rules/rules.ts';
 import { tellAsked } from './agent-requests.ts';
-import type { WithEngine } from './engine.ts';
+import type { EngineNeeds } from './needs.ts';
 import type { ToldQuestions } from './questions.ts';
 import { digestOf } from './transcript-summary.ts';
 
@@ -12,7 +11,7 @@ import { digestOf } from './transcript-summary.ts';
  * no turn was begun that is not counted yet. What it asked the operator is asked no more.
  */
 export const untoldTurn = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   kept: StoredSession,
 ): Promise<RememberedTurn | undefined> => {
   const { usage, questions } = await digestOf(service.engine, kept);
@@ -30,7 +29,7 @@ export const untoldTurn = async (
 
 // Whoever asked died with its daemon.
 const takeBack = async (
-  { engine, store }: WithEngine & WithStore,
+  { engine, store }: EngineNeeds,
   kept: StoredSession,
   questions: ToldQuestions,
 ): Promise<void> => {

@@ -10,6 +10,7 @@ import { inFileTurn } from '../../../../store/worktrees.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { type RestoreFindings, restore } from '../../../code/snapshots/restore.ts';
 import { dropSnapshot, snapshot } from '../../../code/snapshots/snapshot.ts';
+import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree } from '../../../code/worktrees/read.ts';
 import type { WithLog } from '../../../log.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
@@ -48,7 +49,7 @@ const takeBaseline = async (
  * So are refs that the agent changed. Answers what there was to undo, as a sentence; undefined when nothing changed.
  */
 export const undoChanges = async (
-  service: WithGit & WithLog & WithStore,
+  service: GitNeeds & WithLog,
   turn: ReadingTurn,
   worktree: WorktreeRecord,
   baseline: Baseline,
@@ -96,7 +97,7 @@ const INTERRUPTED_UNDO = `the worktree, or branches, tags or stashes, were chang
  * and kept, too. A worktree that was made after that turn is left alone.
  */
 export const undoInterrupted = async (
-  service: WithGit & WithLog & WithStore,
+  service: GitNeeds & WithLog,
   turn: ReadingTurn,
 ): Promise<string | undefined> => {
   const { layout } = service.store;

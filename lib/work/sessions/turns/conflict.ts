@@ -1,17 +1,16 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { conflictWords } from '../../../code/rebase/conflict-words.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';
 import { unstage } from '../../../code/rebase/unstage.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
+import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import type { SessionNeeds } from '../live/needs.ts';
 import { runTurn, type SessionTurn } from './run.ts';
 
 /** What a session that resolves conflicts is told of them; nothing for any other. */
 export const conflictOf = async (
-  service: WithGit & WithStore,
+  service: GitNeeds,
   { session }: StoredSession,
   worktree: WorktreeRecord,
 ): Promise<Pick<PromptParts, 'conflict'>> =>

@@ -1,9 +1,8 @@
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import type { RunResult } from '../../../agents/provider.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
 import { decide } from '../guards/decide.ts';
-import type { Engine, WithEngine } from '../live/engine.ts';
+import type { Engine } from '../live/engine.ts';
+import type { TurnNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { fail, interrupt } from '../rules/rules.ts';
 import { wrapUp } from './wrap-up.ts';
@@ -17,7 +16,7 @@ export const stopped = (engine: Engine, { outcome }: RunResult): boolean =>
  * else one that has failed.
  */
 export const endTurn = (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   kept: StoredSession,
   error: string,
   turn: RunResult,
@@ -27,7 +26,7 @@ export const endTurn = (
     : pauseLimited(service, kept, error, turn);
 
 const pauseLimited = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   kept: StoredSession,
   error: string,
   turn?: RunResult,
@@ -43,7 +42,7 @@ const pauseLimited = async (
 
 /** Ends a session that did not work out, with the reason, and lets the Work item wait for the operator. */
 export const endFailed = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   kept: StoredSession,
   error: string,
   turn?: RunResult,
@@ -55,7 +54,7 @@ export const endFailed = async (
 
 // As the record is now; as it was last read where it is gone.
 const wrapUpNewest = (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   kept: StoredSession,
   end: Parameters<typeof wrapUp>[2],
 ): ReturnType<typeof wrapUp> => {

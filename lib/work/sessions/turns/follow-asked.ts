@@ -1,11 +1,11 @@
 import { visible } from '../../../../base/visible.ts';
 import { type StoredSession, updateSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import { rebaseUnderWay } from '../../../code/rebase/under-way.ts';
 import { update } from '../../cases/change.ts';
 import { moveTo, unblock } from '../../cases/moves.ts';
 import { isRequest, type RequestNews, requestId, tellAsked } from '../live/agent-requests.ts';
-import type { LiveRun, WithEngine } from '../live/engine.ts';
+import type { LiveRun } from '../live/engine.ts';
+import type { EngineNeeds } from '../live/needs.ts';
 import { standAside } from '../live/places.ts';
 import { hearQuestion, questionsPart } from '../live/questions.ts';
 
@@ -14,7 +14,7 @@ import { hearQuestion, questionsPart } from '../live/questions.ts';
  * that is being ended leaves it: where it goes then is for whoever ends the run.
  */
 export const followAsked = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   { live, kept }: { live: LiveRun; kept: StoredSession },
   event: RequestNews,
 ): Promise<void> => {
@@ -41,7 +41,7 @@ export const followAsked = async (
 
 // Who reads files alone sees what waits. The summary at the end has all of it again.
 const noteQuestion = async (
-  { store, engine }: WithEngine & WithStore,
+  { store, engine }: EngineNeeds,
   { live, kept }: { live: LiveRun; kept: StoredSession },
   { event, at }: { event: RequestNews; at: string },
 ): Promise<void> => {

@@ -3,13 +3,10 @@ import { keepImage, keptImage } from '../../../../store/links/images.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { IssueLinkMatter } from '../../../../store/records/link.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import type { PromptParts } from '../../../agents/provider.ts';
 import { messageOf } from '../../../agents/run-end.ts';
+import type { HostedNeeds } from '../../../code/projects/hosted.ts';
 import { hostOf } from '../../../code/projects/hosted.ts';
-import type { WithCodeHost } from '../../../codehost/code-host.ts';
-import type { WithConfig } from '../../../config.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
 import { imagesIn } from '../../issue-text/images.ts';
 import { linkedIn } from '../../issue-text/linked.ts';
 import type { Engine } from '../live/engine.ts';
@@ -51,11 +48,7 @@ interface Origin {
 
 type Image = NonNullable<PromptParts['images']>[number];
 
-const imageAt = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
-  url: string,
-  from: Origin,
-): Promise<Image> => {
+const imageAt = async (service: HostedNeeds, url: string, from: Origin): Promise<Image> => {
   const { item, fetches } = from;
   try {
     const known = keptImage(service.store, item.id, url);
@@ -69,7 +62,7 @@ const imageAt = async (
 
 // link.md is a file: what it calls a host gets no token that is not meant for it.
 const fetchImage = async (
-  service: WithCodeHost & WithConfig & WithGit & WithStore,
+  service: HostedNeeds,
   url: string,
   { item, host }: Origin,
 ): Promise<Image> => {

@@ -1,15 +1,13 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readSession, type StoredSession } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
 import type { Isolation, Phase, RunResult } from '../../../agents/provider.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';
 import { type OpenTurn, openTurn } from '../../../code/worktrees/turn/open.ts';
 import { recoverTurns } from '../../../code/worktrees/turn/recover.ts';
 import type { TurnTold } from '../../../code/worktrees/turn/told.ts';
 import type { WithLog } from '../../../log.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
-import type { Engine, LiveRun, WithEngine } from '../live/engine.ts';
-import type { SessionNeeds } from '../live/needs.ts';
+import type { Engine, LiveRun } from '../live/engine.ts';
+import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
 import { ownRefs } from './own-refs.ts';
 
 interface Turn {
@@ -60,9 +58,7 @@ const tellIn =
   };
 
 /** Takes in what turns of a former life of the daemon left, and tells it in their sessions' streams. */
-export const takeInInterrupted = (
-  service: WithEngine & WithGit & WithLog & WithStore,
-): Promise<void> =>
+export const takeInInterrupted = (service: TurnNeeds & WithLog): Promise<void> =>
   recoverTurns(service, (caseId, sessionId, told) => {
     const kept = readSession(service.store, caseId, sessionId);
     if (kept !== undefined) tellIn(service.engine, kept)(told);

@@ -9,6 +9,7 @@ import type { WithStore } from '../../../../store/store.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { type OtherChange, type OwnChange, sortOut } from '../../../code/snapshots/ref-traces.ts';
 import { keepValues, putRefsBack } from '../../../code/snapshots/undo-refs.ts';
+import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { changedRefs, listRefs } from '../../../tools/git/read/refs.ts';
 import type { Git, WithGit } from '../../../tools/git/run/git.ts';
 import type { ReadingTurn } from './reading-turn.ts';
@@ -32,7 +33,7 @@ export const keepRefs = async (
  * operator's to judge: they stay, and are told. Answers what there was to undo, as a sentence; undefined when nothing.
  */
 export const undoRefs = async (
-  service: WithGit & WithStore,
+  service: GitNeeds,
   turn: ReadingTurn,
   worktree: WorktreeRecord,
   baseline: Baseline,
@@ -63,7 +64,7 @@ interface Own {
 
 // What cannot be kept is not undone.
 const undo = async (
-  { git, store }: WithGit & WithStore,
+  { git, store }: GitNeeds,
   turn: ReadingTurn,
   { worktree, baseline, own }: Own,
 ): Promise<string[]> => {

@@ -3,12 +3,11 @@ import type { Baseline } from '../../../../store/records/baseline.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { readPlan, writePlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, updateSession, whereIs } from '../../../../store/sessions/sessions.ts';
-import type { Store, WithStore } from '../../../../store/store.ts';
+import type { Store } from '../../../../store/store.ts';
 import type { PromptParts, RunResult } from '../../../agents/provider.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import { decide } from '../guards/decide.ts';
-import type { WithEngine } from '../live/engine.ts';
-import type { SessionNeeds } from '../live/needs.ts';
+import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { planReady } from '../rules/rules.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from './baseline.ts';
@@ -75,7 +74,7 @@ const revisionOf = (
 };
 
 const keepPlan = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   kept: StoredSession,
   result: RunResult,
 ): Promise<void> => {

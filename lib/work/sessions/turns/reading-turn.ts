@@ -1,7 +1,6 @@
 import { keepSessionFile } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
-import type { WithStore } from '../../../../store/store.ts';
-import type { WithEngine } from '../live/engine.ts';
+import type { EngineNeeds } from '../live/needs.ts';
 
 /** A turn of an agent that may only read, and is compared afterwards: of a session in Plan mode, or of planning. */
 export interface ReadingTurn {
@@ -16,10 +15,7 @@ export interface ReadingTurn {
   keepPatch(name: string, patch: Buffer): Promise<unknown>;
 }
 
-export const turnOfSession = (
-  { engine, store }: WithEngine & WithStore,
-  kept: StoredSession,
-): ReadingTurn => {
+export const turnOfSession = ({ engine, store }: EngineNeeds, kept: StoredSession): ReadingTurn => {
   const { session, matter } = kept;
   const { id, case_id, provider } = session;
   return {

@@ -20,7 +20,7 @@ import { ServiceError } from '../../../errors.ts';
 import type { WithLog } from '../../../log.ts';
 import { isAsking } from '../live/agent-requests.ts';
 import type { Engine, LiveRun, WithEngine } from '../live/engine.ts';
-import type { SessionNeeds } from '../live/needs.ts';
+import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
 import { noteLeft } from '../live/stream.ts';
 import { followAsked } from './follow-asked.ts';
 import { inOwnRepository } from './own-repository.ts';
@@ -98,11 +98,7 @@ const providerOf = (providers: () => Providers, name: string): Provider => {
   throw new ServiceError('provider_failed', `There is no provider ${name} in the settings.`);
 };
 
-const specOf = (
-  service: WithEngine & WithStore,
-  turn: Omit<Driven, 'live'>,
-  { mcp }: RunDoor,
-): RunSpec => {
+const specOf = (service: EngineNeeds, turn: Omit<Driven, 'live'>, { mcp }: RunDoor): RunSpec => {
   const { kept, phase, worktree, prompt, signed_as, git } = turn;
   const { store } = service;
   const { session, matter } = kept;

@@ -4,14 +4,14 @@ import { readCase } from '../../../../store/cases.ts';
 import { imageName } from '../../../../store/links/images.ts';
 import { readPlan, writeSessionFile } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
-import type { Store, WithStore } from '../../../../store/store.ts';
+import type { Store } from '../../../../store/store.ts';
 import { type WorktreeDiff, worktreeDiff } from '../../../code/worktrees/look/diff.ts';
 import { checkState } from '../../../code/worktrees/look/state.ts';
+import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { findWorktree, getWorktree } from '../../../code/worktrees/read.ts';
 import { openUnreadable } from '../../../tools/git/read/unreadable.ts';
-import type { WithGit } from '../../../tools/git/run/git.ts';
 import { imagesIn } from '../../issue-text/images.ts';
-import type { WithEngine } from '../live/engine.ts';
+import type { EngineNeeds, TurnNeeds } from '../live/needs.ts';
 import { type Outcome, summaryOf, type WorktreeChanges } from '../live/summary.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { isRunning, type RememberedTurn, type SessionEnding, usedSoFar } from '../rules/rules.ts';
@@ -25,7 +25,7 @@ interface Ended extends Outcome {
  * far. What git cannot tell any more, the summary says.
  */
 export const wrapUp = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   kept: StoredSession,
   ended: Ended,
 ): Promise<SessionEnding> => {
@@ -40,14 +40,14 @@ export const wrapUp = async (
 
 /** The same for work that is completed, which without its diff it is not: rejects when that cannot be made. */
 export const wrapUpCompleted = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   kept: StoredSession,
   turn: RememberedTurn,
 ): Promise<SessionEnding> =>
   sumUp(service, kept, { status: 'completed', turn }, await keepDiff(service, kept));
 
 const sumUp = async (
-  service: WithEngine & WithStore,
+  service: EngineNeeds,
   kept: StoredSession,
   { turn, ...outcome }: Ended,
   changes: WorktreeChanges | undefined,
@@ -73,10 +73,7 @@ const imagesOf = (store: Store, caseId: string, description: string): string[] =
   imagesIn(description).flatMap((url) => imageName(store, caseId, url) ?? []);
 
 // Also of work that was stopped: what was done so far is in the worktree, and nobody should have to look for it.
-const keepDiff = async (
-  service: WithEngine & WithGit & WithStore,
-  kept: StoredSession,
-): Promise<WorktreeChanges> => {
+const keepDiff = async (service: TurnNeeds, kept: StoredSession): Promise<WorktreeChanges> => {
   const { patch, changed, left_out, ...counts } = await wholeDiffOf(service, kept);
   await writeSessionFile(service.store, whereIs(service.store, kept), 'diff.patch', patch);
   service.engine.transcript(kept).append('diff', { ...counts });
@@ -85,7 +82,7 @@ const keepDiff = async (
 
 /** What the worktree holds now against the base of the session. Throws where there is none any more. */
 export const diffOf = async (
-  { store, git }: WithGit & WithStore,
+  { store, git }: GitNeeds,
   { session }: StoredSession,
 ): Promise<WorktreeDiff> => {
   const worktree = getWorktree(store, session.case_id);
@@ -96,7 +93,7 @@ export const diffOf = async (
 
 /** The same when nobody is at work: files that were left so that nobody can read them are opened to their owner, and told. */
 export const wholeDiffOf = async (
-  service: WithEngine & WithGit & WithStore,
+  service: TurnNeeds,
   kept: StoredSession,
 ): Promise<WorktreeDiff> => {
   try {
