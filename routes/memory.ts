@@ -3,8 +3,14 @@ import { created, markdown, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { getMemory, listMemory, putMemory } from '../lib/work/memory/case-memory.ts';
-import { getGlobal, listGlobal, writeGlobal } from '../lib/work/memory/global-memory.ts';
-import { getSnapshot, listSnapshots, takeSnapshot } from '../lib/work/memory/snapshots.ts';
+import {
+  getGlobal,
+  getSnapshot,
+  listGlobal,
+  listSnapshots,
+  takeSnapshot,
+  writeGlobal,
+} from '../lib/work/memory/global-memory.ts';
 import { Sha256 } from '../store/records/id.ts';
 import { Snapshot, SnapshotEntry } from '../store/records/snapshot.ts';
 

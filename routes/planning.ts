@@ -2,8 +2,13 @@ import { Type } from 'typebox';
 import { visibleMarkdown } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
 import { generate } from '../lib/work/generate/generate.ts';
-import { getArtifact, listArtifacts, putArtifact } from '../lib/work/planning/artifacts.ts';
-import { approvePlanning, planningGate } from '../lib/work/planning/gate.ts';
+import {
+  approvePlanning,
+  getArtifact,
+  listArtifacts,
+  planningGate,
+  putArtifact,
+} from '../lib/work/planning/gate.ts';
 import { readiness } from '../lib/work/planning/readiness.ts';
 import { Sha256 } from '../store/records/id.ts';
 import {

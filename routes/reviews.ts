@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { addressFeedback } from '../lib/host/reviews/address.ts';
-import { addToFeedback } from '../lib/host/reviews/queue.ts';
+import { addressFeedback, addToFeedback } from '../lib/host/reviews/address.ts';
 import { fetchReviews, keptReviews } from '../lib/host/reviews/read.ts';
 import { resolveReview } from '../lib/host/reviews/resolve.ts';
 import { accepted } from '../lib/http/answer.ts';

@@ -6,7 +6,7 @@ import { abortSession, resumeSession } from '../lib/work/sessions/lifecycle/cont
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
 import { freeLock, lockOf, takeLock } from '../lib/work/sessions/lifecycle/lock.ts';
 import { pauseSession } from '../lib/work/sessions/lifecycle/pause.ts';
-import { activeSessions, queuedSessions } from '../lib/work/sessions/lifecycle/queue.ts';
+import { activeSessions, queuedSessions } from '../lib/work/sessions/lifecycle/read.ts';
 import { Id, Word } from '../store/records/id.ts';
 import { Lock } from '../store/records/lock.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';

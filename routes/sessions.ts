@@ -3,9 +3,12 @@ import { SESSION_STREAM } from '../lib/daemon/events.ts';
 import { created, patchAnswer, visibleMarkdown } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
-import { answerQuestion } from '../lib/work/sessions/lifecycle/answer-question.ts';
 import { approvePlan, revisePlan } from '../lib/work/sessions/lifecycle/approve.ts';
-import { answerPermission, finishSession } from '../lib/work/sessions/lifecycle/control.ts';
+import {
+  answerPermission,
+  answerQuestion,
+  finishSession,
+} from '../lib/work/sessions/lifecycle/control.ts';
 import { createSession } from '../lib/work/sessions/lifecycle/create.ts';
 import {
   getDiff,

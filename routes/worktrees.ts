@@ -7,7 +7,7 @@ import { createWorktree } from '../lib/code/worktrees/make/create.ts';
 import { worktreeOf } from '../lib/code/worktrees/read.ts';
 import { created } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
-import { memoryRoot } from '../lib/work/memory/memory-root.ts';
+import { memoryRoot } from '../lib/work/memory/case-memory.ts';
 import { Id } from '../store/records/id.ts';
 import { Worktree, type WorktreeRecord } from '../store/records/worktree.ts';
 import {

@@ -32,9 +32,9 @@ import { cleanEnvironment, loginEnvironment } from '../tools/process/environment
 import { announceRuns } from '../tools/process/keepers.ts';
 import { RUN_VARIABLE } from '../tools/process/processes.ts';
 import { createRuns, type Runs } from '../tools/process/runs.ts';
-import { recoverConflicts } from '../work/conflicts/recover.ts';
-import { recoverPlanning } from '../work/generate/recover.ts';
-import { followUp } from '../work/proof/gate.ts';
+import { recoverConflicts } from '../work/conflicts/current.ts';
+import { recoverPlanning } from '../work/generate/turn.ts';
+import { followUp } from '../work/proof/checklist.ts';
 import { followCases } from '../work/sessions/lifecycle/follow-cases.ts';
 import { wakeQueue } from '../work/sessions/lifecycle/launch.ts';
 import { recoverSessions } from '../work/sessions/lifecycle/recover.ts';

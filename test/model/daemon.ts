@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import lockfile from 'proper-lockfile';
 import { moveTo } from '../../lib/work/cases/moves.ts';
 import { markVerified } from '../../lib/work/proof/change.ts';
-import { followUp } from '../../lib/work/proof/gate.ts';
+import { followUp } from '../../lib/work/proof/checklist.ts';
 import { deleteCase, insertCase, readCase, updateCase } from '../../store/cases.ts';
 import { decideMissing } from '../../store/items/missing.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createCase } from '../../lib/work/cases/create.ts';
+import { createCase } from '../../lib/work/cases/change.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { gitIn, temporaryDirectory, writeFiles } from '../helpers/repository.ts';
 import { codes, commit, create, type Fixture, hold, start } from '../lib/code/worktrees/fixture.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { createCase } from '../../lib/work/cases/create.ts';
+import { createCase } from '../../lib/work/cases/change.ts';
 import { deleteCase } from '../../store/cases.ts';
 import type { StaleWorktree } from '../../store/records/worktree-upkeep.ts';
 import { releaseLock } from '../../store/sessions/locks.ts';

@@ -1,8 +1,8 @@
 import type { Detection, RemoteRepository } from '../../../store/records/code-host.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
+import { repositoryNamed } from '../../codehost/code-host.ts';
 import { GITHUB } from '../../codehost/github/address.ts';
 import type { RemoteUrl } from '../../codehost/remote-url.ts';
-import { repositoryNamed } from '../../codehost/repository-name.ts';
 import { ServiceError } from '../../errors.ts';
 import type { RemoteSettings } from '../../tools/git/read/remotes.ts';
 

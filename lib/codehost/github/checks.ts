@@ -1,5 +1,5 @@
-import type { FailingCheck, FailingChecks } from '../failing-check.ts';
-import { apiPath, hostClient, PER_PAGE, type RemoteRepositoryAccess } from './place.ts';
+import type { FailingCheck, FailingChecks } from '../code-host.ts';
+import { apiPath, hostClient, PER_PAGE, type RemoteRepositoryAccess } from './client.ts';
 import { hasProblem } from './problem.ts';
 
 // What GitHub counts as failed when it says what the checks of a commit come to.

@@ -5,6 +5,7 @@ import { createTurns, type Turns } from '../../../base/turns.ts';
 import type { CodeHostSettings } from '../../../store/records/settings.ts';
 import type { Config } from '../../config.ts';
 import { createGh, type Gh } from '../../tools/process/gh.ts';
+import type { RepositoryName } from '../code-host.ts';
 import { apiOf, webOf } from './address.ts';
 import type { Headers } from './failure.ts';
 import { createFetch, createNetwork, type Fetch } from './fetch.ts';
@@ -177,3 +178,33 @@ const graphqlProblem = async (error: unknown, { door, variables, wish }: Query) 
   const { errors = [], headers } = error;
   return problemFrom({ kind: 'errors', errors, headers }, { ...question, ...wish });
 };
+
+/** A repository, and who asks about it. */
+export interface RemoteRepositoryAccess {
+  name: RepositoryName;
+  desk: HostSettings;
+}
+
+export const hostClient = ({ name, desk }: RemoteRepositoryAccess): Promise<HostClient> =>
+  desk.client(name.host);
+
+/** As REST's routes name it. */
+export const apiPath = ({ name }: RemoteRepositoryAccess): { owner: string; repo: string } => ({
+  owner: name.owner,
+  repo: name.name,
+});
+
+/** As GraphQL's documents do. */
+export const variablesOf = ({ name }: RemoteRepositoryAccess): { owner: string; name: string } => ({
+  owner: name.owner,
+  name: name.name,
+});
+
+export const fullNameOf = ({ owner, name }: Pick<RepositoryName, 'owner' | 'name'>): string =>
+  `${owner}/${name}`;
+
+/** GitHub tells no upper from lower case in names. */
+export const isSameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+/** As many to a page as GitHub gives. */
+export const PER_PAGE = { per_page: 100 } as const;

@@ -1,8 +1,8 @@
 import { lockOn } from '../../../base/locks.ts';
 import type { IssueComment } from '../../../store/records/code-host.ts';
 import { me } from './account.ts';
+import { apiPath, fullNameOf, hostClient, type RemoteRepositoryAccess } from './client.ts';
 import { issueComments } from './issues.ts';
-import { apiPath, fullNameOf, hostClient, type RemoteRepositoryAccess } from './place.ts';
 import { hasProblem } from './problem.ts';
 
 interface Written {

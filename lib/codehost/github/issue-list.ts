@@ -1,6 +1,6 @@
 import type { IssueFilter, IssuePage } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import { apiPath, hostClient, type RemoteRepositoryAccess } from './place.ts';
+import { apiPath, hostClient, type RemoteRepositoryAccess } from './client.ts';
 import { listMilestones } from './repository.ts';
 import { issueFromRest, type RestIssue } from './wire-issue.ts';
 

@@ -1,7 +1,6 @@
 import type { Issue, IssueComment } from '../../../store/records/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import type { MissingIssue } from '../code-host.ts';
-import { BATCH, COUNT_ISSUES, ISSUE_BATCHES } from './documents.ts';
 import {
   apiPath,
   fullNameOf,
@@ -10,7 +9,8 @@ import {
   PER_PAGE,
   type RemoteRepositoryAccess,
   variablesOf,
-} from './place.ts';
+} from './client.ts';
+import { BATCH, COUNT_ISSUES, ISSUE_BATCHES } from './documents.ts';
 import { hasProblem } from './problem.ts';
 import {
   type GraphqlIssue,

@@ -1,6 +1,6 @@
 import type { LinkedPull } from '../../../store/records/code-host.ts';
+import { hostClient, type RemoteRepositoryAccess, variablesOf } from './client.ts';
 import { CLOSING_PULLS, MENTIONING_PULLS } from './documents.ts';
-import { hostClient, type RemoteRepositoryAccess, variablesOf } from './place.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 import { stateFrom } from './wire-pull.ts';
 

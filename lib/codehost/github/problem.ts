@@ -13,9 +13,10 @@ import {
   movedRefusal,
   rejected,
   signOn,
+  silence,
+  timedOut,
   unauthorized,
 } from './refusals.ts';
-import { silence, timedOut } from './silence.ts';
 
 /** What the caller of the API is told of a failure: one code each, and what to do next. Rate limits are told first. */
 export const problemFrom = (

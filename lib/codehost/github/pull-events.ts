@@ -1,6 +1,6 @@
 import type { PullEvent } from '../code-host.ts';
+import { hostClient, type RemoteRepositoryAccess, variablesOf } from './client.ts';
 import { PULL_EVENTS } from './documents.ts';
-import { hostClient, type RemoteRepositoryAccess, variablesOf } from './place.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 
 /** What has happened to a pull request, oldest first. */

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../errors.ts';
 import type { NewPull, Pull } from '../code-host.ts';
-import { MARK_READY, PULL_REQUEST } from './documents.ts';
 import {
   apiPath,
   fullNameOf,
@@ -9,7 +8,8 @@ import {
   PER_PAGE,
   type RemoteRepositoryAccess,
   variablesOf,
-} from './place.ts';
+} from './client.ts';
+import { MARK_READY, PULL_REQUEST } from './documents.ts';
 import { type GraphqlPull, newPullFromRest, pullFromGraphql } from './wire-pull.ts';
 
 /** One pull request as it is now, with what reviews and checks come to. */

@@ -7,7 +7,6 @@ import type {
   Validation,
 } from '../../../store/records/code-host.ts';
 import { scopesIn } from './account.ts';
-import type { Headers } from './failure.ts';
 import {
   apiPath,
   fullNameOf,
@@ -15,7 +14,8 @@ import {
   isSameName,
   PER_PAGE,
   type RemoteRepositoryAccess,
-} from './place.ts';
+} from './client.ts';
+import type { Headers } from './failure.ts';
 import { hasProblem } from './problem.ts';
 import { tokenMissing } from './refusals.ts';
 

@@ -1,13 +1,13 @@
 import { ServiceError } from '../../errors.ts';
 import type { HostReview, ReviewThread, ThreadComment } from '../code-host.ts';
-import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
 import {
   apiPath,
   hostClient,
   PER_PAGE,
   type RemoteRepositoryAccess,
   variablesOf,
-} from './place.ts';
+} from './client.ts';
+import { RESOLVE_THREAD, THREAD_COMMENTS, THREADS } from './documents.ts';
 import { type Nodes, nodesOf } from './wire-issue.ts';
 
 const STATES: Record<string, HostReview['state']> = {

@@ -8,16 +8,13 @@ import { isMadeAgain } from '../../../store/new-id.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
 import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import type { HostedNeeds } from '../../code/projects/hosted.ts';
-import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import { checkProject } from '../../code/projects/project.ts';
 import type { HostedRepository, RepositoryName } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { notFound, ServiceError } from '../../errors.ts';
-import { createCase } from '../../work/cases/create.ts';
-import { typeByLabels } from './case-type.ts';
-import { fieldsOf, fittedCopy, notesOf } from './fit.ts';
-import { placeOfIssue } from './issue-place.ts';
+import { createCase } from '../../work/cases/change.ts';
+import { fieldsOf, fittedCopy, notesOf, placeOfIssue } from './fit.ts';
 import { applySync } from './sync.ts';
 
 interface Imported {
@@ -177,3 +174,29 @@ const linkTo = (
     return { case_id, notes: [] };
   });
 };
+
+/**
+ * The type of a Work item by the labels of its issue: that of the first label that names one, `task` where none does. A
+ * label may say that it is about the type (`type: bug`, `kind/bug`, `C-bug`).
+ */
+export const typeByLabels = (labels: readonly string[]): string => {
+  for (const label of labels) {
+    const type = TYPES.get(label.trim().toLowerCase().replace(PREFIX, ''));
+    if (type !== undefined) return type;
+  }
+  return 'task';
+};
+
+const PREFIX = /^(?:issue[ -]?type|type|kind|category|t|c)\s*[:/-]+\s*/;
+
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  bug: ['bug', 'bugs', 'defect', 'regression', 'crash', 'fix'],
+  feature: ['feature', 'features', 'feature request', 'feature-request', 'enhancement', 'story'],
+  docs: ['docs', 'doc', 'documentation'],
+  chore: ['chore', 'maintenance', 'dependencies', 'cleanup', 'refactor', 'tech debt', 'tech-debt'],
+  question: ['question', 'support'],
+};
+
+const TYPES: ReadonlyMap<string, string> = new Map(
+  Object.entries(NAMES).flatMap(([type, names]) => names.map((name) => [name, type] as const)),
+);

@@ -17,7 +17,7 @@ import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import { checkProject } from '../../code/projects/project.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { startImport } from './import-run.ts';
-import type { LinkNeeds } from './needs.ts';
+import type { LinkNeeds } from './work.ts';
 
 interface TaggedImport {
   job: ImportJob;

@@ -11,15 +11,14 @@ import {
   MAX_ISSUES,
 } from '../../../store/records/import-job.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import type { HostedNeeds } from '../../code/projects/hosted.ts';
-import { hostedRepositoryOf } from '../../code/projects/hosted.ts';
+import { type HostedNeeds, hostedRepositoryOf } from '../../code/projects/hosted.ts';
 import type { HostedRepository } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { haltOf } from './halt.ts';
 import { bringInIssue, fetchIssue } from './import-issue.ts';
-import type { LinkNeeds } from './needs.ts';
+import type { LinkNeeds } from './work.ts';
 
 /** Goes on with an import job in the background, unless it does already. What becomes of it is in its record. */
 export const startImport = (service: LinkNeeds, id: string): void => {

@@ -8,8 +8,7 @@ import type { IssueLinkMatter } from '../../../store/records/link.ts';
 import type { FieldName, FieldSync, SyncMatter } from '../../../store/records/sync.ts';
 import type { SyncPlan, SyncState } from '../../../store/syncing.ts';
 import type { MissingIssue } from '../../codehost/code-host.ts';
-import { type Fields, fieldsOf, fittedCopy } from './fit.ts';
-import { placeOfIssue } from './issue-place.ts';
+import { type Fields, fieldsOf, fittedCopy, placeOfIssue } from './fit.ts';
 import { mergedFields, mergeFields, type Preference } from './merge.ts';
 
 export interface SyncWish {

@@ -6,8 +6,12 @@ import type { SyncResult } from '../../../store/records/sync.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { type Synced, syncLink } from '../../../store/syncing.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
-import type { MissingIssue, RepositoryName, WithCodeHost } from '../../codehost/code-host.ts';
-import { repositoryNamed } from '../../codehost/repository-name.ts';
+import {
+  type MissingIssue,
+  type RepositoryName,
+  repositoryNamed,
+  type WithCodeHost,
+} from '../../codehost/code-host.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 import type { Preference } from './merge.ts';
 import { planWith, planWithout, type SyncWish } from './sync-plan.ts';

@@ -1,3 +1,9 @@
+import type { WithStore } from '../../../store/store.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
+import type { WithConfig } from '../../config.ts';
+import type { WithLog } from '../../log.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+
 /** A run of an import job, while it goes on. */
 interface ImportRun {
   /** Has it make no further Work item; resolves when it has ended. */
@@ -29,3 +35,6 @@ export const createLinkWork = (): LinkWork => {
 export interface WithLinks {
   readonly links: LinkWork;
 }
+
+/** What most of this room's work is given. */
+export type LinkNeeds = WithCodeHost & WithConfig & WithGit & WithLinks & WithLog & WithStore;

@@ -9,8 +9,7 @@ import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-h
 import { orNotFound, ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
-import { recordPull } from '../pull-requests/record.ts';
-import { writeOnce } from '../pull-requests/unsure.ts';
+import { recordPull, writeOnce } from '../pull-requests/record.ts';
 import { bodyDiff, getUpdate, isSameText, servedUpdate } from './updates.ts';
 
 /**

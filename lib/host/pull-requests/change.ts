@@ -2,10 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { changePull, pullChanged, type StoredPull } from '../../../store/pulls/pulls.ts';
 import type { Store } from '../../../store/store.ts';
 import { checkTexts } from '../../work/cases/text.ts';
-import { getPull, hostedFor, inPullTurn } from './current.ts';
-import type { PullNeeds } from './needs.ts';
-import { recordPull } from './record.ts';
-import { writeOnce } from './unsure.ts';
+import { getPull, hostedFor, inPullTurn, type PullNeeds } from './current.ts';
+import { recordPull, writeOnce } from './record.ts';
 
 interface PullPatch {
   title?: string;

@@ -1,15 +1,17 @@
 import { sha256 } from '../../../base/sha256.ts';
 import { readLink } from '../../../store/links/links.ts';
+import { readProofs } from '../../../store/proofs.ts';
 import { readPullDraft, type StoredPullDraft } from '../../../store/pulls/drafts.ts';
+import type { Proof } from '../../../store/records/proof.ts';
 import type { PullDraft } from '../../../store/records/pull-request.ts';
 import { sessionSummary, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { getItem } from '../../code/projects/item.ts';
+import { findWorktree } from '../../code/worktrees/read.ts';
+import { getItemWithProofs } from '../../work/proof/attach.ts';
 import { listChecklist } from '../../work/proof/checklist.ts';
-import { type BodyFacts, composeBody } from './compose-body.ts';
+import { type BodyFacts, composeBody, publicWords } from './compose-body.ts';
 import { partsOf } from './own-words.ts';
-import { publicWords } from './session-words.ts';
-import { verifiedProofs } from './verified-proofs.ts';
 
 /** What is to be proposed: the draft as it is kept, edits by hand included; without one it is composed now. */
 export const pullDraft = async (store: Store, caseId: string): Promise<PullDraft> => {
@@ -50,4 +52,16 @@ const toldOf = async (store: Store, caseId: string): Promise<BodyFacts> => {
     proofs: await verifiedProofs(store, caseId),
     checklist: await listChecklist(store, caseId),
   };
+};
+
+/**
+ * The proofs of a Work item that are verified, oldest first, as they are shown to reviewers. One that was made before the
+ * work was committed names no commit: that was the base, and would be taken for what was proved.
+ */
+export const verifiedProofs = async (store: Store, caseId: string): Promise<Proof[]> => {
+  const proofs = readProofs(store, await getItemWithProofs(store, caseId));
+  const base = findWorktree(store, caseId)?.base_commit;
+  return proofs
+    .filter(({ verified }) => verified)
+    .map((proof) => (proof.commit === base ? { ...proof, commit: null } : proof));
 };

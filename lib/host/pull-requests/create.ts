@@ -11,14 +11,13 @@ import { status } from '../../tools/git/read/status.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { basesOf } from './base-branch.ts';
 import { commitChanges, type WithChanges } from './commit-changes.ts';
 import { pullDraft } from './compose.ts';
 import { inPullTurn, isOpen, servedPull } from './current.ts';
 import { publishable } from './own-words.ts';
 import { propose } from './propose.ts';
 import { pushBranch } from './push-branch.ts';
-import { whereTo } from './where.ts';
+import { basesOf, whereTo } from './where.ts';
 
 interface WantedPull {
   title?: string;

@@ -1,11 +1,16 @@
 import { lockOn } from '../../../base/locks.ts';
 import { readPull, type StoredPull } from '../../../store/pulls/pulls.ts';
 import type { PullRequest } from '../../../store/records/pull-request.ts';
-import type { Store } from '../../../store/store.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
-import type { CodeHost, HostedRepository, PullState } from '../../codehost/code-host.ts';
-import { repositoryNamed } from '../../codehost/repository-name.ts';
+import {
+  type CodeHost,
+  type HostedRepository,
+  type PullState,
+  repositoryNamed,
+  type WithCodeHost,
+} from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 
 /** The record of the Work item's pull request. 404, with what to do, where there is none. Throws `unreadable_record`. */
@@ -63,3 +68,6 @@ export const inPullTurn = <T>(
   caseId: string,
   work: () => Promise<T>,
 ): Promise<T> => turns.take(lockOn.pull(caseId), work);
+
+/** What most of this room's work is given. */
+export type PullNeeds = WithCodeHost & WithStore;

@@ -7,13 +7,11 @@ import type { CodeHost, Pull } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { getOpenPull, hostedFor, inPullTurn, servedPull } from './current.ts';
-import type { PullNeeds } from './needs.ts';
+import { getOpenPull, hostedFor, inPullTurn, type PullNeeds, servedPull } from './current.ts';
 import { postProof } from './proof-comment.ts';
 import { judged, lookAround } from './ready-check.ts';
-import { recordPull } from './record.ts';
+import { recordPull, warningOf, writeOnce } from './record.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
-import { warningOf, writeOnce } from './unsure.ts';
 
 interface MarkedReady extends PullRequest {
   /** False: it was ready before. */

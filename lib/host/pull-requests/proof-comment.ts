@@ -1,5 +1,8 @@
+import { counted } from '../../../base/counted.ts';
+import { fenceOff } from '../../../base/fence-off.ts';
 import { sha256 } from '../../../base/sha256.ts';
 import { changePull, type StoredPull } from '../../../store/pulls/pulls.ts';
+import type { ChecklistItem, Proof } from '../../../store/records/proof.ts';
 import type { PostedProof } from '../../../store/records/pull-status.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
@@ -7,9 +10,9 @@ import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { getGate, listChecklist } from '../../work/proof/checklist.ts';
+import { verifiedProofs } from './compose.ts';
+import { checkedLine, listed, MAX_BODY, minuteOf } from './compose-body.ts';
 import { getPull, hostedFor, inPullTurn } from './current.ts';
-import { proofText } from './proof-text.ts';
-import { verifiedProofs } from './verified-proofs.ts';
 
 /** Shows the verified proofs in one comment of the pull request, made or brought up to date. 422 while nothing is verified. */
 export const commentProof = (
@@ -51,3 +54,83 @@ const nothingVerified = (missing: readonly object[]): ServiceError =>
     'No proof is verified yet, so there is nothing to show. Attach proof, verify it, then try again.',
     { members: { missing } },
   );
+
+/** What the comment on the proof shows. */
+interface Shown {
+  /** Those that are verified, oldest first. */
+  proofs: readonly Proof[];
+  checklist: readonly ChecklistItem[];
+}
+
+/**
+ * The comment that shows the proof, Markdown. Contents stand in code blocks that nothing in them can end: they notify
+ * nobody and are shown letter for letter. What is too long for the host loses its middle, and says how much.
+ */
+export const proofText = ({ proofs, checklist }: Shown): string => {
+  const shown = proofs.slice(0, MOST_PROOFS);
+  const lines = checklist.slice(0, MOST_LINES).map(checkedLine);
+  const head = [
+    '### Proof',
+    `${counted(proofs.length, 'verified proof')}, verified by the operator.`,
+    ...(lines.length > 0 ? [listed(lines, checklist.length)] : []),
+    ...(proofs.length > shown.length
+      ? [
+          `The first ${shown.length} are shown; ${proofs.length - shown.length} more are kept with the work.`,
+        ]
+      : []),
+  ].join('\n\n');
+  const room = MAX_BODY - RESERVE - head.length - shown.length * EACH;
+  const most = share(
+    shown.map((proof) => textOf(proof).length),
+    room,
+  );
+  return `${[head, ...shown.map((proof) => block(proof, most))].join('\n\n')}\n`;
+};
+
+const MOST_PROOFS = 40;
+const MOST_LINES = 50;
+// For the marker, and for what stands around a proof.
+const RESERVE = 1000;
+const EACH = 600;
+
+/** The longest that each may be, so that all fit: whoever needs less leaves the rest to the others. */
+const share = (lengths: readonly number[], room: number): number => {
+  let left = room;
+  for (const [at, length] of lengths.toSorted((a, b) => a - b).entries()) {
+    const each = Math.floor(left / (lengths.length - at));
+    if (length > each) return Math.max(0, each);
+    left -= length;
+  }
+  return room;
+};
+
+const block = (proof: Proof, most: number): string => {
+  const { type, verified_at, commit } = proof;
+  const words = [
+    `<code>${type}</code>`,
+    ...(verified_at === null ? [] : [`verified ${minuteOf(verified_at)}`]),
+    ...(commit === null ? [] : [`made on ${commit.slice(0, 12)}`]),
+  ].join(' · ');
+  const text = fenceOff(shortened(unmarked(textOf(proof)), most), 'text');
+  return `<details><summary>${words}</summary>\n\n${text}\n\n</details>`;
+};
+
+// The file itself stays with the work: its hash tells whether one that is shown is it.
+const textOf = ({ file, file_sha256, content }: Proof): string =>
+  file === null ? content : `${file}\nsha256 ${file_sha256}\n${content}`;
+
+// The comment is found again by its marker, which nothing in it may seem to be.
+const unmarked = (content: string): string =>
+  content.replaceAll('<!-- dossier:', '<!-\u2060- dossier:');
+
+/** Begin and end: of a log the end says most. */
+const shortened = (text: string, most: number): string => {
+  if (text.length <= most) return text;
+  const head = Math.floor(most / 3);
+  const tail = most - head;
+  const out = text.length - most;
+  return `${whole(text.slice(0, head))}\n[… ${out} characters left out; the whole is kept with the work …]\n${whole(text.slice(-tail))}`;
+};
+
+// Half a character at a cut is none.
+const whole = (text: string): string => text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '');

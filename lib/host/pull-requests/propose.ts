@@ -3,10 +3,9 @@ import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
-import type { PullNeeds } from './needs.ts';
-import { recordPull } from './record.ts';
+import type { PullNeeds } from './current.ts';
+import { recordPull, warningOf, writeOnce } from './record.ts';
 import { addTransitions, opened, transitionsOf } from './timeline.ts';
-import { warningOf, writeOnce } from './unsure.ts';
 import type { Where } from './where.ts';
 
 interface Proposal {

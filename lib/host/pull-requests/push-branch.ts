@@ -1,4 +1,6 @@
+import { changePull, type StoredPull } from '../../../store/pulls/pulls.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import type { Store } from '../../../store/store.ts';
 import { withLogin } from '../../code/projects/git-login.ts';
 import type { WithCodeHost } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
@@ -111,4 +113,19 @@ const refuseOthers = async (
     'remote_moved',
     `${worktree.branch} on the remote has commits that the worktree does not have (${there.slice(0, 12)}). Nothing was overwritten. After a rebase send …/conflicts/push-rebased; else run git fetch and git merge in ${worktree.path}, or use another branch.`,
   );
+};
+
+/**
+ * Notes that the branch of a pull request was pushed. Where its record tells of another commit it is stale, until the host
+ * is asked. Within the pull request's turn.
+ */
+export const notePushed = async (
+  store: Store,
+  { case_id, matter }: StoredPull,
+  { remote, commit }: { remote: string; commit: string },
+): Promise<void> => {
+  // What checks said was said of the commit before.
+  const unknown = { stale: true, head_in_sync: null, checks: null };
+  const behind = matter.head_sha === commit ? {} : unknown;
+  await changePull(store, case_id, { changes: { remote, pushed_commit: commit, ...behind } });
 };

@@ -18,7 +18,7 @@ import type { Git } from '../../tools/git/run/git.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { inPullTurn, isOpen } from './current.ts';
-import { notePushed } from './pushed.ts';
+import { notePushed } from './push-branch.ts';
 
 interface Pushed {
   status: 'pushed';

@@ -3,12 +3,10 @@ import { status } from '../../tools/git/read/status.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { basesOf } from './base-branch.ts';
 import { commitChanges, type WithChanges } from './commit-changes.ts';
 import { getOpenPull, inPullTurn } from './current.ts';
-import { type PushedBranch, pushBranch } from './push-branch.ts';
-import { notePushed } from './pushed.ts';
-import { whereTo } from './where.ts';
+import { notePushed, type PushedBranch, pushBranch } from './push-branch.ts';
+import { basesOf, whereTo } from './where.ts';
 
 interface Pushed extends PushedBranch {
   status: 'pushed' | 'up_to_date';

@@ -2,7 +2,7 @@ import { type StoredPull, savePull } from '../../../store/pulls/pulls.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Pull, RepositoryName } from '../../codehost/code-host.ts';
-import { notFound } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 
 /** What the host tells of a pull request, in the form of its record. */
 const matterOf = (
@@ -35,4 +35,32 @@ export const recordPull = async (
   const kept = await savePull(store, caseId, { matter, body: pull.body });
   if (kept === undefined) throw notFound('Work item', caseId);
   return kept;
+};
+
+/** Whether a write may have taken effect all the same: the host was asked, and nobody knows what became of it. */
+const isUnsure = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.members.outcome === 'unknown';
+
+/**
+ * Makes a write that is not repeated: where its outcome is unknown, `look` says what is there now, and undefined when
+ * it was not done. While nobody can tell, the error of the write stands, with `outcome: unknown`.
+ */
+export const writeOnce = async <T>(
+  write: () => Promise<T>,
+  look: () => Promise<T | undefined>,
+): Promise<T> => {
+  try {
+    return await write();
+  } catch (error) {
+    if (!isUnsure(error)) throw error;
+    const found = await look().catch(() => undefined);
+    if (found === undefined) throw error;
+    return found;
+  }
+};
+
+/** What a step that is not the point of a call told when it failed, as a warning in its answer. */
+export const warningOf = (what: string, error: unknown): string => {
+  if (error instanceof ServiceError) return `${what}: ${error.message}`;
+  throw error;
 };

@@ -10,7 +10,7 @@ import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
 import type { Checkout, WithGit } from '../../tools/git/run/git.ts';
-import { warningOf } from './unsure.ts';
+import { warningOf } from './record.ts';
 
 /** What the branch of a pull request is on its remote; why nobody could tell, where nobody could. */
 export type RemoteHead = { commit: string | null } | { unknown: string };

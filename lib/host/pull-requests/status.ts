@@ -1,10 +1,12 @@
 import type { StoredPull } from '../../../store/pulls/pulls.ts';
+import type { PullRequest, PullTransition } from '../../../store/records/pull-request.ts';
 import type { PullStatus } from '../../../store/records/pull-status.ts';
 import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import type { Pull } from '../../codehost/code-host.ts';
-import { getPull, hostedFor, inPullTurn, isOpen } from './current.ts';
+import { getPull, hostedFor, inPullTurn, isOpen, servedPull } from './current.ts';
 import { recordPull } from './record.ts';
 import { type RemoteHead, remoteHead } from './remote-head.ts';
+import { addTransitions, transitionsOf } from './timeline.ts';
 
 /**
  * How the pull request is on the host this moment; what it answers is recorded. An error of the host is the answer: what
@@ -66,3 +68,24 @@ const notesOf = (
     ? ['The host has not worked out yet whether it can be merged.']
     : []),
 ];
+
+interface SyncedPull extends PullRequest {
+  /** What was not known before, oldest first. */
+  added: PullTransition[];
+  warnings: string[];
+}
+
+/**
+ * Reads the pull request from the host, with all that has happened to it, and records both. What a human did there, a
+ * merge too, is taken over; the Work item's own state stays as it is.
+ */
+export const syncPull = (service: HostedNeeds, caseId: string): Promise<SyncedPull> =>
+  inPullTurn(service.store, caseId, async () => {
+    const before = getPull(service.store, caseId);
+    const events = await hostedFor(service.codeHost, before).pullEvents(before.matter.number);
+    const { kept, pull, head } = await readHost(service, before);
+    const observed_at = kept.matter.synced_at ?? '';
+    const all = transitionsOf(pull, events, { observed_at, source: 'sync' });
+    const added = await addTransitions(service.store, caseId, all);
+    return { ...servedPull(kept), added, warnings: 'unknown' in head ? [head.unknown] : [] };
+  });

@@ -1,11 +1,13 @@
 import type { RemoteRepository } from '../../../store/records/code-host.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { WithStore } from '../../../store/store.ts';
-import { detected } from '../../code/projects/hosted.ts';
+import { withLogin } from '../../code/projects/git-login.ts';
+import { detected, hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import { getItem } from '../../code/projects/item.ts';
+import type { WithCodeHost } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { pushRemote } from '../../tools/git/remote/remote.ts';
+import { pushRemote, remoteRefs } from '../../tools/git/remote/remote.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 
 /** Where a pull request goes to, and where its branch comes from: two repositories, where one is a fork of the other. */
@@ -58,3 +60,31 @@ const ambiguous = (base: RemoteRepository, push: RemoteRepository): ServiceError
     `The branch would be pushed to ${push.owner}/${push.name} and proposed to ${base.owner}/${base.name}, and nothing says that this is meant. Send {"repository": "${base.owner}/${base.name}"}, or name another; or set codehost.repository in workspace.md.`,
     { members: { base: `${base.owner}/${base.name}`, push: `${push.owner}/${push.name}` } },
   );
+
+interface Bases {
+  /** What a worktree's work is proposed for, unless somebody says otherwise. */
+  base: string;
+  /** The default branch of the repository on the host. */
+  main: string;
+}
+
+/**
+ * Where the work of a worktree belongs: what it began from, where the repository on the host has a branch of that name;
+ * else its default branch.
+ */
+export const basesOf = async (
+  service: WithCodeHost & WithGit,
+  worktree: WorktreeRecord,
+  { base, push }: Where,
+): Promise<Bases> => {
+  const { default_branch: main } = await hostedRepositoryNamed(service.codeHost, base).meta();
+  const remote = base.remote ?? push.remote;
+  const name = worktree.base.replace(`${remote}/`, '').replace(`${push.remote}/`, '');
+  if (name === main || name === worktree.branch) return { base: main, main };
+  const ref = `refs/heads/${name}`;
+  const login = { place: worktree, remote, host: base.host, direction: 'fetch' } as const;
+  const refs = await withLogin(service, login, (asked) =>
+    remoteRefs(service.git, worktree, { remote: asked }, [ref]),
+  );
+  return { base: refs.has(ref) ? name : main, main };
+};

@@ -6,13 +6,14 @@ import { isEnded, type Session } from '../../../store/records/session.ts';
 import { readSession, sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ModelChoice } from '../../agents/choice.ts';
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { createSession } from '../../work/sessions/lifecycle/create.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { getOpenPull } from '../pull-requests/current.ts';
+import { getOpenPull, type PullNeeds } from '../pull-requests/current.ts';
 import { FEEDBACK } from './feedback-session.ts';
-import { reviewsOf } from './read.ts';
+import { getReview, reviewsOf } from './read.ts';
+import { feedbackOf } from './served.ts';
 
 interface Wanted extends ModelChoice {
   provider?: string;
@@ -67,4 +68,24 @@ const refuseSecond = (store: Store, caseId: string): void => {
     `The feedback session ${other.session.id} is ${other.session.status}. Let it end or abort it, then try again.`,
     { members: { session_id: other.session.id } },
   );
+};
+
+/**
+ * Queues a review for the next feedback session. One that is queued, or that a session has right now, stays as it is; one
+ * that was addressed is queued anew.
+ */
+export const addToFeedback = async (
+  service: PullNeeds,
+  caseId: string,
+  id: string,
+): Promise<Review> => {
+  await getReview(service, caseId, id);
+  const queued_at = service.store.clock().toISOString();
+  const kept = await changeReview(service.store, caseId, id, (current) => {
+    const feedback = feedbackOf(service.store, caseId, current);
+    if (feedback === 'queued' || feedback === 'in_session') return undefined;
+    return { queued_at, session_id: null };
+  });
+  if (kept === undefined) throw notFound('review', id);
+  return getReview(service, caseId, id);
 };

@@ -1,9 +1,8 @@
 import { changeReview } from '../../../store/pulls/reviews.ts';
 import type { Review } from '../../../store/records/review.ts';
 import type { HostedRepository } from '../../codehost/code-host.ts';
-import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
-import type { PullNeeds } from '../pull-requests/needs.ts';
-import { writeOnce } from '../pull-requests/unsure.ts';
+import { getPull, hostedFor, inPullTurn, type PullNeeds } from '../pull-requests/current.ts';
+import { writeOnce } from '../pull-requests/record.ts';
 import { getReview } from './read.ts';
 import { feedbackOf } from './served.ts';
 

@@ -2,8 +2,7 @@ import { capText } from '../../../base/cap-text.ts';
 import { visible } from '../../../base/visible.ts';
 import type { ToldReview } from '../../../store/pulls/reviews.ts';
 import { storable } from '../../../store/text/storable.ts';
-import type { HostReview, ReviewThread } from '../../codehost/code-host.ts';
-import type { FailingCheck, JobLog } from '../../codehost/failing-check.ts';
+import type { FailingCheck, HostReview, JobLog, ReviewThread } from '../../codehost/code-host.ts';
 import { asOneLine } from '../../work/cases/text.ts';
 
 /** What the host tells of a pull request's reviews and threads, in the form of their records. */

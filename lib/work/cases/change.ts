@@ -1,9 +1,20 @@
-import { type CaseRule, updateCase } from '../../../store/cases.ts';
+import {
+  type CaseRule,
+  deleteCase as dropCase,
+  insertCase as keepCase,
+  readCase,
+  updateCase,
+} from '../../../store/cases.ts';
+import { newId } from '../../../store/new-id.ts';
 import type { Case, StateName } from '../../../store/records/case.ts';
-import type { Store } from '../../../store/store.ts';
-import { orNotFound } from '../../errors.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import { checkProject } from '../../code/projects/project.ts';
+import { removeForDeletedCase } from '../../code/worktrees/keep/remove.ts';
+import type { WorktreeNeeds } from '../../code/worktrees/needs.ts';
+import type { WithConfig } from '../../config.ts';
+import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { moveTo } from './moves.ts';
-import type { Ready } from './read.ts';
+import { getCase, type Ready } from './read.ts';
 import { checkTexts } from './text.ts';
 
 /** Changes title, type or description. Its directory keeps its name. Keys that the caller does not name keep what stands in the file. */
@@ -35,3 +46,56 @@ export const update = async (store: Store, id: string, rule: CaseRule): Promise<
   const changed = orNotFound(await updateCase(store, id, rule), 'Work item', id);
   return changed.record;
 };
+
+interface NewCase {
+  title: string;
+  type: string;
+  description?: string;
+  project?: string;
+}
+
+/**
+ * Makes a Work item, OPEN, in a directory of its own, with further files in it, if any. It is on disk, with all of them,
+ * when this resolves.
+ */
+export const createCase = async (
+  service: WithConfig & WithStore,
+  { title, type, description = '', project }: NewCase,
+  files: Record<string, string> = {},
+): Promise<Case> => {
+  checkTexts({ title, description });
+  checkProject(service, project);
+  const id = newId();
+  const known = await readCase(service.store, id);
+  if (known !== undefined) return known;
+  const created_at = service.store.clock().toISOString();
+  const matter = {
+    id,
+    title,
+    type,
+    state: 'OPEN' as const,
+    outcome: null,
+    ...(project !== undefined && { project }),
+    created_at,
+  };
+  return keepCase(service.store, { matter, description, files });
+};
+
+/** Removes a Work item for good, with its own worktree. Refuses while a session runs, or when work would be lost. */
+export const removeCase = async (
+  service: WorktreeNeeds,
+  id: string,
+  { force, ifMatch }: { force: boolean; ifMatch: string | undefined },
+): Promise<undefined> => {
+  const { etag } = await getCase(service.store, id);
+  // Asked before the worktree goes: what was changed meanwhile keeps everything.
+  if (ifMatch !== undefined && ifMatch !== etag) throw changedSince();
+  await removeForDeletedCase(service, id, force);
+  if (!(await dropCase(service.store, id, ifMatch))) throw notFound('Work item', id);
+};
+
+const changedSince = (): ServiceError =>
+  new ServiceError(
+    'precondition_failed',
+    'The Work item changed since you read it. Read it again and decide anew; nothing was removed.',
+  );

@@ -1,15 +1,21 @@
 import { changeConflict, openConflict, type StoredConflict } from '../../../store/conflicts.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { heldLocks } from '../../../store/sessions/locks.ts';
 import type { Store } from '../../../store/store.ts';
+import { inWorktreeTurn } from '../../../store/worktrees.ts';
 import { foreignRebase, isOf, isThisRebase, noRebase } from '../../code/rebase/under-way.ts';
 import { unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { compareSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
+import { stateOf } from '../../code/worktrees/look/state.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { findWorktree } from '../../code/worktrees/read.ts';
+import type { WithLog } from '../../log.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';
 import { currentBranch, headCommit } from '../../tools/git/read/repository.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { awaitRebase, type RebaseState, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { TurnNeeds } from '../sessions/live/needs.ts';
+import { freeOperation } from './exclusively.ts';
 import { block, finish, letGo, stopAt } from './proceed.ts';
 
 /**
@@ -145,4 +151,26 @@ const isUntouched = async (
 ): Promise<boolean> => {
   const before = await readWorktreeSnapshot(git, worktree, kept);
   return !(await compareSnapshot(git, worktree, before)).changed;
+};
+
+/** What a former life of the daemon left in the middle of a rebase is looked at and told, and its lock is freed. */
+export const recoverConflicts = async (service: TurnNeeds & WithLog): Promise<void> => {
+  for (const { case_id, matter } of heldLocks(service.store)) {
+    if (matter.operation === undefined) continue;
+    await inWorktreeTurn(service.store, case_id, () => recover(service, case_id)).catch(
+      (error: unknown) =>
+        service.log.error({ err: error, case_id }, 'A rebase could not be taken up again'),
+    );
+  }
+};
+
+// The lock is freed whatever is found: what cannot be told now is told by the next call.
+const recover = async (service: TurnNeeds, caseId: string): Promise<void> => {
+  try {
+    const worktree = findWorktree(service.store, caseId);
+    if (worktree !== undefined && (await stateOf(worktree)) === 'ok')
+      await currentConflict(service, worktree);
+  } finally {
+    await freeOperation(service.store, caseId);
+  }
 };

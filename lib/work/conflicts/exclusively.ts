@@ -1,7 +1,6 @@
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { releaseLock } from '../../../store/sessions/locks.ts';
-import type { Store, WithStore } from '../../../store/store.ts';
-import { readyToWrite } from '../../../store/store.ts';
+import { readyToWrite, type Store, type WithStore } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees.ts';
 import { checkState } from '../../code/worktrees/look/state.ts';
 import { getWorktree, refuseHeld } from '../../code/worktrees/read.ts';
@@ -9,8 +8,7 @@ import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
 import { reclaimWithin } from '../../code/worktrees/turn/reclaim.ts';
 import { ServiceError } from '../../errors.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
-import { acquireUnlessLive } from '../sessions/live/acquire.ts';
-import type { WithEngine } from '../sessions/live/engine.ts';
+import { acquireUnlessLive, type WithEngine } from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 
 /**

@@ -9,10 +9,10 @@ import { snapshot } from '../../code/snapshots/snapshot.ts';
 import { notFound, orNotFound } from '../../errors.ts';
 import { rebase } from '../../tools/git/write/rebase.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
+import { undo } from './abort.ts';
 import { exclusively } from './exclusively.ts';
 import { type Preflight, preflight, type WantedRebase } from './preflight.ts';
 import { type Clean, type Conflicted, proceed } from './proceed.ts';
-import { undo } from './put-back.ts';
 
 type Rebased = (Clean | Conflicted) & { notes?: string[] };
 

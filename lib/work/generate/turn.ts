@@ -3,6 +3,7 @@ import { lockOn } from '../../../base/locks.ts';
 import { visible } from '../../../base/visible.ts';
 import type { LockMatter } from '../../../store/records/lock.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
+import { baselineOwners, readBaseline } from '../../../store/sessions/baselines.ts';
 import { releaseLock } from '../../../store/sessions/locks.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { ANSWER_LIMITS } from '../../agents/launch.ts';
@@ -11,16 +12,21 @@ import { openRunDoor } from '../../agents/run-door.ts';
 import { refuseSession } from '../../code/rebase/under-way.ts';
 import { viewOf } from '../../code/worktrees/look/view.ts';
 import { ensureWorktree } from '../../code/worktrees/make/create.ts';
-import { refuseHeld } from '../../code/worktrees/read.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { refuseHeld, tracesOf } from '../../code/worktrees/read.ts';
 import type { WithSetups } from '../../code/worktrees/setup/setups.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import type { Log, WithLog } from '../../log.ts';
 import type { WithMcp } from '../../sandbox/egress/mcp-door.ts';
 import { forgetState } from '../../sandbox/state/open.ts';
+import { killRun } from '../../tools/process/process-tree.ts';
 import { wakeQueue } from '../sessions/lifecycle/launch.ts';
-import { acquireUnlessLive } from '../sessions/live/acquire.ts';
-import type { WithEngine } from '../sessions/live/engine.ts';
-import { type LiveRun, newRun } from '../sessions/live/engine.ts';
+import {
+  acquireUnlessLive,
+  type LiveRun,
+  newRun,
+  type WithEngine,
+} from '../sessions/live/engine.ts';
 import type { SessionNeeds } from '../sessions/live/needs.ts';
 import { noPlaceLeft } from '../sessions/live/places.ts';
 import { keepBaseline, undoChanges, undoInterrupted } from '../sessions/turns/baseline.ts';
@@ -179,4 +185,28 @@ const answerOf = ({ outcome, error, plan = '' }: RunResult): string => {
     'provider_failed',
     `${visible(error ?? 'The agent stopped without an answer.')} Nothing was written.`,
   );
+};
+
+/**
+ * What a former life of the daemon left of an agent that planned: its processes are ended, and the worktree is compared
+ * with how it was. Its lock is freed with those of other operations.
+ */
+export const recoverPlanning = async (service: GitNeeds & WithLog): Promise<void> => {
+  for (const caseId of baselineOwners(service.store.layout)) {
+    await recover(service, caseId).catch((error: unknown) =>
+      service.log.error({ err: error, case_id: caseId }, 'An agent that planned left something'),
+    );
+  }
+};
+
+const recover = async (service: GitNeeds & WithLog, case_id: string): Promise<void> => {
+  const baseline = readBaseline(service.store.layout, case_id);
+  if (baseline?.planning !== true) return;
+  const { session_id: id } = baseline;
+  await killRun(id, tracesOf(service.store, case_id));
+  const violation = await undoInterrupted(
+    service,
+    turnOfPlanning(service.log, { case_id, id, provider: '' }),
+  );
+  if (violation !== undefined) service.log.warn({ case_id }, violation);
 };

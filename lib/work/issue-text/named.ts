@@ -1,4 +1,6 @@
 import type { ExtractedIssue } from '../../../store/records/extracted.ts';
+import type { IssueLinkMatter } from '../../../store/records/link.ts';
+import { imagesIn } from './images.ts';
 
 type Link = ExtractedIssue['links'][number];
 type Mention = ExtractedIssue['mentions'][number];
@@ -95,3 +97,26 @@ const MOST_ERRORS = 10;
 
 const ERROR =
   /^(?:[\w.:$[\]()-]{0,80}\s)?(?:Uncaught |Caused by: )?(?:[A-Za-z_$][\w.$]{0,100}(?:Error|Exception)\b(?:\s*[:[(]|$)|(?:error|fatal|panic|failed|failure)(?:\[[\w-]+\])?:\s|(?:ERROR|FATAL|CRITICAL|PANIC)\b|thread '[^']{1,100}' panicked|Traceback \(most|Segmentation fault|E[A-Z]{3,12}:\s)/;
+
+/**
+ * What an issue's text leads to, by whole addresses, each once: its links, and the issues and pull requests that it names.
+ * Its images are not among them.
+ */
+export const linkedIn = (
+  text: string,
+  { host = 'github.com', repository }: Pick<IssueLinkMatter, 'host' | 'repository'>,
+): string[] => {
+  const images = new Set(imagesIn(text));
+  const links = linksIn(text).map(({ url }) => url);
+  const named = mentionsIn(text).map(
+    (mention) =>
+      `https://${host}/${mention.repository ?? repository}/${mention.kind === 'pull' ? 'pull' : 'issues'}/${mention.number}`,
+  );
+  return [...new Set([...links, ...named])]
+    .filter((url) => SEEN.test(url) && !images.has(url))
+    .slice(0, MOST);
+};
+
+const MOST = 50;
+// An address holds nothing that is not seen.
+const SEEN = /^[!-~]+$/;

@@ -1,4 +1,9 @@
-import { memoryFilesOf as keptFiles, readMemory, writeMemory } from '../../../store/memory.ts';
+import {
+  memoryFilesOf as keptFiles,
+  memoryRootOf,
+  readMemory,
+  writeMemory,
+} from '../../../store/memory.ts';
 import { isMarkdownName } from '../../../store/names.ts';
 import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
@@ -43,4 +48,17 @@ export const checkMemoryName = (filename: string): void => {
       errors: [{ path: 'path/filename', message: 'has to match [A-Za-z0-9][A-Za-z0-9._-]*.md' }],
     },
   );
+};
+
+interface MemoryRoot {
+  case_id: string;
+  path: string;
+  exists: boolean;
+  global_path: string;
+}
+
+/** Where the memory files are that go with a Work item's worktree, whether it has one yet or not. */
+export const memoryRoot = (store: Store, caseId: string): MemoryRoot => {
+  const root = orNotFound(memoryRootOf(store, caseId), 'Work item', caseId);
+  return { case_id: caseId, ...root, global_path: store.layout.memory };
 };

@@ -3,7 +3,15 @@ import {
   listGlobalMemory,
   readGlobalMemory,
 } from '../../../store/global-memory.ts';
+import { newId } from '../../../store/new-id.ts';
+import type { Snapshot, SnapshotEntry } from '../../../store/records/snapshot.ts';
 import { type HeldLock, heldLocks } from '../../../store/sessions/locks.ts';
+import {
+  createSnapshot,
+  readSnapshots as keptSnapshots,
+  readSnapshot,
+  type TaggedSnapshot,
+} from '../../../store/snapshots.ts';
 import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
 import { isTokenOf } from '../../agents/token.ts';
@@ -96,3 +104,14 @@ const tooLarge = (bytes: number): ServiceError =>
     `global.md would have ${bytes} bytes; it takes ${MAX_BYTES}. Take something out first; nothing was written.`,
     { members: { max_bytes: MAX_BYTES } },
   );
+
+/** Keeps the global memory as it is now. Throws `too_large` beyond 16 MiB. */
+export const takeSnapshot = (store: Store): Promise<TaggedSnapshot> =>
+  createSnapshot(store, newId());
+
+/** The snapshots that can be read, oldest first; the others are told by the diagnostics. */
+export const listSnapshots = (store: Store): SnapshotEntry[] => keptSnapshots(store).snapshots;
+
+/** Throws 404, and `unreadable_record` when the snapshot was changed since. */
+export const getSnapshot = (store: Store, id: string): { snapshot: Snapshot; etag: string } =>
+  orNotFound(readSnapshot(store, id), 'snapshot', id);

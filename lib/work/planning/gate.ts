@@ -13,6 +13,7 @@ import {
 import type { Store } from '../../../store/store.ts';
 import type { TextFile } from '../../../store/text/text-file.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { getMemory, putMemory } from '../memory/case-memory.ts';
 
 /** The planning gate of a Work item as its files are this moment. */
 export const planningGate = (store: Store, caseId: string): PlanningGate =>
@@ -120,4 +121,31 @@ export const closedBecause = (
       ? `The planning files are not approved (${what}).`
       : `The planning files changed since they were approved (${what}).`;
   return `${why} Read them, then POST …/planning/approve, and approve the session's plan after that.`;
+};
+
+/** The planning files that are there, in the order of their stages. */
+export const listArtifacts = (store: Store, caseId: string): PlanningArtifact[] =>
+  artifactsOf(planningFor(store, caseId));
+
+export const getArtifact = (store: Store, caseId: string, filename: string): TextFile =>
+  getMemory(store, caseId, named(filename));
+
+/** Writes a whole planning file: an edit by hand, after which an approval is stale. */
+export const putArtifact = (
+  store: Store,
+  caseId: string,
+  { filename, content }: { filename: string; content: string },
+  ifMatch?: string,
+): Promise<TextFile> => putMemory(store, caseId, { filename: named(filename), content }, ifMatch);
+
+const named = (filename: string): PlanningFile => {
+  const found = PLANNING_FILES.find((name) => name === filename);
+  if (found !== undefined) return found;
+  throw new ServiceError(
+    'bad_request',
+    `${filename.slice(0, 100)} is no planning file. There are ${PLANNING_FILES.join(', ')}; write others with PUT …/memory/:filename.`,
+    {
+      errors: [{ path: 'path/filename', message: `has to be one of ${PLANNING_FILES.join(', ')}` }],
+    },
+  );
 };

@@ -1,13 +1,23 @@
 import { appendToChecklist as keepEntry, tickTask } from '../../../store/checklist.ts';
-import { checklistOf, evidenceOf, type Item, proofGateOf } from '../../../store/items/item.ts';
+import {
+  caseOf,
+  caseStateOf,
+  checklistOf,
+  evidenceOf,
+  type Item,
+  proofGateOf,
+  proofsOf,
+} from '../../../store/items/item.ts';
 import { isSatisfied } from '../../../store/items/proof-gate.ts';
 import { newId } from '../../../store/new-id.ts';
 import type { ChecklistEntry, ChecklistItem, Gate } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';
+import type { MatterChanges } from '../../../store/text/splice.ts';
 import { workOf } from '../../code/worktrees/look/work.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
+import { moveTo } from '../cases/moves.ts';
 import { checkTexts } from '../cases/text.ts';
 import { getItemWithProofs } from './attach.ts';
 
@@ -54,4 +64,16 @@ export const getGate = async (service: GitNeeds & WithLog, caseId: string): Prom
   const item = await getItemWithProofs(service.store, caseId);
   const diff = evidenceOf(item).some((proof) => proof.verified && proof.diff_sha256 !== null);
   return proofGateOf(item, await workOf(service, caseId, diff));
+};
+
+/**
+ * What follows from a Work item's records, whoever wrote them: once its gate is satisfied, one that is VERIFYING is
+ * RESOLVED.
+ */
+export const followUp = (item: Item): MatterChanges | undefined => {
+  if (caseStateOf(item) !== 'VERIFYING' || !proofGateOf(item).satisfied) return undefined;
+  // A proof by hand is told, and what it lacks written, before anything follows from it.
+  if (proofsOf(item).some(({ file }) => file.adopt !== undefined)) return undefined;
+  const { outcome = null } = caseOf(item).matter;
+  return { ...moveTo({ state: 'VERIFYING', outcome }, 'RESOLVED') };
 };

@@ -3,7 +3,7 @@ import { type StoredSession, sessionsOf } from '../../../../store/sessions/sessi
 import type { WithStore } from '../../../../store/store.ts';
 import { ServiceError } from '../../../errors.ts';
 import { getCase } from '../../cases/read.ts';
-import { refuseElsewhere } from '../rules/other-machine.ts';
+import { refuseElsewhere } from '../rules/rules.ts';
 import { decided } from './decide.ts';
 
 /**

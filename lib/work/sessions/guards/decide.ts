@@ -6,8 +6,7 @@ import {
 } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import type { EngineNeeds } from '../live/needs.ts';
-import { refuseElsewhere } from '../rules/other-machine.ts';
-import { interrupt } from '../rules/rules.ts';
+import { interrupt, refuseElsewhere } from '../rules/rules.ts';
 import { finalize } from './finalize.ts';
 
 /**

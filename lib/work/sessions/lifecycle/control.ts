@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto';
+import type { QuestionAnswer } from '../../../../store/records/question.ts';
 import type { Session } from '../../../../store/records/session.ts';
-import { readSession, sessionsOf } from '../../../../store/sessions/sessions.ts';
+import {
+  readSession,
+  type StoredSession,
+  sessionsOf,
+} from '../../../../store/sessions/sessions.ts';
 import { notFound, ServiceError } from '../../../errors.ts';
 import { activeSession } from '../guards/active.ts';
 import { approvedPlan } from '../guards/approved.ts';
 import { decide } from '../guards/decide.ts';
 import { refuseLost } from '../guards/lost-work.ts';
-import { stopLive } from '../live/engine.ts';
+import { type Engine, stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
+import { digestOf, type ToldCall } from '../live/transcript-summary.ts';
 import { abort, notNow, pausedNoMore } from '../rules/rules.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
-import { blockToSkip, type From, tellSkipped } from './go-on.ts';
 import { goToPlan, goToWork, holdingLock, wakeQueue } from './launch.ts';
-import { keptSession } from './read.ts';
+import { keptSession, withWaiting } from './read.ts';
 
 /** Ends the Work item's active session for good. Its whole process tree is gone when this resolves. */
 export const abortSession = async (service: SessionNeeds, caseId: string): Promise<Session> => {
@@ -110,4 +115,81 @@ export const answerPermission = async (
   if (service.engine.live.get(id)?.run?.answer(request_id, option_id, prefix) === true)
     return session;
   throw notFound('open permission request', request_id);
+};
+
+/**
+ * Answers what the agent asks; of two answers the first holds. It is the operator's word to the agent and nothing more: no
+ * plan is approved by it, and nothing allowed.
+ */
+export const answerQuestion = async (
+  service: EngineNeeds,
+  caseId: string,
+  id: string,
+  { question_id, ...answer }: QuestionAnswer & { question_id: string },
+): Promise<Session> => {
+  const kept = await keptSession(service, caseId, id);
+  if (service.engine.live.get(id)?.run?.reply?.(question_id, answer) === true)
+    return withWaiting(service.engine, kept.session);
+  if (!(await wasAsked(service.engine, kept, question_id))) throw notFound('question', question_id);
+  throw new ServiceError(
+    'question_closed',
+    'It was answered already, or is asked no more: its turn is over. The stream of the session has what became of it.',
+  );
+};
+
+const wasAsked = async (
+  engine: Engine,
+  kept: StoredSession,
+  question_id: string,
+): Promise<boolean> => {
+  for await (const events of engine.transcript(kept).soFar(0))
+    if (events.some(({ data }) => data.question_id === question_id)) return true;
+  return false;
+};
+
+/** Where a session goes on whose block was interrupted: with that block, or with the one after it. */
+type From = 'again' | 'next';
+
+/**
+ * The block that is not to be run again, if the operator said so. 422 `choice_needed` for a runbook that was killed inside
+ * a block, where nobody says from where to go on: what the block had done by then, nobody knows.
+ */
+const blockToSkip = async (
+  engine: Engine,
+  kept: StoredSession,
+  from: From | undefined,
+): Promise<ToldCall | undefined> => {
+  const block = await interruptedBlock(engine, kept);
+  if (block === undefined && from !== undefined)
+    throw new ServiceError(
+      'invalid_state',
+      'No block of this session was interrupted: resume it without `from`.',
+    );
+  if (block?.untold === true && from === undefined) throw choiceNeeded(block);
+  return from === 'next' ? block : undefined;
+};
+
+// The last one that was begun, unless it ended by itself: blocks run one by one.
+const interruptedBlock = async (
+  engine: Engine,
+  kept: StoredSession,
+): Promise<ToldCall | undefined> => {
+  const { mode, provider, status } = kept.session;
+  if (mode !== 'work' || provider !== 'runbook' || status !== 'paused') return undefined;
+  const last = (await digestOf(engine, kept)).calls.at(-1);
+  return last?.status === 'killed' || last?.status === 'failed' ? last : undefined;
+};
+
+const choiceNeeded = ({ id, title }: ToldCall): ServiceError =>
+  new ServiceError(
+    'choice_needed',
+    `The daemon was killed while ${id} ran (${title}): part of it may be done. Look at the worktree, then resume with {"from": "again"} to run it again, or {"from": "next"} to go on with the block after it.`,
+    { members: { block: { tool_call_id: id, title }, choices: ['again', 'next'] } },
+  );
+
+/** Tells that the operator leaves a block as it is: whoever goes on with the session does, too. */
+const tellSkipped = (engine: Engine, kept: StoredSession, block: ToldCall): void => {
+  const transcript = engine.transcript(kept);
+  transcript.append('block_skipped', { tool_call_id: block.id, title: block.title });
+  transcript.sync();
 };

@@ -1,9 +1,11 @@
+import { visible } from '../../../../base/visible.ts';
 import { newId } from '../../../../store/new-id.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import type { Session } from '../../../../store/records/session.ts';
 import { insertSession as keepSession, readSession } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
-import type { ModelChoice } from '../../../agents/choice.ts';
+import { type ModelChoice, NO_OFFERS, notOffered } from '../../../agents/choice.ts';
+import type { Provider } from '../../../agents/provider.ts';
 import type { WithProviders } from '../../../agents/providers.ts';
 import { getItem } from '../../../code/projects/item.ts';
 import { projectRepository } from '../../../code/projects/project.ts';
@@ -20,7 +22,6 @@ import { update } from '../../cases/change.ts';
 import { isClosed, moveTo } from '../../cases/moves.ts';
 import { needSessionTrust } from '../guards/trust.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { chosenFor } from '../rules/choice.ts';
 import { begin } from './launch.ts';
 
 export interface NewSession extends ModelChoice {
@@ -135,4 +136,25 @@ export const checkProvider = (
       errors: [{ path: '/provider', message: 'is not known' }],
     },
   );
+};
+
+/**
+ * What a new session goes by for as long as it lasts: the model and effort that are wanted, or else those of the settings,
+ * whose effort is for their model alone. 422 `choice_not_offered` for what its provider is known not to offer; what only
+ * the agent knows fails the session when it starts.
+ */
+const chosenFor = (
+  name: string,
+  provider: Pick<Provider, 'usual' | 'offers'> | undefined,
+  wanted: ModelChoice,
+): ModelChoice => {
+  const choice = wanted.model === undefined ? { ...provider?.usual, ...wanted } : wanted;
+  const offers = provider?.offers?.(choice.model) ?? NO_OFFERS;
+  const refused = notOffered(name, offers, choice);
+  if (refused === undefined) return choice;
+  const { what, why, choices } = refused;
+  throw new ServiceError('choice_not_offered', visible(why), {
+    errors: [{ path: `/${what}`, message: 'is not offered' }],
+    members: { choices },
+  });
 };

@@ -1,11 +1,15 @@
 import { isEnded } from '../../../../store/records/session.ts';
+import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';
 import {
+  claimSession,
   forgetRun,
   readSession,
   type SessionRule,
   type StoredSession,
+  sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
+import { atLeast } from '../../../agents/usage.ts';
 import { CONFLICT } from '../../../code/rebase/under-way.ts';
 import { unstage } from '../../../code/rebase/unstage.ts';
 import { findWorktree, tracesOf } from '../../../code/worktrees/read.ts';
@@ -16,16 +20,17 @@ import { killRun } from '../../../tools/process/process-tree.ts';
 import { decide } from '../guards/decide.ts';
 import { finalize } from '../guards/finalize.ts';
 import { lostWork } from '../guards/lost-work.ts';
+import { tellAsked } from '../live/agent-requests.ts';
 import type { Engine } from '../live/engine.ts';
-import type { SessionNeeds, TurnNeeds } from '../live/needs.ts';
+import type { EngineNeeds, SessionNeeds, TurnNeeds } from '../live/needs.ts';
+import type { ToldQuestions } from '../live/questions.ts';
 import { noteStatus } from '../live/stream.ts';
-import { untoldTurn } from '../live/untold-turn.ts';
+import { digestOf } from '../live/transcript-summary.ts';
 import { fail, INTERRUPTED, interrupt, isRunning, type RememberedTurn } from '../rules/rules.ts';
 import { undoInterrupted } from '../turns/baseline.ts';
 import { turnOfSession } from '../turns/reading-turn.ts';
 import { wrapUp } from '../turns/wrap-up.ts';
 import { wakeQueue } from './launch.ts';
-import { reclaimLocked } from './reclaim.ts';
 
 /**
  * What a former life of the daemon left: processes are ended, half-done follow-ups are done, sessions that ran are
@@ -108,3 +113,78 @@ const noteInterrupted = (engine: Engine, kept: StoredSession): void => {
   if (error !== null) engine.transcript(kept).append('error', { message: error });
   noteStatus(engine, kept);
 };
+
+/**
+ * Knows this machine's sessions again where `.dossier/`, or its journal, was removed while no daemon ran. Git brings no
+ * `sessions/lock.md`: a session that holds one here was begun here, and what waits behind it under the same name too.
+ */
+const reclaimLocked = async (service: WithLog & WithStore): Promise<void> => {
+  for (const lock of heldLocks(service.store)) {
+    await takeUp(service, lock).catch((error: unknown) => {
+      service.log.error(
+        { err: error, case_id: lock.case_id },
+        'The session that holds the lock could not be taken up again',
+      );
+    });
+  }
+};
+
+const takeUp = async (
+  { store, log }: WithLog & WithStore,
+  { case_id, matter: { session_id } }: HeldLock,
+): Promise<void> => {
+  const { runs } = store.journal;
+  if (session_id === undefined || runs.has(session_id)) return;
+  const holder = readSession(store, case_id, session_id);
+  if (holder === undefined || isEnded(holder.session.status)) return;
+  log.warn({ case_id, session_id }, KNOWN_AGAIN);
+  const isOurs = ({ session, matter }: StoredSession): boolean =>
+    session.elsewhere !== true || matter.machine === holder.matter.machine;
+  const open = (sessionsOf(store, case_id) ?? []).filter(
+    (kept) => !isEnded(kept.session.status) && !runs.has(kept.session.id) && isOurs(kept),
+  );
+  // The holder last: whoever dies in between leaves by what to know the others.
+  const others = open.filter(({ session }) => session.id !== session_id);
+  for (const kept of [...others, holder]) await claimSession(store, kept);
+};
+
+const KNOWN_AGAIN =
+  'A session is known by its lock alone: .dossier/ was removed, or its journal. It is taken up again';
+
+/**
+ * What is known of a turn that ended with its daemon, from what was told while it went on: what it used. Undefined when
+ * no turn was begun that is not counted yet. What it asked the operator is asked no more.
+ */
+const untoldTurn = async (
+  service: EngineNeeds,
+  kept: StoredSession,
+): Promise<RememberedTurn | undefined> => {
+  const { usage, questions } = await digestOf(service.engine, kept);
+  await takeBack(service, kept, questions);
+  if (usage === undefined) return undefined;
+  const { native_session_id, native_cost_usd = 0 } = kept.matter;
+  return {
+    usage: atLeast(usage),
+    ...(native_session_id !== undefined && {
+      native_session_id,
+      native_cost_usd: native_cost_usd + (usage.cost_usd ?? 0),
+    }),
+  };
+};
+
+// Whoever asked died with its daemon.
+const takeBack = async (
+  { engine, store }: EngineNeeds,
+  kept: StoredSession,
+  questions: ToldQuestions,
+): Promise<void> => {
+  const { case_id, id: session_id } = kept.session;
+  const open = [...questions].filter(([, { outcome }]) => outcome === undefined);
+  for (const [question_id, { message }] of open) {
+    const data = { question_id, message, action: 'cancel', by: 'daemon', reason: DIED } as const;
+    engine.transcript(kept).append('question_resolved', data);
+    await tellAsked(store, { case_id, session_id }, { type: 'question_resolved', data });
+  }
+};
+
+const DIED = 'The daemon ended before it was answered.';

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { lockOn } from '../../../../base/locks.ts';
 import { sha256 } from '../../../../base/sha256.ts';
 import { transcriptFile } from '../../../../store/layout.ts';
+import type { LockMatter } from '../../../../store/records/lock.ts';
+import { acquireLock } from '../../../../store/sessions/locks.ts';
 import { createPieces } from '../../../../store/sessions/pieces.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import { openTranscript, type Transcript } from '../../../../store/sessions/transcript.ts';
-import type { Store } from '../../../../store/store.ts';
+import type { Store, WithStore } from '../../../../store/store.ts';
 import type { Phase, Run, RunResult, Waiting } from '../../../agents/provider.ts';
 import { isTokenOf } from '../../../agents/token.ts';
 import type { AgentRequest } from './agent-requests.ts';
@@ -149,3 +151,18 @@ export const stopLive = async (live: LiveRun): Promise<void> => {
 export interface WithEngine {
   readonly engine: Engine;
 }
+
+/** Whether a run is at work in the Work item's worktree. A lock that was deleted by hand frees the lock, not the worktree. */
+export const isLive = ({ live }: Engine, caseId: string): boolean =>
+  [...live.values()].some(({ case_id }) => case_id === caseId);
+
+/** Takes the session lock for a step of the daemon's own; false while somebody holds it, or is at work without it. */
+export const acquireUnlessLive = async (
+  { engine, store }: WithEngine & WithStore,
+  caseId: string,
+  operation: string,
+): Promise<boolean> => {
+  const acquired_at = store.clock().toISOString();
+  const matter: LockMatter = { kind: 'operator', name: 'the daemon', operation, acquired_at };
+  return !isLive(engine, caseId) && acquireLock(store, caseId, matter);
+};

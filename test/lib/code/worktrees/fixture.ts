@@ -12,7 +12,7 @@ import { createSandbox } from '../../../../lib/sandbox/sandbox.ts';
 import type { Service } from '../../../../lib/service.ts';
 import type { Git } from '../../../../lib/tools/git/run/git.ts';
 import { createRuns } from '../../../../lib/tools/process/runs.ts';
-import { createCase } from '../../../../lib/work/cases/create.ts';
+import { createCase } from '../../../../lib/work/cases/change.ts';
 import { sections } from '../../../../routes/index.ts';
 import { openStore } from '../../../../store/open.ts';
 import type { Case } from '../../../../store/records/case.ts';

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fromMarkdown } from 'mdast-util-from-markdown';
-import { composeBody, MAX_BODY } from '../../../../lib/host/pull-requests/compose-body.ts';
+import {
+  composeBody,
+  MAX_BODY,
+  publicWords,
+} from '../../../../lib/host/pull-requests/compose-body.ts';
 import { asQuotation, harmless } from '../../../../lib/host/pull-requests/harmless.ts';
-import { proofText } from '../../../../lib/host/pull-requests/proof-text.ts';
-import { publicWords } from '../../../../lib/host/pull-requests/session-words.ts';
+import { proofText } from '../../../../lib/host/pull-requests/proof-comment.ts';
 import { summaryOf } from '../../../../lib/work/sessions/live/summary.ts';
 import type { Proof } from '../../../../store/records/proof.ts';
 import type { Session } from '../../../../store/records/session.ts';

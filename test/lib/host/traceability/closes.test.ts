@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { closedBy } from '../../../../lib/host/traceability/closes.ts';
+import { closedBy } from '../../../../lib/host/traceability/graph.ts';
 
 describe('closedBy', () => {
   const cases: [string, string[]][] = [
