@@ -7,7 +7,7 @@ import type { Store } from '../store.ts';
 import { Problem } from '../text/problem.ts';
 import { readRegularFile } from '../text/record-file.ts';
 import { editText, readText, type TextFile } from '../text/text-file.ts';
-import { planBytes } from './session-texts.ts';
+import { lookAtPlan, type PlanNow } from './session-texts.ts';
 
 const APPROVED = 'approved.md';
 
@@ -15,13 +15,20 @@ const APPROVED = 'approved.md';
 export const readApproved = ({ layout }: Store, dir: string): TextFile | undefined =>
   readText(layout, dir, APPROVED);
 
-/** Keeps what is approved, byte for byte as plan.md has it as far as it holds. It is on disk when this resolves. */
-export const keepApproved = async (store: Store, dir: string): Promise<TextFile | undefined> => {
-  const { layout } = store;
-  const bytes = planBytes(store, dir);
-  if (bytes === undefined) return undefined;
-  await editText(layout, { dir, filename: APPROVED }, () => bytes);
-  return readText(layout, dir, APPROVED);
+/**
+ * Keeps what is approved, byte for byte as plan.md has it as far as it holds, unless `check` throws. It is on disk when
+ * this resolves.
+ */
+export const keepApproved = async (
+  store: Store,
+  dir: string,
+  check: (plan: PlanNow) => void,
+): Promise<TextFile | undefined> => {
+  const now = lookAtPlan(store, dir);
+  check(now);
+  const { plan, bytes } = now;
+  if (bytes !== undefined) await editText(store.layout, { dir, filename: APPROVED }, () => bytes);
+  return plan;
 };
 
 /** What a session's files say of its plan: before the approval plan.md, after it also whether that was edited since. */
@@ -36,8 +43,8 @@ export const planSeen = (
     return { ...(edited && { plan_edited: true }), ...warned(bytesOf(root, approvedFile(dir))) };
   }
   if (status !== 'plan_ready') return {};
-  const plan = planBytes(store, dir);
-  return plan === undefined ? {} : { plan_sha256: sha256(plan), ...warned(plan) };
+  const { plan, bytes } = lookAtPlan(store, dir);
+  return plan === undefined ? {} : { plan_sha256: plan.sha256, ...warned(bytes) };
 };
 
 const warned = (text: Buffer | undefined): Pick<Session, 'warnings'> => {

@@ -1,41 +1,37 @@
 import { lstatSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sha256 } from '../../base/sha256.ts';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
 import { diffFile } from '../layout.ts';
 import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
 import { readRegularFile } from '../text/record-file.ts';
-import { readText, type TextFile, writeText } from '../text/text-file.ts';
+import { readText, type TextFile, textOf, writeText } from '../text/text-file.ts';
 import { heldPlan, intendPlan, notePlan } from '../waiting/session-gate.ts';
 
 const PLAN = 'plan.md';
 
 /** plan.md as far as it holds: what was written into it while a program ran that no sandbox held waits. */
 export const readPlan = (store: Store, dir: string): TextFile | undefined =>
-  heldPlan(store, dir, readText(store.layout, dir, PLAN));
+  lookAtPlan(store, dir).plan;
 
-/** The same, byte for byte. */
-export const planBytes = (store: Store, dir: string): Buffer | undefined => {
-  const bytes = readRegularFile(store.layout.root, join(dir, PLAN));
-  const text = bytes && { filename: PLAN, ...textOf(bytes) };
+/** The plan that holds. */
+export interface PlanNow {
+  plan: TextFile | undefined;
+  /** The same, byte for byte. */
+  bytes: Buffer | undefined;
+  /** plan.md says something else. */
+  waits: boolean;
+}
+
+export const lookAtPlan = (store: Store, dir: string): PlanNow => {
+  const found = readRegularFile(store.layout.root, join(dir, PLAN));
+  const text = found && textOf(PLAN, found);
   const plan = heldPlan(store, dir, text);
-  return plan === text ? bytes : plan && Buffer.from(plan.content);
+  const bytes = plan === text ? found : plan && Buffer.from(plan.content);
+  return { plan, bytes, waits: plan?.sha256 !== text?.sha256 };
 };
-
-/** Whether plan.md says something else than what holds. */
-export const planWaits = (store: Store, dir: string): boolean => {
-  const text = readText(store.layout, dir, PLAN);
-  return text?.sha256 !== heldPlan(store, dir, text)?.sha256;
-};
-
-const textOf = (bytes: Buffer): Omit<TextFile, 'filename'> => ({
-  content: bytes.toString('utf8'),
-  size: bytes.length,
-  sha256: sha256(bytes),
-});
 
 /** Writes plan.md; with `ifMatch` only over the plan that was read. */
 export const writePlan = async (

@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { createDirectory, removeDirectory } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
@@ -9,19 +9,21 @@ import { sessionDirName, shortId } from '../names.ts';
 import { byAge, isEnded, type Session, SessionMatter } from '../records/session.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { listDirectory } from '../text/folder.ts';
-import { textOfBody } from '../text/front-matter.ts';
+import { type FrontMatter, textOfBody } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import { Problem } from '../text/problem.ts';
-import { editRecord, readable, readRegularFile, unreadable } from '../text/record-file.ts';
+import {
+  editRecord,
+  explained,
+  readable,
+  readRecord,
+  readRegularFile,
+} from '../text/record-file.ts';
 import { renderFrontMatter } from '../text/splice.ts';
-import { sessionKey } from '../waiting/kept.ts';
 import { heldMatter, intendMatter, noteMatter } from '../waiting/session-gate.ts';
-import { planSeen } from './approved.ts';
+import { type SessionRecord, sessionOf } from './session-of.ts';
 
 /** A session with what only the daemon needs, and its directory. */
-export interface StoredSession {
-  dir: string;
-  matter: SessionMatter;
+export interface StoredSession extends SessionRecord {
   session: Session;
 }
 
@@ -37,11 +39,21 @@ export const readSession = (
   caseId: string,
   id: string,
 ): StoredSession | undefined => {
+  const found = recordIn(store, caseId, id);
+  return found && keptOf(store, caseId, found);
+};
+
+/** The same of its record alone. */
+export const sessionStatus = (
+  store: Store,
+  caseId: string,
+  id: string,
+): Session['status'] | undefined => recordIn(store, caseId, id)?.matter.status;
+
+const recordIn = (store: Store, caseId: string, id: string): SessionRecord | undefined => {
   const found = findIn(store, caseId, id);
-  if (found === undefined) return undefined;
-  const { dir, matter } = found;
-  if (matter === undefined) return readIn(store, caseId, dir);
-  return { dir, matter, session: sessionOf(store, caseId, { dir, matter }) };
+  const matter = found && (found.matter ?? matterIn(store, found.dir));
+  return matter && { dir: found.dir, matter };
 };
 
 /** The summary for people: the body of session.md. Empty where it has none, or cannot be read any more. */
@@ -127,18 +139,20 @@ export const updateSession = (
     const dir = findIn(store, caseId, id)?.dir;
     if (dir === undefined) return undefined;
     await readyToWrite(store);
-    let holds: SessionMatter | undefined;
-    await editRecord(store.layout, sessionFile(dir), () => {
-      const kept = readIn(store, caseId, dir);
-      const change = kept === undefined ? undefined : rule(kept.session, kept.matter);
-      if (kept === undefined || change === undefined) return undefined;
+    let [matter, isChanged]: [SessionMatter?, boolean?] = [];
+    const isThere = await editRecord(store.layout, sessionFile(dir), ({ source }) => {
+      matter = heldIn(store, dir, source);
+      const change = rule(sessionOf(store, caseId, { dir, matter }), matter);
+      isChanged = change !== undefined;
+      if (change === undefined) return undefined;
       const { summary, ...changes } = change;
-      holds = { ...kept.matter, ...changes };
-      intendMatter(store, holds);
+      matter = { ...matter, ...changes };
+      intendMatter(store, matter);
       return summary === undefined ? { changes } : { changes, body: `\n${summary}\n` };
     });
-    if (holds !== undefined) noteMatter(store, caseId, holds);
-    return readIn(store, caseId, dir);
+    if (!isThere || matter === undefined) return undefined;
+    if (isChanged === true) noteMatter(store, caseId, matter);
+    return keptOf(store, caseId, { dir, matter });
   });
 
 /**
@@ -155,21 +169,28 @@ export const tellSession = (store: Store, session: Session): Promise<void> =>
   });
 
 /** True while something that follows from the session's record is not done yet. */
-export const isUntold = ({ journal }: Store, { id, status }: Session): boolean => {
+export const isUntold = (
+  { journal }: Store,
+  { id, status }: Pick<Session, 'id' | 'status'>,
+): boolean => {
   const told = journal.runs.get(id)?.status;
   return told === undefined ? !isEnded(status) : told !== status;
+};
+
+/** The session, while that is so; undefined once nothing is left to do. */
+export const untoldSession = (
+  store: Store,
+  caseId: string,
+  id: string,
+): StoredSession | undefined => {
+  const found = recordIn(store, caseId, id);
+  return found && isUntold(store, found.matter) ? keptOf(store, caseId, found) : undefined;
 };
 
 /** The journal's memory of a session whose record is gone. */
 export const forgetRun = async (store: Store, id: string): Promise<void> => {
   await store.journal.append({ run: { id, state: null } });
 };
-
-// Forged while the journal knows of no such session: nobody goes on with it.
-const isUnknown = ({ gate, journal }: Store, dir: string): boolean =>
-  isGateShut(gate) &&
-  !gate.sessions.has(sessionKey(dir)) &&
-  ![...journal.runs.keys()].some((id) => shortId(id) === sessionKey(dir));
 
 const folderOf = ({ layout, items }: Store, caseId: string): string | undefined => {
   const item = items.byId.get(caseId);
@@ -181,7 +202,7 @@ const findIn = (
   store: Store,
   caseId: string,
   id: string,
-): (Partial<StoredSession> & { dir: string }) | undefined => {
+): { dir: string; matter?: SessionMatter } | undefined => {
   const folder = folderOf(store, caseId);
   if (folder === undefined) return undefined;
   for (const name of listDirectory(folder).filter((each) => each.endsWith(shortId(id)))) {
@@ -209,70 +230,24 @@ const check = checkerOf(SessionMatter);
 
 const readIn = (store: Store, case_id: string, dir: string): StoredSession | undefined => {
   const matter = matterIn(store, dir);
-  return matter && { dir, matter, session: sessionOf(store, case_id, { dir, matter }) };
+  return matter && keptOf(store, case_id, { dir, matter });
 };
 
-const matterIn = (store: Store, dir: string): SessionMatter | undefined => {
-  const { root } = store.layout;
-  const bytes = bytesOf(store, dir);
-  if (bytes === undefined) return undefined;
-  const source = readable(root, sessionFile(dir), bytes);
-  try {
-    return heldMatter(store, dir, check(source.data, source));
-  } catch (error) {
-    if (error instanceof Problem) throw unreadable(sessionFile(dir).slice(root.length + 1), error);
-    throw error;
-  }
-};
-
-const whyPaused = ({
-  status,
-  pause_reason,
-  resume_at,
-}: SessionMatter): Pick<Session, 'pause_reason' | 'resume_at'> => ({
-  ...(status === 'paused' && pause_reason && { pause_reason }),
-  ...(status === 'paused' && resume_at && { resume_at }),
+const keptOf = (store: Store, case_id: string, record: SessionRecord): StoredSession => ({
+  ...record,
+  session: sessionOf(store, case_id, record),
 });
 
-const sessionOf = (
-  store: Store,
-  case_id: string,
-  { dir, matter }: Pick<StoredSession, 'dir' | 'matter'>,
-): Session => {
-  const { machine } = store;
-  const {
-    branch = null,
-    base_commit = null,
-    started_at = null,
-    ended_at = null,
-    usage = null,
-    error = null,
-  } = matter;
-  const { id, type, mode, status, provider, model, effort, created_at } = matter;
-  const { approved_at = null, approved_by = null, approved_sha256 = null } = matter;
-  const isOthers = (matter.machine ?? machine) !== machine || isUnknown(store, dir);
-  return {
-    id,
-    case_id,
-    type,
-    mode,
-    status,
-    provider,
-    ...(model !== undefined && { model }),
-    ...(effort !== undefined && { effort }),
-    branch,
-    base_commit,
-    plan_sha256: matter.plan_sha256 ?? null,
-    approved_at,
-    approved_by,
-    approved_sha256,
-    created_at,
-    started_at,
-    ended_at,
-    usage,
-    error,
-    ...whyPaused(matter),
-    ...planSeen(store, dir, matter),
-    ...(!isEnded(status) && isOthers && { elsewhere: true }),
-  };
+const matterIn = (store: Store, dir: string): SessionMatter | undefined => {
+  const found = readRecord(store.layout.root, sessionFile(dir), check)?.matter;
+  return found && heldMatter(store, dir, found);
+};
+
+const heldIn = (store: Store, dir: string, source: FrontMatter): SessionMatter => {
+  const file = relative(store.layout.root, sessionFile(dir));
+  return heldMatter(
+    store,
+    dir,
+    explained(file, () => check(source.data, source)),
+  );
 };

@@ -21,10 +21,13 @@ export interface TextFile {
 /** Undefined when there is none. Bytes that are not UTF-8 come out as replacement characters: reading never fails on them. */
 export const readText = (layout: Layout, dir: string, filename: string): TextFile | undefined => {
   const bytes = readRegularFile(layout.root, join(dir, filename));
-  return bytes === undefined
-    ? undefined
-    : { filename, content: bytes.toString('utf8'), size: bytes.length, sha256: sha256(bytes) };
+  return bytes && textOf(filename, bytes);
 };
+
+export const textOf = (filename: string, bytes: Buffer): TextFile => ({
+  ...{ filename, content: bytes.toString('utf8') },
+  ...{ size: bytes.length, sha256: sha256(bytes) },
+});
 
 /** The Markdown files of a folder, by name. Directories and links are none. */
 export const listTexts = (layout: Layout, dir: string): TextFile[] =>

@@ -3,7 +3,7 @@ import type { StoredReview } from '../../../store/pulls/reviews.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Review, ReviewMatter } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
-import { readSession } from '../../../store/sessions/sessions.ts';
+import { sessionStatus } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { HostReview } from '../../codehost/code-host.ts';
 import { unresolvedOf } from '../pull-requests/unresolved.ts';
@@ -114,7 +114,7 @@ export const feedbackOf = (
 ): Review['feedback'] => {
   if (queued_at == null) return null;
   if (session_id == null) return 'queued';
-  const status = readSession(store, caseId, session_id)?.session.status;
+  const status = sessionStatus(store, caseId, session_id);
   if (status === 'completed') return 'addressed';
   return status === undefined || isEnded(status) ? 'queued' : 'in_session';
 };

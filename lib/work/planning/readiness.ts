@@ -3,7 +3,7 @@ import { readLink } from '../../../store/links/links.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Readiness } from '../../../store/records/planning.ts';
 import { readLock } from '../../../store/sessions/locks.ts';
-import { readSession } from '../../../store/sessions/sessions.ts';
+import { sessionStatus } from '../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { WithProviders } from '../../agents/providers.ts';
 import { messageOf } from '../../agents/run-end.ts';
@@ -95,7 +95,7 @@ const lock: Look = ({ store }, { id }) => {
   const { session_id, name = 'an operator' } = holder ?? {};
   if (session_id === undefined)
     return { ok: false, detail: `${name} holds the session lock. Let it be released.` };
-  const status = readSession(store, id, session_id)?.session.status ?? 'gone';
+  const status = sessionStatus(store, id, session_id) ?? 'gone';
   if (status === 'plan_ready')
     return { ok: true, detail: `Session ${session_id} waits for its plan to be approved.` };
   return {

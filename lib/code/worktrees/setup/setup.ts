@@ -144,7 +144,5 @@ export const endInterruptedSetups = async ({ store, log }: WithLog & WithStore):
 };
 
 /** Whether a session has to set its worktree up before it begins: it was to be, and that did not come to its end. */
-export const wantsSetup = (store: Store, caseId: string): boolean => {
-  const setup = findWorktree(store, caseId)?.setup;
-  return setup !== undefined && setup.status !== 'completed';
-};
+export const wantsSetup = ({ setup }: WorktreeRecord): boolean =>
+  setup !== undefined && setup.status !== 'completed';

@@ -20,8 +20,8 @@ export const needSessionTrust = (
 ): void => {
   needProvider(service.store, provider);
   needProject(service, project);
-  if (findWorktree(service.store, id) === undefined || wantsSetup(service.store, id))
-    needWorktree(service.store);
+  const worktree = findWorktree(service.store, id);
+  if (worktree === undefined || wantsSetup(worktree)) needWorktree(service.store);
 };
 
 /** The same for a session that is there. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Session } from '../../../../store/records/session.ts';
 import { keepApproved } from '../../../../store/sessions/approved.ts';
-import { planWaits, readPlan } from '../../../../store/sessions/session-texts.ts';
+import type { PlanNow } from '../../../../store/sessions/session-texts.ts';
 import {
   readSession,
   type SessionRule,
@@ -61,19 +61,25 @@ const ruleFor = async (
     };
   // Read again: what was read before the lock was had may be another by now.
   const current = readSession(store, case_id, id);
-  if (yes.seen === undefined && current !== undefined) refuseWaiting(store, current);
-  if (current !== undefined) rule(readPlan(store, current.dir))(current.session, current.matter);
-  return rule(current && (await keepApproved(store, current.dir)));
+  if (current === undefined) return rule(undefined);
+  const check = (now: PlanNow): void => {
+    if (yes.seen === undefined) refuseWaiting(store, current, now);
+    rule(now.plan)(current.session, current.matter);
+  };
+  return rule(await keepApproved(store, current.dir, check));
 };
 
 // Who edited plan.md by hand means that text: the one before it runs only for who names it.
-const refuseWaiting = (store: Store, { dir, session }: StoredSession): void => {
-  if (session.status !== 'plan_ready' || !planWaits(store, dir)) return;
-  const plan_sha256 = readPlan(store, dir)?.sha256;
+const refuseWaiting = (
+  store: Store,
+  { session }: StoredSession,
+  { plan, waits }: PlanNow,
+): void => {
+  if (session.status !== 'plan_ready' || !waits) return;
   throw new ServiceError(
     'plan_changed',
     `plan.md was written by file while a program ran that no sandbox held, and that waits for you: ${trustCommandFor(store.layout)} takes it. To approve the plan before it, which GET …/plan shows, send its plan_sha256.`,
-    { members: { plan_sha256 } },
+    { members: { plan_sha256: plan?.sha256 } },
   );
 };
 

@@ -1,5 +1,5 @@
 import { lockOn } from '../../../../base/locks.ts';
-import { forgetRun, readSession } from '../../../../store/sessions/sessions.ts';
+import { forgetRun, untoldSession } from '../../../../store/sessions/sessions.ts';
 import { finalize } from '../guards/finalize.ts';
 import { stopLive } from '../live/engine.ts';
 import type { EngineNeeds, SessionNeeds } from '../live/needs.ts';
@@ -41,7 +41,7 @@ const goOn = async (service: SessionNeeds, caseId: string, ids: string[]): Promi
   const { store, engine } = service;
   await store.turns.take(lockOn.decision(caseId), async () => {
     for (const id of ids) {
-      const kept = engine.live.has(id) ? undefined : readSession(store, caseId, id);
+      const kept = engine.live.has(id) ? undefined : untoldSession(store, caseId, id);
       if (kept !== undefined && !engine.closing) await finalize(service, kept);
     }
   });

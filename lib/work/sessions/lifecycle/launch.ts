@@ -9,6 +9,7 @@ import { acquireLock, readLock, releaseLock } from '../../../../store/sessions/l
 import {
   readSession,
   type StoredSession,
+  sessionStatus,
   sessionsOf,
 } from '../../../../store/sessions/sessions.ts';
 import type { Store, WithStore } from '../../../../store/store.ts';
@@ -82,7 +83,7 @@ const lockOf = (store: Store, id: string): LockMatter => ({
 
 // A session that did not begin holds nothing.
 const releaseUnlessBegun = async (store: Store, caseId: string, id: string): Promise<void> => {
-  const status = readSession(store, caseId, id)?.session.status ?? 'queued';
+  const status = sessionStatus(store, caseId, id) ?? 'queued';
   if (status !== 'queued' && !isEnded(status)) return;
   await releaseLock(store, caseId, ({ session_id }) => session_id === id);
 };
@@ -160,7 +161,7 @@ const giveUp = async (
   if (run_marker !== undefined)
     await killRun(run_marker, tracesOf(service.store, kept.session.case_id));
   if (service.engine.closing) return;
-  if (readSession(service.store, kept.session.case_id, kept.session.id) === undefined) return;
+  if (sessionStatus(service.store, kept.session.case_id, kept.session.id) === undefined) return;
   const turn = service.engine.live.get(kept.session.id)?.result;
   await endFailed(service, kept, error instanceof Error ? error.message : String(error), turn);
 };

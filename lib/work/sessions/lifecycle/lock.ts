@@ -3,7 +3,7 @@ import { newId } from '../../../../store/new-id.ts';
 import type { Lock } from '../../../../store/records/lock.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { acquireLock, heldLocks, readLock, releaseLock } from '../../../../store/sessions/locks.ts';
-import { readSession } from '../../../../store/sessions/sessions.ts';
+import { sessionStatus } from '../../../../store/sessions/sessions.ts';
 import type { Store } from '../../../../store/store.ts';
 import { notFound, orNotFound, ServiceError } from '../../../errors.ts';
 import { decided } from '../guards/decide.ts';
@@ -64,7 +64,7 @@ export const freeLock = async (service: SessionNeeds, caseId: string): Promise<v
 };
 
 const isOpen = (store: Store, caseId: string, id = ''): boolean => {
-  const status = readSession(store, caseId, id)?.session.status;
+  const status = sessionStatus(store, caseId, id);
   return status !== undefined && !isEnded(status);
 };
 

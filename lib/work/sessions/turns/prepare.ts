@@ -18,7 +18,7 @@ export const prepareWorktree = async (
   const { case_id, id } = kept.session;
   const worktree = await ensureWorktree(service, case_id);
   const live = service.engine.live.get(id);
-  if (live === undefined || live.stopping || !wantsSetup(service.store, case_id)) return worktree;
+  if (live === undefined || live.stopping || !wantsSetup(worktree)) return worktree;
   const ready = await setUpFor(service, kept, live);
   if (ready === undefined || live.stopping || service.engine.closing) return undefined;
   const { status, error } = ready.setup ?? {};

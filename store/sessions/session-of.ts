@@ -1,0 +1,71 @@
+import { isGateShut } from '../gate/gate.ts';
+import { shortId } from '../names.ts';
+import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
+import type { Store } from '../store.ts';
+import { sessionKey } from '../waiting/kept.ts';
+import { planSeen } from './approved.ts';
+
+/** A session as session.md says it, and its directory. */
+export interface SessionRecord {
+  dir: string;
+  matter: SessionMatter;
+}
+
+/** What is served of a record of session.md, with what the plan's files say this moment. */
+export const sessionOf = (
+  store: Store,
+  case_id: string,
+  { dir, matter }: SessionRecord,
+): Session => {
+  const { machine } = store;
+  const {
+    branch = null,
+    base_commit = null,
+    started_at = null,
+    ended_at = null,
+    usage = null,
+    error = null,
+  } = matter;
+  const { id, type, mode, status, provider, model, effort, created_at } = matter;
+  const { approved_at = null, approved_by = null, approved_sha256 = null } = matter;
+  const isOthers = (matter.machine ?? machine) !== machine || isUnknown(store, dir);
+  return {
+    id,
+    case_id,
+    type,
+    mode,
+    status,
+    provider,
+    ...(model !== undefined && { model }),
+    ...(effort !== undefined && { effort }),
+    branch,
+    base_commit,
+    plan_sha256: matter.plan_sha256 ?? null,
+    approved_at,
+    approved_by,
+    approved_sha256,
+    created_at,
+    started_at,
+    ended_at,
+    usage,
+    error,
+    ...whyPaused(matter),
+    ...planSeen(store, dir, matter),
+    ...(!isEnded(status) && isOthers && { elsewhere: true }),
+  };
+};
+
+// Forged while the journal knows of no such session: nobody goes on with it.
+const isUnknown = ({ gate, journal }: Store, dir: string): boolean =>
+  isGateShut(gate) &&
+  !gate.sessions.has(sessionKey(dir)) &&
+  ![...journal.runs.keys()].some((id) => shortId(id) === sessionKey(dir));
+
+const whyPaused = ({
+  status,
+  pause_reason,
+  resume_at,
+}: SessionMatter): Pick<Session, 'pause_reason' | 'resume_at'> => ({
+  ...(status === 'paused' && pause_reason && { pause_reason }),
+  ...(status === 'paused' && resume_at && { resume_at }),
+});
