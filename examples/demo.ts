@@ -11,34 +11,22 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import type { Data, StreamEventOf } from '../lib/client/client.ts';
 import { type Client, createClient } from './demo/client.ts';
 import { type Mailbox, openMailbox } from './demo/mailbox.ts';
 import { heading, say, showRequest, showText, showWebhook, treeOf } from './demo/screen.ts';
 import { openStage, type Stage } from './demo/stage.ts';
-import { readEvents, type SessionEvent } from './event-stream.ts';
 
 interface Play extends Stage {
   api: Client;
   mailbox: Mailbox;
+  /** What was made: the Work item, its session and proof, the registration of the webhook. */
+  made: { id: string; sid: string; pid: string; hook: string };
 }
 
-interface Item {
-  id: string;
-  state: string;
-  path: string;
-}
-
-interface Session {
-  id: string;
-  mode: string;
-  status: string;
-  branch: string | null;
-}
-
-interface Gate {
-  satisfied: boolean;
-  missing: { description: string }[];
-}
+type Item = Data<'GET /cases/{id}'>;
+type Session = Data<'GET /cases/{id}/sessions/{sid}'>;
+type Gate = Data<'GET /cases/{id}/proof/gate'>;
 
 const TITLE = 'Greet by name';
 
@@ -86,113 +74,112 @@ const told = async ({ mailbox }: Play, ...expected: string[]): Promise<void> => 
   }
 };
 
-const createItem = async (stage: Play): Promise<void> => {
-  const { api, mailbox } = stage;
+const createItem = async ({ api, mailbox, made }: Play): Promise<void> => {
   heading('Before: a receiver of webhooks');
-  const webhook = await api.call<{ id: string; secret: string }>(
-    { method: 'POST', path: '/webhooks', body: { url: mailbox.url, events: ['*'] } },
+  const webhook = await api.show(
+    'POST /webhooks',
+    { body: { url: mailbox.url, events: ['*'] } },
     ({ secret }) => `secret ${secret.slice(0, 10)}... (shown in this answer only)`,
   );
   mailbox.secret = webhook.secret;
-  api.ids.hook = webhook.id;
+  made.hook = webhook.id;
 
   heading('1. A Work item');
   const body = { title: TITLE, type: 'bug', description: DESCRIPTION };
-  const item = await api.call<Item>({ method: 'POST', path: '/cases', body }, itemFacts);
-  api.ids.id = item.id;
+  const { id } = await api.show('POST /cases', { body }, itemFacts);
+  made.id = id;
   say('What the agent should know, and what has to be proven:');
-  await api.call({ method: 'PUT', path: '/cases/:id/memory/notes.md', body: NOTES });
+  const filename = 'notes.md';
+  await api.show('PUT /cases/{id}/memory/{filename}', { id, filename, body: NOTES });
   const check = { description: 'The check of the plan ran', type: 'test-log', required: true };
-  await api.call({ method: 'POST', path: '/cases/:id/proof/checklist', body: check });
+  await api.show('POST /cases/{id}/proof/checklist', { id, body: check });
 };
 
 const itemFacts = ({ state, path }: Item): string => `state ${state}, directory ${path}`;
 const sessionFacts = ({ mode, status }: Session): string => `mode ${mode}, status ${status}`;
 
 const createSession = async (stage: Play): Promise<void> => {
-  const { api } = stage;
+  const { api, made } = stage;
   heading('2. A session: Plan mode, in a git worktree of its own');
-  const body = { type: 'implementing' };
-  const request = { method: 'POST', path: '/cases/:id/sessions', body } as const;
-  api.ids.sid = (await api.call<Session>(request, sessionFacts)).id;
+  const input = { id: made.id, body: { type: 'implementing' } };
+  made.sid = (await api.show('POST /cases/{id}/sessions', input, sessionFacts)).id;
   await told(stage, 'case_state_changed', 'agent_completed');
 };
 
-const SESSION = '/cases/:id/sessions/:sid';
+const STREAM = 'GET /cases/{id}/sessions/{sid}/stream';
 
-/** Reads the stream after an event, up to one of this type, and shows what comes. */
-const streamUntil = async (
-  { api }: Play,
-  type: string,
-  { after = 0, each }: { after?: number; each?: (event: SessionEvent) => void } = {},
-): Promise<SessionEvent> => {
-  showRequest('GET', `${SESSION}/stream (Last-Event-ID: ${after})`);
-  for await (const event of readEvents(api.urlOf(`${SESSION}/stream`), after)) {
-    const facts = [event.data.status, event.data.title].filter((fact) => typeof fact === 'string');
+type Event = StreamEventOf<typeof STREAM>;
+type EventNamed<Name> = Extract<Event, { event: Name }>;
+
+/** Reads the stream after an event, up to one of this name, and shows what comes. */
+const streamUntil = async <Name extends Event['event']>(
+  { api, made }: Play,
+  name: Name,
+  { after = 0, each }: { after?: number; each?: (event: Event) => void } = {},
+): Promise<EventNamed<Name>> => {
+  showRequest(`${STREAM} (Last-Event-ID: ${after})`);
+  for await (const event of api.stream(STREAM, { ...made, query: { after } })) {
+    const { status, title }: Record<string, unknown> = event.data;
+    const facts = [status, title].filter((fact) => typeof fact === 'string');
     say(`  ${[event.id, event.event, ...facts].join(' ')}`);
     each?.(event);
-    if (event.event === type) return event;
+    if (event.event === name) return event as EventNamed<Name>;
   }
-  throw new Error(`The stream ended without ${type}`);
+  throw new Error(`The stream ended without ${name}`);
 };
 
-const readPlan = async (stage: Play): Promise<SessionEvent> => {
+const readPlan = async (stage: Play): Promise<EventNamed<'plan_ready'>> => {
   heading('3. The plan');
   const ready = await streamUntil(stage, 'plan_ready');
-  showText(String(ready.data.plan));
+  showText(ready.data.plan);
   say('Nothing was run so far. This text is plan.md: it could be edited now, in any editor.');
   return ready;
 };
 
-const approve = async (stage: Play, { data }: SessionEvent): Promise<void> => {
+const approve = async (stage: Play, { data }: EventNamed<'plan_ready'>): Promise<void> => {
   heading('4. Approval: the operator says yes to exactly this plan');
-  const body = { plan_sha256: data.plan_sha256 };
-  await stage.api.call<Session>({ method: 'POST', path: `${SESSION}/approve`, body }, sessionFacts);
+  const input = { ...stage.made, body: { plan_sha256: data.plan_sha256 ?? undefined } };
+  await stage.api.show('POST /cases/{id}/sessions/{sid}/approve', input, sessionFacts);
   await told(stage, 'case_state_changed', 'session_started');
 };
 
 /** Resolves with what the last block of the plan wrote. */
-const follow = async (stage: Play, { id }: SessionEvent): Promise<string> => {
+const follow = async (stage: Play, { id }: EventNamed<'plan_ready'>): Promise<string> => {
   heading('5. Work mode, until complete');
   let log = '';
-  const each = ({ data }: SessionEvent): void => {
-    if (typeof data.output === 'string') log = data.output;
+  const each = ({ data }: Event): void => {
+    if ('output' in data && data.output !== undefined) log = data.output;
   };
   const end = await streamUntil(stage, 'complete', { after: id, each });
   if (end.data.status !== 'completed') throw new Error(String(end.data.error));
   await told(stage, 'case_state_changed', 'agent_completed', 'session_completed');
-  showText(await stage.api.call<string>({ method: 'GET', path: `${SESSION}/diff` }));
+  showText(await stage.api.show('GET /cases/{id}/sessions/{sid}/diff', stage.made));
   return log;
 };
 
 const gateFacts = ({ satisfied, missing }: Gate): string =>
-  satisfied ? 'satisfied' : `not satisfied, missing: ${missing.map((one) => one.description)}`;
+  satisfied
+    ? 'satisfied'
+    : `not satisfied, missing: ${missing.map((one: { description: string }) => one.description)}`;
 
-const GATE = { method: 'GET', path: '/cases/:id/proof/gate' } as const;
+const proofFacts = ({ verified }: { verified: boolean }): string => `verified ${verified}`;
 
 const attachProof = async (stage: Play, log: string): Promise<void> => {
-  const { api } = stage;
+  const { api, made } = stage;
   heading('6. Proof: what the check of the plan wrote');
-  const body = { type: 'test-log', content: log };
-  const proof = await api.call<{ id: string; verified: boolean }>(
-    { method: 'POST', path: '/cases/:id/proof', body },
-    ({ verified }) => `verified ${verified}`,
-  );
-  api.ids.pid = proof.id;
+  const input = { id: made.id, body: { type: 'test-log', content: log } };
+  made.pid = (await api.show('POST /cases/{id}/proof', input, proofFacts)).id;
   await told(stage, 'proof_created');
-  await api.call<Gate>(GATE, gateFacts);
+  await api.show('GET /cases/{id}/proof/gate', made, gateFacts);
 };
 
 const verifyProof = async (stage: Play): Promise<void> => {
-  const { api } = stage;
+  const { api, made } = stage;
   heading('7. Verified by the operator');
-  await api.call<{ verified: boolean }>(
-    { method: 'PUT', path: '/cases/:id/proof/:pid/verify' },
-    ({ verified }) => `verified ${verified}`,
-  );
+  await api.show('PUT /cases/{id}/proof/{pid}/verify', made, proofFacts);
   await told(stage, 'proof_updated', 'case_state_changed');
-  await api.call<Gate>(GATE, gateFacts);
-  await api.call<Item>({ method: 'GET', path: '/cases/:id' }, itemFacts);
+  await api.show('GET /cases/{id}/proof/gate', made, gateFacts);
+  await api.show('GET /cases/{id}', made, itemFacts);
 };
 
 const NOTES_ON_FILES = {
@@ -205,32 +192,23 @@ const NOTES_ON_FILES = {
   'session.md': 'who did what, and when',
 };
 
-interface Commit {
-  commit: string;
-  message: string;
-}
-
 // Without locks of its own: the daemon is to find the repository free.
 const git = (dir: string, ...args: string[]): string =>
   execFileSync('git', ['--no-optional-locks', '-C', dir, ...args], { encoding: 'utf8' }).trimEnd();
 
 const LONGEST_MS = 10_000;
 
-const showHistory = async ({ api, workspace }: Play): Promise<void> => {
+const showHistory = async ({ api, made, workspace }: Play): Promise<void> => {
   heading("In the workspace's own git repository: each settled change is a commit");
   for (const end = Date.now() + LONGEST_MS; Date.now() < end; await pause(50))
     if (git(workspace, 'status', '--porcelain') === '') break;
-  const path = '/cases/:id/history';
-  const commits = await api.call<Commit[]>({ method: 'GET', path });
+  const commits = await api.show('GET /cases/{id}/history', made);
   for (const { commit, message } of commits) say(`  ${commit.slice(0, 8)} ${message}`);
 };
 
-const read = async <T>(api: Client, path: string): Promise<T> =>
-  (await fetch(api.urlOf(path))).json() as Promise<T>;
-
-const showFiles = async ({ api, workspace, repository }: Play): Promise<void> => {
+const showFiles = async ({ api, made, workspace, repository }: Play): Promise<void> => {
   heading('On disk: the workspace is the database');
-  const { path } = await read<Item>(api, '/cases/:id');
+  const { path } = await api.call('GET /cases/{id}', made);
   const dir = join(workspace, path);
   say(`workspace/${path}/`);
   showText(treeOf(dir, NOTES_ON_FILES));
@@ -246,17 +224,17 @@ const showFiles = async ({ api, workspace, repository }: Play): Promise<void> =>
 };
 
 const showMore = async (stage: Play): Promise<void> => {
-  const { root, workspace, repository, url, pid, api } = stage;
+  const { root, workspace, repository, url, pid, api, made } = stage;
   heading('Left running, as you asked');
   say('The receiver ends with this demo, so its registration goes first:');
-  await api.call({ method: 'DELETE', path: '/webhooks/:hook' });
+  await api.show('DELETE /webhooks/{id}', { id: made.hook });
   say(`daemon      ${url} (process ${pid}; kill ${pid} stops it)`);
   say(`workspace   ${workspace}`);
   say(`repository  ${repository}`);
   say(`log         ${join(root, 'daemon.log')}`);
   heading('To look further');
-  say(`curl -s ${api.urlOf('/cases/:id')}`);
-  say(`curl -s ${api.urlOf('/cases/:id/sessions/:sid/diff')}`);
+  say(`curl -s ${url}/cases/${made.id}`);
+  say(`curl -s ${url}/cases/${made.id}/sessions/${made.sid}/diff`);
   say(`curl -s ${url}/openapi.json`);
   say('Change the state in case.md with an editor, and ask the API again.');
   say(`To remove all of it: kill ${pid}; rm -rf ${root}`);
@@ -280,7 +258,8 @@ const run = async (): Promise<void> => {
   const mailbox = await openMailbox();
   let isLeft = false;
   try {
-    const all: Play = { ...stage, mailbox, api: createClient(stage.url) };
+    const made = { id: '', sid: '', pid: '', hook: '' };
+    const all: Play = { ...stage, mailbox, made, api: createClient(stage.url) };
     heading('Dossier: one Work item, from its title to a verified result');
     say(`A sample repository, a workspace and a daemon (${stage.url}) in ${stage.root}`);
     await play(all);

@@ -8,47 +8,34 @@
  * before you answer `y`.
  */
 import { createInterface } from 'node:readline/promises';
-import { setTimeout as pause } from 'node:timers/promises';
+// In a program of yours: from 'dossierd/client'.
+import { connect, type StreamEventOf } from '../lib/client/client.ts';
 
-const [api = 'http://127.0.0.1:4870'] = process.argv.slice(2);
+const [url] = process.argv.slice(2);
 
-interface Answer {
-  id: string;
-  state: string;
-}
+const dossier = connect({
+  url,
+  fetch: async (to, init) => {
+    const answer = await fetch(to, init);
+    console.log(`${init?.method} ${new URL(to).pathname} -> ${answer.status}`);
+    return answer;
+  },
+});
 
-interface SessionEvent {
-  id: number;
-  event: string;
-  data: { plan?: string; plan_sha256?: string; error?: string | null };
-}
+const STREAM = 'GET /cases/{id}/sessions/{sid}/stream';
 
-const send = async (method: string, path: string, body?: object): Promise<Response> => {
-  const response = await fetch(`${api}${path}`, {
-    method,
-    headers: { accept: 'application/json', 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  console.log(`${method} ${path} -> ${response.status}`);
-  if (response.ok) return response;
-  const { detail } = (await response.json()) as { detail: string };
-  throw new Error(detail);
-};
+type Event = StreamEventOf<typeof STREAM>;
 
-const call = async (method: string, path: string, body?: object): Promise<Answer> =>
-  (await send(method, path, body)).json() as Promise<Answer>;
-
-/** Asks for the session's events until there is one of this type. A session that ends without it has gone wrong. */
-const waitFor = async (session: string, type: string): Promise<SessionEvent> => {
-  for (;;) {
-    const response = await send('GET', `${session}/stream`);
-    const events = (await response.json()) as SessionEvent[];
-    const found = events.find(({ event }) => event === type);
-    if (found !== undefined) return found;
-    const end = events.find(({ event }) => event === 'complete');
-    if (end !== undefined) throw new Error(end.data.error ?? 'The session ended early.');
-    await pause(300);
+/** Follows the session up to an event of this name. One that ends without it has gone wrong. */
+const waitFor = async <Name extends Event['event']>(
+  session: { id: string; sid: string },
+  name: Name,
+): Promise<Extract<Event, { event: Name }>> => {
+  for await (const event of dossier.stream(STREAM, session)) {
+    if (event.event === name) return event as Extract<Event, { event: Name }>;
+    if (event.event === 'complete' && event.data.error !== null) throw new Error(event.data.error);
   }
+  throw new Error('The session ended early.');
 };
 
 const isApproved = async (): Promise<boolean> => {
@@ -69,15 +56,16 @@ echo "Reviewed with Dossier." > REVIEWED.txt
 
 const run = async (): Promise<void> => {
   // 1. A Work item: a directory with a case.md in the workspace.
-  const item = await call('POST', '/cases', {
-    title: 'Leave a note',
-    type: 'chore',
-    description: DESCRIPTION,
+  const { id } = await dossier.call('POST /cases', {
+    body: { title: 'Leave a note', type: 'chore', description: DESCRIPTION },
   });
 
   // 2. A session. It starts in Plan mode, in a git worktree of its own: nothing can be changed yet.
-  const { id } = await call('POST', `/cases/${item.id}/sessions`, { type: 'implementing' });
-  const session = `/cases/${item.id}/sessions/${id}`;
+  const started = await dossier.call('POST /cases/{id}/sessions', {
+    id,
+    body: { type: 'implementing' },
+  });
+  const session = { id, sid: started.id };
 
   // 3. The plan.
   const { plan, plan_sha256 } = (await waitFor(session, 'plan_ready')).data;
@@ -85,26 +73,27 @@ const run = async (): Promise<void> => {
 
   // 4. Approval. With the hash it is this text that is approved, and not what somebody made of it meanwhile.
   if (!(await isApproved())) {
-    await call('POST', `/api/cases/${item.id}/session/abort`);
+    await dossier.call('POST /api/cases/{id}/session/abort', { id });
     console.log('Nothing was run.');
     return;
   }
-  await call('POST', `${session}/approve`, { plan_sha256 });
+  const body = { plan_sha256: plan_sha256 ?? undefined };
+  await dossier.call('POST /cases/{id}/sessions/{sid}/approve', { ...session, body });
 
   // 5. Work mode runs the approved plan and yields a diff.
-  const end = await waitFor(session, 'complete');
-  if (typeof end.data.error === 'string') throw new Error(end.data.error);
-  console.log(`\n${await (await send('GET', `${session}/diff`)).text()}`);
+  const { error } = (await waitFor(session, 'complete')).data;
+  if (error !== null) throw new Error(error);
+  console.log(`\n${await dossier.call('GET /cases/{id}/sessions/{sid}/diff', session)}`);
 
   // 6. Evidence.
-  const proof = await call('POST', `/cases/${item.id}/proof`, {
-    type: 'review',
-    content: 'I read the diff: one file, one line.',
+  const proof = await dossier.call('POST /cases/{id}/proof', {
+    id,
+    body: { type: 'review', content: 'I read the diff: one file, one line.' },
   });
 
   // 7. Verified by you, the proof satisfies the gate, and the Work item is RESOLVED.
-  await call('PUT', `/cases/${item.id}/proof/${proof.id}/verify`);
-  const { state } = await call('GET', `/cases/${item.id}`);
+  await dossier.call('PUT /cases/{id}/proof/{pid}/verify', { id, pid: proof.id });
+  const { state } = await dossier.call('GET /cases/{id}', { id });
   console.log(`\nThe Work item is ${state}.`);
 };
 

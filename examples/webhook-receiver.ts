@@ -7,9 +7,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+// In a program of yours: from 'dossierd/client'.
+import { connect } from '../lib/client/client.ts';
 import { receiveWebhook, type WebhookEvent } from './receive-webhook.ts';
 
-const [api = 'http://127.0.0.1:4870'] = process.argv.slice(2);
+const [url] = process.argv.slice(2);
+const dossier = connect({ url });
 
 const print = ({ timestamp, event_type, payload }: WebhookEvent): void =>
   console.log(`${timestamp} ${event_type} ${JSON.stringify(payload)}`);
@@ -27,19 +30,16 @@ server.listen(0, '127.0.0.1');
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
 
-const registered = await fetch(`${api}/webhooks`, {
-  method: 'POST',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ url: `http://127.0.0.1:${port}/`, events: ['*'] }),
+const webhook = await dossier.call('POST /webhooks', {
+  body: { url: `http://127.0.0.1:${port}/`, events: ['*'] },
 });
-const webhook = (await registered.json()) as { id: string; secret: string };
 // The only answer that shows the secret: a receiver of yours would keep it.
 secret = webhook.secret;
 console.log(`Listening at http://127.0.0.1:${port}/ as webhook ${webhook.id}`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
-    await fetch(`${api}/webhooks/${webhook.id}`, { method: 'DELETE' });
+    await dossier.call('DELETE /webhooks/{id}', { id: webhook.id });
     server.close();
     server.closeAllConnections();
   });

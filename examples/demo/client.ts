@@ -1,41 +1,30 @@
+// In a program of yours: from 'dossierd/client'.
+import {
+  connect,
+  type Data,
+  type Dossier,
+  type InputOf,
+  type Operation,
+} from '../../lib/client/client.ts';
 import { showAnswer, showRequest } from './screen.ts';
 
-export interface Client {
-  /** Stands for `:id` and the like in the paths, which are shown as the interface writes them. */
-  ids: Record<string, string>;
-  /** Sends a request, shows it and its answer. An object is sent as JSON, a string as Markdown. */
-  call<T>(request: Call, facts?: (answer: T) => string): Promise<T>;
-  urlOf(path: string): string;
+export interface Client extends Dossier {
+  /** Makes a call, and shows it and its answer. */
+  show<K extends Operation>(
+    operation: K,
+    input: InputOf<K>[0],
+    facts?: (answer: Data<K>) => string,
+  ): Promise<Data<K>>;
 }
 
-export interface Call {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  path: string;
-  body?: object | string;
-}
-
-/** Calls the daemon the way a script of yours would: fetch, and nothing else. */
-export const createClient = (api: string): Client => {
-  const ids: Client['ids'] = {};
-  const urlOf = (path: string): string =>
-    api + path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name);
-  return {
-    ids,
-    urlOf,
-    call: async <T>({ method, path, body }: Call, facts?: (answer: T) => string): Promise<T> => {
-      showRequest(method, path, body);
-      const response = await fetch(urlOf(path), { method, ...payload(body) });
-      if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
-      const isJson = response.headers.get('content-type')?.includes('json') === true;
-      const answer = (isJson ? await response.json() : await response.text()) as T;
-      showAnswer(response.status, facts?.(answer));
-      return answer;
-    },
+export const createClient = (url: string): Client => {
+  const dossier = connect({ url });
+  const show: Client['show'] = async (operation, input, facts) => {
+    showRequest(operation, (input as { body?: unknown } | undefined)?.body);
+    const answer = await dossier.request(operation, ...([input] as InputOf<typeof operation>));
+    const data = answer.data as Data<typeof operation>;
+    showAnswer(answer.status as number, facts?.(data));
+    return data;
   };
-};
-
-const payload = (body: Call['body']): RequestInit => {
-  if (body === undefined) return {};
-  if (typeof body === 'string') return { headers: { 'content-type': 'text/markdown' }, body };
-  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  return { ...dossier, show };
 };

@@ -22,8 +22,10 @@ export const heading = (text: string): void => print(`\n${bold(text)}`);
 
 export const say = (text: string): void => print(`   ${text}`);
 
-export const showRequest = (method: string, path: string, body?: unknown): void =>
-  print(`   ${cyan(`> ${method} ${path}`)}${body === undefined ? '' : ` ${dim(short(body))}`}`);
+export const showRequest = (operation: string, body?: unknown): void =>
+  print(
+    `   ${cyan(`> ${operation.replaceAll(/\{(\w+)\}/g, ':$1')}`)}${body === undefined ? '' : ` ${dim(short(body))}`}`,
+  );
 
 export const showAnswer = (status: number, facts = ''): void =>
   print(`   ${green(`< ${status}`)} ${facts}`.trimEnd());

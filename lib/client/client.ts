@@ -45,6 +45,9 @@ export type StreamOperation = {
 // A call that needs nothing can be given nothing.
 type Given<In, More> = Record<never, never> extends In ? [input?: In & More] : [input: In & More];
 
+/** What a call takes, as the parameters after its name: for functions that make calls in their turn. */
+export type InputOf<K extends Operation> = Given<Operations[K]['input'], Extras>;
+
 type Answers<K extends Operation> = Operations[K]['answers'];
 
 /** What a call answers, by its status; 304 where `ifNoneMatch` still holds. */
@@ -73,10 +76,7 @@ export interface Dossier {
     ...input: Given<Omit<Operations[K]['input'], 'ifNoneMatch'>, Extras>
   ): Promise<Data<K>>;
   /** The same with the status, the ETag and the headers of the answer. */
-  request<K extends Operation>(
-    operation: K,
-    ...input: Given<Operations[K]['input'], Extras>
-  ): Promise<Answer<K>>;
+  request<K extends Operation>(operation: K, ...input: InputOf<K>): Promise<Answer<K>>;
   /**
    * Follows a stream. A connection that breaks is made again where it was, so that no event is missed or comes twice.
    * Ends with the session, at an abort, and when it is left.
