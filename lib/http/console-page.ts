@@ -4,20 +4,41 @@ import type { Service } from '../service.ts';
 import { readBytes, UNREAD } from './bytes.ts';
 import { admitOperator } from './door.ts';
 import { checkForm, formKey } from './form-key.ts';
-import type { Html } from './html.ts';
 import { sessionCookie } from './session-cookie.ts';
 
+/** A call of the API, made by a page for who looks at it. */
+export interface ConsoleCall {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** What the API answered to it. */
+export interface ConsoleAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
 /** What a page of the console is asked for. */
-interface Asked {
+export interface Asked {
   params: Record<string, unknown>;
+  /** Where the browser is. */
+  url: URL;
   /** Of a POST; it came from a form of ours. */
   form: URLSearchParams;
   /** What every form of the page sends back as `form_key`. */
   form_key: string;
+  /** Asks the API, within this process, with the word of who looks at the page. */
+  call: (asked: ConsoleCall) => Promise<ConsoleAnswer>;
 }
 
-interface Shown {
-  html: Html;
+export interface Shown {
+  /** A whole document. */
+  html: string;
+  /** The page runs the console's scripts, and may ask the API. */
+  runs?: boolean;
   /** Default: 200. */
   status?: number;
 }
@@ -40,22 +61,25 @@ export interface ConsolePage {
   /** Shows something, or says where to go on. */
   handler: (asked: Asked, service: Service) => Went | Promise<Went>;
   /** Shows why it was refused. */
-  refused: (error: ServiceError, asked: Asked, service: Service) => Shown;
+  refused: (error: ServiceError, asked: Asked, service: Service) => Shown | Promise<Shown>;
 }
 
-/** The pages, and the one style sheet of all. */
+/** The pages, and what they load. */
 export interface Console {
   pages: readonly ConsolePage[];
-  /** The page that is shown to who names none. */
-  home: string;
-  style: { path: string; css: string };
+  /** A file that pages load, by its name; undefined where there is none. */
+  asset: (name: string) => Promise<Asset | undefined>;
 }
 
-export const consoleRoutes = ({ pages, home, style }: Console, service: Service): ServerRoute[] => [
+interface Asset {
+  bytes: Buffer;
+  type: string;
+}
+
+export const consoleRoutes = ({ pages, asset }: Console, service: Service): ServerRoute[] => [
   topRoute,
-  { method: 'GET', path: CONSOLE, handler: (_request, h) => h.redirect(home) },
   ...pages.map((page) => pageRoute(page, service)),
-  styleRoute(style),
+  assetRoute(asset),
 ];
 
 const CONSOLE = '/dashboard';
@@ -85,27 +109,65 @@ const pageRoute = (page: ConsolePage, service: Service): ServerRoute => ({
       return h.redirect(LOGIN).code(303);
     await admitOperator(raw.req.socket, app.credential, service, keyless);
     const { key, cookie } = formKey(raw.req.headers.cookie, port);
-    const asked = { params: request.params, form: new URLSearchParams(), form_key: key };
+    const form = new URLSearchParams();
+    const { params, url } = request;
+    const asked = { params, url, form, form_key: key, call: callerOf(request) };
     const shown = await answerOf(page, request, { asked, service });
     const answer = send(shown, h);
     if (cookie !== undefined) answer.header('set-cookie', cookie, { append: true });
     if (isLogIn(shown))
       answer.header('set-cookie', sessionCookie(shown.session, port), { append: true });
+    const runs = typeof shown === 'object' && 'runs' in shown && shown.runs === true;
+    answer.header('content-security-policy', policyOf(runs));
     for (const [name, value] of Object.entries(HEADERS)) answer.header(name, value);
     return answer;
   },
 });
 
-const styleRoute = ({ path, css }: Console['style']): ServerRoute => ({
+const assetRoute = (asset: Console['asset']): ServerRoute => ({
   method: 'GET',
-  path,
-  handler: (_request, h) => h.response(css).type('text/css; charset=utf-8'),
+  path: `${CONSOLE}/assets/{name}`,
+  handler: async ({ params }, h) => {
+    const found = await asset(String(params.name));
+    if (found === undefined) throw new ServiceError('route_not_found', OLD_ASSET);
+    // Its name is another when its content is.
+    const answer = h.response(found.bytes).type(found.type);
+    return answer.header('cache-control', 'public, max-age=31536000, immutable');
+  },
 });
+
+const OLD_ASSET = 'The page is of another version of the daemon. Load it anew.';
+
+// As if it came from outside, but for the connection: whose word it is has been looked at for the page.
+const callerOf =
+  ({ server, raw }: Request): Asked['call'] =>
+  async ({ method, path, headers, body }) => {
+    const { host, cookie, authorization } = raw.req.headers;
+    const shown = { host, cookie, authorization };
+    const sent = Object.entries(shown).filter(([, value]) => value !== undefined);
+    const answer = await server.inject({
+      ...{ method, url: path, headers: { ...headers, ...Object.fromEntries(sent) } },
+      ...(body !== undefined && { payload: body }),
+    });
+    const { statusCode: status, headers: all, rawPayload } = answer;
+    const told = Object.entries(all).map(([name, value]) => [name, String(value)]);
+    return { status, headers: Object.fromEntries(told), body: rawPayload };
+  };
+
+// Nothing from elsewhere, and nothing that is written in a page: what runs is a file of ours.
+const policyOf = (runs: boolean): string =>
+  [
+    "default-src 'none'",
+    "style-src 'self'",
+    ...(runs ? RUNS : []),
+    "img-src 'self' data:",
+    ...WITHIN,
+  ].join('; ');
+const RUNS = ["script-src 'self'", "connect-src 'self'", "worker-src 'self'"];
+const WITHIN = ["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"];
 
 // With a stricter referrer policy browsers say of a form's origin that it is none.
 const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cache-control': 'no-store',
@@ -119,7 +181,7 @@ const send = (went: Went, h: ResponseToolkit) => {
   if (typeof went === 'string') return h.response().redirect(went).code(303);
   if (isLogIn(went)) return h.response().redirect(went.location).code(303);
   const { html, status = 200 } = went;
-  return h.response(html.text).code(status).type('text/html; charset=utf-8');
+  return h.response(html).code(status).type('text/html; charset=utf-8');
 };
 
 const answerOf = async (
@@ -137,7 +199,7 @@ const answerOf = async (
   }
 };
 
-const LARGEST_FORM = 16_384;
+const LARGEST_FORM = 1024 * 1024;
 
 const formOf = async ({ raw: { req } }: Request): Promise<URLSearchParams> => {
   const declared = Number(req.headers['content-length'] ?? 0);

@@ -1,12 +1,29 @@
-import type { Console } from '../../lib/http/console-page.ts';
+import type { Console, ConsolePage } from '../../lib/http/console-page.ts';
 import { keyPages } from './keys.ts';
-import { KEYS } from './keys-html.ts';
 import { loginPages } from './login.ts';
-import { STYLE, STYLE_PATH } from './style.ts';
 
-/** The operator's console: what a browser is shown. */
+// What renders pages is loaded when the first of them is asked for.
+const rendering = () => import('./render.tsx');
+
+const refused: ConsolePage['refused'] = async (error) => (await rendering()).showRefusal(error);
+
+/** The operator's console: what a browser is shown. `pages.ts` lists its pages. */
 export const operatorConsole: Console = {
-  pages: [...keyPages, ...loginPages],
-  home: KEYS,
-  style: { path: STYLE_PATH, css: STYLE },
+  pages: [
+    ...keyPages,
+    ...loginPages,
+    {
+      method: 'POST',
+      path: '/dashboard/do',
+      handler: async (asked) => (await rendering()).doForm(asked),
+      refused,
+    },
+    {
+      method: 'GET',
+      path: '/dashboard/{path*}',
+      handler: async (asked) => (await rendering()).showPage(asked),
+      refused,
+    },
+  ],
+  asset: async (name) => (await import('./assets.ts')).asset(name),
 };

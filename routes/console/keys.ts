@@ -1,20 +1,22 @@
 import { createKey, listKeys, revokeKey } from '../../lib/guard/api-keys/keys.ts';
 import type { ConsolePage } from '../../lib/http/console-page.ts';
-import { KEYS, keysPage } from './keys-html.ts';
+import type { KeysShown } from './pages/keys.tsx';
 
-const refused: ConsolePage['refused'] = (error, { form_key }, { store }) => ({
-  status: error.status,
-  html: keysPage({ keys: listKeys(store), form_key, error: error.message }),
-});
+/** Where the page is. */
+const KEYS = '/dashboard/keys';
 
-/** API keys: listed, made, and revoked. */
+const show = async (shown: KeysShown, status?: number) =>
+  (await import('./render.tsx')).showKeys(shown, status);
+
+const refused: ConsolePage['refused'] = ({ status, message }, { form_key }, { store }) =>
+  show({ keys: listKeys(store), form_key, error: message }, status);
+
+/** API keys: listed, made, and revoked. No page runs scripts that shows one. */
 export const keyPages: readonly ConsolePage[] = [
   {
     method: 'GET',
     path: KEYS,
-    handler: ({ form_key }, { store }) => ({
-      html: keysPage({ keys: listKeys(store), form_key }),
-    }),
+    handler: ({ form_key }, { store }) => show({ keys: listKeys(store), form_key }),
     refused,
   },
   {
@@ -22,7 +24,7 @@ export const keyPages: readonly ConsolePage[] = [
     path: KEYS,
     handler: async ({ form, form_key }, service) => {
       const made = await createKey(service, form.get('name') ?? '');
-      return { status: 201, html: keysPage({ keys: listKeys(service.store), form_key, made }) };
+      return show({ keys: listKeys(service.store), form_key, made }, 201);
     },
     refused,
   },

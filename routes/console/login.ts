@@ -1,12 +1,15 @@
 import { logIn } from '../../lib/guard/api-keys/log-in.ts';
 import type { ConsolePage } from '../../lib/http/console-page.ts';
-import { KEYS } from './keys-html.ts';
-import { LOGIN, loginPage } from './login-html.ts';
+import type { LoginShown } from './pages/login.tsx';
 
-const refused: ConsolePage['refused'] = (error, { form_key }) => ({
-  status: error.status,
-  html: loginPage({ form_key, error: error.message }),
-});
+/** Where the page is. */
+const LOGIN = '/dashboard/login';
+
+const show = async (shown: LoginShown, status?: number) =>
+  (await import('./render.tsx')).showLogin(shown, status);
+
+const refused: ConsolePage['refused'] = ({ status, message }, { form_key }) =>
+  show({ form_key, error: message }, status);
 
 /** Where a browser shows a key, once, and is known by a cookie from then on. */
 export const loginPages: readonly ConsolePage[] = [
@@ -14,7 +17,7 @@ export const loginPages: readonly ConsolePage[] = [
     method: 'GET',
     path: LOGIN,
     keyless: true,
-    handler: ({ form_key }) => ({ html: loginPage({ form_key }) }),
+    handler: ({ form_key }) => show({ form_key }),
     refused,
   },
   {
@@ -23,7 +26,7 @@ export const loginPages: readonly ConsolePage[] = [
     keyless: true,
     handler: async ({ form }, service) => ({
       session: await logIn(service, form.get('key') ?? ''),
-      location: KEYS,
+      location: '/dashboard',
     }),
     refused,
   },

@@ -247,7 +247,7 @@ describe('a browser at the top', () => {
     const { url } = await startDaemon(t, ['--workspace', temporaryDirectory(t)]);
     const page = await fetch(url, { headers: { accept: 'text/html,application/xhtml+xml,*/*' } });
     assert.equal(page.status, 200);
-    assert.match(page.url, /\/dashboard\/keys$/);
+    assert.match(page.url, /\/dashboard$/);
     assert.match(await page.text(), /<!doctype html>/);
     const other = await fetch(url);
     assert.equal(other.status, 404);

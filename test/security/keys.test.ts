@@ -51,7 +51,7 @@ describe('require_key', () => {
     assert.equal((await post('dossier_wrong')).status, 401);
     assert.equal((await post(key, 'of another page')).status, 403);
     const done = await post(key);
-    assert.deepEqual([done.status, done.headers.location], [303, '/dashboard/keys']);
+    assert.deepEqual([done.status, done.headers.location], [303, '/dashboard']);
     const set = String(done.headers['set-cookie']);
     assert.match(set, /^dossier_session_\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
     const cookie = set.split(';')[0] ?? '';

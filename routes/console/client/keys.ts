@@ -1,0 +1,58 @@
+import { showKeys } from './shown-keys.ts';
+
+/** How long one waits for the second key of two, in milliseconds. */
+const PATIENCE_MS = 800;
+
+/** Makes the whole console usable by keyboard: what has `data-key` is pressed by it, in the row at hand before elsewhere. */
+export const listenForKeys = (): void => {
+  let typed = '';
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+    const moves = MOVES[event.key];
+    if (moves !== undefined) return moves();
+    clearTimeout(timer);
+    typed = `${typed} ${event.key}`.trim();
+    timer = setTimeout(() => {
+      typed = '';
+    }, PATIENCE_MS);
+    const found = meantBy(typed) ?? meantBy(event.key);
+    if (found === undefined) return;
+    typed = '';
+    event.preventDefault();
+    press(found);
+  });
+};
+
+const MOVES: Readonly<Record<string, () => void>> = {
+  j: () => step(1),
+  k: () => step(-1),
+  '?': showKeys,
+};
+
+const press = (found: HTMLElement): void => {
+  found.click();
+  if (found.matches('input, textarea, select')) found.focus();
+};
+
+const isWriting = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches('input:not([type=checkbox]), textarea, select'));
+
+const rowAtHand = (): HTMLElement | null =>
+  document.activeElement?.closest<HTMLElement>('[data-row]') ?? null;
+
+const meantBy = (key: string): HTMLElement | undefined => {
+  const wanted = `[data-key="${CSS.escape(key)}"]`;
+  const inRow = rowAtHand()?.querySelector<HTMLElement>(wanted);
+  const all = [...document.querySelectorAll<HTMLElement>(wanted)];
+  return inRow ?? all.find((one) => one.closest('[data-row]') === null);
+};
+
+const step = (by: number): void => {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
+  const at = rows.indexOf(rowAtHand() as HTMLElement);
+  const next = rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)];
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+};

@@ -1,0 +1,100 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { connect } from '../../../lib/client/client.ts';
+import type { At, Frame, Page } from '../common/page.ts';
+import { toldOf } from '../common/send-form.ts';
+import { Shell } from '../parts/shell.tsx';
+import { follow } from './follow.ts';
+import { listenForForms } from './forms.ts';
+
+interface LiveProps {
+  frame: Frame;
+  at: At;
+  shown: object;
+  page: Page;
+  worker: string;
+}
+
+const api = connect({ url: '' });
+
+/** The page as it is now: what it shows is asked for anew when an event may have changed it, or a form did. */
+export const Live = (props: LiveProps) => {
+  const { page } = props;
+  const [now, setNow] = useState({ frame: props.frame, shown: props.shown });
+  const told = useRef(now);
+  told.current = now;
+  useEffect(() => {
+    const put = (frame: Partial<Frame>, shown = told.current.shown) => {
+      told.current = { frame: { ...told.current.frame, ...frame }, shown };
+      setNow(told.current);
+    };
+    return keepUp(props, () => told.current.frame, put);
+  }, []);
+  useEffect(() => {
+    document.title = `${page.title(now.shown)} · Dossier`;
+  });
+  return <Shell frame={now.frame} page={page} shown={now.shown} />;
+};
+
+type Put = (frame: Partial<Frame>, shown?: object) => void;
+
+/** Follows what changes the page. Answers how to stop. */
+const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): (() => void) => {
+  const refresh = oneAtATime(async () => {
+    try {
+      put({}, await page.load(api, at));
+    } catch (error) {
+      put({ problem: toldOf(error) });
+    }
+  });
+  const unlisten = listenForForms(
+    api,
+    () => frame().showing,
+    (end) => {
+      if ('told' in end) return put({ problem: end.told });
+      if (end.on !== undefined && end.on !== frame().path) return location.assign(end.on);
+      put({ problem: undefined, showing: crypto.randomUUID() });
+      refresh();
+    },
+  );
+  const unfollow = follow(worker, {
+    event: (event) => {
+      const { event_type, payload } = event;
+      if (event_type === 'attention_changed') put({ waiting: Number(payload.count) });
+      if (page.follows?.(event, at) ?? true) refresh();
+    },
+    lost: () => put({ problem: UNREACHED }),
+    back: () => {
+      // From here on nothing is missed: what happened before is asked for.
+      document.documentElement.dataset.live = '';
+      put({ problem: undefined });
+      refresh();
+    },
+  });
+  return () => {
+    unlisten();
+    unfollow();
+  };
+};
+
+const UNREACHED = {
+  ...{ status: 0, title: 'The daemon does not answer' },
+  detail: 'What is shown may be old. It is tried again by itself.',
+};
+
+/** How long several events that come together are waited for, in milliseconds. */
+const TOGETHER_MS = 50;
+
+// Of many wishes while one is fulfilled one more is.
+const oneAtATime = (work: () => Promise<void>): (() => void) => {
+  let [runs, again] = [false, false];
+  const run = async (): Promise<void> => {
+    again = runs;
+    if (runs) return;
+    runs = true;
+    await new Promise((done) => setTimeout(done, TOGETHER_MS));
+    await work();
+    runs = false;
+    if (again) await run();
+  };
+  return () => void run();
+};

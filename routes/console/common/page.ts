@@ -1,0 +1,51 @@
+import type { ComponentType } from 'preact';
+import type { Dossier } from '../../../lib/client/client.ts';
+
+/** What a page asks of the API: on the server without a network, in the browser with `fetch`. */
+export type Api = Pick<Dossier, 'call' | 'request'>;
+
+/** Why the API refused a call: of its problem document what a person needs. */
+export interface Told {
+  status: number;
+  title: string;
+  detail: string;
+}
+
+/** Where the browser is. */
+export interface At {
+  params: Record<string, string>;
+  query: Record<string, string>;
+}
+
+/** What every page is shown with. */
+export interface Frame {
+  /** What the forms of the page send, so that the daemon knows them for its own. */
+  form_key: string;
+  /** Of this showing of the page: what one of its forms makes is made once. */
+  showing: string;
+  /** Path and query: where a form comes back to. */
+  path: string;
+  /** How many things need the operator. */
+  waiting: number;
+  /** What was refused of the last form. */
+  problem?: Told | undefined;
+}
+
+/** A page of the console: what it needs of the API, and how that is shown, on the server and in the browser alike. */
+export interface Page<P extends object = object> {
+  /** What the browser's title says. */
+  title: (shown: P) => string;
+  load: (api: Api, at: At) => Promise<P>;
+  View: ComponentType<P>;
+  /** Whether an event of the workspace can change what is shown. Default: each of them. */
+  follows?: (event: WorkspaceEvent, at: At) => boolean;
+}
+
+/** The identity: it ties what is loaded to what is shown, and lets all pages stand in one list. */
+export const page = <P extends object>(spec: Page<P>): Page => spec as unknown as Page;
+
+/** What the daemon tells of what happened. */
+export interface WorkspaceEvent {
+  event_type: string;
+  payload: { case_id?: string } & Record<string, unknown>;
+}

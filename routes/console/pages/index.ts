@@ -1,0 +1,28 @@
+import type { At, Page } from '../common/page.ts';
+
+/** The console's table of contents: what is shown where. The first whose path fits is meant. */
+export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<Page> }>> = {
+  inbox: { path: '/dashboard', open: async () => (await import('./inbox.tsx')).inbox },
+};
+
+/** The page at a path, and what the path says. */
+export const pageAt = (path: string): { name: string; params: At['params'] } | undefined => {
+  for (const [name, page] of Object.entries(PAGES)) {
+    const params = paramsOf(page.path, path);
+    if (params !== undefined) return { name, params };
+  }
+  return undefined;
+};
+
+const paramsOf = (pattern: string, path: string): At['params'] | undefined => {
+  const [wanted, given] = [pattern.split('/'), path.split('/')];
+  if (wanted.length !== given.length) return undefined;
+  const params: At['params'] = {};
+  for (const [at, part] of wanted.entries()) {
+    const text = given[at] ?? '';
+    if (!part.startsWith('{')) {
+      if (part !== text) return undefined;
+    } else params[part.slice(1, -1)] = decodeURIComponent(text);
+  }
+  return params;
+};

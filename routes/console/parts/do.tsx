@@ -1,0 +1,39 @@
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Frame } from '../common/page.ts';
+
+/** What the page is shown with. */
+export const InFrame = createContext<Frame>({ form_key: '', showing: '', path: '', waiting: 0 });
+
+interface DoProps {
+  /** Method and path of the API: `POST /cases`. */
+  call: string;
+  /** What is sent beside what the fields say. */
+  body?: unknown;
+  if_match?: string | undefined;
+  /** Where to go on; `{id}` is of what was made. Default: this page. */
+  then?: string;
+  class?: string;
+  children?: ComponentChildren;
+}
+
+/** A form that makes one call of the API: with scripts and without. */
+export const Do = ({ call, body, if_match, then, children, ...rest }: DoProps) => {
+  const { form_key, path, showing } = useContext(InFrame);
+  return (
+    <form method="post" action="/dashboard/do" data-do {...rest}>
+      <Hidden name="form_key" value={form_key} />
+      <Hidden name="_call" value={call} />
+      <Hidden name="_back" value={path} />
+      <Hidden name="_showing" value={showing} />
+      {then !== undefined && <Hidden name="_then" value={then} />}
+      {body !== undefined && <Hidden name="_body" value={JSON.stringify(body)} />}
+      {if_match !== undefined && <Hidden name="_if_match" value={if_match} />}
+      {children}
+    </form>
+  );
+};
+
+const Hidden = ({ name, value }: { name: string; value: string }) => (
+  <input type="hidden" name={name} value={value} />
+);

@@ -1,0 +1,67 @@
+import type { ComponentType } from 'preact';
+import type { Frame, Page, Told } from '../common/page.ts';
+import { InFrame } from './do.tsx';
+
+const PLACES = [
+  { href: '/dashboard', name: 'Inbox', keys: 'g i' },
+  { href: '/dashboard/board', name: 'Board', keys: 'g b' },
+  { href: '/dashboard/settings', name: 'Settings', keys: 'g s' },
+  { href: '/dashboard/help', name: 'Help', keys: 'g h' },
+] as const;
+
+interface ShellProps {
+  frame: Frame;
+  page: Pick<Page, 'View'>;
+  shown: object;
+}
+
+/** What is around every page: where one is, where one can go, and what was refused. */
+export const Shell = ({ frame, page, shown }: ShellProps) => {
+  const View = page.View as ComponentType<object>;
+  return (
+    <InFrame.Provider value={frame}>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header class="bar">
+        <a class="brand" href="/dashboard">
+          Dossier
+        </a>
+        <nav aria-label="Console">
+          {PLACES.map((place) => (
+            <Place key={place.href} {...place} frame={frame} />
+          ))}
+        </nav>
+        <a class="button primary" href="/dashboard/new" data-key="c">
+          New
+        </a>
+      </header>
+      <main id="main" tabIndex={-1}>
+        {frame.problem && <Refused {...frame.problem} />}
+        <View {...shown} />
+      </main>
+    </InFrame.Provider>
+  );
+};
+
+const Place = ({ href, name, keys, frame }: (typeof PLACES)[number] & { frame: Frame }) => {
+  const [here] = frame.path.split('?');
+  const isHere = href === '/dashboard' ? here === href : here?.startsWith(href) === true;
+  return (
+    <a href={href} data-key={keys} {...(isHere && { 'aria-current': 'page' as const })}>
+      {name}
+      {href === '/dashboard' && frame.waiting > 0 && (
+        <span class="badge">
+          {frame.waiting}
+          <span class="unseen"> waiting</span>
+        </span>
+      )}
+    </a>
+  );
+};
+
+const Refused = ({ title, detail, status }: Told) => (
+  <div class="box error" role="alert" data-status={status}>
+    <strong>{title}.</strong> {detail}
+  </div>
+);

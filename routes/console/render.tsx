@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { render } from 'preact-render-to-string';
+import { connect, type Dossier, type Fetch, Problem } from '../../lib/client/client.ts';
+import { type ErrorCode, ServiceError } from '../../lib/errors.ts';
+import type { Asked, Shown } from '../../lib/http/console-page.ts';
+import { assets } from './assets.ts';
+import type { At, Frame, Page, Told } from './common/page.ts';
+import { sendForm } from './common/send-form.ts';
+import { Document } from './document.tsx';
+import { PAGES, pageAt } from './pages/index.ts';
+import { Keys, type KeysShown } from './pages/keys.tsx';
+import { Login, type LoginShown } from './pages/login.tsx';
+import { Refused } from './parts/refused.tsx';
+import { plainDocument } from './plain.tsx';
+
+/** Shows the page at the address that was asked for. Throws `route_not_found`. */
+export const showPage = async (asked: Asked, told?: Told): Promise<Shown> => {
+  const { url, form_key } = asked;
+  const found = pageAt(url.pathname);
+  if (found === undefined)
+    throw new ServiceError('route_not_found', `The console has no page at ${url.pathname}.`);
+  const at = { params: found.params, query: Object.fromEntries(url.searchParams) };
+  const page = (await PAGES[found.name]?.open()) as Page;
+  const { shown, waiting } = await loaded(page, asked, at).catch(refuse);
+  const frame: Frame = {
+    ...{ form_key, showing: randomUUID(), path: url.pathname + url.search, waiting },
+    problem: told,
+  };
+  const document = <Document {...{ frame, name: found.name, at, page, shown, assets }} />;
+  return { html: `<!doctype html>${render(document)}`, runs: true, status: told?.status || 200 };
+};
+
+const loaded = async (page: Page, asked: Asked, at: At) => {
+  const api = apiFor(asked);
+  const [shown, waiting] = await Promise.all([page.load(api, at), api.call('GET /attention')]);
+  return { shown, waiting: waiting.length };
+};
+
+// What the page is about is not there, or cannot be read.
+const refuse = (error: unknown): never => {
+  if (!(error instanceof Problem)) throw error;
+  throw new ServiceError(error.code as ErrorCode, error.detail ?? error.message);
+};
+
+/** Makes the call of the API that a form stands for, and leads on; shows the form's page again with why it was refused. */
+export const doForm = async (asked: Asked): Promise<Shown | string> => {
+  const { form, url } = asked;
+  const back = pathOf(form.get('_back'), url);
+  const end = await sendForm(apiFor(asked), form, form.get('_showing') ?? '');
+  if ('told' in end) return showPage({ ...asked, url: back }, end.told);
+  const on = end.on === undefined ? back : pathOf(end.on, url);
+  return on.pathname + on.search;
+};
+
+// The API's client, whose calls do not leave this process.
+const apiFor = ({ call }: Asked): Dossier => {
+  const within = async (path: string, init: RequestInit = {}) => {
+    const { method = 'GET', headers, body } = init;
+    const { status, ...answer } = await call({
+      ...{ method, path, headers: headers as Record<string, string> },
+      ...(typeof body === 'string' && { body }),
+    });
+    // No body may be given where none can be.
+    return new Response(status === 204 || status === 304 ? null : new Uint8Array(answer.body), {
+      status,
+      headers: answer.headers,
+    });
+  };
+  return connect({ url: '', fetch: within as Fetch });
+};
+
+// Of the console: a form leads nowhere else.
+const pathOf = (path: string | null, base: URL): URL => {
+  const url = new URL(path ?? '/dashboard', base);
+  return url.origin === base.origin && url.pathname.startsWith('/dashboard')
+    ? url
+    : new URL('/dashboard', base);
+};
+
+/** Says in a page why something was refused that no page had asked for. */
+export const showRefusal = ({ status, message }: ServiceError): Shown => ({
+  status,
+  html: plainDocument('Refused', <Refused error={message} />),
+});
+
+/** Of these pages the daemon knows what no call of the API tells; no script runs in them. */
+export const showKeys = (shown: KeysShown, status = 200): Shown => ({
+  status,
+  html: plainDocument('API keys', <Keys {...shown} />),
+});
+
+export const showLogin = (shown: LoginShown, status = 200): Shown => ({
+  status,
+  html: plainDocument('Log in', <Login {...shown} />),
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { connect } from '../../../lib/client/client.ts';
+import { look, openTab } from '../../helpers/browser.ts';
+import { startDaemon } from '../../helpers/daemon.ts';
+import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
+
+const start = async (t: TestContext) => {
+  const { root } = makeRepository(t, { files: { 'README.md': '# Sample\n' } });
+  const workspace = temporaryDirectory(t);
+  const daemon = await startDaemon(t, ['--workspace', workspace, '--repo', root]);
+  const dossier = connect({ url: daemon.url });
+  const plan = async (title: string) => {
+    const description = '```sh\necho done > done.txt\n```\n';
+    const { id } = await dossier.call('POST /cases', { body: { title, type: 'bug', description } });
+    await dossier.call('POST /cases/{id}/sessions', { id, body: { type: 'implementing' } });
+    return id;
+  };
+  return { daemon, workspace, dossier, plan, inbox: `${daemon.url}/dashboard` };
+};
+
+describe('the inbox', () => {
+  it('says what to do where nothing waits', async (t) => {
+    const { inbox } = await start(t);
+    const { page, complaints } = await look(t, inbox);
+    await page.getByText('Nothing needs you.').waitFor();
+    assert.equal(await page.title(), 'Inbox · Dossier');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('has what waits, oldest first, and hears of more by itself', async (t) => {
+    const { inbox, plan } = await start(t);
+    const { page, complaints } = await look(t, inbox);
+    await page.getByText('Nothing needs you.').waitFor();
+    await plan('The first');
+    await page.getByRole('link', { name: 'The first' }).waitFor();
+    await plan('The second');
+    await page.getByRole('link', { name: 'The second' }).waitFor();
+    assert.deepEqual(await page.locator('.row .title').allTextContents(), [
+      'The first',
+      'The second',
+    ]);
+    assert.equal(await page.title(), '(2) Inbox · Dossier');
+    assert.match((await page.locator('.badge').textContent()) ?? '', /^2/);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('is whole without scripts', async (t) => {
+    const { inbox, plan } = await start(t);
+    await plan('The first');
+    const { page } = await look(t, inbox, { javaScriptEnabled: false });
+    assert.equal(await page.getByRole('link', { name: 'The first' }).count(), 1);
+  });
+
+  it('lists the keys of the page under ?, and goes through its rows by j and k', async (t) => {
+    const { inbox, plan } = await start(t);
+    await plan('The first');
+    await plan('The second');
+    const { page } = await look(t, inbox);
+    await page.getByRole('link', { name: 'The second' }).waitFor();
+    const atHand = () =>
+      page.evaluate(() => document.activeElement?.querySelector('.title')?.textContent);
+    await page.keyboard.press('j');
+    assert.equal(await atHand(), 'The first');
+    await page.keyboard.press('j');
+    assert.equal(await atHand(), 'The second');
+    await page.keyboard.press('k');
+    assert.equal(await atHand(), 'The first');
+    await page.keyboard.press('?');
+    const keys = page.getByRole('dialog');
+    assert.match((await keys.textContent()) ?? '', /g bBoard/);
+    await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'detached' });
+  });
+
+  it('says that the daemon does not answer, and is right again when it does', async (t) => {
+    const { inbox, plan, daemon, workspace } = await start(t);
+    await plan('The first');
+    const { page } = await look(t, inbox);
+    await page.getByRole('link', { name: 'The first' }).waitFor();
+    await daemon.end('SIGTERM');
+    await page.getByText('The daemon does not answer').waitFor();
+    await page.getByRole('link', { name: 'The first' }).waitFor();
+    const port = new URL(daemon.url).port;
+    const again = await startDaemon(t, ['--workspace', workspace, '--port', port]);
+    const dossier = connect({ url: again.url });
+    const [{ id } = { id: '' }] = await dossier.call('GET /cases');
+    await dossier.call('DELETE /cases/{id}', { id });
+    await page.getByText('Nothing needs you.').waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+  });
+
+  it('asks once for all tabs of a browser', async (t) => {
+    const { inbox, plan } = await start(t);
+    const { page, browser } = await look(t, inbox);
+    const tabs = [page];
+    for (let tab = 0; tab < 7; tab++) {
+      const other = await page.context().newPage();
+      await other.goto(inbox);
+      tabs.push(other);
+    }
+    await plan('The first');
+    for (const tab of tabs) await tab.getByRole('link', { name: 'The first' }).waitFor();
+    const { page: elsewhere } = await openTab(browser, inbox);
+    await elsewhere.getByRole('link', { name: 'The first' }).waitFor();
+  });
+});
