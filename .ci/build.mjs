@@ -1,8 +1,8 @@
 // The daemon as it ships: dist/dossier.js and, beside it, what is loaded only when it is needed.
 import './client-build.mjs';
+import './console-build.mjs';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -59,37 +59,3 @@ await build({
   outdir: 'dist',
   outExtension: { '.js': '.mjs' },
 });
-
-rmSync('dist/console', { recursive: true, force: true });
-
-// What the browser runs: one bundle whose pages are loaded when they are opened, under names that change with the content.
-const client = await build({
-  ...common,
-  platform: 'browser',
-  target: 'es2022',
-  minify: true,
-  splitting: true,
-  sourcemap: false,
-  metafile: true,
-  entryPoints: {
-    client: 'routes/console/client/client.tsx',
-    worker: 'routes/console/client/worker.ts',
-    console: 'routes/console/style/console.css',
-  },
-  entryNames: '[name]-[hash]',
-  chunkNames: 'part-[hash]',
-  outdir: 'dist/console',
-  tsconfig: 'routes/console/client/tsconfig.json',
-});
-const made = (entry) =>
-  basename(
-    Object.entries(client.metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry)[0],
-  );
-writeFileSync(
-  'dist/console/manifest.json',
-  JSON.stringify({
-    style: made('routes/console/style/console.css'),
-    script: made('routes/console/client/client.tsx'),
-    worker: made('routes/console/client/worker.ts'),
-  }),
-);

@@ -85,7 +85,7 @@ describe('the inbox', () => {
     const again = await startDaemon(t, ['--workspace', workspace, '--port', port]);
     const dossier = connect({ url: again.url });
     const [{ id } = { id: '' }] = await dossier.call('GET /cases');
-    await dossier.call('DELETE /cases/{id}', { id });
+    await dossier.call('POST /api/cases/{id}/session/abort', { id });
     await page.getByText('Nothing needs you.').waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);
   });
