@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { atEnd } from './at-end.ts';
@@ -17,6 +18,12 @@ export interface Looked {
   complaints: string[];
 }
 
+const CHROMIUM = '/usr/bin/chromium';
+
+/** Why a test with a browser is skipped; in CI it fails instead. */
+export const noBrowser =
+  process.env.CI !== 'true' && !existsSync(CHROMIUM) && 'chromium is not installed';
+
 const FLAGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
@@ -24,7 +31,7 @@ const FLAGS = [
 
 /** A real browser, closed after the test. */
 export const openBrowser = async (t: TestContext): Promise<Browser> => {
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS });
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
   atEnd(t, () => browser.close());
   return browser;
 };

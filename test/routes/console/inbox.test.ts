@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
-import { look, openTab } from '../../helpers/browser.ts';
+import { look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -19,7 +19,7 @@ const start = async (t: TestContext) => {
   return { daemon, workspace, dossier, plan, inbox: `${daemon.url}/dashboard` };
 };
 
-describe('the inbox', () => {
+describe('the inbox', { skip: noBrowser }, () => {
   it('says what to do where nothing waits', async (t) => {
     const { inbox } = await start(t);
     const { page, complaints } = await look(t, inbox);
