@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { sha256 } from '../base/sha256.ts';
 import { addLines, openLines } from './disk/lines.ts';
 import type { Layout } from './layout.ts';
-import { readyToWrite, type Store } from './store.ts';
+import { readyToWrite, remembered, type Store } from './store.ts';
 import { listDirectory } from './text/folder.ts';
 import { readRegularFile } from './text/record-file.ts';
 
@@ -15,11 +15,6 @@ export interface DeliveryArrival {
   event: string;
   /** Of its body. */
   sha256: string;
-}
-
-/** The deliveries of the last weeks, by the day they came; undefined until somebody asks. */
-export interface DeliveryArrivals {
-  days: Map<string, Set<string>> | undefined;
 }
 
 // The host lets a delivery be sent again for some days; a captured one may be for as long as its secret holds.
@@ -55,12 +50,8 @@ const synced = promisify(fdatasync);
 
 const SUFFIX = '.ndjson';
 
-const daysOf = ({ arrivals, layout, clock }: Store): Map<string, Set<string>> => {
-  arrivals.days ??= readDays(layout, clock().toISOString().slice(0, 10));
-  return arrivals.days;
-};
-
-const readDays = (layout: Layout, today: string): Map<string, Set<string>> => {
+// The deliveries of the last weeks, by the day they came.
+const daysOf = remembered(({ layout, clock }) => {
   const names = listDirectory(layout.arrivals).filter((name) => DAY_FILE.test(name));
   const days = new Map(
     names.map((name): [string, Set<string>] => [
@@ -68,9 +59,9 @@ const readDays = (layout: Layout, today: string): Map<string, Set<string>> => {
       new Set(arrivalsIn(layout, name).flatMap(keysOf)),
     ]),
   );
-  forgetOld(layout, days, today);
+  forgetOld(layout, days, clock().toISOString().slice(0, 10));
   return days;
-};
+});
 
 const DAY_FILE = /^\d{4}-\d\d-\d\d\.ndjson$/;
 

@@ -11,7 +11,7 @@ import { grant, standingAfter } from './items/granting.ts';
 import type { Granted } from './items/held.ts';
 import { answerOf, caseOf, type Item, newItem, recordOf } from './items/item.ts';
 import { readItem } from './items/item-files.ts';
-import { type Filter, inOrder, matchesFilter, putItem } from './items/items.ts';
+import { type Filter, inOrder, itemOf, matchesFilter, putItem } from './items/items.ts';
 import { forgetItem } from './items/missing.ts';
 import { parseCase } from './items/read-case.ts';
 import { freshItem, reconcileInTurn, tell } from './items/reconcile.ts';
@@ -20,7 +20,7 @@ import { noteLink } from './links/link-index.ts';
 import { caseDirName, monthOf } from './names.ts';
 import type { Case, CaseMatter } from './records/case.ts';
 import { sessionsOf } from './sessions/sessions.ts';
-import { readyToWrite, type Store } from './store.ts';
+import { attentionOf, readyToWrite, type Store } from './store.ts';
 import { entryOfNew } from './text/entry.ts';
 import { bodyOfText } from './text/front-matter.ts';
 import { editRecord, type RecordEdit, unreadable } from './text/record-file.ts';
@@ -44,7 +44,7 @@ export const readCase = async (store: Store, id: string): Promise<Case | undefin
 
 /** All Work items that match, oldest first. */
 export const casesMatching = (store: Store, filter: Filter): Item[] =>
-  inOrder(store.items).filter((item) => matchesFilter(item, filter));
+  inOrder(store).filter((item) => matchesFilter(item, filter));
 
 export interface CaseFiles {
   matter: CaseMatter;
@@ -74,9 +74,9 @@ export const insertCase = (
     if (entry === undefined)
       throw new StoreError('file_busy', `${dir} was moved or removed while it was made`);
     const item = newItem(matter.id, dir, entry);
-    putItem(store.items, item);
+    putItem(store, item);
     noteLink(store, item);
-    store.watch(dir, 'item');
+    attentionOf(store).watch(dir, 'item');
     await tell(store, item);
     return recordOf(item);
   });
@@ -102,7 +102,7 @@ export const updateCase = (
     await changeCaseInTurn(store, item, rule, ifMatch);
     return {
       record: recordOf(item),
-      ...(store.items.byId.has(id) && { served: answerOf(item) }),
+      ...(itemOf(store, id) !== undefined && { served: answerOf(item) }),
     };
   });
 

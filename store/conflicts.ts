@@ -1,6 +1,7 @@
 import { inSlices } from '../base/slices.ts';
 import { changingItem } from './items/changing.ts';
 import type { Item } from './items/item.ts';
+import { allItems } from './items/items.ts';
 import { type Kept, recordKind } from './items/record-kind.ts';
 import { conflictsDir } from './layout.ts';
 import { timedName } from './names.ts';
@@ -36,7 +37,7 @@ export const isOpenHere = ({ machine }: Store, matter: ConflictMatter): boolean 
 /** All rebases of the workspace that can be read. It gives way to requests every few milliseconds. */
 export const allConflicts = async (store: Store): Promise<StoredConflict[]> => {
   const found: StoredConflict[] = [];
-  await inSlices([...store.items.byId.values()], (item) => {
+  await inSlices(allItems(store), (item) => {
     for (const name of recordNames(conflicts.at(store, item).path))
       found.push(...readOrSkip(store, item, name));
   });

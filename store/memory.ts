@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { isDirectoryItself } from './disk/plain-path.ts';
 import { assertOwn, changingItem } from './items/changing.ts';
+import { announce, pathOfItem } from './items/items.ts';
 import { memoryDir } from './layout.ts';
-import { announce, type Store } from './store.ts';
+import type { Store } from './store.ts';
 import { listTexts, readText, type TextFile, writeText } from './text/text-file.ts';
 
 /** The memory files of a Work item, planning files included, by name. Undefined when there is no such Work item. */
@@ -47,7 +48,7 @@ export const memoryRootOf = (
   return path === undefined ? undefined : { path, exists: isDirectoryItself(path) };
 };
 
-const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {
-  const item = items.byId.get(caseId);
-  return item === undefined ? undefined : memoryDir(join(layout.root, item.dir));
+const dirOf = (store: Store, caseId: string): string | undefined => {
+  const path = pathOfItem(store, caseId);
+  return path && memoryDir(path);
 };

@@ -1,35 +1,30 @@
 import { lockOn } from '../base/locks.ts';
 import { createTurns } from '../base/turns.ts';
 import { lookCloser } from './beside/look-closer.ts';
+import { sweepTranscripts } from './beside/sweep-transcripts.ts';
 import { type DaemonLock, lockWorkspace } from './daemon-lock.ts';
 import { clearLeftovers, makeDirectories } from './disk/directories.ts';
 import { gitIsDone } from './disk/git-work.ts';
 import { pruneUndo } from './disk/undo.ts';
 import { refuseNewer, type Step, upgrade } from './format.ts';
-import { loadGate } from './gate/gate-files.ts';
+import { gateOf } from './gate/gate-files.ts';
 import type { Item } from './items/item.ts';
-import { createItems } from './items/items.ts';
+import { notice } from './items/items.ts';
 import { reviveAbsent } from './items/revive.ts';
+import { itemsOf, KNOWN } from './items/state.ts';
 import { sweepWorkspace } from './items/sweep.ts';
 import { tellProblems } from './items/tell-problems.ts';
 import { problemsOfJournal } from './journal/damage.ts';
 import { openJournal } from './journal/journal.ts';
 import { type Layout, layoutOf } from './layout.ts';
-import { createLinkIndex } from './links/link-index.ts';
-import { createPullIndex } from './pulls/pull-index.ts';
-import { machineOf } from './sessions/machine.ts';
-import { sweepTranscripts } from './sessions/sweep-transcripts.ts';
-import { createGlobals } from './settings/globals.ts';
-import { notice, readyToWrite, type Store } from './store.ts';
+import { noteNewLink } from './links/link-index.ts';
+import { closeBook } from './settings/globals.ts';
+import { machineOf, readyToWrite, type Store } from './store.ts';
 import { createProblems } from './text/problems.ts';
 import type { MatterChanges } from './text/splice.ts';
-import { createBook } from './trust/book.ts';
 import { lookAtWaiting } from './waiting/waiting.ts';
 import { type Pace, payAttention, type WatchAttention } from './watch/attention.ts';
 import { shared } from './watch/timing.ts';
-
-/** What the journal keeps under this name: that all of the workspace was told of once. */
-const KNOWN = 'workspace';
 
 export interface OpenOptions {
   clock: () => Date;
@@ -59,19 +54,20 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
   const layout = layoutOf(root);
   refuseNewer(layout, options.steps?.at(-1)?.to);
   makeDirectories(layout);
+  let readOnly: string | undefined;
   const lock = await lockWorkspace(layout, {
     waits: (why) => report(undefined, why),
     lost: (why) => {
-      store.readOnly = why;
+      readOnly = why;
       report(undefined, `${why}. Nothing is written until then`);
     },
     regained: () => {
-      store.readOnly = undefined;
+      readOnly = undefined;
       report(undefined, 'The workspace is there again, and held: writing goes on');
       readyToWrite(store).catch((error) => report(error, 'looking after .dossier/'));
     },
   });
-  const store = await readAll(layout, options).catch(async (error: unknown) => {
+  const store = await readAll(layout, options, () => readOnly).catch(async (error: unknown) => {
     await lock.release();
     throw error;
   });
@@ -87,9 +83,9 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
     close: async () => {
       await attention?.close();
       await store.turns.take(lockOn.problems(), async () => undefined);
-      const isHeld = !store.readOnly;
+      const isHeld = !readOnly;
       // What is noticed from here on is told at the next start.
-      store.readOnly ??= 'The daemon ends';
+      readOnly ??= 'The daemon ends';
       await store.journal.close();
       if (isHeld) clearLeftovers(layout);
       await lock.release();
@@ -100,18 +96,28 @@ export const openStore = async (root: string, options: OpenOptions): Promise<Ope
 const readAll = async (
   layout: Layout,
   { clock, follow, report, steps, trust = false }: OpenOptions,
+  whyReadOnly: () => string | undefined,
 ): Promise<Store> => {
   clearLeftovers(layout);
   pruneUndo(layout);
   await upgrade(layout, steps);
   const machine = await machineOf(layout);
   const journal = await openJournal(layout.journal, report);
-  const globals = createGlobals(createProblems(), createBook(trust));
-  globals.problems.set('journal', problemsOfJournal(layout, journal));
-  const store = emptyStore({ layout, machine, journal, clock, follow, report, globals });
+  const store: Store = {
+    ...{ layout, machine, journal, clock, trust, report },
+    problems: createProblems(),
+    turns: createTurns(({ kind, of }) => kind === 'item' && notice(store, of)),
+    get readOnly() {
+      return whyReadOnly();
+    },
+  };
+  store.problems.set('journal', problemsOfJournal(layout, journal));
+  const items = itemsOf(store);
+  items.follow = follow;
+  items.met = noteNewLink;
   await gitIsDone(layout);
   await firstSweep(store);
-  store.formerly.clear();
+  items.formerly.clear();
   await reviveAbsent(store);
   await noteKnown(store);
   return store;
@@ -119,19 +125,20 @@ const readAll = async (
 
 // Without a journal nobody knows what held: what is found does.
 const firstSweep = async (store: Store): Promise<void> => {
-  const { gate, journal } = store;
-  const runs = [...gate.runs];
-  store.globals.book.closed = runs.length > 0;
-  if (journal.fresh) gate.runs.clear();
+  const { runs } = gateOf(store);
+  const former = [...runs];
+  closeBook(store, former.length > 0);
+  if (store.journal.fresh) runs.clear();
   await sweepWorkspace(store);
-  for (const [marker, run] of runs) gate.runs.set(marker, run);
+  for (const [marker, run] of former) runs.set(marker, run);
   lookAtWaiting(store);
 };
 
 // Only now: of what a crash leaves untold the next start makes no news either.
 const noteKnown = async (store: Store): Promise<void> => {
-  if (store.unknown) await store.journal.append({ told: { id: KNOWN, state: true } });
-  store.unknown = false;
+  const items = itemsOf(store);
+  if (items.unknown) await store.journal.append({ told: { id: KNOWN, state: true } });
+  items.unknown = false;
 };
 
 // Called after each sweep: then there is time to look at what no comparison needs.
@@ -146,34 +153,4 @@ const andCloser = (store: Store, globalsChanged: () => void, looked: () => void)
     lookAtWaiting(store);
     look().catch((error) => store.report(error, 'looking at sessions'));
   };
-};
-
-const emptyStore = (
-  given: Pick<Store, 'layout' | 'machine' | 'journal' | 'clock' | 'follow' | 'report' | 'globals'>,
-): Store => {
-  const { problems } = given.globals;
-  const store: Store = {
-    ...given,
-    problems,
-    items: createItems(problems),
-    turns: createTurns(({ kind, of }) => kind === 'item' && notice(store, of)),
-    noticed: new Set(),
-    unknown: !given.journal.told.has(KNOWN),
-    missing: new Set(),
-    away_at: undefined,
-    held: new Set(),
-    formerly: new Map([...given.journal.seen.values()].map((seen) => [seen.dir, seen])),
-    lookLater: () => undefined,
-    watch: () => undefined,
-    lookAgain: undefined,
-    doubtful: new Map(),
-    closer: new Map(),
-    links: createLinkIndex(),
-    pulls: createPullIndex(),
-    arrivals: { days: undefined },
-    gate: loadGate(given.layout),
-    readOnly: undefined,
-    listeners: new Set(),
-  };
-  return store;
 };

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { assertOwn, changingItem } from './items/changing.ts';
 import type { Item } from './items/item.ts';
+import { announce, itemOf } from './items/items.ts';
 import { recordKind } from './items/record-kind.ts';
 import { memoryDir, planningFile } from './layout.ts';
 import { PLANNING_FILES, type PlanningFile, PlanningMatter } from './records/planning.ts';
-import { announce, type Store } from './store.ts';
+import type { Store } from './store.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { editText, readText, type TextFile } from './text/text-file.ts';
 import { approvedOf, holdApproved } from './waiting/planning-gate.ts';
@@ -20,7 +21,7 @@ export interface Planning {
 
 /** Undefined when there is no such Work item. Throws `unreadable_record` where planning.md cannot be read. */
 export const readPlanning = (store: Store, caseId: string): Planning | undefined => {
-  const item = store.items.byId.get(caseId);
+  const item = itemOf(store, caseId);
   return item && planningOf(store, item);
 };
 

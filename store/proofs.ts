@@ -217,6 +217,6 @@ const takeAway = async (store: Store, item: Item, name: string): Promise<void> =
     medias.delete(media);
   }
   item.files = { ...item.files, proofs, medias };
-  touch(store.items, item);
+  touch(store, item);
   await reconcileInTurn(store, item);
 };

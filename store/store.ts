@@ -1,73 +1,45 @@
-import { apart, type Turns } from '../base/turns.ts';
-import type { DeliveryArrivals } from './arrivals.ts';
-import type { SessionFiles } from './beside/session-files.ts';
+import { randomUUID } from 'node:crypto';
+import type { Turns } from '../base/turns.ts';
 import { remakeDirectories } from './disk/directories.ts';
+import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
-import type { FileGate } from './gate/gate.ts';
-import type { Item } from './items/item.ts';
-import type { ItemFiles } from './items/item-files.ts';
-import type { Items } from './items/items.ts';
-import type { Journal, ToldState } from './journal/journal.ts';
+import type { Journal } from './journal/journal.ts';
 import type { Layout } from './layout.ts';
-import type { LinkIndex } from './links/link-index.ts';
-import type { PullIndex } from './pulls/pull-index.ts';
-import { keepMachine } from './sessions/machine.ts';
-import type { Globals } from './settings/globals.ts';
 import type { Problems } from './text/problems.ts';
-import type { MatterChanges } from './text/splice.ts';
-import type { PlaceKind } from './watch/watch.ts';
+import { readRegularFile } from './text/record-file.ts';
 
-/** The workspace, opened by this process alone. */
+/**
+ * The workspace, opened by this process alone: what everybody may know of it. What a room of the store remembers of it is
+ * that room's own (see `remembered`), and its functions say what can be asked and done.
+ */
 export interface Store {
   readonly layout: Layout;
-  readonly items: Items;
   readonly journal: Journal;
   readonly turns: Turns;
+  readonly problems: Problems;
   /** The name of this machine's `.dossier/`; sessions carry it. */
   readonly machine: string;
   readonly clock: () => Date;
-  /** What follows from the records of a Work item: the first write decides, this is the second (also after a crash). */
-  follow: (item: Item) => MatterChanges | undefined;
-  /** Nobody has told of this workspace yet: what is found in it is no news. Until all of it was looked at once. */
-  unknown: boolean;
-  /** Work items whose directory is not where it was, or in which a file has just vanished. */
-  readonly missing: Set<string>;
-  /** Work items in whose folder a session lock was when it was last looked at. The file itself says who holds it. */
-  readonly held: Set<string>;
-  /** What was last told of each directory before this start: a file that is still the same is not parsed again. */
-  readonly formerly: Map<string, ToldState>;
-  /** When the whole workspace was last seen to be away, by the clock that nobody sets. */
-  away_at: number | undefined;
-  /** Asks for a decision about the missing ones, once the grace period is over. */
-  lookLater: () => void;
-  /** Asks to look at a path again once the grace period is over, for what may be half saved. Undefined until somebody can. */
-  lookAgain: ((path: string) => void) | undefined;
-  /** New directories whose case.md may be half saved, as they were read. */
-  readonly doubtful: Map<string, ItemFiles>;
-  readonly problems: Problems;
-  /** What of each Work item is looked at for problems alone. */
-  readonly closer: Map<string, SessionFiles>;
-  readonly links: LinkIndex;
-  readonly pulls: PullIndex;
-  readonly arrivals: DeliveryArrivals;
-  /** A place to be watched from now on. Does nothing until somebody watches. */
-  watch: (dir: string, kind: PlaceKind) => void;
-  readonly globals: Globals;
-  /** What in files waits for the operator. */
-  readonly gate: FileGate;
+  /** What stands in the files is the operator's word: `serve --trust`. */
+  readonly trust: boolean;
   /** Why the workspace's lock is not ours, in a sentence: nothing is written until it is. */
-  readOnly: string | undefined;
-  /** Called after a Work item changed in any way, or when it is gone. */
-  readonly listeners: Set<(id: string, item: Item | undefined) => void>;
-  /** Called after anything of a Work item may have been written or found changed: its own files, or those beside them. Without one: of the workspace's own. */
-  readonly noticed: Set<(id?: string) => void>;
+  readonly readOnly: string | undefined;
   /** Something went wrong that nobody waits for; told to the log. */
-  report: (error: unknown, what: string) => void;
+  readonly report: (error: unknown, what: string) => void;
 }
 
-export const announce = (store: Store, id: string): void => {
-  const item = store.items.byId.get(id);
-  for (const listener of store.listeners) apart(() => listener(id, item));
+export interface WithStore {
+  readonly store: Store;
+}
+
+/** What a room of the store remembers of each open workspace: made when it is first asked for. */
+export const remembered = <T>(make: (store: Store) => T): ((store: Store) => T) => {
+  const known = new WeakMap<Store, { value: T }>();
+  return (store) => {
+    const kept = known.get(store) ?? { value: make(store) };
+    known.set(store, kept);
+    return kept.value;
+  };
 };
 
 /** Throws unless the store may write: this process holds the workspace, and the journal has room for the event. */
@@ -78,21 +50,41 @@ export const readyToWrite = async (store: Store): Promise<void> => {
   await store.journal.reserve();
 };
 
-export const notice = ({ items, noticed }: Store, id?: string): void => {
-  if (id === undefined || items.byId.has(id))
-    for (const listener of noticed) apart(() => listener(id));
-};
-
 const LOST =
   'A part of .dossier/ was removed. What this daemon remembers is there again; secrets, API keys and worktrees that were in it are lost';
 
-/** Makes again what was taken away of `.dossier/`, so that nothing that is still known is lost at the next start. */
-export const remake = async (store: Store): Promise<void> => {
-  if (!remakeDirectories(store.layout)) return;
-  store.report(undefined, LOST);
-  await keepMachine(store.layout, store.machine);
+// Makes again what was taken away of `.dossier/`, so that nothing that is still known is lost at the next start.
+const remake = async ({ layout, machine, report }: Store): Promise<void> => {
+  if (!remakeDirectories(layout)) return;
+  report(undefined, LOST);
+  await createFile(layout, layout.machine, `${machine}\n`);
 };
 
-export interface WithStore {
-  readonly store: Store;
+/**
+ * The name of this machine's `.dossier/`: a UUID that says nothing of the machine. A session carries it, so that another
+ * clone of the workspace knows that it is not its own. Made when it is not there.
+ */
+export const machineOf = async (layout: Layout): Promise<string> => {
+  const known = readRegularFile(layout.root, layout.machine)?.toString('utf8').trim() ?? '';
+  if (UUID.test(known)) return known;
+  await removeFile(layout, layout.machine);
+  const name = randomUUID();
+  await createFile(layout, layout.machine, `${name}\n`);
+  return name;
+};
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** What whoever watches the files is asked for. Until somebody does, nothing comes of it. */
+export interface Attention {
+  /** A place to be watched from now on. */
+  watch: (dir: string, kind: 'item' | 'folder') => void;
+  /** Asks for a decision about what is missing, once the grace period is over. */
+  lookLater: () => void;
+  /** Asks to look at a path again then, for what may be half saved. Undefined until somebody can. */
+  lookAgain: ((path: string) => void) | undefined;
 }
+
+export const attentionOf = remembered(
+  (): Attention => ({ watch: () => undefined, lookLater: () => undefined, lookAgain: undefined }),
+);

@@ -3,21 +3,21 @@ import { type LockKey, lockOn } from '../base/locks.ts';
 import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
 import type { Item } from './items/item.ts';
-import { touch } from './items/items.ts';
+import { allItems, announce, itemOf, pathOfItem, touch } from './items/items.ts';
 import { reconcileInTurn } from './items/reconcile.ts';
 import { webhooksDir } from './layout.ts';
 import { etagOf } from './names.ts';
 import type { WaitingValue } from './records/trust.ts';
 import type { WebhookMatter } from './records/webhook.ts';
 import { keepSecret, retireSecret, secretIds } from './secrets.ts';
-import { refreshWebhooks } from './settings/globals.ts';
+import { bookOf, globalWebhooks, refreshWebhooks, trustValues } from './settings/globals.ts';
 import type { WebhookFile } from './settings/read-webhooks.ts';
-import { announce, readyToWrite, type Store } from './store.ts';
+import { readyToWrite, type Store } from './store.ts';
 import { isInGrace, type ReadEntry } from './text/entry.ts';
 import { fileProblem } from './text/problem.ts';
 import { editRecord } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
-import { addToBook, type Book, noteVerdicts, trustLine, trustOf } from './trust/book.ts';
+import { type Book, noteVerdicts, trustOf } from './trust/book.ts';
 import type { WaitingPart } from './trust/effective.ts';
 import { TRUST_NEEDED, waitsForTrust } from './trust/told.ts';
 import { waitingValue } from './trust/waiting.ts';
@@ -47,7 +47,7 @@ export const registrationsOf = (store: Store, scope: Scope): Registration[] => {
   return [...entries]
     .filter(([, { gone_at }]) => gone_at === undefined || isInGrace(gone_at))
     .flatMap(([name, entry]) => registration(scope, name, entry) ?? [])
-    .map((one) => withTrust(store.globals.book, one))
+    .map((one) => withTrust(bookOf(store), one))
     .sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
 };
 
@@ -72,7 +72,7 @@ const withTrust = (book: Book, registration: Registration): Registration => {
 
 /** All registrations that wait for the operator's word, wherever they are. */
 export const waitingRegistrations = (store: Store): WaitingValue[] =>
-  [undefined, ...store.items.byId.keys()].flatMap((scope) =>
+  [undefined, ...allItems(store).map(({ id }) => id)].flatMap((scope) =>
     registrationsOf(store, scope).flatMap((one) => {
       const { waiting, written_at } = one;
       if (waiting === undefined || one.vanished) return [];
@@ -81,8 +81,8 @@ export const waitingRegistrations = (store: Store): WaitingValue[] =>
   );
 
 /** Its file, relative to the workspace. */
-const fileOf = ({ items }: Store, { scope, name }: Registration): string =>
-  [scope === undefined ? [] : items.byId.get(scope)?.dir, 'webhooks', name].flat().join('/');
+const fileOf = (store: Store, { scope, name }: Registration): string =>
+  [scope === undefined ? [] : itemOf(store, scope)?.dir, 'webhooks', name].flat().join('/');
 
 /**
  * A registration as the operator has trusted it: with the address and events that held last while others wait, and none
@@ -102,7 +102,7 @@ export const trustedPart = (registration: Registration): Registration | undefine
  * waits.
  */
 export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): void => {
-  const { book } = store.globals;
+  const book = bookOf(store);
   const verdicts = all.map((one) => trustOf(book, trustKeyOf(one), trustValueOf(one)));
   noteVerdicts(store.layout, book, verdicts);
   const waiting = all.filter((one) => one.waiting !== undefined && !one.vanished);
@@ -115,8 +115,8 @@ export const noteTrusted = (store: Store, scope: Scope, all: Registration[]): vo
 };
 
 /** A registration was removed: whoever brings its name back with another address does not go on where it was. */
-export const noteRemoved = ({ layout, globals: { book } }: Store, gone: Registration): void =>
-  noteVerdicts(layout, book, [trustOf(book, trustKeyOf(gone), undefined)]);
+export const noteRemoved = (store: Store, gone: Registration): void =>
+  noteVerdicts(store.layout, bookOf(store), [trustOf(bookOf(store), trustKeyOf(gone), undefined)]);
 
 const orderOf = ({ vanished, name, matter: { created_at, id } }: Registration): string =>
   [vanished, created_at, id, name].join(' ');
@@ -149,8 +149,8 @@ export const createRegistration = (
   });
 
 // Before the file is there: whoever looks at it meets a registration that is trusted.
-const trustWebhook = ({ layout, globals }: Store, made: Trusting): void =>
-  addToBook(layout, globals.book, [trustLine(trustKeyOf(made), trustValueOf(made))]);
+const trustWebhook = (store: Store, made: Trusting): void =>
+  trustValues(store, [{ key: trustKeyOf(made), value: trustValueOf(made) }]);
 
 const NOTE = '\nEvents are sent to this address. Remove this file to end that.\n';
 const CASE_NOTE =
@@ -185,8 +185,8 @@ const changedSince = (): StoreError =>
   );
 
 const told = (store: Store, caseId: string): void => {
-  const item = store.items.byId.get(caseId);
-  if (item !== undefined) touch(store.items, item);
+  const item = itemOf(store, caseId);
+  if (item !== undefined) touch(store, item);
   announce(store, caseId);
 };
 
@@ -205,11 +205,8 @@ export const disableRegistration = (
 export const allRegistrationsReadable = ({ problems }: Store): boolean =>
   problems.all().every(({ code }) => code === TRUST_NEEDED);
 
-const entriesOf = (
-  { items, globals }: Store,
-  scope: Scope,
-): Item['files']['webhooks'] | undefined =>
-  scope === undefined ? globals.webhooks : items.byId.get(scope)?.files.webhooks;
+const entriesOf = (store: Store, scope: Scope): Item['files']['webhooks'] | undefined =>
+  scope === undefined ? globalWebhooks(store) : itemOf(store, scope)?.files.webhooks;
 
 /** In the turn of those registrations, on what is on disk this moment. */
 const changing = <T>(
@@ -227,13 +224,13 @@ const lockOf = (scope: Scope): LockKey =>
   scope === undefined ? lockOn.webhooks() : lockOn.item(scope);
 
 const lookAgain = async (store: Store, scope: Scope): Promise<void> => {
-  const item = scope === undefined ? undefined : store.items.byId.get(scope);
-  if (scope === undefined) await refreshWebhooks(store.layout, store.globals);
+  const item = scope === undefined ? undefined : itemOf(store, scope);
+  if (scope === undefined) await refreshWebhooks(store);
   if (item !== undefined) await reconcileInTurn(store, item);
 };
 
-const dirOf = ({ layout, items }: Store, scope: Scope): string | undefined => {
-  if (scope === undefined) return layout.webhooks;
-  const item = items.byId.get(scope);
-  return item === undefined ? undefined : webhooksDir(join(layout.root, item.dir));
+const dirOf = (store: Store, scope: Scope): string | undefined => {
+  if (scope === undefined) return store.layout.webhooks;
+  const path = pathOfItem(store, scope);
+  return path && webhooksDir(path);
 };

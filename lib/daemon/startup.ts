@@ -125,7 +125,7 @@ const takeUp = async (service: Service): Promise<void> => {
 
 const compose = (given: Pick<Service, 'config' | 'version' | 'log' | 'store'>): Service => {
   const { config, version, log, store } = given;
-  const settings = () => settingsOf(store.globals);
+  const settings = () => settingsOf(store);
   const runs = createRuns();
   followRuns(given, runs);
   announceRuns(runs);

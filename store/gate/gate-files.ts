@@ -12,10 +12,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Layout } from '../layout.ts';
+import { remembered, type Store } from '../store.ts';
 import { createGate, type FileGate, type UnsandboxedRun } from './gate.ts';
 
-/** The gate as a former life of the daemon left it: its programs may still be alive. */
-export const loadGate = (layout: Layout): FileGate => {
+/** The gate, first as a former life of the daemon left it: its programs may still be alive. */
+export const gateOf = remembered(({ layout }): FileGate => {
   const gate = createGate();
   for (const marker of namesIn(layout.unsandboxed))
     gate.runs.set(marker, {
@@ -26,7 +27,7 @@ export const loadGate = (layout: Layout): FileGate => {
   for (const [id, session] of sessions) gate.sessions.set(id, session);
   for (const [id, part] of planning) gate.planning.set(id, part);
   return gate;
-};
+});
 
 interface KeptOnDisk {
   sessions: [string, NonNullable<ReturnType<FileGate['sessions']['get']>>][];
@@ -34,7 +35,9 @@ interface KeptOnDisk {
 }
 
 /** Returns when it is on disk what holds: before the program starts that could write something else. */
-export const saveGate = (layout: Layout, { sessions, planning }: FileGate): void => {
+export const saveGate = (store: Store): void => {
+  const { layout } = store;
+  const { sessions, planning } = gateOf(store);
   const kept: KeptOnDisk = { sessions: [...sessions], planning: [...planning] };
   if (sessions.size + planning.size === 0) rmSync(layout.held, { force: true });
   else writeNow(layout, layout.held, JSON.stringify(kept));

@@ -7,6 +7,7 @@ import { readyToWrite, type Store } from '../store.ts';
 import { unreadable } from '../text/record-file.ts';
 import type { Item } from './item.ts';
 import { readItem } from './item-files.ts';
+import { itemOf } from './items.ts';
 import { reconcileInTurn, standingOf } from './reconcile.ts';
 
 /**
@@ -20,7 +21,7 @@ export const changingItem = <T>(
   work: (item: Item) => Promise<T>,
 ): Promise<T | undefined> =>
   store.turns.take(lockOn.item(id), async () => {
-    const item = store.items.byId.get(id);
+    const item = itemOf(store, id);
     if (item === undefined) return undefined;
     await readyToWrite(store);
     refuseAway(item, await reconcileInTurn(store, item));
@@ -32,7 +33,7 @@ export const changingItem = <T>(
       throw error;
     });
     // What was written went along, and nobody has seen it where it is now: there is no record to answer with.
-    if (store.items.byId.has(id)) refuseAway(item, standingOf(store, item));
+    if (itemOf(store, id) !== undefined) refuseAway(item, standingOf(store, item));
     return answer;
   });
 

@@ -1,47 +1,48 @@
 import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';
-import { noteNewLink } from '../links/link-index.ts';
-import type { Store } from '../store.ts';
+import { attentionOf, type Store } from '../store.ts';
 import { isNewDoubt, isSound } from '../text/entry.ts';
 import { asProblem, fileProblem, fileProblems, notAdopted, Problem } from '../text/problem.ts';
 import { amendRecord, placeIn } from '../text/record-file.ts';
 import type { Item } from './item.ts';
 import { duplicateId, type ItemFiles, type KnownFiles, readItem } from './item-files.ts';
-import { estrange, moveItem, putItem } from './items.ts';
+import { estrange, itemIn, itemOf, moveItem, putItem } from './items.ts';
 import { reconcile, reconcileInTurn } from './reconcile.ts';
+import { itemsOf } from './state.ts';
 import { walk } from './walk.ts';
 
 /** Finds Work items that were made, copied or moved by hand under `from`, relative to the workspace. */
 export const discover = async (store: Store, from = 'cases'): Promise<void> => {
-  const known = (dir: string): boolean => store.items.byDir.has(dir);
+  const known = (dir: string): boolean => itemIn(store, dir) !== undefined;
   for (const { dir, kind } of walk(store.layout.root, from, known)) {
     if (kind === 'closed') meetClosed(store, dir);
-    else store.watch(dir, kind);
+    else attentionOf(store).watch(dir, kind);
     if (kind === 'item') await meet(store, dir);
   }
 };
 
 /** Nobody may look into a directory: whether it is a Work item, or a folder of them, cannot be told. */
 export const meetClosed = (store: Store, dir: string): void =>
-  estrange(store.items, dir, [fileProblem(dir, CLOSED)]);
+  estrange(store, dir, [fileProblem(dir, CLOSED)]);
 
 const CLOSED = asProblem(Object.assign(new Error(), { code: 'EACCES' }));
 
 /** Looks at a directory that holds a case.md: a known item, a new one, one that moved here, or one that cannot be. */
 export const meet = async (store: Store, dir: string): Promise<void> => {
-  const known = store.items.byDir.get(dir);
+  const known = itemIn(store, dir);
   if (known !== undefined) await reconcile(store, known.id, isPatient(store));
   if (known !== undefined && known.files.case.problem?.code !== 'wrong_id') return;
   const files = await adopted(store, dir);
   if (files?.case.doubted_at !== undefined) return doubt(store, dir, files);
-  store.doubtful.delete(dir);
+  itemsOf(store).doubtful.delete(dir);
   const id = files?.case.value?.matter.id;
   if (files === undefined || id === undefined) return strange(store, dir, files?.case.problem);
-  const now = store.items.byDir.get(dir);
+  const now = itemIn(store, dir);
   if (now === undefined)
     await store.turns.take(lockOn.item(id), () => settleDown(store, dir, id, files));
-  else if (now.id !== id && store.items.byId.has(id)) await changePlaces(store, now, dir, id);
+  else if (now.id !== id && itemOf(store, id) !== undefined)
+    await changePlaces(store, now, dir, id);
 };
 
 const TRIES = 5;
@@ -71,26 +72,27 @@ const unusable = (files: ItemFiles, problem: Problem): ItemFiles => ({
 });
 
 /** Whether somebody can look again at what may be half saved. */
-export const isPatient = ({ lookAgain }: Store): boolean => lookAgain !== undefined;
+export const isPatient = (store: Store): boolean => attentionOf(store).lookAgain !== undefined;
 
 const whatIsKnown = (store: Store, dir: string): KnownFiles => {
-  const { doubtful, formerly, items } = store;
+  const { doubtful, formerly, strangers } = itemsOf(store);
   const files = doubtful.get(dir);
-  const patient = isPatient(store) && !items.strangers.has(dir);
+  const patient = isPatient(store) && !strangers.has(dir);
   return { ...(files && { files }), seen: formerly.get(dir), patient };
 };
 
 const doubt = (store: Store, dir: string, files: ItemFiles): void => {
-  const before = store.doubtful.get(dir);
-  store.doubtful.set(dir, files);
-  if (isNewDoubt(files.case, before?.case)) store.lookAgain?.(dir);
+  const { doubtful } = itemsOf(store);
+  const before = doubtful.get(dir);
+  doubtful.set(dir, files);
+  if (isNewDoubt(files.case, before?.case)) attentionOf(store).lookAgain?.(dir);
 };
 
 const strange = (
   store: Store,
   dir: string,
   problem = new Problem('missing_file', 'There is no case.md here'),
-): void => estrange(store.items, dir, fileProblems(`${dir}/${CASE_FILE}`, problem));
+): void => estrange(store, dir, fileProblems(`${dir}/${CASE_FILE}`, problem));
 
 const settleDown = async (
   store: Store,
@@ -98,15 +100,15 @@ const settleDown = async (
   id: string,
   files: ItemFiles,
 ): Promise<void> => {
-  const other = store.items.byId.get(id);
+  const other = itemOf(store, id);
   const seen = store.journal.seen.get(id);
   const first = other?.dir ?? seen?.dir;
   if (first !== undefined && first !== dir && holds(store, first, id))
     return strange(store, dir, files.case.problem ?? secondOf(store, dir, first));
   const item = other ?? { id, dir, files, seen, told: undefined, answer: undefined };
-  if (other === undefined) putItem(store.items, item);
-  else moveItem(store.items, other, dir);
-  noteNewLink(store, item);
+  if (other === undefined) putItem(store, item);
+  else moveItem(store, other, dir);
+  itemsOf(store).met(store, item);
   await reconcileInTurn(store, item, isPatient(store));
 };
 
@@ -121,11 +123,11 @@ const holds = ({ layout }: Store, dir: string, id: string): boolean => {
 
 // Two directories were renamed into one another: the id in the file says who lives where.
 const changePlaces = async (store: Store, known: Item, dir: string, id: string): Promise<void> => {
-  const other = store.items.byId.get(id) as Item;
+  const other = itemOf(store, id) as Item;
   const from = other.dir;
   if (holds(store, from, id)) return;
-  moveItem(store.items, other, dir);
-  if (store.items.byDir.get(from) === undefined) moveItem(store.items, known, from);
-  store.items.byDir.set(dir, other);
+  moveItem(store, other, dir);
+  if (itemIn(store, from) === undefined) moveItem(store, known, from);
+  itemsOf(store).byDir.set(dir, other);
   await Promise.all([reconcile(store, id), reconcile(store, known.id)]);
 };

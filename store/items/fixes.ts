@@ -6,6 +6,7 @@ import type { MatterChanges } from '../text/splice.ts';
 import { standingAfter } from './granting.ts';
 import type { Granted } from './held.ts';
 import { caseOf, type Item } from './item.ts';
+import { itemsOf } from './state.ts';
 
 export interface Fix {
   path: string;
@@ -47,7 +48,7 @@ const followUps = (store: Store, item: Item): Fix[] => {
   if (!isSound(entry) || caseOf(item).adopt !== undefined) return [];
   // A checklist that is half saved asks for more than can be read of it.
   if (checklist?.doubted_at !== undefined) return [];
-  const changes = store.follow(item);
+  const changes = itemsOf(store).follow(item);
   if (changes === undefined) return [];
   const path = caseFile(join(store.layout.root, item.dir));
   return [{ path, sha: entry.sha, changes, ...standingAfter(item, changes) }];

@@ -1,8 +1,10 @@
 import { lockOn } from '../../base/locks.ts';
 import { isGateShut } from '../gate/gate.ts';
+import { gateOf } from '../gate/gate-files.ts';
 import type { Store } from '../store.ts';
 import type { Item } from './item.ts';
 import { type ItemFiles, readItem, sameFiles } from './item-files.ts';
+import { itemOf } from './items.ts';
 import { isUnchanged, look, standingOf } from './reconcile.ts';
 
 /**
@@ -14,18 +16,18 @@ export const glance = async (
   id: string,
   whole = false,
 ): Promise<Item | undefined> => {
-  const item = store.items.byId.get(id);
+  const item = itemOf(store, id);
   if (item !== undefined && store.turns.isBusy(lockOn.item(id))) return beside(store, item);
   if (item === undefined || (!whole && isUnchanged(store, item))) return item;
   await look(store, id);
-  return store.items.byId.get(id);
+  return itemOf(store, id);
 };
 
 // What waits for the operator, or was just granted, only the turn knows: then it is what was last read.
 const beside = (store: Store, item: Item): Item => {
-  const { gate, layout } = store;
+  const { layout } = store;
   const { id, dir, files: before, seen, held } = item;
-  if (isGateShut(gate) || held !== undefined) return item;
+  if (isGateShut(gateOf(store)) || held !== undefined) return item;
   if (standingOf(store, item) === 'gone') return item;
   const last = looks.get(before);
   const files = readItem(layout.root, dir, { id, files: last?.files ?? before, seen });

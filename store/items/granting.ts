@@ -1,4 +1,5 @@
 import { isGateShut } from '../gate/gate.ts';
+import { gateOf } from '../gate/gate-files.ts';
 import type { CaseMatter } from '../records/case.ts';
 import type { Store } from '../store.ts';
 import type { MatterChanges } from '../text/splice.ts';
@@ -6,8 +7,8 @@ import { type Granted, standingIn } from './held.ts';
 import { caseOf, type Item } from './item.ts';
 
 /** What the daemon has just written, or was told to take, holds whatever runs. */
-export const grant = ({ gate }: Store, item: Item, granted: Granted): void => {
-  if (!isGateShut(gate) && item.held === undefined) return;
+export const grant = (store: Store, item: Item, granted: Granted): void => {
+  if (!isGateShut(gateOf(store)) && item.held === undefined) return;
   const proofs = { ...item.granted?.proofs, ...granted.proofs };
   item.granted = { ...item.granted, ...granted, proofs };
 };

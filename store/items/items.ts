@@ -1,81 +1,113 @@
+import { join } from 'node:path';
+import { apart } from '../../base/turns.ts';
 import type { State } from '../records/case.ts';
+import type { Store } from '../store.ts';
 import type { FileProblem } from '../text/problem.ts';
-import type { Problems } from '../text/problems.ts';
 import { caseOf, caseStateOf, type Item, problemsOf } from './item.ts';
+import { itemsOf, newVersion } from './state.ts';
+
+/** A Work item as it was last read; undefined when there is none. */
+export const itemOf = (store: Store, id: string): Item | undefined => itemsOf(store).byId.get(id);
+
+/** The Work item in a directory, relative to the workspace. */
+export const itemIn = (store: Store, dir: string): Item | undefined =>
+  itemsOf(store).byDir.get(dir);
+
+export const allItems = (store: Store): Item[] => [...itemsOf(store).byId.values()];
+
+/** The absolute path of a Work item's directory, this moment; undefined when there is no such Work item. */
+export const pathOfItem = (store: Store, id: string): string | undefined => {
+  const item = itemOf(store, id);
+  return item && join(store.layout.root, item.dir);
+};
+
+/** Whether it is not known where the directory of a Work item is, or a file in it has just vanished. */
+export const isMissing = (store: Store, id: string): boolean => itemsOf(store).missing.has(id);
+
+/** Whether what is in a directory is known: a Work item, or what looks like one and cannot be. */
+export const isKnownPlace = (store: Store, dir: string): boolean => {
+  const { byDir, strangers } = itemsOf(store);
+  return byDir.has(dir) || strangers.has(dir);
+};
+
+/** Another number, another list: it grows with every change, and no other workspace of this process has it. */
+export const versionOf = (store: Store): number => itemsOf(store).version;
+
+/** `listener` is called after a Work item changed in any way, or when it is gone. Answers what ends that. */
+export const whenChanged = (
+  store: Store,
+  listener: (id: string, item: Item | undefined) => void,
+): (() => void) => {
+  const { changed } = itemsOf(store);
+  changed.add(listener);
+  return () => void changed.delete(listener);
+};
+
+/** Tells those who listen that a Work item changed. */
+export const announce = (store: Store, id: string): void => {
+  const item = itemOf(store, id);
+  for (const listener of itemsOf(store).changed) apart(() => listener(id, item));
+};
 
 /**
- * The Work items in memory: what a list or a look-up needs without touching the disk. It holds nothing that the
- * directories do not say.
+ * `listener` is called after anything of a Work item may have been written or found changed: its own files, or those
+ * beside them. Without one: of the workspace's own.
  */
-export interface Items {
-  readonly byId: Map<string, Item>;
-  readonly byDir: Map<string, Item>;
-  /** Directories that look like Work items and cannot be one: a second one with the same id, a case.md that never was readable. */
-  readonly strangers: Set<string>;
-  readonly problems: Problems;
-  /** Grows with every change, and no other workspace of this process has it: a list answered at it can be sent again. */
-  version: number;
-  ordered: Item[] | undefined;
-}
+export const whenNoticed = (store: Store, listener: (id?: string) => void): void =>
+  void itemsOf(store).noticed.add(listener);
 
-let versions = 0;
-const newVersion = (): number => {
-  versions += 1;
-  return versions;
+export const notice = (store: Store, id?: string): void => {
+  if (id === undefined || itemOf(store, id) !== undefined)
+    for (const listener of itemsOf(store).noticed) apart(() => listener(id));
 };
-
-export const createItems = (problems: Problems): Items => ({
-  byId: new Map(),
-  byDir: new Map(),
-  strangers: new Set(),
-  problems,
-  version: newVersion(),
-  ordered: undefined,
-});
 
 /** The item changed: ready answers are thrown away. */
-export const touch = (items: Items, item: Item): void => {
+export const touch = (store: Store, item: Item): void => {
   item.answer = undefined;
-  items.problems.set(item.id, problemsOf(item));
-  items.version = newVersion();
+  store.problems.set(item.id, problemsOf(item));
+  itemsOf(store).version = newVersion();
 };
 
-export const putItem = (items: Items, item: Item): void => {
+export const putItem = (store: Store, item: Item): void => {
+  const items = itemsOf(store);
   items.byId.set(item.id, item);
   items.byDir.set(item.dir, item);
-  unstrange(items, item.dir);
+  unstrange(store, item.dir);
   items.ordered = undefined;
-  touch(items, item);
+  touch(store, item);
 };
 
-export const moveItem = (items: Items, item: Item, dir: string): void => {
+export const moveItem = (store: Store, item: Item, dir: string): void => {
+  const items = itemsOf(store);
   items.byDir.delete(item.dir);
   item.dir = dir;
   items.byDir.set(dir, item);
-  unstrange(items, dir);
-  touch(items, item);
+  unstrange(store, dir);
+  touch(store, item);
 };
 
-export const dropItem = (items: Items, item: Item): void => {
+export const dropItem = (store: Store, item: Item): void => {
+  const items = itemsOf(store);
   items.byId.delete(item.id);
   if (items.byDir.get(item.dir) === item) items.byDir.delete(item.dir);
   items.ordered = undefined;
-  touch(items, item);
-  items.problems.set(item.id, []);
+  touch(store, item);
+  store.problems.set(item.id, []);
 };
 
 /** This directory looks like a Work item's, and this is why it cannot be one. */
-export const estrange = (items: Items, dir: string, problems: readonly FileProblem[]): void => {
-  items.strangers.add(dir);
-  items.problems.set(dir, problems);
+export const estrange = (store: Store, dir: string, problems: readonly FileProblem[]): void => {
+  itemsOf(store).strangers.add(dir);
+  store.problems.set(dir, problems);
 };
 
-export const unstrange = (items: Items, dir: string): void => {
-  if (items.strangers.delete(dir)) items.problems.set(dir, []);
+export const unstrange = (store: Store, dir: string): void => {
+  if (itemsOf(store).strangers.delete(dir)) store.problems.set(dir, []);
 };
 
 /** All Work items, oldest first. */
-export const inOrder = (items: Items): Item[] => {
+export const inOrder = (store: Store): Item[] => {
+  const items = itemsOf(store);
   items.ordered ??= [...items.byId.values()].sort(byAge);
   return items.ordered;
 };

@@ -1,11 +1,12 @@
 import { lockOn } from '../../base/locks.ts';
 import type { JournalEntry, ToldState } from '../journal/journal.ts';
-import { announce, type Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { eventsBetween } from './compare.ts';
 import { discover } from './discover.ts';
 import type { Item } from './item.ts';
-import { dropItem } from './items.ts';
+import { announce, dropItem, itemOf } from './items.ts';
 import { isAway, reconcileInTurn, standingOf } from './reconcile.ts';
+import { itemsOf } from './state.ts';
 import { sweepWorkspace } from './sweep.ts';
 
 /**
@@ -13,22 +14,23 @@ import { sweepWorkspace } from './sweep.ts';
  * after the grace period is deleted.
  */
 export const decideMissing = async (store: Store): Promise<void> => {
-  const ids = [...store.missing];
+  const { missing } = itemsOf(store);
+  const ids = [...missing];
   // A disk that is not there for a while, a workspace that is put elsewhere: nobody deleted anything.
-  if (isAway(store) || store.readOnly !== undefined) return store.missing.clear();
+  if (isAway(store) || store.readOnly !== undefined) return missing.clear();
   // It may be where another one was.
   await (ids.some((id) => isGone(store, id)) ? sweepWorkspace(store) : discover(store));
   await Promise.all(ids.map((id) => store.turns.take(lockOn.item(id), () => decide(store, id))));
 };
 
 const isGone = (store: Store, id: string): boolean => {
-  const item = store.items.byId.get(id);
+  const item = itemOf(store, id);
   return item !== undefined && standingOf(store, item) === 'gone';
 };
 
 const decide = async (store: Store, id: string): Promise<void> => {
-  const item = store.items.byId.get(id);
-  if (item === undefined || !store.missing.delete(id)) return;
+  const item = itemOf(store, id);
+  if (item === undefined || !itemsOf(store).missing.delete(id)) return;
   // In this moment the whole workspace may have gone.
   if (isGone(store, id) && !isAway(store))
     await forgetItem(store, item, lastSeen(store, id, item.seen));
@@ -50,7 +52,7 @@ export const forgetItem = async (
   kept: Pick<JournalEntry, 'gone'> = {},
 ): Promise<void> => {
   const { id, seen } = item;
-  dropItem(store.items, item);
+  dropItem(store, item);
   const events = eventsBetween(id, seen, undefined, store.clock());
   await store.journal.append({ seen: { id, state: null }, ...kept, events });
   announce(store, id);

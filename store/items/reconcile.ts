@@ -5,9 +5,10 @@ import { hasCode } from '../disk/durable.ts';
 import { isGitReplaying } from '../disk/git-work.ts';
 import { isDirectoryItself, type Standing, standing, statsAt } from '../disk/plain-path.ts';
 import { isGateShut } from '../gate/gate.ts';
+import { gateOf } from '../gate/gate-files.ts';
 import type { ToldState } from '../journal/journal.ts';
 import { caseFile, sessionLockFile } from '../layout.ts';
-import { announce, type Store } from '../store.ts';
+import { attentionOf, type Store } from '../store.ts';
 import { inDoubt, isSame, saysSame, withProblem } from '../text/entry.ts';
 import { Problem } from '../text/problem.ts';
 import { editRecord } from '../text/record-file.ts';
@@ -18,7 +19,8 @@ import { grant } from './granting.ts';
 import { holdBack } from './held.ts';
 import { type Item, seenOf } from './item.ts';
 import { hasNewDoubt, type ItemFiles, readItem, sameFiles } from './item-files.ts';
-import { touch } from './items.ts';
+import { announce, itemOf, touch } from './items.ts';
+import { itemsOf } from './state.ts';
 
 /**
  * Read, compare with what was last told, tell the difference. API writes call it after their own write, watcher hints,
@@ -26,7 +28,7 @@ import { touch } from './items.ts';
  */
 export const reconcile = (store: Store, id: string, patient = false): Promise<void> =>
   store.turns.take(lockOn.item(id), async () => {
-    const item = store.items.byId.get(id);
+    const item = itemOf(store, id);
     if (item !== undefined) await reconcileInTurn(store, item, patient);
   });
 
@@ -38,7 +40,7 @@ export const look = (store: Store, id: string): Promise<void> =>
   new Promise((resolve, reject) => {
     let isShown = false;
     const turn = store.turns.take(lockOn.item(id), async () => {
-      const item = store.items.byId.get(id);
+      const item = itemOf(store, id);
       if (item === undefined) return;
       const telling = reconcileInTurn(store, item);
       isShown = fixesOf(store, item).length === 0;
@@ -84,7 +86,7 @@ export const reconcileInTurn = async (
 
 /** Sees what of an item's files holds, and what waits for the operator. */
 const judgeAgain = (store: Store, item: Item): void => {
-  const closed = isGateShut(store.gate);
+  const closed = isGateShut(gateOf(store));
   if (!closed && item.held === undefined && item.seen?.held === undefined) return;
   const held = holdBack(item, {
     closed,
@@ -93,7 +95,7 @@ const judgeAgain = (store: Store, item: Item): void => {
   });
   if (isDeepStrictEqual(held, item.held)) return;
   item.held = held;
-  touch(store.items, item);
+  touch(store, item);
   announce(store, item.id);
 };
 
@@ -106,17 +108,18 @@ const hasVanished = ({ files: { proofs, webhooks, medias } }: Item): boolean =>
 // decided later.
 const expectBack = (store: Store, { id, dir }: Item): void => {
   // What comes back has to be watched anew.
-  store.watch(dir, 'item');
+  attentionOf(store).watch(dir, 'item');
   isAway(store);
-  if (store.missing.has(id)) return;
-  store.missing.add(id);
-  store.lookLater();
+  const { missing } = itemsOf(store);
+  if (missing.has(id)) return;
+  missing.add(id);
+  attentionOf(store).lookLater();
 };
 
 /** Whether the whole workspace is not there; when that was last seen is kept: it may come back piece by piece. */
 export const isAway = (store: Store): boolean => {
   if (isDirectoryItself(store.layout.root)) return false;
-  store.away_at = performance.now();
+  itemsOf(store).away_at = performance.now();
   return true;
 };
 
@@ -126,10 +129,10 @@ export const freshItem = async (
   id: string,
   patient = false,
 ): Promise<Item | undefined> => {
-  const item = store.items.byId.get(id);
+  const item = itemOf(store, id);
   if (item === undefined || isUnchanged(store, item)) return item;
   await reconcile(store, id, patient);
-  return store.items.byId.get(id);
+  return itemOf(store, id);
 };
 
 export const isUnchanged = ({ layout }: Store, { dir, files }: Item): boolean => {
@@ -147,7 +150,7 @@ export const standingOf = ({ layout: { root } }: Store, { dir }: Item): Standing
   standing(root, join(root, dir));
 
 const readAgain = (store: Store, item: Item, patient: boolean): Standing => {
-  const { layout, lookAgain } = store;
+  const { layout } = store;
   const wasFreed = noteLock(store, item);
   const at = standingOf(store, item);
   if (at === 'gone') return at;
@@ -156,14 +159,14 @@ const readAgain = (store: Store, item: Item, patient: boolean): Standing => {
   const files =
     readItem(layout.root, item.dir, { id, files: before, seen, patient }) ??
     withoutCase(before, patient);
-  store.missing.delete(id);
+  itemsOf(store).missing.delete(id);
   if (sameFiles(files, before)) return at;
-  if (hasNewDoubt(files, before)) lookAgain?.(item.dir);
+  if (hasNewDoubt(files, before)) attentionOf(store).lookAgain?.(item.dir);
   item.files = files;
   // case.md was young and is only known for sure now: the answers that were made of it stay.
   const isKnown = sameFiles({ ...files, case: before.case }, before);
   if (isKnown && saysSame(files.case, before.case)) return at;
-  touch(store.items, item);
+  touch(store, item);
   announce(store, item.id);
   return at;
 };
@@ -172,10 +175,12 @@ const readAgain = (store: Store, item: Item, patient: boolean): Standing => {
  * Sees whether a session lock is there; true when it was held and is not any more. It makes no event, so that nothing
  * else is compared for it.
  */
-export const noteLock = ({ layout, held }: Store, { id, dir }: Item): boolean => {
+export const noteLock = (store: Store, { id, dir }: Item): boolean => {
+  const { locked } = itemsOf(store);
   try {
-    if (statsAt(sessionLockFile(join(layout.root, dir))) === undefined) return held.delete(id);
-    held.add(id);
+    const isThere = statsAt(sessionLockFile(join(store.layout.root, dir))) !== undefined;
+    if (!isThere) return locked.delete(id);
+    locked.add(id);
   } catch (error) {
     // Who may not look cannot say that it is free: it is what it was.
     if (!hasCode(error, 'EACCES')) throw error;
@@ -205,8 +210,8 @@ export const tell = async (store: Store, item: Item): Promise<void> => {
 
 const append = async (store: Store, item: Item, now: ToldState): Promise<void> => {
   const { id, seen } = item;
-  const { clock, journal, unknown } = store;
-  const isOld = seen === undefined && unknown;
+  const { clock, journal } = store;
+  const isOld = seen === undefined && itemsOf(store).unknown;
   const gone = seen === undefined ? journal.gone.get(id) : undefined;
   const events = isOld ? [] : eventsBetween(id, seen, now, clock());
   // It is there again: what changed while it was not is news as well.

@@ -9,6 +9,7 @@ import { checkerOf } from '../text/parse.ts';
 import { editRecord, explained, type RecordEdit, readRecord } from '../text/record-file.ts';
 import { createOwn } from './changing.ts';
 import type { Item } from './item.ts';
+import { itemOf } from './items.ts';
 
 interface Shape<S extends TSchema, P> {
   schema: S;
@@ -56,11 +57,11 @@ export const recordKind = <S extends TSchema, P>(shape: Shape<S, P>) => {
   };
   // Undefined also where there is no such Work item.
   const read = (store: Store, caseId: string) => {
-    const item = store.items.byId.get(caseId);
+    const item = itemOf(store, caseId);
     return item && readIn(store, item);
   };
   const list = (store: Store, caseId: string) => {
-    const item = store.items.byId.get(caseId);
+    const item = itemOf(store, caseId);
     return item && listIn(store, item);
   };
   return { at, keptAt, readIn, listIn, createIn, editAt, saveIn, read, list };

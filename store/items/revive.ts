@@ -7,7 +7,7 @@ import { withProblem } from '../text/entry.ts';
 import { eventsBetween } from './compare.ts';
 import type { Item } from './item.ts';
 import { lastTold, NO_FAULTS } from './item-files.ts';
-import { putItem } from './items.ts';
+import { allItems, itemOf, putItem } from './items.ts';
 import { lastSeen } from './missing.ts';
 import { NO_MEDIAS, NO_NAMES } from './proof-files.ts';
 import { missingCase, reconcile } from './reconcile.ts';
@@ -17,27 +17,28 @@ import { missingCase, reconcile } from './reconcile.ts';
  * gone; one that stands without its case.md, or that nobody may look into, is what it last was, with a fault to mend.
  */
 export const reviveAbsent = async (store: Store): Promise<void> => {
-  const { items, journal } = store;
-  const absent = [...journal.seen].filter(([id]) => !items.byId.has(id));
+  const { journal } = store;
+  const absent = [...journal.seen].filter(([id]) => itemOf(store, id) === undefined);
   const work = absent.map(async ([id, seen]) => {
     if (!isFaulty(store, seen.dir)) {
       const events = eventsBetween(id, seen, undefined, store.clock());
       const kept = lastSeen(store, id, seen);
       return void (await journal.append({ seen: { id, state: null }, ...kept, events }));
     }
-    putItem(items, revived(id, seen));
+    putItem(store, revived(id, seen));
     await reconcile(store, id);
   });
   await Promise.all(work);
 };
 
-const isFaulty = ({ layout: { root }, items }: Store, dir: string): boolean => {
+const isFaulty = (store: Store, dir: string): boolean => {
+  const { root } = store.layout;
   const path = join(root, dir);
   const at = standing(root, path);
   if (at !== 'there') return at === 'closed';
   if (statsAt(caseFile(path)) !== undefined) return false;
   // It is a folder of others by now.
-  return ![...items.byDir.keys()].some((other) => other.startsWith(`${dir}/`));
+  return !allItems(store).some((other) => other.dir.startsWith(`${dir}/`));
 };
 
 const revived = (id: string, seen: ToldState): Item => {

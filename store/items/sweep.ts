@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { refreshGlobals } from '../settings/globals.ts';
-import type { Store } from '../store.ts';
+import { attentionOf, type Store } from '../store.ts';
 import { isPatient, meet, meetClosed } from './discover.ts';
 import { readItem, sameFiles } from './item-files.ts';
-import { unstrange } from './items.ts';
+import { allItems, itemIn, unstrange } from './items.ts';
 import { noteLock, reconcile } from './reconcile.ts';
+import { itemsOf } from './state.ts';
 import { type WalkedDirectory, walk } from './walk.ts';
 
 const SLICE_MS = 4;
@@ -15,7 +16,7 @@ const IN_FLIGHT = 256;
  * makes sure that nothing stays unseen. It gives way to requests every few milliseconds.
  */
 export const sweepWorkspace = async (store: Store): Promise<void> => {
-  await refreshGlobals(store.layout, store.globals, true);
+  await refreshGlobals(store, true);
   const found = new Set<string>();
   const work: Promise<void>[] = [];
   const failed: Failure[] = [];
@@ -41,10 +42,10 @@ export const sweepWorkspace = async (store: Store): Promise<void> => {
 
 const isComparable = (store: Store, { dir, kind }: WalkedDirectory): boolean => {
   if (kind !== 'closed') {
-    store.watch(dir, kind);
+    attentionOf(store).watch(dir, kind);
     return kind === 'item';
   }
-  if (store.items.byDir.has(dir) || store.formerly.has(dir)) return true;
+  if (itemIn(store, dir) !== undefined || itemsOf(store).formerly.has(dir)) return true;
   meetClosed(store, dir);
   return false;
 };
@@ -59,7 +60,7 @@ const compareAt = async (store: Store, dir: string): Promise<void> => {
 };
 
 const differs = (store: Store, dir: string): boolean => {
-  const item = store.items.byDir.get(dir);
+  const item = itemIn(store, dir);
   if (item === undefined) return true;
   noteLock(store, item);
   const patient = isPatient(store);
@@ -71,9 +72,10 @@ const differs = (store: Store, dir: string): boolean => {
 };
 
 const checkAbsent = async (store: Store, found: Set<string>): Promise<void> => {
-  for (const dir of store.items.strangers) if (!found.has(dir)) unstrange(store.items, dir);
-  for (const dir of store.doubtful.keys()) if (!found.has(dir)) store.doubtful.delete(dir);
-  const absent = [...store.items.byId.values()].filter(({ dir }) => !found.has(dir));
+  const { strangers, doubtful } = itemsOf(store);
+  for (const dir of strangers) if (!found.has(dir)) unstrange(store, dir);
+  for (const dir of doubtful.keys()) if (!found.has(dir)) doubtful.delete(dir);
+  const absent = allItems(store).filter(({ dir }) => !found.has(dir));
   await Promise.all(
     absent.map(({ id, dir }) =>
       reconcile(store, id).catch((error) => store.report(error, `looking for ${dir}`)),

@@ -4,6 +4,7 @@ import type { EventBody } from '../records/event.ts';
 import type { Store } from '../store.ts';
 import type { FileProblem } from '../text/problem.ts';
 import { TRUST_NEEDED } from '../trust/told.ts';
+import { itemOf } from './items.ts';
 
 /** A problem as it was told, and when. */
 export interface ToldProblem extends FileProblem {
@@ -53,12 +54,12 @@ export const tellProblems = (store: Store): (() => void) => {
 };
 
 const tellOf = async (store: Store, owner: string): Promise<void> => {
-  const { journal, problems, items, clock } = store;
+  const { journal, problems, clock } = store;
   const id = NAME + owner;
   const before = (journal.told.get(id) ?? []) as ToldProblem[];
   const timestamp = clock().toISOString();
   const [case_id = ''] = /[0-9a-f-]{36}/.exec(owner) ?? [];
-  const ofCase = items.byId.has(case_id) ? { case_id } : {};
+  const ofCase = itemOf(store, case_id) ? { case_id } : {};
   const now = problems.of(owner).map((one): ToldProblem => {
     const since = before.find((other) => isSame(one, other))?.since ?? timestamp;
     return { ...one, ...ofCase, since };

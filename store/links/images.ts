@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
 import { statsAt } from '../disk/plain-path.ts';
 import { changingItem, createOwn } from '../items/changing.ts';
+import { announce, pathOfItem } from '../items/items.ts';
 import { imagesDir } from '../layout.ts';
-import { announce, type Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { listFolder } from '../text/folder.ts';
 import { readRegularFile } from '../text/record-file.ts';
 
@@ -64,9 +65,9 @@ const TYPES: readonly (readonly [RegExp, string])[] = [
   [/^52494646.{8}57454250/, 'image/webp'],
 ];
 
-const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {
-  const item = items.byId.get(caseId);
-  return item && imagesDir(join(layout.root, item.dir));
+const dirOf = (store: Store, caseId: string): string | undefined => {
+  const path = pathOfItem(store, caseId);
+  return path && imagesDir(path);
 };
 
 // A signature in its query is another each time.

@@ -1,4 +1,5 @@
 import type { Item } from '../items/item.ts';
+import { itemOf } from '../items/items.ts';
 import { recordKind } from '../items/record-kind.ts';
 import { issueFile } from '../layout.ts';
 import { IssueCopyMatter } from '../records/link.ts';
@@ -20,7 +21,7 @@ const copies = recordKind({
 
 /** The issue of a Work item as last synced; undefined when it never was. Throws `unreadable_record`. */
 export const readIssueCopy = (store: Store, caseId: string): IssueCopy | undefined => {
-  const item = store.items.byId.get(caseId);
+  const item = itemOf(store, caseId);
   return item && issueCopyOf(store, item);
 };
 

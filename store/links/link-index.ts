@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { inSlices } from '../../base/slices.ts';
 import type { Item } from '../items/item.ts';
 import { entryProblem } from '../items/item-files.ts';
+import { allItems, itemOf } from '../items/items.ts';
 import { linkFile } from '../layout.ts';
 import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';
-import type { Store } from '../store.ts';
+import { remembered, type Store } from '../store.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
@@ -14,18 +15,16 @@ import { unreadable } from '../text/record-file.ts';
  * Which Work items are linked to which issue, as their link.md said when it was last looked at: after the start, at
  * every hint, at every sweep and after each write.
  */
-export interface LinkIndex {
+interface LinkIndex {
   /** Whether all Work items were looked at since the start. */
   complete: boolean;
   readonly byItem: Map<string, ReadEntry<LinkMatter>>;
   readonly byIssue: Map<string, Set<string>>;
 }
 
-export const createLinkIndex = (): LinkIndex => ({
-  complete: false,
-  byItem: new Map(),
-  byIssue: new Map(),
-});
+const linksOf = remembered(
+  (): LinkIndex => ({ complete: false, byItem: new Map(), byIssue: new Map() }),
+);
 
 export type IssueName = Pick<IssueLinkMatter, 'host' | 'repository' | 'number'>;
 
@@ -37,14 +36,14 @@ export const DEFAULT_HOST = 'github.com';
 
 /** Looks at the link of a Work item that is new or elsewhere now; at the start that has time. */
 export const noteNewLink = (store: Store, item: Item): void => {
-  if (store.links.complete) noteLink(store, item);
+  if (linksOf(store).complete) noteLink(store, item);
 };
 
 const parse = parserOf(LinkMatter);
 
 /** Looks at link.md of a Work item. */
 export const noteLink = (store: Store, item: Item): void => {
-  const { byItem } = store.links;
+  const { byItem } = linksOf(store);
   const before = byItem.get(item.id);
   const path = linkFile(join(store.layout.root, item.dir));
   const entry = readEntry(path, { before, parse });
@@ -57,12 +56,23 @@ export const noteLink = (store: Store, item: Item): void => {
   tellProblems(store, item);
 };
 
-export const dropLink = (store: Store, id: string): void => {
-  const before = store.links.byItem.get(id);
-  if (!store.links.byItem.delete(id)) return;
+const dropLink = (store: Store, id: string): void => {
+  const { byItem } = linksOf(store);
+  const before = byItem.get(id);
+  if (!byItem.delete(id)) return;
   rehang(store, id, { from: keyOf(before), to: undefined });
   store.problems.set(ownerOf(id), []);
 };
+
+/** Forgets those of Work items that are gone. */
+export const dropLinks = (store: Store): void => {
+  for (const id of linksOf(store).byItem.keys())
+    if (itemOf(store, id) === undefined) dropLink(store, id);
+};
+
+/** link.md of a Work item as it was last looked at. */
+export const linkSeen = (store: Store, id: string): ReadEntry<LinkMatter> | undefined =>
+  linksOf(store).byItem.get(id);
 
 const keyOf = (entry: ReadEntry<LinkMatter> | undefined): string | undefined =>
   entry?.value?.issue && issueKey(entry.value.issue);
@@ -74,13 +84,13 @@ interface Rehanging {
 
 const rehang = (store: Store, id: string, { from, to }: Rehanging): void => {
   if (from === to) return;
-  const { byIssue } = store.links;
+  const { byIssue } = linksOf(store);
   if (to !== undefined) byIssue.set(to, new Set([...(byIssue.get(to) ?? []), id]));
   if (from === undefined) return;
   byIssue.get(from)?.delete(id);
   if (byIssue.get(from)?.size === 0) byIssue.delete(from);
   // One that had a twin has none any more.
-  for (const other of idsAt(store, from)) tellProblems(store, store.items.byId.get(other) as Item);
+  for (const other of idsAt(store, from)) tellProblems(store, itemOf(store, other) as Item);
 };
 
 export interface LastLink {
@@ -90,10 +100,10 @@ export interface LastLink {
 
 /** The link of a Work item as it was last readable, and what is wrong with it now. Throws `unreadable_record` without. */
 export const lastLink = (store: Store, id: string): LastLink => {
-  const item = store.items.byId.get(id);
+  const item = itemOf(store, id);
   if (item === undefined) return { issue: undefined, problems: [] };
   noteLink(store, item);
-  const entry = store.links.byItem.get(id);
+  const entry = linksOf(store).byItem.get(id);
   const file = `${item.dir}/link.md`;
   if (entry?.problem !== undefined && entry.value === undefined)
     throw unreadable(file, entry.problem);
@@ -102,7 +112,7 @@ export const lastLink = (store: Store, id: string): LastLink => {
 
 /** The Work items that are linked to an issue, oldest first. More than one is a fault, which is told. */
 export const linkedTo = async (store: Store, issue: IssueName): Promise<string[]> => {
-  if (!store.links.complete) await lookAtAll(store);
+  if (!linksOf(store).complete) await lookAtAll(store);
   return idsAt(store, issueKey(issue));
 };
 
@@ -117,32 +127,32 @@ export const linksWhere = async (
   store: Store,
   isIt: (issue: IssueLinkMatter) => boolean,
 ): Promise<[id: string, issue: IssueLinkMatter][]> => {
-  if (!store.links.complete) await lookAtAll(store);
-  return [...store.links.byItem].flatMap(([id, { value }]): [string, IssueLinkMatter][] =>
-    value?.issue !== undefined && store.items.byId.has(id) && isIt(value.issue)
+  if (!linksOf(store).complete) await lookAtAll(store);
+  return [...linksOf(store).byItem].flatMap(([id, { value }]): [string, IssueLinkMatter][] =>
+    value?.issue !== undefined && itemOf(store, id) !== undefined && isIt(value.issue)
       ? [[id, value.issue]]
       : [],
   );
 };
 
 const lookAtAll = async (store: Store): Promise<void> => {
-  await inSlices([...store.items.byId.values()], (item) => noteLink(store, item));
-  store.links.complete = true;
+  await inSlices(allItems(store), (item) => noteLink(store, item));
+  linksOf(store).complete = true;
 };
 
-const idsAt = ({ links, items }: Store, key: string): string[] =>
-  [...(links.byIssue.get(key) ?? [])]
-    .flatMap((id) => items.byId.get(id) ?? [])
+const idsAt = (store: Store, key: string): string[] =>
+  [...(linksOf(store).byIssue.get(key) ?? [])]
+    .flatMap((id) => itemOf(store, id) ?? [])
     .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
     .map(({ id }) => id);
 
 const ageOf = ({ id, files }: Item): string => `${files.case.value?.matter.created_at} ${id}`;
 
 const tellProblems = (store: Store, { id, dir }: Item): void => {
-  const entry = store.links.byItem.get(id);
+  const entry = linksOf(store).byItem.get(id);
   const key = keyOf(entry);
   const first = key === undefined ? undefined : idsAt(store, key)[0];
-  const other = first === undefined ? undefined : store.items.byId.get(first);
+  const other = first === undefined ? undefined : itemOf(store, first);
   const file = `${dir}/link.md`;
   const twin = other === undefined || first === id ? [] : [twinOf(file, `${other.dir}/link.md`)];
   store.problems.set(ownerOf(id), [...entryProblem(file, entry), ...twin]);

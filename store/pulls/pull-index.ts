@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { inSlices } from '../../base/slices.ts';
 import type { Item } from '../items/item.ts';
+import { allItems, itemOf } from '../items/items.ts';
 import { pullFile } from '../layout.ts';
 import { PullMatter } from '../records/pull-request.ts';
-import type { Store } from '../store.ts';
+import { remembered, type Store } from '../store.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
 import { parserOf } from '../text/parse.ts';
 
@@ -11,38 +12,44 @@ import { parserOf } from '../text/parse.ts';
  * The records of all pull requests, as pr/pr.md said when it was last looked at: after the start, at every hint, at every
  * sweep and after each write. What is wrong with one is told elsewhere.
  */
-export interface PullIndex {
+interface PullIndex {
   /** Whether all Work items were looked at since the start. */
   complete: boolean;
   readonly byItem: Map<string, ReadEntry<PullMatter>>;
 }
 
-export const createPullIndex = (): PullIndex => ({ complete: false, byItem: new Map() });
+const pullsOf = remembered((): PullIndex => ({ complete: false, byItem: new Map() }));
 
 const parse = parserOf(PullMatter);
 
 /** Looks at pr/pr.md of a Work item. */
-export const notePull = ({ pulls, layout }: Store, { id, dir }: Item): void => {
-  const path = pullFile(join(layout.root, dir));
-  const entry = readEntry(path, { before: pulls.byItem.get(id), parse });
-  if (entry === undefined) pulls.byItem.delete(id);
-  else pulls.byItem.set(id, entry);
+export const notePull = (store: Store, { id, dir }: Item): void => {
+  const { byItem } = pullsOf(store);
+  const path = pullFile(join(store.layout.root, dir));
+  const entry = readEntry(path, { before: byItem.get(id), parse });
+  if (entry === undefined) byItem.delete(id);
+  else byItem.set(id, entry);
 };
 
-export const dropPull = ({ pulls }: Store, id: string): void => {
-  pulls.byItem.delete(id);
+/** Forgets those of Work items that are gone. */
+export const dropPulls = (store: Store): void => {
+  const { byItem } = pullsOf(store);
+  for (const id of byItem.keys()) if (itemOf(store, id) === undefined) byItem.delete(id);
 };
+
+/** Whether a Work item has the record of one, as memory knows it. */
+export const hasPull = (store: Store, id: string): boolean => pullsOf(store).byItem.has(id);
 
 /** The Work items whose pull request is such a one. Looks at memory only, but for the first time. */
 export const pullsWhere = async (
   store: Store,
   isIt: (pull: PullMatter) => boolean,
 ): Promise<string[]> => {
-  if (!store.pulls.complete) {
-    await inSlices([...store.items.byId.values()], (item) => notePull(store, item));
-    store.pulls.complete = true;
+  if (!pullsOf(store).complete) {
+    await inSlices(allItems(store), (item) => notePull(store, item));
+    pullsOf(store).complete = true;
   }
-  return [...store.pulls.byItem].flatMap(([id, { value }]) =>
-    value !== undefined && store.items.byId.has(id) && isIt(value) ? [id] : [],
+  return [...pullsOf(store).byItem].flatMap(([id, { value }]) =>
+    value !== undefined && itemOf(store, id) !== undefined && isIt(value) ? [id] : [],
   );
 };

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { jsonText } from '../../base/json.ts';
 import { assertOwn, changingItem } from '../items/changing.ts';
+import { pathOfItem } from '../items/items.ts';
 import { pullTimelineFile } from '../layout.ts';
 import type { PullTransition } from '../records/pull-request.ts';
 import type { Store } from '../store.ts';
@@ -12,10 +13,10 @@ export type NewTransition = Omit<PullTransition, 'seq'>;
 
 /** What is known of a Work item's pull requests, in the order in which it became known. Broken lines are left out. */
 export const readTimeline = (store: Store, caseId: string): PullTransition[] => {
-  const item = store.items.byId.get(caseId);
-  if (item === undefined) return [];
-  const path = pullTimelineFile(join(store.layout.root, item.dir));
-  return transitionsIn(readRegularFile(store.layout.root, path)?.toString('utf8') ?? '');
+  const dir = pathOfItem(store, caseId);
+  if (dir === undefined) return [];
+  const bytes = readRegularFile(store.layout.root, pullTimelineFile(dir));
+  return transitionsIn(bytes?.toString('utf8') ?? '');
 };
 
 /**

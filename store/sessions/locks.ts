@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { holding, refuseAgainstOrder } from '../../base/turns.ts';
 import { createFile, makeDirectory, syncDirectory } from '../disk/durable.ts';
 import { inFolderTurn } from '../disk/folder-guard.ts';
 import { assertNoLinks } from '../disk/plain-path.ts';
+import { pathOfItem } from '../items/items.ts';
+import { itemsOf } from '../items/state.ts';
 import { sessionLockFile, sessionsDir } from '../layout.ts';
 import { type Lock, LockMatter } from '../records/lock.ts';
 import type { Store } from '../store.ts';
@@ -14,13 +15,13 @@ import { renderFrontMatter } from '../text/splice.ts';
 
 /** Who holds the session lock of a Work item. Undefined when there is no such Work item. The file says it, whoever wrote it. */
 export const readLock = (store: Store, caseId: string): Lock | undefined => {
-  const dir = dirOf(store, caseId);
+  const dir = pathOfItem(store, caseId);
   if (dir === undefined) return undefined;
   const matter = readMatter(store, dir);
   if (matter === undefined)
     return { case_id: caseId, locked: false, holder: null, acquired_at: null };
   // Seen once, it is missed when it is gone.
-  store.held.add(caseId);
+  itemsOf(store).locked.add(caseId);
   const { acquired_at, token_sha256: _, ...holder } = matter;
   return { case_id: caseId, locked: true, holder, acquired_at };
 };
@@ -35,11 +36,11 @@ export interface HeldLock {
  * each that is held, however many Work items there are. One that was made by hand counts as soon as it is noticed.
  */
 export const heldLocks = (store: Store, caseId?: string): HeldLock[] => {
-  const ids = caseId === undefined ? [...store.held] : [caseId];
+  const ids = caseId === undefined ? [...itemsOf(store).locked] : [caseId];
   return ids.flatMap((case_id) => {
-    const dir = dirOf(store, case_id);
+    const dir = pathOfItem(store, case_id);
     const matter = dir === undefined ? undefined : readMatter(store, dir);
-    if (dir === undefined) store.held.delete(case_id);
+    if (dir === undefined) itemsOf(store).locked.delete(case_id);
     return matter === undefined ? [] : [{ case_id, matter }];
   });
 };
@@ -70,7 +71,7 @@ export const acquireLock = (store: Store, caseId: string, matter: LockMatter): P
       refuseAgainstOrder(lockOn.sessionLock(caseId));
       const text = renderFrontMatter({ ...matter }, NOTE);
       return createFile(store.layout, sessionLockFile(dir), text).finally(() =>
-        store.held.add(caseId),
+        itemsOf(store).locked.add(caseId),
       );
     }),
   );
@@ -92,7 +93,7 @@ export const releaseLock = (
     const matter = readMatter(store, dir);
     if (matter === undefined || !isOurs(matter)) return false;
     rmSync(sessionLockFile(dir), { force: true });
-    store.held.delete(caseId);
+    itemsOf(store).locked.delete(caseId);
     await syncDirectory(sessionsDir(dir));
     return true;
   });
@@ -104,7 +105,7 @@ const inFolder = async <T>(
   absent: T,
   work: (dir: string) => Promise<T>,
 ): Promise<T> => {
-  const dir = dirOf(store, caseId);
+  const dir = pathOfItem(store, caseId);
   if (dir === undefined) return absent;
   const folder = sessionsDir(dir);
   assertNoLinks(store.layout.root, folder);
@@ -113,9 +114,4 @@ const inFolder = async <T>(
     inFolderTurn(store.layout.root, folder, () => work(dir)),
   );
   return enter();
-};
-
-const dirOf = ({ layout, items }: Store, caseId: string): string | undefined => {
-  const item = items.byId.get(caseId);
-  return item === undefined ? undefined : join(layout.root, item.dir);
 };

@@ -1,4 +1,5 @@
 import { isGateShut } from '../gate/gate.ts';
+import { gateOf } from '../gate/gate-files.ts';
 import { shortId } from '../names.ts';
 import { isEnded, type Session, type SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
@@ -56,10 +57,10 @@ export const sessionOf = (
 };
 
 // Forged while the journal knows of no such session: nobody goes on with it.
-const isUnknown = ({ gate, journal }: Store, dir: string): boolean =>
-  isGateShut(gate) &&
-  !gate.sessions.has(sessionKey(dir)) &&
-  ![...journal.runs.keys()].some((id) => shortId(id) === sessionKey(dir));
+const isUnknown = (store: Store, dir: string): boolean =>
+  isGateShut(gateOf(store)) &&
+  !gateOf(store).sessions.has(sessionKey(dir)) &&
+  ![...store.journal.runs.keys()].some((id) => shortId(id) === sessionKey(dir));
 
 const whyPaused = ({
   status,

@@ -3,6 +3,8 @@ import { lockOn } from '../../base/locks.ts';
 import { createDirectory, removeDirectory } from '../disk/durable.ts';
 import { StoreError } from '../errors.ts';
 import { isGateShut } from '../gate/gate.ts';
+import { gateOf } from '../gate/gate-files.ts';
+import { pathOfItem } from '../items/items.ts';
 import { milestoneEvents, runStateOf } from '../journal/milestones.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { sessionDirName, shortId } from '../names.ts';
@@ -93,7 +95,7 @@ export const insertSession = (
     });
     const kept = readIn(store, caseId, dir);
     if (kept !== undefined) await noteNew(store, kept);
-    if (isGateShut(store.gate)) noteMatter(store, caseId, matter);
+    if (isGateShut(gateOf(store))) noteMatter(store, caseId, matter);
     return kept;
   });
 
@@ -108,9 +110,9 @@ const noteNew = async (store: Store, { session, dir }: StoredSession): Promise<v
 
 /** Makes a session this machine's own, and remembers how it is: as silently as a start that finds no journal. */
 export const claimSession = async (store: Store, { session }: StoredSession): Promise<void> => {
-  const { machine, journal, gate } = store;
+  const { machine, journal } = store;
   // A lock and a session that were made by file are nobody's while somebody may have made them who is not the operator.
-  if (isGateShut(gate) && !journal.fresh) return;
+  if (isGateShut(gateOf(store)) && !journal.fresh) return;
   await updateSession(store, session.case_id, session.id, ({ elsewhere }) =>
     elsewhere === true ? { machine } : undefined,
   );
@@ -192,9 +194,9 @@ export const forgetRun = async (store: Store, id: string): Promise<void> => {
   await store.journal.append({ run: { id, state: null } });
 };
 
-const folderOf = ({ layout, items }: Store, caseId: string): string | undefined => {
-  const item = items.byId.get(caseId);
-  return item === undefined ? undefined : sessionsDir(join(layout.root, item.dir));
+const folderOf = (store: Store, caseId: string): string | undefined => {
+  const path = pathOfItem(store, caseId);
+  return path && sessionsDir(path);
 };
 
 // The directory's name ends with the start of the id; the record inside has the whole of it, and is read once.

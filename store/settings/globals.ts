@@ -3,30 +3,35 @@ import { isDirectoryItself } from '../disk/plain-path.ts';
 import { entryProblem, problemsOfFolder } from '../items/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { Settings } from '../records/settings.ts';
+import { attentionOf, remembered, type Store } from '../store.ts';
 import { isNewDoubt, isSound, type ReadEntry, readEntry } from '../text/entry.ts';
 import { readFolder } from '../text/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, notAdopted, Problem } from '../text/problem.ts';
-import type { Problems } from '../text/problems.ts';
 import { amendRecord } from '../text/record-file.ts';
-import { type Book, createBook, noteVerdicts, readBook, refreshBook } from '../trust/book.ts';
+import {
+  addToBook,
+  type Book,
+  createBook,
+  noteVerdicts,
+  readBook,
+  refreshBook,
+  trustLine,
+} from '../trust/book.ts';
 import { effectiveOf, type WaitingPart } from '../trust/effective.ts';
 import { placesOf } from '../trust/place.ts';
 import { waitsForTrust } from '../trust/told.ts';
 import { parseWebhook, type WebhookFile } from './read-webhooks.ts';
 
 /** What belongs to the whole workspace: settings and global webhook registrations, as last read. */
-export interface Globals {
+interface Globals {
   settings: ReadEntry<Settings> | undefined;
   webhooks: Map<string, ReadEntry<WebhookFile>>;
-  readonly problems: Problems;
   /** What the operator has trusted. */
   readonly book: Book;
   /** The settings as far as they are trusted. */
   inForce: InForce;
-  /** See Store. */
-  lookAgain: ((path: string) => void) | undefined;
 }
 
 interface InForce {
@@ -36,16 +41,16 @@ interface InForce {
   from: { settings: Settings; version: number };
 }
 
-export const createGlobals = (problems: Problems, book = createBook()): Globals => ({
-  settings: undefined,
-  webhooks: new Map(),
-  problems,
-  book,
-  inForce: { settings: NO_SETTINGS, waiting: [], from: { settings: NO_SETTINGS, version: -1 } },
-  lookAgain: undefined,
-});
-
 const NO_SETTINGS: Settings = {};
+
+const globalsOf = remembered(
+  ({ trust }): Globals => ({
+    settings: undefined,
+    webhooks: new Map(),
+    book: createBook(trust),
+    inForce: { settings: NO_SETTINGS, waiting: [], from: { settings: NO_SETTINGS, version: -1 } },
+  }),
+);
 
 const check = checkerOf(Settings);
 
@@ -95,32 +100,30 @@ const WEBHOOKS = 'webhooks';
  * Reads them again; a setting that is wrong is a problem, and the last good ones hold. True when something changed. For
  * `patient` see reconcileInTurn.
  */
-export const refreshGlobals = async (
-  layout: Layout,
-  globals: Globals,
-  patient = false,
-): Promise<boolean> => {
+export const refreshGlobals = async (store: Store, patient = false): Promise<boolean> => {
+  const { layout, problems } = store;
+  const { lookAgain } = attentionOf(store);
+  const globals = globalsOf(store);
   // While the whole workspace is away, nobody took a setting or a receiver back.
   if (!isDirectoryItself(layout.root)) return false;
-  const { settings: before, inForce, lookAgain, problems } = globals;
+  const { settings: before, inForce } = globals;
   const reading = { before, parse: parseSettings, patient: patient && lookAgain !== undefined };
   globals.settings = readEntry(layout.settings, reading);
   if (isNewDoubt(globals.settings, before)) lookAgain?.(SETTINGS);
   problems.set(SETTINGS, entryProblem(SETTINGS, globals.settings));
-  refreshTrust(layout, globals);
-  const changed = await refreshWebhooks(layout, globals, patient);
+  refreshTrust(store);
+  const changed = await refreshWebhooks(store, patient);
   return changed || globals.settings !== before || globals.inForce !== inForce;
 };
 
 /** Looks again at what the operator has trusted, and at what holds by that. */
-export const refreshTrust = (layout: Layout, globals: Globals): void => {
+export const refreshTrust = (store: Store): void => {
+  const { layout, problems } = store;
+  const globals = globalsOf(store);
   const { book } = globals;
   refreshBook(layout, book);
   const settings = globals.settings?.value ?? NO_SETTINGS;
-  const {
-    inForce: { from },
-    problems,
-  } = globals;
+  const { from } = globals.inForce;
   if (from.settings === settings && from.version === book.version) return;
   const { verdicts, ...inForce } = effectiveOf(settings, book);
   // An editor that saves by renaming takes nothing away.
@@ -138,19 +141,19 @@ const untrusted = (layout: Layout, waiting: readonly WaitingPart[]): FileProblem
 };
 
 /** Reads the global webhook registrations again and adds what hand-made ones lack. True when something changed. */
-export const refreshWebhooks = async (
-  layout: Layout,
-  globals: Globals,
-  patient = false,
-): Promise<boolean> => {
+export const refreshWebhooks = async (store: Store, patient = false): Promise<boolean> => {
+  const globals = globalsOf(store);
   const { webhooks } = globals;
-  readWebhooks(layout, globals, patient);
-  if (await adoptWebhooks(layout, globals.webhooks)) readWebhooks(layout, globals, patient);
+  readWebhooks(store, patient);
+  if (await adoptWebhooks(store.layout, globals.webhooks)) readWebhooks(store, patient);
   return !sameNames(webhooks, globals.webhooks);
 };
 
-const readWebhooks = (layout: Layout, globals: Globals, patient: boolean): void => {
-  const { webhooks: before, lookAgain, problems } = globals;
+const readWebhooks = (store: Store, patient: boolean): void => {
+  const { layout, problems } = store;
+  const { lookAgain } = attentionOf(store);
+  const globals = globalsOf(store);
+  const { webhooks: before } = globals;
   const reading = { parse: parseWebhook, patient: patient && lookAgain !== undefined };
   const { entries, fault } = readFolder(layout.webhooks, before, reading);
   globals.webhooks = entries;
@@ -183,7 +186,39 @@ const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Pro
 };
 
 /** The settings as far as the operator has trusted them: what everybody goes by. */
-export const settingsOf = ({ inForce }: Globals): Settings => inForce.settings;
+export const settingsOf = (store: Store): Settings => globalsOf(store).inForce.settings;
 
 /** What of the settings waits for the operator's word. */
-export const waitingSettings = ({ inForce }: Globals): readonly WaitingPart[] => inForce.waiting;
+export const waitingSettings = (store: Store): readonly WaitingPart[] =>
+  globalsOf(store).inForce.waiting;
+
+/** workspace.md as it was last read. */
+export const settingsEntry = (store: Store): ReadEntry<Settings> | undefined =>
+  globalsOf(store).settings;
+
+/** The registrations for the whole workspace as they were last read, by file name. */
+export const globalWebhooks = (store: Store): Map<string, ReadEntry<WebhookFile>> =>
+  globalsOf(store).webhooks;
+
+/** What the operator has trusted on this machine. */
+export const bookOf = (store: Store): Book => globalsOf(store).book;
+
+/** The operator has said that these values hold: on disk when it returns. */
+export const trustValues = (
+  store: Store,
+  values: readonly { key: string; value: unknown }[],
+): void =>
+  addToBook(
+    store.layout,
+    bookOf(store),
+    values.map(({ key, value }) => trustLine(key, value)),
+  );
+
+/** Whether the operator has ever trusted this value of a key, by its hash. */
+export const wasTrusted = (store: Store, key: string, hash: string): boolean =>
+  bookOf(store).hashes.get(key)?.has(hash) === true;
+
+/** `closed`: a program runs that no sandbox holds, and may be who writes. */
+export const closeBook = (store: Store, closed: boolean): void => {
+  bookOf(store).closed = closed;
+};

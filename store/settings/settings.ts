@@ -9,9 +9,8 @@ import { splitFrontMatter } from '../text/front-matter.ts';
 import { editRecord, unreadable } from '../text/record-file.ts';
 import { type MatterChanges, renderFrontMatter } from '../text/splice.ts';
 import { spliceWithin } from '../text/splice-within.ts';
-import { addToBook, type TrustLine, trustLine } from '../trust/book.ts';
 import { patternOf } from '../trust/keys.ts';
-import { refreshGlobals, settingsOf } from './globals.ts';
+import { refreshGlobals, settingsEntry, settingsOf, trustValues } from './globals.ts';
 
 const FILE = 'workspace.md';
 
@@ -22,13 +21,13 @@ export interface StoredSettings {
 
 /** The settings as workspace.md says them this moment; where it cannot be read, as it last said them. */
 export const currentSettings = async (store: Store): Promise<StoredSettings> => {
-  await refreshGlobals(store.layout, store.globals);
+  await refreshGlobals(store);
   return kept(store);
 };
 
-const kept = ({ globals }: Store): StoredSettings => ({
-  settings: settingsOf(globals),
-  etag: etagOf(globals.settings?.sha ?? sha256('')),
+const kept = (store: Store): StoredSettings => ({
+  settings: settingsOf(store),
+  etag: etagOf(settingsEntry(store)?.sha ?? sha256('')),
 });
 
 interface Change {
@@ -48,9 +47,9 @@ export const changeSettings = (
 ): Promise<StoredSettings> =>
   store.turns.take(lockOn.settings(), async () => {
     await readyToWrite(store);
-    const { layout, globals } = store;
-    await refreshGlobals(layout, globals);
-    const problem = globals.settings?.problem;
+    const { layout } = store;
+    await refreshGlobals(store);
+    const problem = settingsEntry(store)?.problem;
     if (problem !== undefined) throw unreadable(FILE, problem);
     const refuseOther = (sha: string): void => {
       if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw settingsChanged();
@@ -63,16 +62,16 @@ export const changeSettings = (
       refuseOther(sha256(''));
       await createFile(layout, layout.settings, renderFrontMatter({ [key]: changes }, ''));
     }
-    addToBook(layout, globals.book, wordsIn(key, changes));
-    await refreshGlobals(layout, globals);
+    trustValues(store, wordsIn(key, changes));
+    await refreshGlobals(store);
     return kept(store);
   });
 
 // Who changes them by the API is the operator: what was asked for is trusted, and nothing else that is in the file.
-const wordsIn = (top: string, changes: MatterChanges): TrustLine[] =>
+const wordsIn = (top: string, changes: MatterChanges): { key: string; value: unknown }[] =>
   Object.entries(changes)
     .filter(([name]) => patternOf(`${top}.${name}`) !== undefined)
-    .map(([name, value]) => trustLine(`${top}.${name}`, value));
+    .map(([name, value]) => ({ key: `${top}.${name}`, value }));
 
 /** Somebody else changed them since the caller read them. */
 export const settingsChanged = (): StoreError =>

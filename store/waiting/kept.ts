@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
-import { type Approved, isGateShut, settled } from '../gate/gate.ts';
-import { saveGate } from '../gate/gate-files.ts';
+import { type Approved, type FileGate, isGateShut, settled } from '../gate/gate.ts';
+import { gateOf, saveGate } from '../gate/gate-files.ts';
+import { allItems, pathOfItem } from '../items/items.ts';
 import { planFile, planningFile, sessionFile, sessionsDir } from '../layout.ts';
 import { shortId } from '../names.ts';
 import { PlanningMatter } from '../records/planning.ts';
@@ -15,22 +16,23 @@ import { readRecord, readRegularFile } from '../text/record-file.ts';
  * waits already goes on waiting. On disk when it returns.
  */
 export const keepAll = (store: Store): void => {
-  const { gate, journal, items, layout } = store;
-  for (const [id, { case_id }] of journal.runs) keepSession(store, id, case_id);
-  for (const { id } of items.byId.values()) {
+  const gate = gateOf(store);
+  for (const [id, { case_id }] of store.journal.runs) keepSession(store, id, case_id);
+  for (const { id } of allItems(store)) {
     const known = gate.planning.get(id);
     const holds = known?.waits === undefined ? approvedIn(store, id) : known.holds;
     if (known?.waits === undefined && holds !== null) gate.planning.set(id, { holds });
   }
-  saveGate(layout, gate);
+  saveGate(store);
 };
 
 const keepSession = (store: Store, id: string, case_id: string): void => {
   const key = shortId(id);
   const found = foundOf(store, case_id, key);
   if (found === undefined) return;
-  const known = store.gate.sessions.get(key);
-  store.gate.sessions.set(key, {
+  const { sessions } = gateOf(store);
+  const known = sessions.get(key);
+  sessions.set(key, {
     id,
     case_id,
     matter: known?.matter.waits ? known.matter : { holds: found.matter },
@@ -40,10 +42,10 @@ const keepSession = (store: Store, id: string, case_id: string): void => {
 
 /** Looks at what is kept beside what the files say now: notes what waits, and forgets what nothing waits of any more. */
 export const clearHeld = (store: Store): void => {
-  const { gate, layout, clock } = store;
+  const gate = gateOf(store);
   if (isGateShut(gate)) keepForged(store);
   if (gate.sessions.size + gate.planning.size === 0) return;
-  const at = clock();
+  const at = store.clock();
   for (const [key, kept] of gate.sessions) {
     const found = foundOf(store, kept.case_id, key);
     if (found === undefined) gate.sessions.delete(key);
@@ -54,19 +56,18 @@ export const clearHeld = (store: Store): void => {
   }
   for (const [id, part] of gate.planning)
     gate.planning.set(id, settled(gate, part, approvedIn(store, id), at));
-  if (!isGateShut(gate)) forgetSettled(store);
-  saveGate(layout, gate);
+  if (!isGateShut(gate)) forgetSettled(gate);
+  saveGate(store);
 };
 
 // Approved where nothing was before.
 const keepForged = (store: Store): void => {
-  const { gate, items } = store;
-  for (const { id } of items.byId.values())
-    if (!gate.planning.has(id) && approvedIn(store, id) !== null)
-      gate.planning.set(id, { holds: null });
+  const { planning } = gateOf(store);
+  for (const { id } of allItems(store))
+    if (!planning.has(id) && approvedIn(store, id) !== null) planning.set(id, { holds: null });
 };
 
-const forgetSettled = ({ gate: { sessions, planning } }: Store): void => {
+const forgetSettled = ({ sessions, planning }: FileGate): void => {
   for (const [key, { matter, plan }] of sessions)
     if (matter.waits === undefined && plan.waits === undefined) sessions.delete(key);
   for (const [id, { waits }] of planning) if (waits === undefined) planning.delete(id);
@@ -80,10 +81,9 @@ export interface FoundSession {
 
 /** A session as its files say this moment. Undefined where it is gone, or cannot be read: then nothing of it counts. */
 export const foundOf = (store: Store, caseId: string, key: string): FoundSession | undefined => {
-  const { items, layout } = store;
-  const item = items.byId.get(caseId);
-  if (item === undefined) return undefined;
-  const folder = sessionsDir(join(layout.root, item.dir));
+  const path = pathOfItem(store, caseId);
+  if (path === undefined) return undefined;
+  const folder = sessionsDir(path);
   const name = listDirectory(folder).find((one) => sessionKey(one) === key);
   const dir = join(folder, name ?? '');
   return name === undefined ? undefined : read(() => foundIn(store, dir));
@@ -109,11 +109,12 @@ export const guardedOf = (matter: SessionMatter): SessionMatter =>
 const FIELDS = new Set(Object.keys(SessionMatter.properties));
 
 /** What planning.md says is approved. */
-export const approvedIn = ({ layout: { root }, items }: Store, caseId: string): Approved => {
-  const item = items.byId.get(caseId);
-  if (item === undefined) return null;
-  const path = planningFile(join(root, item.dir));
-  return read(() => readRecord(root, path, checkerOf(PlanningMatter))?.matter.approved) ?? null;
+export const approvedIn = (store: Store, caseId: string): Approved => {
+  const dir = pathOfItem(store, caseId);
+  if (dir === undefined) return null;
+  const { root } = store.layout;
+  const planning = () => readRecord(root, planningFile(dir), checkerOf(PlanningMatter));
+  return read(() => planning()?.matter.approved) ?? null;
 };
 
 // What cannot be read approves nothing, and is told elsewhere.

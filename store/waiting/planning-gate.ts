@@ -1,14 +1,15 @@
 import { type Approved, inForceOf, isGateShut } from '../gate/gate.ts';
-import { saveGate } from '../gate/gate-files.ts';
+import { gateOf, saveGate } from '../gate/gate-files.ts';
 import type { PlanningMatter } from '../records/planning.ts';
 import type { Store } from '../store.ts';
 
 /** What is approved of a Work item's planning, whose file says `found`. */
 export const approvedOf = (
-  { gate }: Store,
+  store: Store,
   caseId: string,
   found: Approved | undefined,
 ): Pick<PlanningMatter, 'approved'> => {
+  const gate = gateOf(store);
   const part = gate.planning.get(caseId) ?? (isGateShut(gate) ? { holds: null } : undefined);
   const approved = inForceOf(gate, part, found ?? null);
   return approved === (found ?? null) ? {} : { approved };
@@ -16,8 +17,8 @@ export const approvedOf = (
 
 /** The operator approved it, or took that back, by way of the daemon: it holds. */
 export const holdApproved = (store: Store, caseId: string, approved: Approved): void => {
-  const { gate, layout } = store;
+  const gate = gateOf(store);
   if (!isGateShut(gate) && !gate.planning.has(caseId)) return;
   gate.planning.set(caseId, { holds: approved });
-  saveGate(layout, gate);
+  saveGate(store);
 };

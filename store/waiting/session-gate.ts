@@ -1,6 +1,6 @@
 import { sha256 } from '../../base/sha256.ts';
 import { inForceOf, isGateShut, type KeptParts, orderlessHash, written } from '../gate/gate.ts';
-import { saveGate } from '../gate/gate-files.ts';
+import { gateOf, saveGate } from '../gate/gate-files.ts';
 import { shortId } from '../names.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
@@ -8,7 +8,8 @@ import type { TextFile } from '../text/text-file.ts';
 import { foundOf, guardedOf, sessionKey } from './kept.ts';
 
 /** What holds of the session in `dir`, whose file says `found`. */
-export const heldMatter = ({ gate }: Store, dir: string, found: SessionMatter): SessionMatter => {
+export const heldMatter = (store: Store, dir: string, found: SessionMatter): SessionMatter => {
+  const gate = gateOf(store);
   const kept = gate.sessions.get(sessionKey(dir));
   if (kept === undefined) return found;
   const guarded = guardedOf(found);
@@ -18,10 +19,11 @@ export const heldMatter = ({ gate }: Store, dir: string, found: SessionMatter): 
 
 /** The plan that holds in a session whose plan.md is `found`. */
 export const heldPlan = (
-  { gate }: Store,
+  store: Store,
   dir: string,
   found: TextFile | undefined,
 ): TextFile | undefined => {
+  const gate = gateOf(store);
   const kept = gate.sessions.get(sessionKey(dir));
   if (kept === undefined) return found;
   const content = found?.content ?? null;
@@ -39,7 +41,7 @@ export const heldPlan = (
 /** The daemon is about to write this of a session: should it die before `noteMatter`, it holds all the same. */
 export const intendMatter = (store: Store, matter: SessionMatter): void => {
   const key = shortId(matter.id);
-  const kept = store.gate.sessions.get(key);
+  const kept = gateOf(store).sessions.get(key);
   if (kept === undefined) return;
   const next = orderlessHash(guardedOf(matter));
   keep(store, key, { ...kept, matter: { ...kept.matter, next } });
@@ -48,7 +50,7 @@ export const intendMatter = (store: Store, matter: SessionMatter): void => {
 /** The daemon wrote this of a session: it holds. */
 export const noteMatter = (store: Store, caseId: string, matter: SessionMatter): void => {
   const key = shortId(matter.id);
-  const { gate } = store;
+  const gate = gateOf(store);
   const known = gate.sessions.get(key);
   if (known === undefined && !isGateShut(gate)) return;
   const holds = guardedOf(matter);
@@ -63,18 +65,18 @@ export const noteMatter = (store: Store, caseId: string, matter: SessionMatter):
 
 /** The same of its plan, which is about to be written. */
 export const intendPlan = (store: Store, dir: string, content: string): void => {
-  const kept = store.gate.sessions.get(sessionKey(dir));
+  const kept = gateOf(store).sessions.get(sessionKey(dir));
   if (kept === undefined) return;
   keep(store, sessionKey(dir), { ...kept, plan: { ...kept.plan, next: orderlessHash(content) } });
 };
 
 /** The daemon wrote its plan: it holds. */
 export const notePlan = (store: Store, dir: string, content: string): void => {
-  const kept = store.gate.sessions.get(sessionKey(dir));
+  const kept = gateOf(store).sessions.get(sessionKey(dir));
   if (kept !== undefined) keep(store, sessionKey(dir), { ...kept, plan: { holds: content } });
 };
 
 const keep = (store: Store, key: string, kept: KeptParts): void => {
-  store.gate.sessions.set(key, kept);
-  saveGate(store.layout, store.gate);
+  gateOf(store).sessions.set(key, kept);
+  saveGate(store);
 };

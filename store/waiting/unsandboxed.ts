@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { isGateShut } from '../gate/gate.ts';
-import { noteRun, removeRunNote } from '../gate/gate-files.ts';
+import { isGateShut, type UnsandboxedRun } from '../gate/gate.ts';
+import { gateOf, noteRun, removeRunNote } from '../gate/gate-files.ts';
+import { allItems } from '../items/items.ts';
 import { sweepWorkspace } from '../items/sweep.ts';
 import { sessionFile, sessionsDir } from '../layout.ts';
 import { isEnded } from '../records/session.ts';
+import { closeBook } from '../settings/globals.ts';
 import type { Store } from '../store.ts';
 import { listDirectory } from '../text/folder.ts';
 import { clearHeld, foundOf, keepAll, sessionKey } from './kept.ts';
@@ -16,7 +18,8 @@ import { lookAtWaiting } from './waiting.ts';
  * too, what files say in the operator's place waits. Throws where that cannot be noted: then nothing may start.
  */
 export const unsandboxedStarts = (store: Store, marker: string, dir?: string): void => {
-  const { gate, layout, clock } = store;
+  const { layout, clock } = store;
+  const gate = gateOf(store);
   if (gate.runs.has(marker)) return;
   const run = { started_at: clock().toISOString(), ...(dir !== undefined && { dir }) };
   // First what holds: a run that is known, beside nothing that is kept, would have all that stands there wait.
@@ -26,18 +29,18 @@ export const unsandboxedStarts = (store: Store, marker: string, dir?: string): v
   }
   noteRun(layout, marker, run);
   gate.runs.set(marker, run);
-  store.globals.book.closed = true;
+  closeBook(store, true);
 };
 
 /** Nothing of it is alive. What it wrote last is looked at before anything by file holds again. */
 export const unsandboxedEnded = (store: Store, marker: string): Promise<void> =>
   store.turns.take(lockOn.unsandboxed(), async () => {
-    const { gate, layout } = store;
+    const gate = gateOf(store);
     if (!gate.runs.has(marker)) return;
     if (gate.runs.size === 1) await lookAtAll(store);
     gate.runs.delete(marker);
-    store.globals.book.closed = isGateShut(gate);
-    removeRunNote(layout, marker);
+    closeBook(store, isGateShut(gate));
+    removeRunNote(store.layout, marker);
     lookAtWaiting(store);
   });
 
@@ -49,10 +52,10 @@ const lookAtAll = async (store: Store): Promise<void> => {
 
 // A session that was made by file, and that the daemon never began, is over until the operator says otherwise.
 const keepForgedSessions = (store: Store): void => {
-  const { gate, items, layout } = store;
+  const gate = gateOf(store);
   const since = Math.min(...[...gate.runs.values()].map((run) => Date.parse(run.started_at)));
-  for (const { id, dir } of items.byId.values()) {
-    const folder = sessionsDir(join(layout.root, dir));
+  for (const { id, dir } of allItems(store)) {
+    const folder = sessionsDir(join(store.layout.root, dir));
     for (const name of listDirectory(folder)) {
       const isYoung = (statsAt(sessionFile(join(folder, name)))?.ctimeMs ?? 0) >= since;
       if (isYoung && !gate.sessions.has(sessionKey(name))) keepForged(store, id, sessionKey(name));
@@ -60,10 +63,16 @@ const keepForgedSessions = (store: Store): void => {
   }
 };
 
-const keepForged = ({ gate, ...store }: Store, case_id: string, key: string): void => {
-  const found = foundOf({ gate, ...store }, case_id, key);
+const keepForged = (store: Store, case_id: string, key: string): void => {
+  const found = foundOf(store, case_id, key);
   if (found === undefined || isEnded(found.matter.status)) return;
   if ((found.matter.machine ?? store.machine) !== store.machine) return;
   const matter = { holds: { ...found.matter, status: 'aborted' as const } };
-  gate.sessions.set(key, { id: found.matter.id, case_id, matter, plan: { holds: found.plan } });
+  const kept = { id: found.matter.id, case_id, matter, plan: { holds: found.plan } };
+  gateOf(store).sessions.set(key, kept);
 };
+
+/** The runs that are not known to be gone, those of a former life among them, by their marks. */
+export const unsandboxedRuns = (store: Store): [string, UnsandboxedRun][] => [
+  ...gateOf(store).runs,
+];

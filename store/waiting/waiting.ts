@@ -2,10 +2,11 @@ import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { lockOn } from '../../base/locks.ts';
 import { type GatedPart, orderlessHash } from '../gate/gate.ts';
-import { saveGate } from '../gate/gate-files.ts';
+import { gateOf, saveGate } from '../gate/gate-files.ts';
 import { grant } from '../items/granting.ts';
 import { type Granted, type HeldBack, waitsMessage } from '../items/held.ts';
 import type { Item } from '../items/item.ts';
+import { allItems, itemOf } from '../items/items.ts';
 import { reconcileInTurn } from '../items/reconcile.ts';
 import type { SessionMatter } from '../records/session.ts';
 import type { Store } from '../store.ts';
@@ -31,13 +32,13 @@ export interface WaitingChange {
 /** Every change by file that waits, by Work item. */
 export const waitingChanges = (store: Store): WaitingChange[] => {
   clearHeld(store);
-  return [...[...store.items.byId.values()].flatMap(waitingOf), ...waitingKept(store)];
+  return [...allItems(store).flatMap(waitingOf), ...waitingKept(store)];
 };
 
 /** Those of sessions and planning, as they were last looked at. */
 export const waitingKept = (store: Store): WaitingChange[] => [
-  ...[...store.gate.sessions.keys()].flatMap((key) => ofSession(store, key)),
-  ...[...store.gate.planning].flatMap(([id, part]) => ofPlanning(store, id, part)),
+  ...[...gateOf(store).sessions.keys()].flatMap((key) => ofSession(store, key)),
+  ...[...gateOf(store).planning].flatMap(([id, part]) => ofPlanning(store, id, part)),
 ];
 
 /** Sees what of sessions and planning waits, and tells it as problems; what waits of a Work item is told by the item. */
@@ -74,7 +75,7 @@ const idOf = (caseId: string, key: string, sha: string): string =>
   `${caseId}/${key}@${sha.slice(0, 16)}`;
 
 const ofSession = (store: Store, key: string): WaitingChange[] => {
-  const kept = store.gate.sessions.get(key);
+  const kept = gateOf(store).sessions.get(key);
   const found = kept && foundOf(store, kept.case_id, key);
   if (kept === undefined || found === undefined) return [];
   const { case_id, matter, plan } = kept;
@@ -106,7 +107,7 @@ const told = (
   waits === undefined ? [] : [{ id: idOf(change.case_id, key, waits.sha), ...change, ...waits }];
 
 const ofPlanning = (store: Store, case_id: string, part: GatedPart<unknown>): WaitingChange[] => {
-  const dir = store.items.byId.get(case_id)?.dir ?? '';
+  const dir = itemOf(store, case_id)?.dir ?? '';
   const to = approvedIn(store, case_id);
   const place = { case_id, file: `${dir}/planning.md`, field: 'approved' };
   return told({ kind: 'planning', ...place, from: part.holds, to }, 'planning', part);
@@ -125,7 +126,7 @@ export const acceptWaiting = async (
   for (const { id, kind, case_id } of wanted)
     if (kind === 'planning' ? acceptPlanning(store, case_id, id) : acceptSession(store, id))
       taken.add(id);
-  saveGate(store.layout, store.gate);
+  saveGate(store);
   for (const id of new Set(wanted.map(({ case_id }) => case_id)))
     await store.turns.take(lockOn.item(id), () => acceptItem(store, id, { ids, taken }));
   lookAtWaiting(store);
@@ -133,7 +134,7 @@ export const acceptWaiting = async (
 };
 
 const acceptSession = (store: Store, id: string): boolean => {
-  for (const [key, kept] of store.gate.sessions) {
+  for (const [key, kept] of gateOf(store).sessions) {
     const found = foundOf(store, kept.case_id, key);
     const isMatter = id === idOf(kept.case_id, `sessions/${key}`, orderlessHash(found?.matter));
     const isPlan = id === idOf(kept.case_id, `sessions/${key}/plan`, orderlessHash(found?.plan));
@@ -145,10 +146,10 @@ const acceptSession = (store: Store, id: string): boolean => {
   return false;
 };
 
-const acceptPlanning = ({ gate, ...store }: Store, caseId: string, id: string): boolean => {
-  const found = approvedIn({ gate, ...store }, caseId);
+const acceptPlanning = (store: Store, caseId: string, id: string): boolean => {
+  const found = approvedIn(store, caseId);
   const isSame = id === idOf(caseId, 'planning', orderlessHash(found));
-  if (isSame) gate.planning.set(caseId, { holds: found });
+  if (isSame) gateOf(store).planning.set(caseId, { holds: found });
   return isSame;
 };
 
@@ -157,7 +158,7 @@ const acceptItem = async (
   id: string,
   { ids, taken }: { ids: ReadonlySet<string>; taken: Set<string> },
 ): Promise<void> => {
-  const item = store.items.byId.get(id);
+  const item = itemOf(store, id);
   if (item === undefined) return;
   await reconcileInTurn(store, item);
   const meant = (item.held?.waiting ?? []).filter(({ key, sha }) => ids.has(idOf(id, key, sha)));

@@ -4,13 +4,14 @@ import { lookCloserAt } from '../beside/look-closer.ts';
 import { gitMark, isGitBusy } from '../disk/git-work.ts';
 import { isDirectoryItself } from '../disk/plain-path.ts';
 import { discover, meet } from '../items/discover.ts';
-import { unstrange } from '../items/items.ts';
+import { allItems, itemIn, unstrange } from '../items/items.ts';
 import { decideMissing } from '../items/missing.ts';
 import { isAway, reconcile } from '../items/reconcile.ts';
+import { itemsOf } from '../items/state.ts';
 import { sweepWorkspace } from '../items/sweep.ts';
 import { CASE_FILE } from '../layout.ts';
 import { refreshGlobals } from '../settings/globals.ts';
-import type { Store } from '../store.ts';
+import { attentionOf, type Store } from '../store.ts';
 import { GRACE_MS } from '../text/entry.ts';
 import { collectHints, type HintPace } from './hints.ts';
 import { keepWatching } from './keep-watching.ts';
@@ -76,7 +77,7 @@ export const payAttention = (
     () => (watching.blind ? pace.blind_sweep_ms : pace.sweep_ms),
     sweepSoon,
   );
-  store.lookLater = decideLater(store, {
+  attentionOf(store).lookLater = decideLater(store, {
     isClosed: () => closed,
     gitWorks: (since) => gitWorks(Math.max(since, hints.last())),
   });
@@ -97,11 +98,9 @@ export const payAttention = (
 };
 
 const lookAgainBy = (store: Store, hint: (path: string) => void): void => {
-  const lookAgain = (path: string): void => {
+  attentionOf(store).lookAgain = (path) => {
     setTimeout(() => hint(path), GRACE_MS + 10).unref();
   };
-  store.lookAgain = lookAgain;
-  store.globals.lookAgain = lookAgain;
 };
 
 // Settings and global webhook registrations.
@@ -113,14 +112,14 @@ const KEPT = /^(memory|imports)(\/|$)/;
 const MANY = 200;
 
 const looker = (store: Store, globalsChanged: () => void, sweepSoon: () => void) => {
-  const { layout, globals } = store;
+  const { layout } = store;
   let mark = gitMark(layout);
   return async (dirs: string[]): Promise<void> => {
     const now = gitMark(layout);
     if (now !== mark) sweepSoon();
     mark = now;
     const top = dirs.some((dir) => dir === '' || GLOBAL.test(dir));
-    const changed = top && (await refreshGlobals(layout, globals, true));
+    const changed = top && (await refreshGlobals(store, true));
     if (changed || dirs.some((dir) => KEPT.test(dir))) globalsChanged();
     const places = placesOf(store, dirs);
     if (places.size > MANY) sweepSoon();
@@ -133,7 +132,7 @@ const placesOf = (store: Store, dirs: string[]): Set<string> => {
   const places = new Set<string>();
   for (const dir of dirs) {
     let place = dir;
-    while (place !== '.' && !store.items.byDir.has(place)) place = posix.dirname(place);
+    while (place !== '.' && itemIn(store, place) === undefined) place = posix.dirname(place);
     if (place !== '.') places.add(place);
     else if (dir === 'cases' || dir.startsWith('cases/')) places.add(directoryOf(dir));
   }
@@ -146,17 +145,17 @@ const directoryOf = (path: string): string =>
 
 /** Compares what is at a hinted path: a Work item, a folder of them, or what was below it. */
 export const lookAt = async (store: Store, dir: string): Promise<void> => {
-  if (store.items.byDir.has(dir)) {
-    store.watch(dir, 'item');
+  if (itemIn(store, dir) !== undefined) {
+    attentionOf(store).watch(dir, 'item');
     await meet(store, dir);
-    const item = store.items.byDir.get(dir);
+    const item = itemIn(store, dir);
     return item && lookCloserAt(store, item);
   }
   if (isDirectoryItself(join(store.layout.root, dir))) return discover(store, dir);
   // A whole folder may be gone, and nobody hinted at what was in it.
-  for (const stranger of store.items.strangers)
-    if (`${stranger}/`.startsWith(`${dir}/`)) unstrange(store.items, stranger);
-  const below = [...store.items.byDir.values()].filter((item) => item.dir.startsWith(`${dir}/`));
+  for (const stranger of itemsOf(store).strangers)
+    if (`${stranger}/`.startsWith(`${dir}/`)) unstrange(store, stranger);
+  const below = allItems(store).filter((item) => item.dir.startsWith(`${dir}/`));
   await Promise.all(below.map(({ id }) => reconcile(store, id)));
 };
 
@@ -185,7 +184,7 @@ const decideLater = (store: Store, { isClosed, gitWorks }: Deciding): (() => voi
     if (isClosed()) return;
     const since = first ?? 0;
     const waits = gitWorks(since) && isRecent(since);
-    if (waits || (!isAway(store) && isRecent(store.away_at))) {
+    if (waits || (!isAway(store) && isRecent(itemsOf(store).away_at))) {
       later();
       return;
     }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { hasCode } from '../disk/durable.ts';
-import type { Store } from '../store.ts';
+import { allItems } from '../items/items.ts';
+import { attentionOf, type Store } from '../store.ts';
 import { markOf } from './surroundings.ts';
 import { ENDED, type Watcher, watchWorkspace } from './watch.ts';
 import {
@@ -34,14 +35,14 @@ const TRY_AGAIN_MS = 600_000;
 
 /** Watches a workspace for as long as the store is open, as well as the system lets it. */
 export const keepWatching = (store: Store, { hint, lost, turned }: WatchingEvents): Watching => {
-  const { layout, items } = store;
+  const { layout } = store;
   let refused: { at: number; limits: string } | undefined;
   let warned = false;
 
   const failed = (error: unknown): void => {
     if (refused === undefined && hasCode(error, 'ENOSPC', 'EMFILE', 'ENFILE', ENDED)) {
       refused = { at: performance.now(), limits: limitsNow() };
-      if (!warned) store.report(...warning(error, items.byId.size));
+      if (!warned) store.report(...warning(error, allItems(store).length));
       warned = true;
       turned();
     }
@@ -49,8 +50,9 @@ export const keepWatching = (store: Store, { hint, lost, turned }: WatchingEvent
   };
 
   const watchNow = (): Watcher => {
-    const watcher = watchWorkspace(layout, [...items.byDir.keys()], { hint, failed });
-    store.watch = watcher.place;
+    const dirs = allItems(store).map(({ dir }) => dir);
+    const watcher = watchWorkspace(layout, dirs, { hint, failed });
+    attentionOf(store).watch = watcher.place;
     return watcher;
   };
   const rootMark = (): string => markOf(statSync(layout.root, { throwIfNoEntry: false }));

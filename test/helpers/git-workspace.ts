@@ -8,7 +8,9 @@ import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { lockOn } from '../../base/locks.ts';
+import { allItems, itemOf } from '../../store/items/items.ts';
 import { reconcile } from '../../store/items/reconcile.ts';
+import { itemsOf } from '../../store/items/state.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
@@ -119,9 +121,9 @@ const writeAt = (path: string, text: string): void => {
 /** Everything that a hint began has been told, what is gone is gone for good, and a sweep finds nothing more. */
 export const settled = async ({ service: { store } }: Running): Promise<void> => {
   await sweepWorkspace(store);
-  await Promise.all([...store.items.byId.keys()].map((id) => reconcile(store, id)));
-  await eventually(() => assert.equal(store.missing.size, 0));
-  await Promise.all([...store.items.byId.keys()].map((id) => store.turns.idle(lockOn.item(id))));
+  await Promise.all(allItems(store).map(({ id }) => reconcile(store, id)));
+  await eventually(() => assert.equal(itemsOf(store).missing.size, 0));
+  await Promise.all(allItems(store).map(({ id }) => store.turns.idle(lockOn.item(id))));
 };
 
 /**
@@ -147,7 +149,7 @@ export const assertTold = async (
 };
 
 const statesOf = ({ service: { store } }: Running): Map<string, string | undefined> =>
-  new Map([...store.items.byId].map(([id, { files }]) => [id, files.case.value?.matter.state]));
+  new Map(allItems(store).map(({ id, files }) => [id, files.case.value?.matter.state]));
 
 /** Each change of state begins where the one before it ended. */
 const assertChain = ({ events }: Running, states: Map<string, string | undefined>): void => {
@@ -161,10 +163,7 @@ const assertChain = ({ events }: Running, states: Map<string, string | undefined
 /** What was told, with the directory of the Work item, in no order. */
 export const heard = ({ events, service: { store } }: Running): string[] =>
   events
-    .map(
-      ({ event_type, payload }) =>
-        `${event_type} ${store.items.byId.get(payload.case_id ?? '')?.dir}`,
-    )
+    .map(({ event_type, payload }) => `${event_type} ${itemOf(store, payload.case_id ?? '')?.dir}`)
     .toSorted();
 
 // All files as they are, staged or not, in an index of our own.

@@ -4,7 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { lockOn } from '../../base/locks.ts';
+import { allItems, itemOf } from '../../store/items/items.ts';
 import { reconcile } from '../../store/items/reconcile.ts';
+import { itemsOf } from '../../store/items/state.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { makeWorkspaceFiles } from '../../store/workspace-files.ts';
 import { eventually } from './eventually.ts';
@@ -47,9 +49,9 @@ export const watchedItems = async (t: TestContext, count: number): Promise<Runni
 /** Everything that a hint began has been told, what is gone is gone for good, and a sweep finds nothing more. */
 export const settled = async ({ service: { store } }: Running): Promise<void> => {
   await sweepWorkspace(store);
-  await Promise.all([...store.items.byId.keys()].map((id) => reconcile(store, id)));
-  await eventually(() => assert.equal(store.missing.size, 0));
-  await Promise.all([...store.items.byId.keys()].map((id) => store.turns.idle(lockOn.item(id))));
+  await Promise.all(allItems(store).map(({ id }) => reconcile(store, id)));
+  await eventually(() => assert.equal(itemsOf(store).missing.size, 0));
+  await Promise.all(allItems(store).map(({ id }) => store.turns.idle(lockOn.item(id))));
 };
 
 /** The workspace as a git repository of the operator, with what is there committed on `main`. */
@@ -117,10 +119,7 @@ const eventOf = (kind: string, path: string): string | undefined => {
 /** What was told, in the same words. */
 export const heard = ({ events, service: { store } }: Running): string[] =>
   events
-    .map(
-      ({ event_type, payload }) =>
-        `${event_type} ${store.items.byId.get(payload.case_id ?? '')?.dir}`,
-    )
+    .map(({ event_type, payload }) => `${event_type} ${itemOf(store, payload.case_id ?? '')?.dir}`)
     .toSorted();
 
 export const edit = ({ workspace }: Running, n: number, from: string, to: string): void => {

@@ -1,3 +1,4 @@
+import { itemOf } from '../../store/items/items.ts';
 /** Holds every answer of the API against what was on disk while it was made. */
 import type { Case } from '../../store/records/case.ts';
 import { type ActiveCall, nameOf } from './calls.ts';
@@ -37,7 +38,7 @@ export const checkDone = (
   const seen = store.journal.seen.get(id);
   if (active.committed === undefined || seen === undefined || !OF_THE_RECORD.has(call.do)) return;
   const isTold = casesOf(world, id, active.committed).some(({ told }) => isSeen(told, seen.case));
-  if (!isTold && !wasBrokenIn(world, store.items.byId.get(id)?.dir ?? '', start))
+  if (!isTold && !wasBrokenIn(world, itemOf(store, id)?.dir ?? '', start))
     fail('what is there was not told');
 };
 

@@ -7,6 +7,7 @@ import { moveTo } from '../../lib/work/cases/moves.ts';
 import { markVerified } from '../../lib/work/proof/change.ts';
 import { followUp } from '../../lib/work/proof/checklist.ts';
 import { deleteCase, insertCase, readCase, updateCase } from '../../store/cases.ts';
+import { itemOf } from '../../store/items/items.ts';
 import { decideMissing } from '../../store/items/missing.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { writeMemory } from '../../store/memory.ts';
@@ -99,7 +100,6 @@ const perform = async (store: Store, active: ActiveCall): Promise<Case | undefin
 const at = (store: Store): string => store.clock().toISOString();
 
 const performOther = async (store: Store, { call, id, proof, tag }: ActiveCall): Promise<void> => {
-  const { items } = store;
   if (call.do === 'attach') {
     const matter = { id: randomUUID(), type: 'log', verified: false, created_at: at(store) };
     found(await createProof(store, id, { matter, content: call.content }));
@@ -112,7 +112,7 @@ const performOther = async (store: Store, { call, id, proof, tag }: ActiveCall):
   else if (call.do === 'delete') found((await deleteCase(store, id, tag)) || undefined);
   else if (call.do === 'sweep') await sweepWorkspace(store);
   else if (call.do === 'decide') await decideMissing(store);
-  else if (call.do === 'hint') await lookAt(store, items.byId.get(id)?.dir ?? 'cases');
+  else if (call.do === 'hint') await lookAt(store, itemOf(store, id)?.dir ?? 'cases');
 };
 
 const found = <T>(answer: T | undefined): T => {

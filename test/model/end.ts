@@ -1,6 +1,7 @@
 /** When all has settled: memory, journal and answers say what the files say, and nothing is left lying about. */
 import { readCase } from '../../store/cases.ts';
 import { type Item, proofsOf as proofsIn } from '../../store/items/item.ts';
+import { allItems, itemIn, itemOf } from '../../store/items/items.ts';
 import { memoryFilesOf } from '../../store/memory.ts';
 import { isSeen } from './answers.ts';
 import { type Life, leftovers } from './daemon.ts';
@@ -14,7 +15,7 @@ export const checkQuiet = async (world: World, life: Life): Promise<void> => {
   if (leftovers(world.root).length > 0) throw new Violation('Something is left in .dossier/tmp');
   const problems = new Set(store.problems.all().map(({ file }) => file));
   for (const dir of itemDirs(world)) checkKnown(world, life, { dir, problems });
-  for (const item of store.items.byId.values()) await checkItem(world, life, item);
+  for (const item of allItems(store)) await checkItem(world, life, item);
   for (const file of problems) checkProblem(world, life, file);
 };
 
@@ -27,7 +28,7 @@ interface Known {
 const checkKnown = (world: World, { store }: Life, { dir, problems }: Known): void => {
   const path = `${dir}/case.md`;
   const told = caseIn(world.files.get(path) ?? '');
-  const item = store.items.byDir.get(dir);
+  const item = itemIn(store, dir);
   if (problems.has(path)) return;
   if (told === undefined) throw new Violation(`${path} cannot be read, and nobody says so`);
   if (item === undefined) throw new Violation(`${path} is not known`);
@@ -91,7 +92,7 @@ const checkProblem = (world: World, { store }: Life, file: string): void => {
   // Where a file cannot be read, nobody knows whose it is, nor who lives elsewhere for it.
   if (id === undefined || itemDirs(world).some((dir) => isUnreadable(world, dir))) return;
   if (homesOf(world, id).length < 2) throw new Violation(`${file} is said to be unusable: ${text}`);
-  if (store.items.byId.get(id) === undefined)
+  if (itemOf(store, id) === undefined)
     throw new Violation(`${file} is a second one, and there is no first`);
 };
 

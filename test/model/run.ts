@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { allItems } from '../../store/items/items.ts';
 import { NOBODY } from '../helpers/nobody.ts';
 import { checkDone, checkRefused } from './answers.ts';
 import type { ActiveCall, Call, Tag } from './calls.ts';
@@ -99,7 +100,7 @@ const runRound = async (run: Run, round: Round): Promise<void> => {
 
 const makeCalls = async (run: Run, calls: readonly Call[]): Promise<void> => {
   await openIfClosed(run);
-  for (const id of run.life?.store.items.byId.keys() ?? [])
+  for (const { id } of run.life ? allItems(run.life.store) : [])
     if (!run.ids.includes(id)) run.ids.push(id);
   await Promise.all(calls.map((call) => makeCall(run, call)));
 };

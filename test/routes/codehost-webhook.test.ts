@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { PullRequest, PullTransition } from '../../store/records/pull-request.ts';
@@ -236,8 +236,8 @@ describe('POST /api/codehost/webhook: what it does', () => {
     const scene = await withHooked(t);
     const closed = { event: 'pull_request', action: 'closed' };
     await scene.told(closed);
-    const { store } = scene.running.service;
-    store.arrivals.days = new Map();
+    rmSync(scene.running.service.store.layout.arrivals, { recursive: true });
+    await scene.running.restart();
     const again = await scene.told(closed);
     assert.deepEqual([again.body.duplicate, again.body.case_ids], [false, [scene.id]]);
     assert.equal((await timeline(scene)).length, 1);

@@ -7,6 +7,7 @@ import { createServer } from '../../lib/daemon/server.ts';
 import type { Service } from '../../lib/service.ts';
 import { webhookRoutes } from '../../routes/webhooks.ts';
 import { insertCase, updateCase } from '../../store/cases.ts';
+import { itemOf } from '../../store/items/items.ts';
 import type { Delivery } from '../../store/records/delivery.ts';
 import type { Webhook } from '../../store/records/webhook.ts';
 import { until } from '../helpers/eventually.ts';
@@ -89,7 +90,7 @@ const pathOf = (scope: string, caseId: string): string => scope.replace('{id}', 
 const dirOf = ({ root, store, caseId }: Life & { caseId: string }, scope: string): string =>
   scope === '/webhooks'
     ? join(root, 'webhooks')
-    : join(root, store.items.byId.get(caseId)?.dir ?? '', 'webhooks');
+    : join(root, itemOf(store, caseId)?.dir ?? '', 'webhooks');
 
 describe('POST /webhooks', () => {
   it('keeps a registration as a file and tells its secret once', async (t) => {

@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { isGateShut } from '../../store/gate/gate.ts';
 import type { Proof } from '../../store/records/proof.ts';
 import type { Session } from '../../store/records/session.ts';
 import { readSession } from '../../store/sessions/sessions.ts';
 import { intendMatter, intendPlan } from '../../store/waiting/session-gate.ts';
-import { unsandboxedStarts } from '../../store/waiting/unsandboxed.ts';
+import { unsandboxedRuns, unsandboxedStarts } from '../../store/waiting/unsandboxed.ts';
 import { acceptWaiting, waitingChanges } from '../../store/waiting/waiting.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { newestSession } from '../helpers/service.ts';
@@ -18,7 +17,7 @@ const unsandboxed = ({ service }: SessionTest): (() => Promise<void>) => {
   const run = service.runs.enter({ marker: randomUUID(), loopback: true, sandboxed: false });
   return async () => {
     service.runs.leave(run);
-    await eventually(() => assert.equal(isGateShut(service.store.gate), false));
+    await eventually(() => assert.deepEqual(unsandboxedRuns(service.store), []));
   };
 };
 
@@ -216,7 +215,7 @@ describe('an agent in Plan mode that no sandbox holds', () => {
       const { body } = await test.call<Session>('GET', `${test.at}/sessions/${id}`);
       assert.ok(['plan_ready', 'failed'].includes(body.status), body.status);
     });
-    await eventually(() => assert.equal(isGateShut(test.service.store.gate), false));
+    await eventually(() => assert.deepEqual(unsandboxedRuns(test.service.store), []));
     const { body } = await test.call<Proof[]>('GET', `${test.at}/proof`);
     assert.deepEqual(
       body.map(({ verified }) => verified),

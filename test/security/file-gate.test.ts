@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { isGateShut } from '../../store/gate/gate.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { Gate, Proof } from '../../store/records/proof.ts';
 import { settingsOf } from '../../store/settings/globals.ts';
+import { unsandboxedRuns } from '../../store/waiting/unsandboxed.ts';
 import { acceptWaiting, waitingChanges } from '../../store/waiting/waiting.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { told, type WithCase, withCase } from '../helpers/work-item.ts';
@@ -18,7 +18,7 @@ const unsandboxed = ({ running }: WithCase): (() => Promise<void>) => {
   const run = runs.enter({ marker: randomUUID(), loopback: true, sandboxed: false });
   return async () => {
     runs.leave(run);
-    await eventually(() => assert.equal(isGateShut(store.gate), false));
+    await eventually(() => assert.deepEqual(unsandboxedRuns(store), []));
   };
 };
 
@@ -262,7 +262,7 @@ describe('what waits', () => {
         .map(({ kind }) => kind)
         .toSorted();
     assert.deepEqual(await kinds(), ['setting', 'webhook']);
-    assert.notEqual(settingsOf(service.store.globals).sandbox, 'off');
+    assert.notEqual(settingsOf(service.store).sandbox, 'off');
     await end();
     await look(test);
     assert.deepEqual(await kinds(), ['setting', 'webhook']);
@@ -345,7 +345,7 @@ describe('what waits', () => {
         .toSorted(),
       ['state', 'verification'],
     );
-    assert.equal(isGateShut(test.running.service.store.gate), false);
+    assert.deepEqual(unsandboxedRuns(test.running.service.store), []);
     assert.equal((await proofs(test))[0]?.verified, false);
   });
 

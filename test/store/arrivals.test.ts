@@ -15,7 +15,6 @@ const arrival = (over: Partial<DeliveryArrival> = {}): DeliveryArrival => ({
 
 const at = (store: Store, time: string): Store => ({
   ...store,
-  arrivals: { days: undefined },
   clock: () => new Date(time),
 });
 

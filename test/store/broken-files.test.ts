@@ -255,7 +255,7 @@ const KINDS: Kind[] = [
 /** Reads again what the daemon reads, as any request or hint does. */
 const diagnostics = async ({ call, item, running }: WithCase): Promise<ProblemRecord[]> => {
   const { store } = running.service;
-  await refreshGlobals(store.layout, store.globals);
+  await refreshGlobals(store);
   await reconcile(store, item.id);
   return (await call<ProblemRecord[]>('GET', '/api/diagnostics')).body;
 };

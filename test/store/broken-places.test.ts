@@ -15,6 +15,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { addLines, openLines } from '../../store/disk/lines.ts';
+import { allItems, itemOf } from '../../store/items/items.ts';
+import { itemsOf } from '../../store/items/state.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { ProblemRecord } from '../../store/records/problem.ts';
@@ -115,7 +117,7 @@ describe('a save in two steps', () => {
     work.write('case.md', '');
     // As long as an editor takes: the hint has been looked at by then.
     await eventually(() =>
-      assert.notEqual(store.items.byId.get(work.item.id)?.files.case.doubted_at, undefined),
+      assert.notEqual(itemOf(store, work.item.id)?.files.case.doubted_at, undefined),
     );
     assert.equal(store.problems.size, 0);
     const { body } = await work.call<Case[]>('GET', '/cases');
@@ -133,11 +135,11 @@ describe('a save in two steps', () => {
     const dir = join(work.running.workspace, 'cases/new');
     mkdirSync(dir);
     writeFileSync(join(dir, 'case.md'), '---\ntitle: ');
-    await eventually(() => assert.equal(store.doubtful.size, 1));
+    await eventually(() => assert.equal(itemsOf(store).doubtful.size, 1));
     assert.equal(store.problems.size, 0);
     writeFileSync(join(dir, 'case.md'), '---\ntitle: By hand\n---\n');
-    await eventually(() => assert.equal(store.items.byId.size, 2));
-    assert.equal(store.doubtful.size, 0);
+    await eventually(() => assert.equal(allItems(store).length, 2));
+    assert.equal(itemsOf(store).doubtful.size, 0);
     assert.deepEqual(work.running.logged, []);
   });
 

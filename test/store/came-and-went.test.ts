@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { allItems, itemIn } from '../../store/items/items.ts';
 import { reconcile } from '../../store/items/reconcile.ts';
+import { itemsOf } from '../../store/items/state.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
 import type { EventRecord } from '../../store/records/event.ts';
@@ -31,7 +33,7 @@ const assertTold = async (running: Running, ...expected: string[]): Promise<void
   await eventually(() => assert.deepEqual(told(running), expected));
   const { store } = running.service;
   await sweepWorkspace(store);
-  await Promise.all([...store.items.byId.keys()].map((id) => reconcile(store, id)));
+  await Promise.all(allItems(store).map(({ id }) => reconcile(store, id)));
   assert.deepEqual(told(running), expected);
 };
 
@@ -73,7 +75,7 @@ describe('case_created and case_deleted', () => {
     const places = [path, 'cases/another-name', 'cases/archive/2026/another-name'];
     for (const [n, to] of places.slice(1).entries()) {
       rename(running.workspace, places[n] ?? '', to);
-      await eventually(() => assert.ok(running.service.store.items.byDir.has(to)));
+      await eventually(() => assert.ok(itemIn(running.service.store, to) !== undefined));
     }
     await assertTold(running, 'case_created Moved');
   });
@@ -83,7 +85,7 @@ describe('case_created and case_deleted', () => {
     const { path } = await make(running, 'First');
     const copy = join(running.workspace, 'cases/copy');
     cpSync(join(running.workspace, path), copy, { recursive: true });
-    await eventually(() => assert.ok(running.service.store.items.strangers.has('cases/copy')));
+    await eventually(() => assert.ok(itemsOf(running.service.store).strangers.has('cases/copy')));
     assert.deepEqual(told(running), ['case_created First']);
     const text = readFileSync(join(copy, 'case.md'), 'utf8');
     writeFileSync(join(copy, 'case.md'), text.replace(/^id: .*\n/m, '').replace('First', 'Second'));

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { allItems, itemOf } from '../../store/items/items.ts';
+import { itemsOf } from '../../store/items/state.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { atEnd } from '../helpers/at-end.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -95,9 +97,9 @@ describe('a directory of Work items', () => {
     const { workspace, service } = running;
     const away = join(workspace, 'away');
     renameSync(join(workspace, 'cases/2026-01'), away);
-    await eventually(() => assert.equal(service.store.items.byId.size, 2));
+    await eventually(() => assert.equal(allItems(service.store).length, 2));
     renameSync(away, join(workspace, 'cases/2026-01'));
-    await eventually(() => assert.equal(service.store.items.byId.size, 3));
+    await eventually(() => assert.equal(allItems(service.store).length, 3));
     await assertHeard(running, 0, 1);
   });
 
@@ -105,9 +107,9 @@ describe('a directory of Work items', () => {
     const running = await watchedItems(t, 3);
     const { workspace, service } = running;
     renameSync(join(workspace, 'cases'), join(workspace, 'away'));
-    await eventually(() => assert.equal(service.store.items.byId.size, 0));
+    await eventually(() => assert.equal(allItems(service.store).length, 0));
     renameSync(join(workspace, 'away'), join(workspace, 'cases'));
-    await eventually(() => assert.equal(service.store.items.byId.size, 3));
+    await eventually(() => assert.equal(allItems(service.store).length, 3));
     await assertHeard(running, 0, 1, 2);
     assert.deepEqual(running.logged, []);
   });
@@ -120,11 +122,11 @@ describe('a directory of Work items', () => {
     atEnd(t, () => rmSync(away, { recursive: true, force: true }));
     await sweepWorkspace(service.store);
     edit({ ...running, workspace: away }, 1, 'OPEN', 'BLOCKED');
-    await eventually(() => assert.equal(service.store.missing.size, 0));
+    await eventually(() => assert.equal(itemsOf(service.store).missing.size, 0));
     renameSync(away, workspace);
     await sweepWorkspace(service.store);
     assert.deepEqual(heard(running), [`case_state_changed ${dirOf(1)}`]);
-    assert.equal(service.store.items.byId.size, 3);
+    assert.equal(allItems(service.store).length, 3);
   });
 
   it('is gone when a file or a link stands in its place', async (t) => {
@@ -133,7 +135,12 @@ describe('a directory of Work items', () => {
     for (const n of [0, 1]) renameSync(join(workspace, dirOf(n)), join(workspace, `away-${n}`));
     writeFileSync(join(workspace, dirOf(0)), 'a file');
     symlinkSync(join(workspace, 'away-1'), join(workspace, dirOf(1)));
-    await eventually(() => assert.deepEqual([...service.store.items.byId.keys()], [idOf(2)]));
+    await eventually(() =>
+      assert.deepEqual(
+        allItems(service.store).map(({ id }) => id),
+        [idOf(2)],
+      ),
+    );
     assert.deepEqual(running.logged, []);
   });
 
@@ -142,11 +149,11 @@ describe('a directory of Work items', () => {
     const { workspace, service } = running;
     rmSync(join(workspace, dirOf(1)), { recursive: true });
     renameSync(join(workspace, dirOf(0)), join(workspace, dirOf(1)));
-    await eventually(() => assert.equal(service.store.items.byId.size, 2));
+    await eventually(() => assert.equal(allItems(service.store).length, 2));
     await settled(running);
-    assert.equal(service.store.items.byId.get(idOf(0))?.dir, dirOf(1));
-    assert.equal(service.store.items.byId.get(idOf(1)), undefined);
-    assert.equal(service.store.items.byId.get(idOf(0))?.files.case.problem, undefined);
+    assert.equal(itemOf(service.store, idOf(0))?.dir, dirOf(1));
+    assert.equal(itemOf(service.store, idOf(1)), undefined);
+    assert.equal(itemOf(service.store, idOf(0))?.files.case.problem, undefined);
     assert.deepEqual(running.events, []);
   });
 
@@ -160,13 +167,13 @@ describe('a directory of Work items', () => {
     renameSync(`${workspace}/spare`, c);
     await eventually(() =>
       assert.deepEqual(
-        [0, 1, 2].map((n) => service.store.items.byId.get(idOf(n))?.dir),
+        [0, 1, 2].map((n) => itemOf(service.store, idOf(n))?.dir),
         [dirOf(2), dirOf(0), dirOf(1)],
       ),
     );
     await settled(running);
     assert.deepEqual(running.events, []);
-    assert.equal(service.store.items.byDir.size, 3);
+    assert.equal(itemsOf(service.store).byDir.size, 3);
   });
 });
 

@@ -3,6 +3,7 @@ import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { headDirOf } from '../../store/disk/git-work.ts';
+import { allItems, itemOf } from '../../store/items/items.ts';
 import { openStore } from '../../store/open.ts';
 import type { EventBody } from '../../store/records/event.ts';
 import type { FileProblem } from '../../store/text/problem.ts';
@@ -72,7 +73,7 @@ describe('git under a running daemon', () => {
     state(0, 'BLOCKED');
     await eventually(() => assert.deepEqual(heard(running), changed(0)));
     rmSync(join(kept.workspace, dirOf(1)), { recursive: true });
-    await eventually(() => assert.equal(running.service.store.items.byId.size, 5));
+    await eventually(() => assert.equal(allItems(running.service.store).length, 5));
     await running.call('PUT', `/cases/${idOf(2)}/state`, { state: 'BLOCKED' });
     await running.restart();
     assert.deepEqual(heard(running), changed(0, 2));
@@ -156,7 +157,7 @@ describe('git under a running daemon', () => {
     );
     assert.deepEqual(ways.slice(0, 3).toSorted(), ['BLOCKED OPEN', 'BLOCKED OPEN', 'OPEN BLOCKED']);
     assert.deepEqual(ways.slice(3).toSorted(), ['BLOCKED OPEN', 'OPEN BLOCKED', 'OPEN BLOCKED']);
-    assert.equal(running.service.store.items.byId.get(idOf(0))?.files.case.problem, undefined);
+    assert.equal(itemOf(running.service.store, idOf(0))?.files.case.problem, undefined);
   });
 
   it('is told once when it picks, resets, switches, restores and cleans', async (t) => {
@@ -176,23 +177,23 @@ describe('git under a running daemon', () => {
     write('cases/2026-09/new/case.md', caseText(90));
     write(`${dirOf(1)}/proof/two.md`, proofText('not committed'));
     await settled(kept.running);
-    assert.ok(kept.running.service.store.items.byId.has(idOf(90)));
+    assert.ok(itemOf(kept.running.service.store, idOf(90)) !== undefined);
     assert.deepEqual(await assertTold(kept, () => git('clean', '-fdq')), []);
-    assert.equal(kept.running.service.store.items.byId.has(idOf(90)), false);
+    assert.equal(itemOf(kept.running.service.store, idOf(90)) !== undefined, false);
     assert.ok(statSync(join(kept.workspace, '.dossier/journal')).isDirectory());
   });
 
   it('that switches to a branch without some Work items takes them along, and brings them back', async (t) => {
     const kept = await gitWorkspace(t);
     const { running, git, state } = kept;
-    const { items } = running.service.store;
+    const { store } = running.service;
     await git('checkout', '--quiet', '-b', 'fewer');
     await git('rm', '-rq', dirOf(0), dirOf(1));
     await git('commit', '--quiet', '--message', 'fewer');
     await settled(running);
-    assert.equal(items.byId.size, 4);
+    assert.equal(allItems(store).length, 4);
     await assertTold(kept, () => git('switch', '--quiet', 'main'));
-    assert.equal(items.byId.size, 6);
+    assert.equal(allItems(store).length, 6);
     await assertTold(kept, async () => state(0, 'BLOCKED'));
     assert.deepEqual(running.logged, []);
   });

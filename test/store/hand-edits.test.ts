@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { allItems } from '../../store/items/items.ts';
 import { reconcile } from '../../store/items/reconcile.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import type { Case } from '../../store/records/case.ts';
@@ -47,7 +48,7 @@ const assertTold = async (
 /** What the minute's sweep does, and then every Work item in its turn: behind whatever is still being written. */
 const compareAll = async ({ service: { store } }: Running): Promise<void> => {
   await sweepWorkspace(store);
-  await Promise.all([...store.items.byId.keys()].map((id) => reconcile(store, id)));
+  await Promise.all(allItems(store).map(({ id }) => reconcile(store, id)));
 };
 
 const shown = async ({ call, at }: WithCase): Promise<Case> => (await call<Case>('GET', at)).body;

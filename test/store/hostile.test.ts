@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { replaceFile } from '../../store/disk/durable.ts';
+import { allItems, itemIn } from '../../store/items/items.ts';
 import { sweepWorkspace } from '../../store/items/sweep.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { type OpenStore, openStore } from '../../store/open.ts';
@@ -54,7 +55,10 @@ describe('openStore', () => {
       writeFileSync(join(root, 'cases', `${name}`, 'case.md'), `---\ntitle: x\n${more}---\n`);
     }
     const { store } = await open(t, root);
-    assert.deepEqual([...store.items.byDir.keys()], ['cases/good']);
+    assert.deepEqual(
+      allItems(store).map(({ dir }) => dir),
+      ['cases/good'],
+    );
     assert.deepEqual(
       store.problems.all().map(({ file, code }) => [file, code]),
       [['cases/full/case.md', 'not_adopted']],
@@ -67,8 +71,8 @@ describe('openStore', () => {
     mkdirSync(join(root, 'cases/new'));
     writeFileSync(join(root, 'cases/new/case.md'), '---\ntitle: x\n---\n');
     await Promise.all([sweepWorkspace(store), sweepWorkspace(store), sweepWorkspace(store)]);
-    assert.equal(store.items.byId.size, 1);
-    assert.equal(store.items.byDir.get('cases/new')?.files.case.problem, undefined);
+    assert.equal(allItems(store).length, 1);
+    assert.equal(itemIn(store, 'cases/new')?.files.case.problem, undefined);
   });
 
   it('watches where .git is a file, as in a linked worktree', async (t) => {
@@ -78,7 +82,7 @@ describe('openStore', () => {
     await opened.watch(() => undefined).ready;
     mkdirSync(join(root, 'cases/new'));
     writeFileSync(join(root, 'cases/new/case.md'), '---\ntitle: x\n---\n');
-    await eventually(() => assert.equal(opened.store.items.byId.size, 1));
+    await eventually(() => assert.equal(allItems(opened.store).length, 1));
   });
 });
 

@@ -54,7 +54,7 @@ export const findServer = async (
 ): Promise<FoundServer> => {
   needTrusted(store, [`language_servers.${language}`]);
   const env = serverEnvironment(config);
-  const named = settingsOf(store.globals).language_servers?.[language];
+  const named = settingsOf(store).language_servers?.[language];
   const candidates = named ? [{ args: [], ...named }] : CANDIDATES[language];
   const reasons: string[] = [];
   for (const candidate of candidates) {

@@ -43,7 +43,7 @@ export const detect = async (
   needCodeHost(service.store);
   needProject(service, project);
   const { git, config, store } = service;
-  const settings = settingsOf(store.globals).codehost ?? {};
+  const settings = settingsOf(store).codehost ?? {};
   const isNamed = settings.repository !== undefined && project === 'default';
   const place = isNamed
     ? await findProjectRepository(service, project)

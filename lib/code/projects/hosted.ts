@@ -58,7 +58,7 @@ export const hostOf = async (
   project = 'default',
 ): Promise<string> => {
   needCodeHost(service.store);
-  const { host } = settingsOf(service.store.globals).codehost ?? {};
+  const { host } = settingsOf(service.store).codehost ?? {};
   if (host !== undefined) return host.toLowerCase();
   try {
     return (await detect(service, project)).host;

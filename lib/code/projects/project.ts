@@ -10,7 +10,7 @@ export const projectRepository = (
   project: string,
 ): string | undefined => {
   if (project === 'default' && config.repo !== undefined) return config.repo;
-  const { projects = {} } = settingsOf(store.globals);
+  const { projects = {} } = settingsOf(store);
   return Object.hasOwn(projects, project) ? projects[project] : undefined;
 };
 

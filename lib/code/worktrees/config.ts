@@ -17,7 +17,7 @@ import { wrongTemplate } from './make/branch-template.ts';
 import { wrongGlob } from './setup/glob.ts';
 
 /** How worktrees are made now: the settings as last read, with the defaults. */
-export const worktreeConfig = (store: Store): WorktreeConfig => configOf(settingsOf(store.globals));
+export const worktreeConfig = (store: Store): WorktreeConfig => configOf(settingsOf(store));
 
 const configOf = ({ worktrees = {} }: Settings): WorktreeConfig => ({
   root: worktrees.root ?? '.dossier/worktrees',

@@ -1,3 +1,4 @@
+import { allItems, itemOf } from '../../../store/items/items.ts';
 import { isMadeAgain } from '../../../store/new-id.ts';
 import type { Worktree, WorktreeRecord } from '../../../store/records/worktree.ts';
 import { readLock } from '../../../store/sessions/locks.ts';
@@ -24,15 +25,17 @@ export const tracesOf = (store: Store, caseId: string): Traces => {
 
 /** Where the other Work items are worked on: the settings may name any place for that. */
 export const otherWorktrees = (store: Store, caseId: string): string[] =>
-  [...store.items.byId.keys()].flatMap((id) => {
-    if (id === caseId) return [];
-    try {
-      return readWorktree(store, id)?.path ?? [];
-    } catch {
-      // Whoever asks for that worktree is told what is wrong with its record.
-      return [];
-    }
-  });
+  allItems(store)
+    .map(({ id }) => id)
+    .flatMap((id) => {
+      if (id === caseId) return [];
+      try {
+        return readWorktree(store, id)?.path ?? [];
+      } catch {
+        // Whoever asks for that worktree is told what is wrong with its record.
+        return [];
+      }
+    });
 
 /** The record, where there has to be one: 404 without the Work item or its worktree. */
 export const getWorktree = (store: Store, caseId: string): WorktreeRecord => {
@@ -60,7 +63,7 @@ export const refuseSecond = (store: Store, caseId: string): void => {
 };
 
 export const checkCase = (store: Store, caseId: string): void => {
-  if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
+  if (itemOf(store, caseId) === undefined) throw notFound('Work item', caseId);
 };
 
 /** The record as it is served: where git keeps its own part is nobody's business. */

@@ -2,7 +2,11 @@ import { lockOn } from '../../../base/locks.ts';
 import { apart } from '../../../base/turns.ts';
 import type { UnsandboxedRun } from '../../../store/gate/gate.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { unsandboxedEnded, unsandboxedStarts } from '../../../store/waiting/unsandboxed.ts';
+import {
+  unsandboxedEnded,
+  unsandboxedRuns,
+  unsandboxedStarts,
+} from '../../../store/waiting/unsandboxed.ts';
 import type { WithLog } from '../../log.ts';
 import { killRun } from '../../tools/process/process-tree.ts';
 import type { Runs } from '../../tools/process/runs.ts';
@@ -32,7 +36,7 @@ export const followRuns = ({ store, log }: WithLog & WithStore, runs: Runs): voi
 };
 
 /** What a former life of the daemon may have left alive that no sandbox holds. Asked before anything new is started. */
-export const formerRuns = (store: Store): [string, UnsandboxedRun][] => [...store.gate.runs];
+export const formerRuns = (store: Store): [string, UnsandboxedRun][] => unsandboxedRuns(store);
 
 /** Ends it. What it changed by file in the operator's place waits. */
 export const endFormerRuns = async (

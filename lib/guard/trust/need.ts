@@ -10,7 +10,7 @@ import { ServiceError } from '../../errors.ts';
  * stands in for it. `codehost.*` is all below `codehost`.
  */
 export const needTrusted = (store: Store, wanted: readonly string[]): void => {
-  const waiting = waitingSettings(store.globals).filter(({ key }) => isWanted(wanted, key));
+  const waiting = waitingSettings(store).filter(({ key }) => isWanted(wanted, key));
   if (waiting.length === 0) return;
   const places = placesOf(
     store.layout,

@@ -1,8 +1,13 @@
+import { announce } from '../../../store/items/items.ts';
 import type { WaitingValue } from '../../../store/records/trust.ts';
-import { refreshGlobals, refreshTrust, waitingSettings } from '../../../store/settings/globals.ts';
+import {
+  refreshGlobals,
+  refreshTrust,
+  settingsEntry,
+  trustValues,
+  waitingSettings,
+} from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import { announce } from '../../../store/store.ts';
-import { addToBook, trustLine } from '../../../store/trust/book.ts';
 import { waitingSettingValues } from '../../../store/trust/waiting.ts';
 import { waitingRegistrations } from '../../../store/webhooks.ts';
 import { heldSource } from '../gate/held-source.ts';
@@ -17,25 +22,25 @@ interface TrustSource {
 }
 
 const settings: TrustSource = {
-  list: async ({ store: { layout, globals }, dispatcher }) => {
-    await refreshGlobals(layout, globals);
+  list: async ({ store, dispatcher }) => {
+    await refreshGlobals(store);
     // What was found changed here is found so by nobody else.
     dispatcher.changed();
-    return waitingSettingValues(layout, {
-      waiting: waitingSettings(globals),
-      written_at: globals.settings?.written_at ?? 0,
+    return waitingSettingValues(store.layout, {
+      waiting: waitingSettings(store),
+      written_at: settingsEntry(store)?.written_at ?? 0,
     });
   },
-  accept: async ({ store: { layout, globals } }, values) => {
-    addToBook(layout, globals.book, values.map(lineOf));
-    refreshTrust(layout, globals);
+  accept: async ({ store }, values) => {
+    trustValues(store, values.map(wordOf));
+    refreshTrust(store);
   },
 };
 
 const webhooks: TrustSource = {
   list: async ({ store }) => waitingRegistrations(store),
   accept: async ({ store, dispatcher }, values) => {
-    addToBook(store.layout, store.globals.book, values.map(lineOf));
+    trustValues(store, values.map(wordOf));
     for (const { key } of values) announceScope(store, key);
     dispatcher.changed();
   },
@@ -47,7 +52,7 @@ const announceScope = (store: Store, key: string): void => {
   if (id !== undefined) announce(store, id);
 };
 
-const lineOf = ({ key, value }: WaitingValue) => trustLine(key, value ?? undefined);
+const wordOf = ({ key, value }: WaitingValue) => ({ key, value: value ?? undefined });
 
 /** What can wait, by its kind. */
 export const SOURCES: Partial<Record<WaitingValue['kind'], TrustSource>> = {

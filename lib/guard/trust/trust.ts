@@ -1,6 +1,7 @@
 import { lockOn } from '../../../base/locks.ts';
 import { apart } from '../../../base/turns.ts';
 import type { Trusted, TrustWish, WaitingValue } from '../../../store/records/trust.ts';
+import { wasTrusted } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { readyToWrite } from '../../../store/store.ts';
 import { ServiceError } from '../../errors.ts';
@@ -46,7 +47,7 @@ const chosenOf = (store: Store, waiting: readonly WaitingValue[], seen: Seen): W
     const same = found.filter((value) => value.hash === hash);
     if (same.length > 0) return same;
     // Somebody else said the same a moment ago.
-    const holds = found.length === 0 && store.globals.book.hashes.get(key)?.has(hash) === true;
+    const holds = found.length === 0 && wasTrusted(store, key, hash);
     if (holds) return [];
     throw new ServiceError(
       'precondition_failed',

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { lockOn } from '../../../base/locks.ts';
+import { itemOf } from '../../../store/items/items.ts';
 import { issueFile, linkFile } from '../../../store/layout.ts';
 import { issueText } from '../../../store/links/issue-copy.ts';
 import { type IssueName, issueKey, linkedTo } from '../../../store/links/link-index.ts';
@@ -60,10 +61,10 @@ const madeBefore = async (
 };
 
 const projectOf = (store: Store, { project, case_id = '' }: ImportWish): string | undefined =>
-  project ?? store.items.byId.get(case_id)?.files.case.value?.matter.project;
+  project ?? itemOf(store, case_id)?.files.case.value?.matter.project;
 
 const refuseLinked = (store: Store, caseId: string): void => {
-  if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
+  if (itemOf(store, caseId) === undefined) throw notFound('Work item', caseId);
   if (readLink(store, caseId) === undefined) return;
   throw new ServiceError(
     'already_exists',

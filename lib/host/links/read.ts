@@ -1,4 +1,5 @@
 import { sha256 } from '../../../base/sha256.ts';
+import { itemOf } from '../../../store/items/items.ts';
 import { DEFAULT_HOST, lastLink } from '../../../store/links/link-index.ts';
 import { listSyncs } from '../../../store/links/syncs.ts';
 import { etagOf } from '../../../store/names.ts';
@@ -28,7 +29,7 @@ type PullLink = Pick<PullMatter, 'host' | 'repository' | 'number' | 'title' | 's
  * nothing could ever be read.
  */
 export const getLink = (store: Store, case_id: string): { record: LinkRecord; etag: string } => {
-  if (!store.items.byId.has(case_id)) throw notFound('Work item', case_id);
+  if (itemOf(store, case_id) === undefined) throw notFound('Work item', case_id);
   const { issue, problems } = lastLink(store, case_id);
   const pull = readPull(store, case_id);
   const record = {

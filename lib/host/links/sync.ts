@@ -1,3 +1,4 @@
+import { itemOf } from '../../../store/items/items.ts';
 import { DEFAULT_HOST, issueKey } from '../../../store/links/link-index.ts';
 import { readLink } from '../../../store/links/links.ts';
 import type { Issue } from '../../../store/records/code-host.ts';
@@ -39,7 +40,7 @@ export const syncCase = async (
 
 /** The issue that a Work item is linked to. 404 without the Work item, 422 `not_linked` without the link. */
 const linkedIssue = (store: Store, caseId: string): IssueLinkMatter => {
-  if (!store.items.byId.has(caseId)) throw notFound('Work item', caseId);
+  if (itemOf(store, caseId) === undefined) throw notFound('Work item', caseId);
   const issue = readLink(store, caseId)?.issue;
   if (issue !== undefined) return issue;
   throw new ServiceError(

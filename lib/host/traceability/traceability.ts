@@ -1,5 +1,6 @@
 import { inSlices } from '../../../base/slices.ts';
 import { type Item, proofsOf, recordOf } from '../../../store/items/item.ts';
+import { allItems } from '../../../store/items/items.ts';
 import { linkOf } from '../../../store/links/links.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { Dangling, Traceability } from '../../../store/records/traceability.ts';
@@ -12,7 +13,7 @@ import { createGraph, type Traced } from './graph.ts';
 export const traceability = async (store: Store): Promise<Traceability> => {
   const graph = createGraph();
   const generated_at = store.clock().toISOString();
-  await inSlices([...store.items.byId.values()], (item) => graph.add(tracedOf(store, item)));
+  await inSlices(allItems(store), (item) => graph.add(tracedOf(store, item)));
   return { workspace: store.layout.root, generated_at, ...graph.end() };
 };
 

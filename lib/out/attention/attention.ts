@@ -1,6 +1,7 @@
 import { jsonText } from '../../../base/json.ts';
 import { sha256 } from '../../../base/sha256.ts';
 import { recordOf } from '../../../store/items/item.ts';
+import { itemOf, whenChanged, whenNoticed } from '../../../store/items/items.ts';
 import { etagOf } from '../../../store/names.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -77,8 +78,8 @@ export const createAttention = (
 };
 
 const attend = (store: Store, lookAgain: (id?: string) => void): void => {
-  store.listeners.add((id) => lookAgain(id));
-  store.noticed.add(lookAgain);
+  whenChanged(store, lookAgain);
+  whenNoticed(store, lookAgain);
   store.problems.follow(() => lookAgain());
   store.journal.onEvents((events) => {
     for (const { body } of events)
@@ -91,7 +92,7 @@ const look = (
   found: Map<string, AttentionItem[]>,
   id: string,
 ): void => {
-  const item = service.store.items.byId.get(id);
+  const item = itemOf(service.store, id);
   const about = item && recordOf(item);
   const entries = about === undefined ? [] : SOURCES.flatMap((of) => entriesOf(service, of, about));
   if (entries.length === 0) found.delete(id);

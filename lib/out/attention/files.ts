@@ -1,8 +1,9 @@
 import { sha256 } from '../../../base/sha256.ts';
 import type { Item } from '../../../store/items/item.ts';
+import { itemOf } from '../../../store/items/items.ts';
 import { isTrust, toldProblems } from '../../../store/items/tell-problems.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';
-import { waitingSettings } from '../../../store/settings/globals.ts';
+import { settingsEntry, waitingSettings } from '../../../store/settings/globals.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
 import { plain } from '../../../store/trust/told.ts';
 import { type WaitingChange, waitingKept, waitingOf } from '../../../store/waiting/waiting.ts';
@@ -14,14 +15,14 @@ const shortHash = (text: string): string => sha256(text).slice(0, 8);
 
 /** Changes by file of a Work item, and its receivers of events, that wait for the operator's word. */
 export const ofFiles = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
-  const item = store.items.byId.get(id) as Item;
+  const item = itemOf(store, id) as Item;
   return [...waitingOf(item).map(heldEntry), ...registrationsOf(store, id).flatMap(receiverEntry)];
 };
 
 /** What waits of no Work item in particular, or is told of files. */
 export const ofWorkspace = (store: Store): AttentionItem[] => {
   const titleOf = (file: string, case_id = ''): Pick<AttentionItem, 'title' | 'case_id'> => {
-    const item = store.items.byId.get(case_id);
+    const item = itemOf(store, case_id);
     const title = item?.files.case.value?.matter.title ?? file;
     return { ...(item && { case_id }), title: plain(title) };
   };
@@ -58,9 +59,9 @@ const heldEntry = (change: WaitingChange): AttentionEntry => ({
   answer: { method: 'POST', path: '/trust', body: trustOne(changeKey(change), change.sha) },
 });
 
-const settingEntries = ({ globals }: Store): AttentionItem[] => {
-  const since = new Date(globals.settings?.written_at ?? 0).toISOString();
-  return waitingSettings(globals).map(({ key, hash }) => ({
+const settingEntries = (store: Store): AttentionItem[] => {
+  const since = new Date(settingsEntry(store)?.written_at ?? 0).toISOString();
+  return waitingSettings(store).map(({ key, hash }) => ({
     ...{ id: `trust/${key}/${hash}`, kind: 'trust', since, title: 'workspace.md' },
     message: `${plain(key)} in the settings is not trusted on this machine.`,
     answer: { method: 'POST', path: '/trust', body: trustOne(key, hash) },

@@ -1,9 +1,10 @@
+import { linkSeen } from '../../../store/links/link-index.ts';
 import type { WithStore } from '../../../store/store.ts';
 import type { AboutCase, AttentionEntry } from './entry.ts';
 
 /** An issue that changed here and on the host, as the last sync found it. */
 export const ofLink = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
-  const { value, written_at } = store.links.byItem.get(id) ?? {};
+  const { value, written_at } = linkSeen(store, id) ?? {};
   if (value?.issue?.status !== 'conflict') return [];
   const { repository, number } = value.issue;
   return [

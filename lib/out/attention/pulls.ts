@@ -1,3 +1,4 @@
+import { hasPull } from '../../../store/pulls/pull-index.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { Review } from '../../../store/records/review.ts';
 import { isEnded } from '../../../store/records/session.ts';
@@ -42,7 +43,7 @@ export const ofConflict = (
 /** Reviews that ask for changes, and checks that fail, that nobody is at. */
 export const ofReviews = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
   // Most Work items have no pull request, which memory knows.
-  if (!store.pulls.byItem.has(id)) return [];
+  if (!hasPull(store, id)) return [];
   const pull = readPull(store, id);
   if (pull === undefined || !isOpen(pull.matter.state)) return [];
   const reviews = reviewsOf(store, pull);

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { type ExportRun, startExport } from '../../../store/archive/export.ts';
+import { itemOf } from '../../../store/items/items.ts';
 import type { Store } from '../../../store/store.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 
@@ -40,7 +41,7 @@ export const createExporter = (store: Store): Exporter => {
       open: (signal) => open(signal),
     }),
     exportCase: (id) => {
-      const dir = store.items.byId.get(id)?.dir;
+      const dir = itemOf(store, id)?.dir;
       if (dir === undefined) throw notFound('Work item', id);
       return {
         filename: fileName(dir, store.clock()),

@@ -1,3 +1,4 @@
+import { whenChanged } from '../../../store/items/items.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';
 import { shared } from '../../../store/watch/timing.ts';
@@ -69,7 +70,7 @@ export const createAutocommit = (
   const globalsChanged = (): void => {
     // A watcher may still have something to say when this is over.
     if (closed) return;
-    const wanted = settingsOf(store.globals).autocommit === true;
+    const wanted = settingsOf(store).autocommit === true;
     if (wanted && !on) told = tellAll(store);
     if (on && !wanted) forgetUncommitted(store);
     on = wanted;
@@ -78,14 +79,13 @@ export const createAutocommit = (
   };
   return {
     start: () => {
-      store.listeners.add(caseChanged);
+      whenChanged(store, caseChanged);
       globalsChanged();
     },
     globalsChanged,
     close: async () => {
       closed = true;
       on = false;
-      store.listeners.delete(caseChanged);
       rhythm.stop();
       await making;
     },

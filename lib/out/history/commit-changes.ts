@@ -1,3 +1,4 @@
+import { allItems, isKnownPlace, isMissing, itemIn, itemOf } from '../../../store/items/items.ts';
 import { freshItem } from '../../../store/items/reconcile.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
@@ -69,7 +70,7 @@ const commitIn = async (
     }
     // What git saw may be newer than what was read; of what is gone or moved is known in a moment which of both it is.
     const item = await freshItem(work.store, id, true);
-    if (work.store.missing.has(id)) {
+    if (isMissing(work.store, id)) {
       now.delete(id);
       continue;
     }
@@ -83,10 +84,10 @@ const commitIn = async (
 
 /** The Work items that are due as they are now; undefined where one is gone. */
 const picturesOf = ({ store, told, due }: Work): Map<string, CommittedPicture | undefined> => {
-  const ids = due.all ? [...told.keys(), ...store.items.byId.keys()] : [...due.ids];
+  const ids = due.all ? [...told.keys(), ...allItems(store).map(({ id }) => id)] : [...due.ids];
   return new Map(
     ids.map((id) => {
-      const item = store.items.byId.get(id);
+      const item = itemOf(store, id);
       return [id, item && pictureOf(item)];
     }),
   );
@@ -109,7 +110,7 @@ const MANY = 50;
 
 const placesOf = ({ store, told, due }: Work): string[] => {
   if (due.all || due.ids.size > MANY) return EVERYTHING;
-  const dirs = [...due.ids].flatMap((id) => [told.get(id)?.dir, store.items.byId.get(id)?.dir]);
+  const dirs = [...due.ids].flatMap((id) => [told.get(id)?.dir, itemOf(store, id)?.dir]);
   return [...new Set(dirs.filter((dir) => dir !== undefined))];
 };
 
@@ -126,9 +127,9 @@ const byItem = (work: Work, { prefix }: CommitPlace, changed: readonly Changed[]
     const path = file.path.slice(prefix.length);
     // Made this moment: it is committed by its own name as soon as it is known.
     if (made.some((each) => path.startsWith(each.slice(0, -CASE_FILE.length)))) continue;
-    const dir = dirOf(path, (each) => store.items.byDir.has(each) || before.has(each));
-    const id = store.items.byDir.get(dir)?.id ?? before.get(dir) ?? '';
-    if (store.missing.has(id)) continue;
+    const dir = dirOf(path, (each) => itemIn(store, each) !== undefined || before.has(each));
+    const id = itemIn(store, dir)?.id ?? before.get(dir) ?? '';
+    if (isMissing(store, id)) continue;
     if (running.has(id) && path.startsWith(`${dir}/sessions/`)) continue;
     groups.set(id, [...(groups.get(id) ?? []), { ...file, path }]);
   }
@@ -136,11 +137,11 @@ const byItem = (work: Work, { prefix }: CommitPlace, changed: readonly Changed[]
 };
 
 const isUnknownCase =
-  ({ items }: Store, before: ReadonlyMap<string, string>) =>
+  (store: Store, before: ReadonlyMap<string, string>) =>
   (path: string): boolean => {
     if (!path.startsWith('cases/') || !path.endsWith(`/${CASE_FILE}`)) return false;
     const dir = path.slice(0, -CASE_FILE.length - 1);
-    return !items.byDir.has(dir) && !items.strangers.has(dir) && !before.has(dir);
+    return !isKnownPlace(store, dir) && !before.has(dir);
   };
 
 const dirOf = (path: string, isItem: (dir: string) => boolean): string => {
@@ -158,5 +159,5 @@ const unsettled = ({ journal }: Store): Set<string> =>
   );
 
 /** Every Work item as it is now: what is committed first is told as a change from this. */
-export const tellAll = ({ items }: Store): CommittedPictures =>
-  new Map([...items.byId.values()].map((item) => [item.id, pictureOf(item)]));
+export const tellAll = (store: Store): CommittedPictures =>
+  new Map(allItems(store).map((item) => [item.id, pictureOf(item)]));

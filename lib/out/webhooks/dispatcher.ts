@@ -1,7 +1,8 @@
 import { deliveryIds, readDeliveries } from '../../../store/deliveries.ts';
+import { allItems, notice, whenChanged } from '../../../store/items/items.ts';
 import type { EventRecord } from '../../../store/records/event.ts';
 import { secretIds } from '../../../store/secrets.ts';
-import { notice, type Store } from '../../../store/store.ts';
+import type { Store } from '../../../store/store.ts';
 import { allRegistrationsReadable, registrationsOf } from '../../../store/webhooks.ts';
 import type { Log } from '../../log.ts';
 import { attemptDelivery, type DeliveryDeps } from './attempt.ts';
@@ -68,12 +69,12 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
   };
   const lanes = createQueues(desk);
   let live = false;
-  const caseChanged = (id: string): void => lanes.look(id);
+  let stopListening = (): void => undefined;
   return {
     start: () => {
       live = true;
       lookAtAll(desk, lanes);
-      store.listeners.add(caseChanged);
+      stopListening = whenChanged(store, lanes.look);
       store.journal.onEvents(() => {
         if (!live) return;
         for (const lane of lanes.byId.values()) wakeDeliveries(lane);
@@ -88,7 +89,7 @@ export const createDispatcher = (options: DispatcherOptions): Dispatcher => {
     redeliver: (webhookId, id) => redeliver(desk, lanes, webhookId, id),
     close: async () => {
       live = false;
-      store.listeners.delete(caseChanged);
+      stopListening();
       for (const lane of lanes.byId.values()) stopQueue(lane);
       await sender.close();
       await Promise.all([...lanes.byId.values()].map(({ running }) => running));
@@ -120,7 +121,7 @@ const releaseSettled = ({ journal }: Store, { byId }: DeliveryQueues): void => {
 
 const lookAtAll = (desk: DeliveryDeps, lanes: DeliveryQueues): void => {
   lanes.look(undefined);
-  for (const id of desk.store.items.byId.keys()) lanes.look(id);
+  for (const { id } of allItems(desk.store)) lanes.look(id);
   if (allRegistrationsReadable(desk.store)) forgetOrphans(desk);
 };
 
@@ -128,7 +129,7 @@ const lookAtAll = (desk: DeliveryDeps, lanes: DeliveryQueues): void => {
 const forgetOrphans = (desk: DeliveryDeps): void => {
   const { store } = desk;
   const known = new Set<string>();
-  for (const scope of [undefined, ...store.items.byId.keys()])
+  for (const scope of [undefined, ...allItems(store).map(({ id }) => id)])
     for (const { matter } of registrationsOf(store, scope)) known.add(matter.id);
   const { cursors } = store.journal;
   const kept = [...cursors.keys(), ...secretIds(store.layout), ...deliveryIds(store.layout)];

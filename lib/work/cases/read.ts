@@ -2,7 +2,7 @@ import { jsonText } from '../../../base/json.ts';
 import { casesMatching as keptCases, serveCase } from '../../../store/cases.ts';
 import { readHistory } from '../../../store/git/history.ts';
 import { answerOf, caseOf, type Item, plainState, recordOf } from '../../../store/items/item.ts';
-import type { Filter } from '../../../store/items/items.ts';
+import { type Filter, itemOf } from '../../../store/items/items.ts';
 import { Case, type StateName } from '../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../store/records/history.ts';
 import type { Store } from '../../../store/store.ts';
@@ -99,7 +99,7 @@ const fieldsIn = (text: string): Field[] => {
 };
 
 /** Grows with every change of any Work item: an answer made at the same version is still right. */
-export const versionOf = (store: Store): number => store.items.version;
+export { versionOf } from '../../../store/items/items.ts';
 
 /**
  * The commits of the workspace's own repository that changed a Work item, newest first; none without a repository.
@@ -110,7 +110,7 @@ export const getHistory = async (
   caseId: string,
   limit = 100,
 ): Promise<HistoryEntry[]> => {
-  const item = orNotFound(store.items.byId.get(caseId), 'Work item', caseId);
+  const item = orNotFound(itemOf(store, caseId), 'Work item', caseId);
   const since = new Date(caseOf(item).matter.created_at);
   try {
     return await readHistory(store.layout.root, { dir: item.dir, since, limit });

@@ -1,4 +1,5 @@
 import type { Item } from '../../../store/items/item.ts';
+import { itemOf } from '../../../store/items/items.ts';
 import { newId } from '../../../store/new-id.ts';
 import {
   createProof,
@@ -55,7 +56,7 @@ export const newMatter = async (
   caseId: string,
   { type, session_id }: Omit<ProofRequest, 'content'>,
 ): Promise<KeptNew['matter']> => {
-  if (!service.store.items.byId.has(caseId)) throw notFound('Work item', caseId);
+  if (itemOf(service.store, caseId) === undefined) throw notFound('Work item', caseId);
   const session = sessionOf(service.store, caseId, session_id);
   const { commit = null, diff_sha256 } = await workOf(service, caseId, 'uncommitted');
   return {

@@ -15,6 +15,8 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { importInto } from '../../../lib/cli/import.ts';
 import { readConfig } from '../../../lib/config.ts';
+import { allItems } from '../../../store/items/items.ts';
+import { itemsOf } from '../../../store/items/state.ts';
 import { layoutOf } from '../../../store/layout.ts';
 import { makeWorkspaceFiles } from '../../../store/workspace-files.ts';
 import { atEnd } from '../../helpers/at-end.ts';
@@ -103,8 +105,13 @@ describe('import of an export', () => {
     assertClean(workspace);
     const open = await openRoot(workspace);
     atEnd(t, () => open.close());
-    assert.deepEqual([...open.store.items.byId.keys()].toSorted(), [ONE, TWO]);
-    assert.deepEqual([...open.store.items.strangers], []);
+    assert.deepEqual(
+      allItems(open.store)
+        .map(({ id }) => id)
+        .toSorted(),
+      [ONE, TWO],
+    );
+    assert.deepEqual([...itemsOf(open.store).strangers], []);
   });
 
   it('does the same from the directory that it was unpacked to', async (t) => {

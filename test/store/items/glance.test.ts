@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { lockOn } from '../../../base/locks.ts';
+import { itemOf } from '../../../store/items/items.ts';
 import type { Case } from '../../../store/records/case.ts';
 import type { Proof } from '../../../store/records/proof.ts';
 import { atEnd } from '../../helpers/at-end.ts';
@@ -29,7 +30,7 @@ describe('a read of a Work item that others write', () => {
     });
     assert.equal(again.status, 304);
     assert.equal(
-      work.running.service.store.items.byId.get(work.item.id)?.files.case.value?.matter.title,
+      itemOf(work.running.service.store, work.item.id)?.files.case.value?.matter.title,
       'Tax is off by one',
     );
   });

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { allItems, itemOf } from '../../../store/items/items.ts';
 import { decideMissing } from '../../../store/items/missing.ts';
 import { reconcile } from '../../../store/items/reconcile.ts';
+import { itemsOf } from '../../../store/items/state.ts';
 import { sweepWorkspace } from '../../../store/items/sweep.ts';
 import { dirOf, idOf, writeItems } from '../../helpers/many-items.ts';
 import { openWorkspace } from '../../helpers/workspace.ts';
@@ -16,11 +18,16 @@ describe('decideMissing', () => {
     rmSync(join(root, dirOf(1)), { recursive: true });
     renameSync(join(root, dirOf(0)), join(root, dirOf(1)));
     await reconcile(store, idOf(0));
-    assert.deepEqual([...store.missing], [idOf(0)]);
+    assert.deepEqual([...itemsOf(store).missing], [idOf(0)]);
     await decideMissing(store);
-    assert.equal(store.items.byId.get(idOf(0))?.dir, dirOf(1));
+    assert.equal(itemOf(store, idOf(0))?.dir, dirOf(1));
     await decideMissing(store);
-    assert.deepEqual([...store.items.byId.keys()].toSorted(), [idOf(0), idOf(2)]);
+    assert.deepEqual(
+      allItems(store)
+        .map(({ id }) => id)
+        .toSorted(),
+      [idOf(0), idOf(2)],
+    );
     assert.deepEqual([...store.journal.seen.keys()].toSorted(), [idOf(0), idOf(2)]);
   });
 });

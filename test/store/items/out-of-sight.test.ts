@@ -1,3 +1,6 @@
+import { itemOf } from '../../../store/items/items.ts';
+import { itemsOf } from '../../../store/items/state.ts';
+import { registrationsOf } from '../../../store/webhooks.ts';
 /** Work items that are not where they were for longer than the grace period, and come back. */
 
 import assert from 'node:assert/strict';
@@ -134,13 +137,12 @@ describe('a copy of a Work item', () => {
       writeFileSync(join(root, dirOf(0), 'case.md'), text);
       const again = await openRoot(root);
       atEnd(t, () => again.close());
-      const { items } = again.store;
-      assert.equal(items.byId.get(idOf(0))?.dir, dirOf(0));
-      assert.deepEqual([...items.strangers], [copy]);
+      assert.equal(itemOf(again.store, idOf(0))?.dir, dirOf(0));
+      assert.deepEqual([...itemsOf(again.store).strangers], [copy]);
       write(join(root, dirOf(0), 'case.md'), caseText(0));
       await sweepWorkspace(again.store);
-      assert.equal(items.byId.get(idOf(0))?.files.case.problem, undefined);
-      assert.ok(items.strangers.has(copy));
+      assert.equal(itemOf(again.store, idOf(0))?.files.case.problem, undefined);
+      assert.ok(itemsOf(again.store).strangers.has(copy));
       assert.deepEqual(
         again.store.problems.all().map(({ code }) => code),
         ['duplicate_id'],
@@ -159,7 +161,7 @@ describe('a workspace that was away', () => {
     atEnd(t, () => rmSync(away, { recursive: true, force: true }));
     renameSync(workspace, away);
     await sweepWorkspace(service.store);
-    await until(() => service.store.away_at !== undefined);
+    await until(() => itemsOf(service.store).away_at !== undefined);
     assert.equal(await served(running, 0), 200);
     mkdirSync(workspace);
     for (const part of ['.dossier', dirOf(0)])
@@ -172,7 +174,7 @@ describe('a workspace that was away', () => {
       return performance.now() - since > 800;
     });
     cpSync(away, workspace, { recursive: true });
-    await eventually(() => assert.equal(service.store.missing.size, 0));
+    await eventually(() => assert.equal(itemsOf(service.store).missing.size, 0));
     assert.deepEqual(
       running.told.filter(({ event_type }) => event_type === 'case_deleted'),
       [],
@@ -187,12 +189,12 @@ describe('a workspace that was away', () => {
     );
     const { workspace, service, call } = running;
     await call('POST', '/webhooks', { url: 'http://127.0.0.1:9/' });
-    const before = settingsOf(service.store.globals);
+    const before = settingsOf(service.store);
     renameSync(workspace, `${workspace}-away`);
     atEnd(t, () => rmSync(`${workspace}-away`, { recursive: true, force: true }));
     for (let n = 0; n < 2; n += 1) await sweepWorkspace(service.store);
-    assert.deepEqual(settingsOf(service.store.globals), before);
-    assert.equal(service.store.globals.webhooks.size, 1);
+    assert.deepEqual(settingsOf(service.store), before);
+    assert.equal(registrationsOf(service.store, undefined).length, 1);
     renameSync(`${workspace}-away`, workspace);
   });
 });

@@ -1,3 +1,4 @@
+import { itemOf } from '../../../../store/items/items.ts';
 import { timeName } from '../../../../store/names.ts';
 import type { RecoveryNote } from '../../../../store/records/recovery.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
@@ -64,7 +65,7 @@ export const keepPatch = async (
   ref: string,
 ): Promise<void> => {
   const { store, git } = service;
-  const dir = store.items.byId.get(record.case_id)?.dir;
+  const dir = itemOf(store, record.case_id)?.dir;
   if (dir === undefined) return;
   const name = `${recoveryId(record.case_id, ref)}.patch`;
   const head = explained(record, ref);

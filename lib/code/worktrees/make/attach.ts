@@ -134,7 +134,7 @@ const refuseCheckouts = async (
   repository: Repository,
 ): Promise<void> => {
   const { root, git_dir, common_dir } = repository;
-  const { projects = {} } = settingsOf(service.store.globals);
+  const { projects = {} } = settingsOf(service.store);
   for (const name of new Set(['default', ...Object.keys(projects)])) {
     const main = await findProjectRepository(service, name);
     if (main === undefined) continue;

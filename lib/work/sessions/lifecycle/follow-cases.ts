@@ -1,4 +1,5 @@
 import { lockOn } from '../../../../base/locks.ts';
+import { whenChanged } from '../../../../store/items/items.ts';
 import { forgetRun, untoldSession } from '../../../../store/sessions/sessions.ts';
 import { finalize } from '../guards/finalize.ts';
 import { stopLive } from '../live/engine.ts';
@@ -16,7 +17,7 @@ export const followCases = (service: SessionNeeds): void => {
       log.error({ err: error }, 'The queue was not looked at'),
     );
   });
-  store.listeners.add((caseId, item) => {
+  whenChanged(store, (caseId, item) => {
     const ids = [...store.journal.runs].flatMap(([id, run]) =>
       run.case_id === caseId ? [id] : [],
     );

@@ -1,3 +1,4 @@
+import { itemOf } from '../../../../store/items/items.ts';
 import { isEnded } from '../../../../store/records/session.ts';
 import { type HeldLock, heldLocks } from '../../../../store/sessions/locks.ts';
 import {
@@ -55,7 +56,7 @@ const recover = async (service: TurnNeeds & WithLog, caseId: string, id: string)
   const found = readSession(service.store, caseId, id);
   if (found === undefined || found.session.elsewhere === true) {
     // One that went with its Work item may come back with it: with another branch of the workspace.
-    if (service.store.items.byId.has(caseId)) await forgetRun(service.store, id);
+    if (itemOf(service.store, caseId) !== undefined) await forgetRun(service.store, id);
     return;
   }
   const { run_marker } = found.matter;

@@ -50,4 +50,4 @@ export const standAside = (engine: Engine, live: LiveRun, request_id: string): v
   timer.unref();
 };
 
-const limitOf = (store: Store): number => settingsOf(store.globals).max_sessions ?? MAX_SESSIONS;
+const limitOf = (store: Store): number => settingsOf(store).max_sessions ?? MAX_SESSIONS;

@@ -1,8 +1,8 @@
+import { notice } from '../../../../store/items/items.ts';
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import { awaitPlan } from '../../../../store/sessions/session-texts.ts';
 import { type StoredSession, whereIs } from '../../../../store/sessions/sessions.ts';
 import type { WithStore } from '../../../../store/store.ts';
-import { notice } from '../../../../store/store.ts';
 import { LIMITS } from '../../../agents/launch.ts';
 import type {
   Phase,

@@ -7,6 +7,7 @@ import { worktreeDiff } from '../../../../lib/code/worktrees/look/diff.ts';
 import { workOf } from '../../../../lib/code/worktrees/look/work.ts';
 import { createWorktree, ensureWorktree } from '../../../../lib/code/worktrees/make/create.ts';
 import { findWorktree } from '../../../../lib/code/worktrees/read.ts';
+import { itemOf } from '../../../../store/items/items.ts';
 import { acquireLock } from '../../../../store/sessions/locks.ts';
 import { NOBODY } from '../../../helpers/nobody.ts';
 import { gitIn, writeFiles } from '../../../helpers/repository.ts';
@@ -47,7 +48,7 @@ describe('ensureWorktree', () => {
   it('names worktree and branch safely when the directory was renamed by hand', async (t) => {
     const { service, workspace, item } = await start(t);
     renameSync(join(workspace, item.path), join(workspace, 'cases', '-x ..y'));
-    const found = service.store.items.byId.get(item.id);
+    const found = itemOf(service.store, item.id);
     assert.ok(found !== undefined);
     found.dir = 'cases/-x ..y';
     const { branch } = await ensureWorktree(service, item.id);

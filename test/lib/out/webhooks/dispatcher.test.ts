@@ -15,6 +15,7 @@ import { Webhook } from 'standardwebhooks';
 import { deliveryId } from '../../../../lib/out/webhooks/attempt.ts';
 import { deleteCase, insertCase, updateCase } from '../../../../store/cases.ts';
 import { readDeliveries } from '../../../../store/deliveries.ts';
+import { itemOf } from '../../../../store/items/items.ts';
 import { reconcile } from '../../../../store/items/reconcile.ts';
 import { refreshGlobals } from '../../../../store/settings/globals.ts';
 import type { Store } from '../../../../store/store.ts';
@@ -43,7 +44,7 @@ const newCase = async (store: Store): Promise<string> => {
 
 /** What the watcher does when global registrations were changed by hand. */
 const lookAgain = async ({ store, dispatcher }: Life): Promise<void> => {
-  await refreshGlobals(store.layout, store.globals);
+  await refreshGlobals(store);
   dispatcher.changed();
 };
 
@@ -516,7 +517,7 @@ describe('a registration made by hand', () => {
     const [life, first, second] = [await live(t), await openReceiver(t), await openReceiver(t)];
     const id = await life.register(first.url);
     const caseId = await newCase(life.store);
-    const dir = join(life.root, life.store.items.byId.get(caseId)?.dir ?? '', 'webhooks');
+    const dir = join(life.root, itemOf(life.store, caseId)?.dir ?? '', 'webhooks');
     mkdirSync(dir);
     writeFileSync(
       join(dir, 'copy.md'),

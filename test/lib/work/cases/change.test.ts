@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { changeCase, setState } from '../../../../lib/work/cases/change.ts';
 import { getCase } from '../../../../lib/work/cases/read.ts';
+import { itemOf } from '../../../../store/items/items.ts';
 import type { Case } from '../../../../store/records/case.ts';
 import { startForTest } from '../../../helpers/service.ts';
 
@@ -15,9 +16,9 @@ describe('a change of a Work item', () => {
     const { store } = service;
     const { id } = (await call<Case>('POST', '/cases', NEW)).body;
     const changed = await changeCase(store, id, { title: 'Another' });
-    assert.equal(changed, store.items.byId.get(id)?.answer);
+    assert.equal(changed, itemOf(store, id)?.answer);
     const moved = await setState(store, id, { state: 'INVESTIGATING' }, changed.etag);
-    assert.equal(moved, store.items.byId.get(id)?.answer);
+    assert.equal(moved, itemOf(store, id)?.answer);
     assert.deepEqual(await getCase(store, id), moved);
     const stale = setState(store, id, { state: 'OPEN' }, changed.etag);
     await assert.rejects(stale, { code: 'precondition_failed' });

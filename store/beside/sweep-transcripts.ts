@@ -4,6 +4,7 @@ import { GONE_MS } from '../journal/journal.ts';
 import { transcriptFile } from '../layout.ts';
 import { shortId } from '../names.ts';
 import type { Store } from '../store.ts';
+import { filesOf } from './look-closer.ts';
 
 /** What the journal keeps under this name: since when the session of a transcript is gone. */
 const ORPHANS = 'transcripts';
@@ -31,11 +32,11 @@ export const sweepTranscripts = async (store: Store): Promise<void> => {
     await journal.append({ told: { id: ORPHANS, state: since } });
 };
 
-const orphans = ({ layout, closer }: Store): string[] | undefined => {
-  const files = [...closer.values()].flatMap((each) => [...each.keys()]);
+const orphans = (store: Store): string[] | undefined => {
+  const files = [...filesOf(store).values()].flatMap((each) => [...each.keys()]);
   if (files.includes(FAULT)) return undefined;
   const known = new Set(files.map((file) => OF_SESSION.exec(file)?.[1]));
-  return readdirSync(layout.transcripts)
+  return readdirSync(store.layout.transcripts)
     .filter((name) => name.endsWith(SUFFIX))
     .map((name) => name.slice(0, -SUFFIX.length))
     .filter((id) => !known.has(shortId(id)))
