@@ -3,6 +3,7 @@ import type { At, Page } from '../common/page.ts';
 /** The console's table of contents: what is shown where. The first whose path fits is meant. */
 export const PAGES: Readonly<Record<string, { path: string; open: () => Promise<Page> }>> = {
   inbox: { path: '/dashboard', open: async () => (await import('./inbox.tsx')).inbox },
+  case: { path: '/dashboard/cases/{id}', open: async () => (await import('./case.tsx')).overview },
 };
 
 /** The page at a path, and what the path says. */

@@ -1,0 +1,46 @@
+import type { ComponentChildren } from 'preact';
+import type { Case, Session } from '../../../lib/client/client.ts';
+import { Since } from './since.tsx';
+import { Tabs } from './tabs.tsx';
+
+const TABS = [
+  { name: 'Activity', at: '', keys: 't a' },
+  { name: 'Plan', at: '/plan', keys: 't p' },
+  { name: 'Diff', at: '/diff', keys: 't d' },
+] as const;
+
+interface SessionProps {
+  item: Pick<Case, 'id' | 'title'>;
+  of: Session;
+  /** The tab that is shown, by its name. */
+  tab: (typeof TABS)[number]['name'];
+  children: ComponentChildren;
+}
+
+/** A page of one session: which it is, of what, and how it stands. */
+export const SessionPage = ({ item, of: session, tab, children }: SessionProps) => {
+  const { id, type, provider, model, status, mode, created_at } = session;
+  const above = `/dashboard/cases/${item.id}`;
+  return (
+    <article class="session">
+      <p class="above">
+        <a href={above} data-key="u">
+          {item.title}
+        </a>
+      </p>
+      <h1>{`${type}, ${model === undefined ? provider : `${provider} ${model}`}`}</h1>
+      <p class="line">
+        <StatusTag status={status} />
+        <span class="quiet">{mode === 'plan' ? 'Plan mode' : 'Work mode'}</span>
+        <Since at={created_at} />
+      </p>
+      <Tabs label="Of this session" base={`${above}/sessions/${id}`} tabs={TABS} here={tab} />
+      {children}
+    </article>
+  );
+};
+
+/** How a session stands, in a word. */
+export const StatusTag = ({ status }: Pick<Session, 'status'>) => (
+  <span class={`tag ${status}`}>{status.replace('_', ' ')}</span>
+);
