@@ -21,7 +21,7 @@ export const committedIn = async (root: string, env: Config['env']): Promise<Com
   const { repository, prefix } = home;
   const blob = async (name: string): Promise<Buffer[]> => {
     const args = ['cat-file', 'blob', name];
-    const { code, stdout } = await git.run(repository, args, { read: true, ok: [0, 128] });
+    const { code, stdout } = await git.at(repository).run(args, { read: true, ok: [0, 128] });
     return code === 0 ? [stdout] : [];
   };
   return {
@@ -33,7 +33,7 @@ export const committedIn = async (root: string, env: Config['env']): Promise<Com
     known: async (files) => {
       if (files.length === 0) return new Set();
       const args = ['ls-files', '-z', '--', ...new Set(files.map((file) => prefix + file))];
-      const { stdout } = await git.run(repository, args, { read: true, ok: [0, 128] });
+      const { stdout } = await git.at(repository).run(args, { read: true, ok: [0, 128] });
       const names = stdout.toString('utf8').split('\0').filter(Boolean);
       return new Set(names.map((name) => name.slice(prefix.length)));
     },

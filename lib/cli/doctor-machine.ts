@@ -14,10 +14,9 @@ export const node = (version: string): DoctorFinding =>
     ? ok('node', version)
     : missing('node', `${version} is too old: install 20.19 or newer`);
 
-const git = async ({ git: { program, run } }: Patient): Promise<DoctorFinding> => {
+const git = async ({ git: { program, at } }: Patient): Promise<DoctorFinding> => {
   if (program === undefined) return missing('git', 'not installed: install git 2.39 or newer');
-  const { stdout } = await run('/', ['version'], { read: true });
-  const version = /\d+(?:\.\d+)+/.exec(stdout.toString('utf8'))?.[0] ?? 'unknown';
+  const version = /\d+(?:\.\d+)+/.exec(await at('/').text(['version']))?.[0] ?? 'unknown';
   return isAtLeast(version, [2, 39])
     ? ok('git', `${version} (${program})`)
     : missing('git', `${version} is too old: install 2.39 or newer`);

@@ -37,7 +37,7 @@ const makeRepository = async (git: Git, workspace: string, say: Say): Promise<vo
     say(`It is part of the git repository ${before.repository.path}; committing is left to you`);
     return;
   }
-  if (before === undefined) await git.run(workspace, ['init', '--quiet']);
+  if (before === undefined) await git.at(workspace).run(['init', '--quiet']);
   say(before === undefined ? 'Made a git repository' : 'The git repository is there');
   await commitFirst(git, workspace, say);
 };
@@ -45,17 +45,17 @@ const makeRepository = async (git: Git, workspace: string, say: Say): Promise<vo
 // A repository that has commits is the operator's: theirs to commit to.
 const commitFirst = async (git: Git, workspace: string, say: Say): Promise<void> => {
   const home = await homeOf(git, workspace);
-  if (home === undefined || (await headCommit(git, workspace)) !== undefined) return;
-  if (!(await hasIdentity(git, workspace))) {
+  if (home === undefined || (await headCommit(git.at(workspace))) !== undefined) return;
+  if (!(await hasIdentity(git.at(workspace)))) {
     say('git does not know who you are, so nothing is committed. Tell it, then commit by hand:');
     say('  git config --global user.name "Your Name"');
     say('  git config --global user.email you@example.com');
     return;
   }
-  await git.turn(home.repository.common_dir, async (run) => {
-    const { changed } = await uncommitted(run, home.repository, OURS);
+  await git.turn(home.repository, async (now) => {
+    const { changed } = await uncommitted(now, OURS);
     const scratch = layoutOf(workspace).tmp;
-    await commitOnly(run, home.repository, { changed, message: 'workspace: made', scratch });
+    await commitOnly(now, { changed, message: 'workspace: made', scratch });
   });
   say(`Committed ${OURS.join(', ')}`);
 };

@@ -121,7 +121,9 @@ describe('openUnreadable', () => {
     for (const name of ['.gitignore', 'new.txt', 'ignored/x', 'seen.txt'])
       writeFileSync(join(on.path, name), 'ignored/\n');
     for (const name of ['a.txt', 'new.txt', 'ignored/x']) chmodSync(join(on.path, name), 0o000);
-    const opened = await openUnreadable(service.git, getWorktree(service.store, on.test.item.id));
+    const opened = await openUnreadable(
+      service.git.at(getWorktree(service.store, on.test.item.id)),
+    );
     assert.deepEqual(opened.toSorted(), ['a.txt', 'new.txt']);
     assert.equal(lstatSync(join(on.path, 'ignored/x')).mode & 0o777, 0);
     assert.equal(lstatSync(join(on.path, 'a.txt')).mode & 0o777, 0o400);

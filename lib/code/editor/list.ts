@@ -31,6 +31,6 @@ const marked = async (
   entries: readonly TreeEntry[],
 ): Promise<EditorEntry[]> => {
   const asked = entries.filter(({ kind }) => kind !== 'other').map(({ path }) => path);
-  const ignored = await ignoredPaths(git, worktree, asked);
+  const ignored = await ignoredPaths(git.at(worktree), asked);
   return entries.map((entry) => ({ ...entry, ignored: ignored?.has(entry.path) ?? null }));
 };

@@ -11,7 +11,7 @@ import {
   remoteSettings,
 } from '../../tools/git/read/remotes.ts';
 import { redacted } from '../../tools/git/run/error.ts';
-import type { GitPlace, Runner, WithGit } from '../../tools/git/run/git.ts';
+import type { GitPlace, GitSource, WithGit } from '../../tools/git/run/git.ts';
 import { cleanEnvironment, loginEnvironment } from '../../tools/process/environment.ts';
 import { createGh } from '../../tools/process/gh.ts';
 import { sshHost } from '../../tools/process/ssh.ts';
@@ -20,7 +20,7 @@ import { findProjectRepository, repositoryFor } from './repository.ts';
 
 /** A project, and what is known of it without asking anybody. */
 interface Ground {
-  git: Runner;
+  git: GitSource;
   env: Config['env'];
   settings: CodeHostSettings;
   project: string;
@@ -54,7 +54,7 @@ export const detect = async (
 /** The same without a daemon. */
 export const detectOn = async (ground: Ground): Promise<Detection> => {
   const { git, env, settings, project, place, branch } = ground;
-  const configured = place === undefined ? NONE : await remoteSettings(git, place);
+  const configured = place === undefined ? NONE : await remoteSettings(git.at(place));
   const isHost = hostsOf(env, settings);
   const known = await Promise.all(configured.remotes.map((remote) => know(env, remote, isHost)));
   return chooseRemotes({ project, settings, configured, known, branch });

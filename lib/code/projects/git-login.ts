@@ -30,7 +30,7 @@ export const withLogin = async <T>(
 ): Promise<T> => {
   const { place, remote, direction } = login;
   // What is pushed to may have another address, and is asked there what it has, too.
-  const address = await addressOf(git, place, remote, direction);
+  const address = await addressOf(git.at(place), remote, direction);
   try {
     return await work(direction === 'push' ? address : remote);
   } catch (error) {

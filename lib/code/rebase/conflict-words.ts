@@ -17,11 +17,11 @@ export const conflictWords = async (
 ): Promise<string> => {
   const { git } = service;
   const conflict = rebaseUnderWay(service.store, worktree.case_id);
-  const state = await rebaseState(git, worktree);
+  const state = await rebaseState(git.at(worktree));
   if (conflict === undefined || state === undefined) throw noRebase();
-  const files = await unmergedFiles(git, worktree);
+  const files = await unmergedFiles(git.at(worktree));
   const { output, truncated } = capText(
-    (await conflictDiff(git, worktree, files)).toString('utf8'),
+    (await conflictDiff(git.at(worktree), files)).toString('utf8'),
     MOST_CHARACTERS,
   );
   const { branch, onto } = conflict.matter;

@@ -1,6 +1,6 @@
 import { lstat, readFile } from 'node:fs/promises';
 import { blobOf } from '../../tools/git/read/working-files.ts';
-import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onDisk } from '../../tools/git/run/index-file.ts';
 import type { Unmerged } from './unmerged.ts';
 
@@ -16,18 +16,17 @@ interface Leftover {
  * under a heading, is none. Changes nothing.
  */
 export const leftoverMarkers = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   files: readonly Unmerged[],
 ): Promise<Leftover[]> => {
   const found: Leftover[] = [];
-  const sizes = await markerSizes(git, worktree, files);
+  const sizes = await markerSizes(git, files);
   for (const file of files) {
     if (file.kind === 'submodule') continue;
-    const content = await textAt(onDisk(worktree, file.path));
+    const content = await textAt(onDisk(git.place, file.path));
     const marks = content === undefined ? [] : marksIn(content, sizes.get(file.path) ?? SIZE);
     if (marks.length === 0) continue;
-    const lines = await withoutKnown(git, worktree, { file, marks });
+    const lines = await withoutKnown(git, { file, marks });
     if (lines.length > 0)
       found.push({ path: Buffer.from(file.path, 'latin1').toString('utf8'), lines });
   }
@@ -37,15 +36,12 @@ export const leftoverMarkers = async (
 const SIZE = 7;
 
 const markerSizes = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   files: readonly Unmerged[],
 ): Promise<Map<string, number>> => {
   const input = nulls(files.map(({ path }) => path));
   const args = ['check-attr', '-z', '--stdin', 'conflict-marker-size'];
-  const fields = (await git.run(worktree, args, { read: true, input })).stdout
-    .toString('latin1')
-    .split('\0');
+  const fields = await git.names(args, { input });
   const sizes = new Map<string, number>();
   for (let at = 0; at + 2 < fields.length; at += 3) {
     const size = Number(fields[at + 2]);
@@ -74,13 +70,12 @@ const marksIn = (content: string, size: number): Mark[] => {
 
 // As often as the two sides have it together, a line may be there for its own sake.
 const withoutKnown = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { file: { base, branch }, marks }: { file: Unmerged; marks: readonly Mark[] },
 ): Promise<number[]> => {
   const known = new Map<string, number>();
   for (const stage of [base, branch]) {
-    const content = stage && (await blobOf(git, worktree, stage.oid)).toString('latin1');
+    const content = stage && (await blobOf(git, stage.oid)).toString('latin1');
     for (const line of content?.split('\n') ?? []) {
       const text = line.replace(/\r$/, '');
       known.set(text, (known.get(text) ?? 0) + 1);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { blobOf } from '../../tools/git/read/working-files.ts';
-import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls, onDisk, onIndexFile } from '../../tools/git/run/index-file.ts';
 import type { WorktreeSnapshot } from '../snapshots/snapshot.ts';
 
@@ -29,30 +29,28 @@ export interface Unmerged {
 }
 
 /** The files in conflict, in the order of the index. Changes nothing. */
-export const unmergedFiles = async (git: Runner, worktree: GitWorktree): Promise<Unmerged[]> => {
-  const { stdout } = await git.run(worktree, LIST, { read: true });
-  const files = stagesIn(stdout);
+export const unmergedFiles = async (git: GitAt<GitWorktree>): Promise<Unmerged[]> => {
+  const files = stagesIn(await git.names(LIST));
   if (files.length === 0) return [];
-  const binary = await binaryFiles(git, worktree);
+  const binary = await binaryFiles(git);
   return files.map((file) => ({ ...file, kind: kindOf(file, binary.has(file.path)) }));
 };
 
 /** The files that were in conflict when this snapshot was made, whatever was staged since. */
 export const unmergedIn = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { commit }: Pick<WorktreeSnapshot, 'commit'>,
 ): Promise<Unmerged[]> => {
-  const index = await blobOf(git, worktree, `${commit}:index`);
-  const output = await onIndexFile(git, worktree, index, (run) => run(LIST));
-  return stagesIn(output).map((file) => ({ ...file, kind: kindOf(file, false) }));
+  const index = await blobOf(git, `${commit}:index`);
+  const lines = await onIndexFile(git, index, (copy) => copy.names(LIST));
+  return stagesIn(lines).map((file) => ({ ...file, kind: kindOf(file, false) }));
 };
 
 const LIST = ['ls-files', '--unmerged', '-z'];
 
-const stagesIn = (output: Buffer): Omit<Unmerged, 'kind'>[] => {
+const stagesIn = (lines: readonly string[]): Omit<Unmerged, 'kind'>[] => {
   const files = new Map<string, Partial<Record<string, Stage>>>();
-  for (const line of output.toString('latin1').split('\0').filter(Boolean)) {
+  for (const line of lines) {
     const [, mode = '', oid = '', stage = '', path = ''] =
       /^(\d+) (\S+) (\d)\t(.*)$/s.exec(line) ?? [];
     files.set(path, { ...files.get(path), [stage]: { mode, oid } });
@@ -80,20 +78,11 @@ const oneSidedKind = ({ ancestor, base, branch }: Stages): Unmerged['kind'] => {
 };
 
 // git's own judgement, attributes and all: such a file has dashes for its numbers of lines.
-const binaryFiles = async (git: Runner, worktree: GitWorktree): Promise<Set<string>> => {
+const binaryFiles = async (git: GitAt<GitWorktree>): Promise<Set<string>> => {
   const found = new Set<string>();
   for (const side of ['--ours', '--theirs']) {
-    const args = [
-      'diff',
-      '--numstat',
-      '-z',
-      '--no-renames',
-      '--no-ext-diff',
-      '--no-textconv',
-      side,
-    ];
-    const { stdout } = await git.run(worktree, args, { read: true });
-    for (const line of stdout.toString('latin1').split('\0'))
+    const plain = ['--no-renames', '--no-ext-diff', '--no-textconv'];
+    for (const line of await git.names(['diff', '--numstat', '-z', ...plain, side]))
       if (line.startsWith('-\t-\t')) found.add(line.slice(4));
   }
   return found;
@@ -104,14 +93,11 @@ const binaryFiles = async (git: Runner, worktree: GitWorktree): Promise<Set<stri
  * it, for git itself says no more than that it is unmerged.
  */
 export const conflictDiff = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   files: readonly Unmerged[],
 ): Promise<Buffer> => {
-  const args = ['diff', ...RAW, '--', ...namesOf(files)];
-  const { stdout } = await git.run(worktree, args, { read: true });
-  const parts = [stdout];
-  for (const file of files) parts.push(...(await oneSided(git, worktree, file)));
+  const parts = [await git.read(['diff', ...RAW, '--', ...namesOf(files)])];
+  for (const file of files) parts.push(...(await oneSided(git, file)));
   return Buffer.concat(parts);
 };
 
@@ -126,7 +112,7 @@ const MOST_NAMES = 500;
 
 const RAW = ['--no-color', '--no-ext-diff', '--no-textconv', '--full-index', '--no-relative'];
 
-const oneSided = async (git: Runner, worktree: GitWorktree, file: Unmerged): Promise<Buffer[]> => {
+const oneSided = async (git: GitAt<GitWorktree>, file: Unmerged): Promise<Buffer[]> => {
   const { path, kind, ancestor, base, branch } = file;
   const left = base ?? branch;
   if (kind === 'submodule' || left === undefined || (base && branch)) return [];
@@ -139,26 +125,18 @@ const oneSided = async (git: Runner, worktree: GitWorktree, file: Unmerged): Pro
     Buffer.from(`: ${words}\n`),
   ]);
   if (ancestor?.oid === left.oid) return [head];
-  const from = ancestor === undefined ? await emptyBlob(git, worktree) : ancestor.oid;
-  const args = ['diff', ...RAW, from, left.oid];
-  return [head, (await git.run(worktree, args, { read: true })).stdout];
-};
-
-const emptyBlob = async (git: Runner, worktree: GitWorktree): Promise<string> => {
-  const args = ['hash-object', '-w', '--stdin'];
-  return (await git.run(worktree, args, { read: true, input: '' })).stdout
-    .toString('latin1')
-    .trim();
+  const empty = () => git.text(['hash-object', '-w', '--stdin'], { input: '' });
+  const from = ancestor?.oid ?? (await empty());
+  return [head, await git.read(['diff', ...RAW, from, left.oid])];
 };
 
 /** Stages these files as they are on disk, one that is gone as deleted, and nothing else. */
 export const stageConflictFiles = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   files: readonly Unmerged[],
 ): Promise<void> => {
   const input = nulls(files.map(({ path }) => path));
-  await git.run(worktree, ['update-index', '--add', '--remove', '-z', '--stdin'], { input });
+  await git.run(['update-index', '--add', '--remove', '-z', '--stdin'], { input });
 };
 
 /** Whether a submodule has a commit checked out that could be staged. */

@@ -29,11 +29,11 @@ export const unstage = async (
     await changeConflict(store, conflict, { step: 'interrupted', line: BROKEN });
     return { broken: BROKEN };
   }
-  const kept = await readWorktreeSnapshot(git, worktree, conflict.matter.conflicted);
-  if (!(await indexDiffers(git, worktree, kept))) return {};
-  await git.turn(worktree.common_dir, async (run) => {
-    await putIndex({ run }, worktree, kept);
-    await run(worktree, ['update-index', '-q', '--refresh'], { ok: [0, 1] });
+  const kept = await readWorktreeSnapshot(git.at(worktree), conflict.matter.conflicted);
+  if (!(await indexDiffers(git.at(worktree), kept))) return {};
+  await git.turn(worktree, async (now) => {
+    await putIndex(now, kept);
+    await now.run(['update-index', '-q', '--refresh'], { ok: [0, 1] });
   });
   await changeConflict(store, conflict, { line: UNDONE });
   return { undone: UNDONE };
@@ -49,7 +49,7 @@ const isStill = async (
   worktree: WorktreeRecord,
   conflict: StoredConflict,
 ): Promise<boolean> => {
-  const state = await rebaseState(git, worktree);
+  const state = await rebaseState(git.at(worktree));
   const { stopped } = conflict.matter;
   if (state === undefined || !isThisRebase(state, conflict)) return false;
   return state.stop.head === stopped?.head && state.stop.number === stopped.number;

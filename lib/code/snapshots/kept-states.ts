@@ -1,4 +1,4 @@
-import type { Checkout, Runner } from '../../tools/git/run/git.ts';
+import { type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
 
 /** Something that was kept before it was changed, under a ref of the repository. */
 export interface KeptState {
@@ -16,20 +16,14 @@ export interface KeptState {
 }
 
 /** What is kept under names that begin so. Whoever writes in the repository can make such a ref. */
-export const listStates = async (
-  git: Runner,
-  { common_dir }: Checkout,
-  begin: string,
-): Promise<KeptState[]> => {
-  const place = { git_dir: common_dir, common_dir };
+export const listStates = async (git: GitAt, begin: string): Promise<KeptState[]> => {
   const patterns = Object.keys(KINDS).flatMap((room) => [
     `refs/dossier/${room}/${begin}*`,
     `refs/dossier/${room}/${begin}*/**`,
   ]);
   const args = ['for-each-ref', '--sort=refname', FORMAT, ...patterns];
-  const { stdout } = await git.run(place, args, { read: true });
   const found = new Map<string, KeptState>();
-  for (const line of stdout.toString('latin1').split('\n').filter(Boolean)) {
+  for (const line of await git.at(repositoryOf(git.place)).lines(args)) {
     const state = stateIn(line, begin);
     if (state !== undefined) found.set(state.ref, state);
   }
@@ -61,13 +55,9 @@ const stateIn = (line: string, begin: string): KeptState | undefined => {
 };
 
 /** Lets go of a ref, or of all below it; git's own clean-up removes what nothing else holds some day. */
-export const dropRefs = async (
-  git: Runner,
-  { common_dir }: Checkout,
-  ref: string,
-): Promise<void> => {
-  const place = { git_dir: common_dir, common_dir };
+export const dropRefs = async ({ at, place }: GitAt, ref: string): Promise<void> => {
+  const git = at(repositoryOf(place));
   const args = ['for-each-ref', '--format=delete %(refname)', ref, `${ref}/**`];
-  const { stdout: input } = await git.run(place, args, { read: true });
-  await git.run(place, ['update-ref', '--no-deref', '--stdin'], { input });
+  const input = await git.read(args);
+  await git.run(['update-ref', '--no-deref', '--stdin'], { input });
 };

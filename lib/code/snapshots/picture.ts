@@ -6,8 +6,8 @@ import { ServiceError } from '../../errors.ts';
 import { type StoredFile, storeFiles } from '../../tools/git/read/blobs.ts';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import { parseStatus, STATUS } from '../../tools/git/read/status.ts';
-import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
-import { nulls, onIndexCopy, type RunOnCopy } from '../../tools/git/run/index-file.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
+import { nulls, onIndexCopy } from '../../tools/git/run/index-file.ts';
 import { localSettings } from '../../tools/git/run/settings.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 
@@ -35,27 +35,25 @@ export interface Picture {
   tampered: boolean;
 }
 
-export const takePicture = async (git: Runner, worktree: GitWorktree): Promise<Picture> => {
-  const index = await indexHash(git, worktree);
-  const index_blob = await storeIndex(git, worktree);
-  const working = await picturedFiles(git, worktree, index_blob?.length);
+export const takePicture = async (git: GitAt<GitWorktree>): Promise<Picture> => {
+  const index = await indexHash(git);
+  const index_blob = await storeIndex(git);
+  const working = await picturedFiles(git, index_blob?.length);
   return {
-    head: (await headCommit(git, worktree)) ?? null,
-    branch: (await symbolicRef(git, worktree, 'HEAD')) ?? null,
+    head: (await headCommit(git)) ?? null,
+    branch: (await symbolicRef(git, 'HEAD')) ?? null,
     index,
     index_blob,
     ...working,
-    operations: OPERATIONS.filter((name) => existsSync(join(worktree.git_dir, name))),
-    settings: await settingsOf(git, worktree),
-    tampered: await isTampered(worktree),
+    operations: OPERATIONS.filter((name) => existsSync(join(git.place.git_dir, name))),
+    settings: await settingsOf(git),
+    tampered: await isTampered(git.place),
   };
 };
 
 /** SHA-256 of what `index` of a picture says. */
-export const indexHash = async (git: Runner, worktree: GitWorktree): Promise<string> => {
-  const args = ['ls-files', '--stage', '-v', '-z'];
-  return sha256((await git.run(worktree, args, { read: true })).stdout);
-};
+export const indexHash = async (git: GitAt<GitWorktree>): Promise<string> =>
+  sha256(await git.read(['ls-files', '--stage', '-v', '-z']));
 
 const OPERATIONS = [
   'MERGE_HEAD',
@@ -68,19 +66,19 @@ const OPERATIONS = [
 ];
 
 const picturedFiles = (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   width = 40,
 ): Promise<Pick<Picture, 'files' | 'staged' | 'permissions' | 'repositories'>> =>
-  onIndexCopy(git, worktree, async (run) => {
-    const { files: status, staged } = parseStatus(await run([...STATUS, '--no-renames']), 'latin1');
+  onIndexCopy(git, async (copy) => {
+    const said = await copy.read([...STATUS, '--no-renames']);
+    const { files: status, staged } = parseStatus(said, 'latin1');
     const changed = status.filter((file) => !file.repository).map((file) => file.path);
-    const stored = await storeFiles(git, worktree, changed);
+    const stored = await storeFiles(git, changed);
     // A submodule in conflict has no one commit, and no tree can be made with it.
     const open = status.filter((file) => file.repository && /U|AA|DD/.test(file.code));
     const gone = [...changed, ...open.map((file) => file.path)];
     return {
-      files: await treeOf(run, replacing(gone, stored, '0'.repeat(width))),
+      files: await treeOf(copy, replacing(gone, stored, '0'.repeat(width))),
       staged: [...new Set(staged)],
       permissions: Object.fromEntries(stored.map((file) => [file.path, file.permissions])),
       repositories: status
@@ -99,26 +97,21 @@ const replacing = (
   ...stored.map(({ mode, oid, path }) => `${mode} ${oid}\t${path}`),
 ];
 
-const treeOf = async (run: RunOnCopy, lines: readonly string[]): Promise<string> => {
+const treeOf = async (copy: GitAt, lines: readonly string[]): Promise<string> => {
   const input = nulls(lines);
-  if (lines.length > 0) await run(['update-index', '-z', '--index-info'], { input });
-  return (await run(['write-tree', '--missing-ok'])).toString('latin1').trim();
+  if (lines.length > 0) await copy.run(['update-index', '-z', '--index-info'], { input });
+  return copy.text(['write-tree', '--missing-ok']);
 };
 
-const storeIndex = async (git: Runner, worktree: GitWorktree): Promise<string | null> => {
-  const input = await readFile(join(worktree.git_dir, 'index')).catch(absent);
-  if (input === null) return null;
-  const { stdout } = await git.run(worktree, ['hash-object', '-w', '--stdin'], {
-    read: true,
-    input,
-  });
-  return stdout.toString('latin1').trim();
+const storeIndex = async (git: GitAt<GitWorktree>): Promise<string | null> => {
+  const input = await readFile(join(git.place.git_dir, 'index')).catch(absent);
+  return input === null ? null : git.text(['hash-object', '-w', '--stdin'], { input });
 };
 
-const settingsOf = async (git: Runner, worktree: GitWorktree): Promise<string> => {
+const settingsOf = async (git: GitAt<GitWorktree>): Promise<string> => {
   const args = ['config', '--list', '-z', '--show-scope', '--includes'];
-  const { stdout } = await git.run(worktree, args, { read: true });
-  const exclude = await readFile(join(worktree.common_dir, 'info', 'exclude')).catch(absent);
+  const stdout = await git.read(args);
+  const exclude = await readFile(join(git.place.common_dir, 'info', 'exclude')).catch(absent);
   return sha256(
     JSON.stringify([localSettings(stdout.toString('latin1')), exclude?.toString('latin1') ?? null]),
   );

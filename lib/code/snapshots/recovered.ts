@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
-import type { Checkout, Git, Runner } from '../../tools/git/run/git.ts';
+import { type Checkout, type Git, type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
 import type { WorktreeSnapshot } from './snapshot.ts';
 
 const ROOM = 'refs/dossier/recovered/';
@@ -20,12 +20,11 @@ interface Keeping {
 /** Keeps the work of a worktree under a ref of the repository, and answers it. Only a hand removes it. */
 export const keepWork = async (
   git: Git,
-  { common_dir }: Checkout,
+  place: Checkout,
   { name, state, head, note }: Keeping,
-): Promise<string> => {
-  const place = { git_dir: common_dir, common_dir };
-  return git.turn(common_dir, async (run) => {
-    const say = text({ run }, place);
+): Promise<string> =>
+  git.turn(repositoryOf(place), async (now) => {
+    const say = saying(now);
     const input = `${JSON.stringify(note)}\n`;
     const blob = await say(['hash-object', '-w', '--stdin'], input);
     const entries =
@@ -34,18 +33,17 @@ export const keepWork = async (
     const parent = head === null ? [] : ['-p', head];
     const message = 'The work of a removed worktree';
     const commit = await say(['commit-tree', ...parent, '-m', message, tree]);
-    const ref = await freeRef({ run }, place, name);
+    const ref = await freeRef(now, name);
     // The empty old value: a ref that is there already is not overwritten.
-    await run(place, ['update-ref', ref, commit, '']);
+    await now.run(['update-ref', ref, commit, '']);
     return ref;
   });
-};
 
 // Two within one second.
-const freeRef = async (git: Runner, place: Checkout, name: string): Promise<string> => {
+const freeRef = async (git: GitAt, name: string): Promise<string> => {
   for (let number = 1; ; number += 1) {
     const ref = number === 1 ? `${ROOM}${name}` : `${ROOM}${name}-${number}`;
-    if ((await commitOf(git, place, ref)) === undefined) return ref;
+    if ((await commitOf(git, ref)) === undefined) return ref;
   }
 };
 
@@ -59,31 +57,18 @@ export interface KeptWork {
 }
 
 /** What is kept under names that begin so, oldest first. */
-export const listWork = async (
-  git: Runner,
-  { common_dir }: Checkout,
-  begin: string,
-): Promise<KeptWork[]> => {
-  const place = { git_dir: common_dir, common_dir };
+export const listWork = async ({ at, place }: GitAt, begin: string): Promise<KeptWork[]> => {
+  const git = at(repositoryOf(place));
   const format = '--format=%(refname) %(objecttype)';
-  const listing = await text(git, place)(['for-each-ref', format, `${ROOM}${begin}*`]);
-  const refs = listing
-    .split('\n')
-    .flatMap((line) => /^(refs\S+) commit$/.exec(line)?.[1] ?? [])
-    .toSorted();
-  return Promise.all(refs.map((ref) => readWork(git, place, ref)));
+  const lines = await git.lines(['for-each-ref', format, `${ROOM}${begin}*`]);
+  const refs = lines.flatMap((line) => /^(refs\S+) commit$/.exec(line)?.[1] ?? []).toSorted();
+  return Promise.all(refs.map((ref) => readWork(git, ref)));
 };
 
-const readWork = async (git: Runner, place: Checkout, ref: string): Promise<KeptWork> => {
-  const ok = { read: true, ok: [0, 1, 128] };
-  const blob = await git.run(place, ['cat-file', 'blob', `${ref}:${NOTE}`], ok);
-  const parent = await git.run(place, ['rev-parse', '--verify', '--quiet', `${ref}^`], ok);
-  return {
-    name: ref.slice(ROOM.length),
-    ref,
-    head: parent.code === 0 ? parent.stdout.toString('latin1').trim() : null,
-    note: blob.code === 0 ? parsed(blob.stdout.toString('utf8')) : undefined,
-  };
+const readWork = async (git: GitAt, ref: string): Promise<KeptWork> => {
+  const note = await git.find(['cat-file', 'blob', `${ref}:${NOTE}`]);
+  const head = await git.find(['rev-parse', '--verify', '--quiet', `${ref}^`]);
+  return { name: ref.slice(ROOM.length), ref, head: head ?? null, note: parsed(note ?? '') };
 };
 
 const parsed = (json: string): unknown => {
@@ -98,14 +83,10 @@ const parsed = (json: string): unknown => {
  * Throws unless a tree of files can be put into a worktree: whoever writes in the repository can make one whose names
  * lead out of it.
  */
-export const refuseUnsafeTree = async (
-  git: Runner,
-  { common_dir }: Checkout,
-  tree: string,
-): Promise<void> => {
-  const place = { git_dir: common_dir, common_dir };
-  const names = await text(git, place)(['ls-tree', '-r', '-z', '--name-only', tree]);
-  const unsafe = names.split('\0').find((name) => name.split('/').some(isUnsafe));
+export const refuseUnsafeTree = async ({ at, place }: GitAt, tree: string): Promise<void> => {
+  const git = at(repositoryOf(place));
+  const names = await git.names(['ls-tree', '-r', '-z', '--name-only', tree]);
+  const unsafe = names.find((name) => name.split('/').some(isUnsafe));
   if (unsafe === undefined) return;
   throw new ServiceError(
     'git_failed',
@@ -115,9 +96,9 @@ export const refuseUnsafeTree = async (
 
 const isUnsafe = (name: string): boolean => name === '.' || name === '..' || /^\.git$/i.test(name);
 
-const text =
-  (git: Runner, place: Checkout) =>
+const saying =
+  (git: GitAt) =>
   async (args: readonly string[], input = ''): Promise<string> => {
-    const { stdout } = await git.run(place, args, { read: true, input, env: DAEMON });
+    const stdout = await git.read(args, { input, env: DAEMON });
     return stdout.toString('latin1').replace(/\n$/, '');
   };

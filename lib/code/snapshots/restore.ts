@@ -3,7 +3,7 @@ import { lstat, rm, unlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { blobOf, putFiles, removeFiles } from '../../tools/git/read/working-files.ts';
 import { GitError, gitProblem } from '../../tools/git/run/error.ts';
-import type { Git, GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { isTampered } from '../../tools/git/write/worktree.ts';
 import { type Picture, takePicture } from './picture.ts';
 import {
@@ -41,52 +41,50 @@ export const restore = (
   before: WorktreeSnapshot,
   beforeUndoing: (found: RestoreFindings) => Promise<void> = async () => undefined,
 ): Promise<Restored> =>
-  git.turn(worktree.common_dir, async (run) => {
-    const now = { run };
+  git.turn(worktree, async (now) => {
     const tampered = !before.tampered && (await isTampered(worktree));
     if (tampered) await relink(worktree);
-    const after = await keepPicture(now, worktree, 'undone');
+    const after = await keepPicture(now, 'undone');
     const pair = { before, after };
-    const found = await difference(now, worktree, pair);
+    const found = await difference(now, pair);
     const undone = { ...found, tampered, changed: found.changed || tampered };
-    const patch = await patchBetween(now, worktree, pair);
+    const patch = await patchBetween(now, pair);
     if (!found.changed) {
-      await run(worktree, ['update-ref', '-d', after.ref]);
+      await now.run(['update-ref', '-d', after.ref]);
       return { undone, patch, kept_ref: null, left: found };
     }
     await beforeUndoing({ undone, patch, kept_ref: after.ref });
-    await putBack(now, worktree, pair);
-    const last = await takePicture(now, worktree);
-    const left = await difference(now, worktree, { before, after: last });
+    await putBack(now, pair);
+    const last = await takePicture(now);
+    const left = await difference(now, { before, after: last });
     return { undone, patch, kept_ref: after.ref, left };
   });
 
 /** Puts into a new worktree what an earlier one held, and answers what still differs: nothing, as a rule. */
 export const putInto = (git: Git, worktree: GitWorktree, before: Picture): Promise<Comparison> =>
-  git.turn(worktree.common_dir, async (run) => {
-    const now = { run };
-    await putBack(now, worktree, { before, after: await takePicture(now, worktree) });
-    return difference(now, worktree, { before, after: await takePicture(now, worktree) });
+  git.turn(worktree, async (now) => {
+    await putBack(now, { before, after: await takePicture(now) });
+    return difference(now, { before, after: await takePicture(now) });
   });
 
-const putBack = async (git: Runner, worktree: GitWorktree, pair: Pair): Promise<void> => {
+const putBack = async (git: GitAt<GitWorktree>, pair: Pair): Promise<void> => {
   const { before, after } = pair;
-  await endOperations(worktree, pair);
-  await putHead(git, worktree, pair);
-  if (before.index !== after.index) await putIndex(git, worktree, before);
+  await endOperations(git.place, pair);
+  await putHead(git, pair);
+  if (before.index !== after.index) await putIndex(git, before);
   // Looked at anew: flags in the index may have hidden what happened to a file.
-  const now = await takePicture(git, worktree);
-  const files = await changedFiles(git, worktree, { before, after: now });
+  const now = await takePicture(git);
+  const files = await changedFiles(git, { before, after: now });
   const isNew = files.map(({ letter }) => letter === 'A');
   await removeFiles(
-    worktree,
+    git.place,
     files.filter((_, at) => isNew[at]),
   );
-  await putFiles(git, worktree, {
+  await putFiles(git, {
     files: files.filter((_, at) => !isNew[at]),
     permissions: before.permissions,
   });
-  await git.run(worktree, ['update-index', '-q', '--refresh'], { ok: [0, 1] });
+  await git.run(['update-index', '-q', '--refresh'], { ok: [0, 1] });
 };
 
 // The three small files that tie a worktree to its repository. A directory in the place of `.git` is left as it is:
@@ -107,23 +105,19 @@ const endOperations = async ({ git_dir }: GitWorktree, { before, after }: Pair):
   await Promise.all(started.map((name) => rm(join(git_dir, name), { recursive: true })));
 };
 
-const putHead = async (git: Runner, worktree: GitWorktree, pair: Pair): Promise<void> => {
+const putHead = async (git: GitAt<GitWorktree>, pair: Pair): Promise<void> => {
   const { branch, head } = pair.before;
   if (branch !== null && branch !== pair.after.branch) {
-    await git.run(worktree, ['symbolic-ref', 'HEAD', branch]);
+    await git.run(['symbolic-ref', 'HEAD', branch]);
   }
-  if (head === null) return putUnborn(git, worktree, pair);
+  if (head === null) return putUnborn(git, pair);
   const ref = branch === null ? ['--no-deref', 'HEAD'] : [branch];
-  await git.run(worktree, ['update-ref', '-m', 'dossier: restored', ...ref, head]);
+  await git.run(['update-ref', '-m', 'dossier: restored', ...ref, head]);
 };
 
-const putUnborn = async (
-  git: Runner,
-  worktree: GitWorktree,
-  { before, after }: Pair,
-): Promise<void> => {
+const putUnborn = async (git: GitAt<GitWorktree>, { before, after }: Pair): Promise<void> => {
   if (after.head === null || before.branch === null || before.branch !== after.branch) return;
-  await git.run(worktree, ['update-ref', '-d', before.branch]);
+  await git.run(['update-ref', '-d', before.branch]);
 };
 
 const LONG_AGO = 1000;
@@ -132,16 +126,12 @@ const LONG_AGO = 1000;
  * Puts the index back. As git does it: whoever makes the lock file holds the index, and its renaming is the write. The
  * file is whole before it becomes the lock, so that hardly any death leaves a lock behind.
  */
-export const putIndex = async (
-  git: Runner,
-  worktree: GitWorktree,
-  { index_blob }: Picture,
-): Promise<void> => {
-  const index = join(worktree.git_dir, 'index');
+export const putIndex = async (git: GitAt<GitWorktree>, { index_blob }: Picture): Promise<void> => {
+  const index = join(git.place.git_dir, 'index');
   const next = `${index}.dossier`;
   await rm(next, { force: true });
   try {
-    const content = index_blob === null ? '' : await blobOf(git, worktree, index_blob);
+    const content = index_blob === null ? '' : await blobOf(git, index_blob);
     await writeFile(next, content, { flag: 'wx' });
     // So old that git trusts no file time against it, and looks into every file once. Zero would mean the contrary.
     await utimes(next, LONG_AGO, LONG_AGO);

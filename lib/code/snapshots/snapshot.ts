@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { PATCH } from '../../tools/git/read/diff.ts';
 import type { FileBefore } from '../../tools/git/read/working-files.ts';
 import { DAEMON } from '../../tools/git/run/author.ts';
-import type { Checkout, Git, GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { Git, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText } from '../../tools/git/run/path-text.ts';
 import { textAsText } from '../../tools/git/run/text-as-text.ts';
 import { type GitFiles, storeGitFiles } from '../../tools/git/write/git-files.ts';
@@ -41,8 +41,7 @@ export const snapshot = (
   git: Git,
   worktree: GitWorktree,
   kind: Kind = 'snapshots',
-): Promise<WorktreeSnapshot> =>
-  git.turn(worktree.common_dir, (run) => keepPicture({ run }, worktree, kind));
+): Promise<WorktreeSnapshot> => git.turn(worktree, (now) => keepPicture(now, kind));
 
 type KeptPicture = Omit<WorktreeSnapshot, 'ref' | 'commit'>;
 
@@ -50,41 +49,31 @@ type Kind = 'snapshots' | 'undone' | 'conflicted';
 
 /** A snapshot by its commit alone, whose message has all that is not in its files. 502 `git_failed` once it is gone. */
 export const readWorktreeSnapshot = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { ref, commit }: Pick<WorktreeSnapshot, 'ref' | 'commit'>,
-): Promise<WorktreeSnapshot> => {
-  return { ...(await readPicture(git, worktree, commit)), ref, commit };
-};
+): Promise<WorktreeSnapshot> => ({ ...(await readPicture(git, commit)), ref, commit });
 
 /** What a snapshot's commit says. In a repository that others write in it may be anything. */
-export const readPicture = async (
-  git: Runner,
-  place: Checkout,
-  commit: string,
-): Promise<KeptPicture> => {
-  const { stdout } = await git.run(place, ['cat-file', 'commit', commit], { read: true });
-  const [, , ...picture] = stdout.toString('utf8').split('\n\n');
+export const readPicture = async (git: GitAt, commit: string): Promise<KeptPicture> => {
+  const [, , ...picture] = (await git.text(['cat-file', 'commit', commit])).split('\n\n');
   return JSON.parse(picture.join('\n\n')) as KeptPicture;
 };
 
 /** Lets go of a snapshot; git's own clean-up removes its objects some day. */
 export const dropSnapshot = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { ref }: Pick<WorktreeSnapshot, 'ref'>,
 ): Promise<void> => {
-  await git.run(worktree, ['update-ref', '-d', ref]);
+  await git.run(['update-ref', '-d', ref]);
 };
 
 /** What changed in the worktree since the snapshot. Changes nothing. */
 export const compareSnapshot = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   before: WorktreeSnapshot,
 ): Promise<Comparison> => {
   try {
-    return await difference(git, worktree, { before, after: await takePicture(git, worktree) });
+    return await difference(git, { before, after: await takePicture(git) });
   } catch (error) {
     // So much so that git would look elsewhere: there is no more to see, and it did change.
     if (error instanceof ServiceError && error.code === 'worktree_tampered') return TAMPERED;
@@ -106,55 +95,36 @@ const TAMPERED: Comparison = {
 
 /** A picture of now, kept under `refs/dossier/<kind>/<id>`. For use inside a turn. */
 export const keepPicture = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   kind: Kind,
 ): Promise<WorktreeSnapshot> => {
-  const picture = {
-    ...(await takePicture(git, worktree)),
-    git_files: await storeGitFiles(git, worktree),
-  };
-  const ref = `refs/dossier/${kind}/${refOwner(worktree)}${randomUUID()}`;
-  const staged = picture.staged.map((oid) => `100644 blob ${oid}\t${oid}\0`).join('');
-  const contents = await text(git, worktree, ['mktree', '-z', '--missing'], staged);
-  const own = Object.entries(picture.git_files).map(
-    ([name, oid]) => `100644 blob ${oid}\t${name}\0`,
-  );
-  const aside = await text(git, worktree, ['mktree', '-z'], own.join(''));
-  const tree = await text(git, worktree, ['mktree', '-z'], holding(picture, contents, aside));
-  const parent = picture.head === null ? [] : ['-p', picture.head];
-  const message = `dossier: ${kind}\n\n${JSON.stringify(picture)}`;
-  const commit = await text(git, worktree, ['commit-tree', ...parent, '-F', '-', tree], message);
-  await git.run(worktree, ['update-ref', ref, commit]);
-  return { ...picture, ref, commit };
-};
-
-const holding = ({ files, index_blob }: Picture, staged: string, aside: string): string => {
-  const index = index_blob === null ? [] : [`100644 blob ${index_blob}\tindex`];
-  const trees = [
+  const picture = { ...(await takePicture(git)), git_files: await storeGitFiles(git) };
+  const ref = `refs/dossier/${kind}/${refOwner(git.place)}${randomUUID()}`;
+  const own = git.with({ env: DAEMON });
+  const treeOf = (entries: readonly string[], ...how: string[]): Promise<string> =>
+    own.text(['mktree', '-z', ...how], { input: entries.map((entry) => `${entry}\0`).join('') });
+  const blob = (name: string, oid: string): string => `100644 blob ${oid}\t${name}`;
+  const { files, index_blob } = picture;
+  const staged = picture.staged.map((oid) => blob(oid, oid));
+  const aside = Object.entries(picture.git_files).map(([name, oid]) => blob(name, oid));
+  const tree = await treeOf([
     `040000 tree ${files}\tfiles`,
-    `040000 tree ${staged}\tstaged`,
-    `040000 tree ${aside}\tgit-files`,
-  ];
-  return [...trees, ...index].map((entry) => `${entry}\0`).join('');
-};
-
-const text = async (
-  git: Runner,
-  worktree: GitWorktree,
-  args: readonly string[],
-  input = '',
-): Promise<string> => {
-  const { stdout } = await git.run(worktree, args, { read: true, input, env: DAEMON });
-  return stdout.toString('latin1').trim();
+    `040000 tree ${await treeOf(staged, '--missing')}\tstaged`,
+    `040000 tree ${await treeOf(aside)}\tgit-files`,
+    ...(index_blob === null ? [] : [blob('index', index_blob)]),
+  ]);
+  const parent = picture.head === null ? [] : ['-p', picture.head];
+  const input = `dossier: ${kind}\n\n${JSON.stringify(picture)}`;
+  const commit = await own.text(['commit-tree', ...parent, '-F', '-', tree], { input });
+  await git.run(['update-ref', ref, commit]);
+  return { ...picture, ref, commit };
 };
 
 /** Whether the index holds something else now than in a picture: entries, stages or flags. */
 export const indexDiffers = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { index }: Pick<Picture, 'index'>,
-): Promise<boolean> => (await indexHash(git, worktree)) !== index;
+): Promise<boolean> => (await indexHash(git)) !== index;
 
 /** Two pictures of one worktree. */
 export interface Pair {
@@ -164,8 +134,7 @@ export interface Pair {
 
 /** Two pictures of one worktree compared. */
 export const difference = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { before, after }: Pair,
 ): Promise<Comparison> => {
   const parts = {
@@ -176,21 +145,19 @@ export const difference = async (
     repositories: before.repositories.join('\0') !== after.repositories.join('\0'),
     tampered: after.tampered && !before.tampered,
   };
-  const files = (await changedFiles(git, worktree, { before, after })).map(toChange);
+  const files = (await changedFiles(git, { before, after })).map(toChange);
   const changed = files.length > 0 || Object.values(parts).includes(true);
   return { changed, ...parts, settings: before.settings !== after.settings, files };
 };
 
 /** The paths whose working files differ between two pictures, with what they were in the first. */
 export const changedFiles = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { before, after }: Pair,
 ): Promise<FileBefore[]> => {
   if (before.files === after.files) return [];
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', before.files, after.files, '--'];
-  const { stdout } = await git.run(worktree, args, { read: true });
-  const fields = stdout.toString('latin1').split('\0');
+  const fields = await git.names(args);
   const found: FileBefore[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [mode = '', , oid = '', , letter = ''] = (fields[at] ?? '').slice(1).split(' ');
@@ -203,15 +170,11 @@ const PATCH_BYTES = 512 * 1024 * 1024;
 
 /** What a patch from the first picture's files to the second's says, byte for byte. */
 export const patchBetween = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { before, after }: Pair,
 ): Promise<Buffer> => {
   const args = ['diff-tree', '-r', ...PATCH, before.files, after.files, '--'];
-  return textAsText(worktree, async (env) => {
-    const { stdout } = await git.run(worktree, args, { read: true, env, max_bytes: PATCH_BYTES });
-    return stdout;
-  });
+  return textAsText(git, (plain) => plain.read(args, { max_bytes: PATCH_BYTES }));
 };
 
 const CHANGES: Readonly<Record<string, FileChange['change']>> = { A: 'added', D: 'deleted' };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isObject, STASH } from '../../tools/git/read/refs.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
-import type { Checkout, GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { readRefLog, writeRefLog } from '../../tools/git/write/ref-log.ts';
 import { refOwner } from './owner.ts';
 import type { OwnChange } from './ref-traces.ts';
@@ -16,15 +16,14 @@ interface RefValue {
  * under which ref each is; what is no object, or gone already, is not among them.
  */
 export const keepValues = async (
-  git: Runner,
-  place: Checkout,
+  git: GitAt,
   values: readonly RefValue[],
 ): Promise<Map<string, string>> => {
-  const root = `refs/dossier/undone/${refOwner(place)}${randomUUID()}`;
+  const root = `refs/dossier/undone/${refOwner(git.place)}${randomUUID()}`;
   const wanted = values.filter(({ value }) => isObject(value));
   const kept = wanted.map(({ ref }) => ref.replace(/^refs/, root).replace(/@\{(\w+)\}$/, '/$1'));
   const lines = wanted.map(({ value }, at) => `create ${kept[at]} ${value}`);
-  const held = await updateAll(git, place, lines);
+  const held = await updateAll(git, lines);
   return new Map(wanted.flatMap(({ ref }, at) => (held[at] ? [[ref, kept[at] ?? '']] : [])));
 };
 
@@ -33,18 +32,17 @@ export const keepValues = async (
  * Answers the names of those that were put back.
  */
 export const putRefsBack = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   changes: readonly OwnChange[],
 ): Promise<Set<string>> => {
   const isStash = ({ ref }: OwnChange): boolean => ref.startsWith(`${STASH}@`);
   const back: string[] = [];
   for (const { ref, after } of changes.filter(isStash))
-    if (await dropStash(git, worktree, after ?? '')) back.push(ref);
+    if (await dropStash(git, after ?? '')) back.push(ref);
   const refs = changes.filter((change) => !isStash(change));
-  const held = await updateAll(git, worktree, refs.map(lineFor));
+  const held = await updateAll(git, refs.map(lineFor));
   for (const [at, { ref, log }] of refs.entries())
-    if (held[at] && log !== undefined) await writeRefLog(worktree, ref, log);
+    if (held[at] && log !== undefined) await writeRefLog(git.place, ref, log);
   return new Set([...back, ...refs.flatMap(({ ref }, at) => (held[at] ? [ref] : []))]);
 };
 
@@ -54,27 +52,20 @@ const lineFor = ({ ref, after, target }: OwnChange): string => {
 };
 
 // All in one process; where one of them is refused git does none, and each is tried by itself.
-const updateAll = async (
-  git: Runner,
-  place: Checkout,
-  lines: readonly string[],
-): Promise<boolean[]> => {
-  if (lines.length === 0 || (await update(git, place, lines))) return lines.map(() => true);
+const updateAll = async (git: GitAt, lines: readonly string[]): Promise<boolean[]> => {
+  if (lines.length === 0 || (await update(git, lines))) return lines.map(() => true);
   if (lines.length === 1) return [false];
   const held: boolean[] = [];
-  for (const line of lines) held.push(await update(git, place, [line]));
+  for (const line of lines) held.push(await update(git, [line]));
   return held;
 };
 
-const update = async (
-  git: Runner,
-  { git_dir, common_dir }: Checkout,
-  lines: readonly string[],
-): Promise<boolean> => {
+const update = async ({ at, place }: GitAt, lines: readonly string[]): Promise<boolean> => {
+  const { git_dir, common_dir } = place;
   const input = Buffer.from(lines.map((line) => `${line}\n`).join(''), 'latin1');
   try {
     const args = ['update-ref', '--no-deref', '-m', 'dossier: restored', '--stdin'];
-    await git.run({ git_dir, common_dir }, args, { input });
+    await at({ git_dir, common_dir }).run(args, { input });
     return true;
   } catch (error) {
     if (isRefusal(error)) return false;
@@ -84,23 +75,16 @@ const update = async (
 
 // git knows stashes by their place in the list, which a new one shifts: the wrong one would come back at once. Dropped by
 // its log, for what an agent has put there may be no stash.
-const dropStash = async (git: Runner, worktree: GitWorktree, oid: string): Promise<boolean> => {
-  const list = (await readRefLog(worktree, STASH)).toReversed();
+const dropStash = async (git: GitAt<GitWorktree>, oid: string): Promise<boolean> => {
+  const list = (await readRefLog(git.place, STASH)).toReversed();
   const at = list.findIndex(({ to }) => to === oid);
   if (at < 0) return false;
-  if (list.length === 1) return update(git, worktree, [`delete ${STASH} ${oid}`]);
+  if (list.length === 1) return update(git, [`delete ${STASH} ${oid}`]);
   const args = ['reflog', 'delete', '--updateref', '--rewrite', `${STASH}@{${at}}`];
-  await git.run(worktree, args);
-  const left = await readRefLog(worktree, STASH);
+  await git.run(args);
+  const left = await readRefLog(git.place, STASH);
   const gone = list.filter(({ to }) => to !== oid && !left.some((line) => line.to === to));
   for (const { to } of gone)
-    await git.run(worktree, [
-      'update-ref',
-      '-m',
-      'dossier: restored',
-      '--create-reflog',
-      STASH,
-      to ?? '',
-    ]);
+    await git.run(['update-ref', '-m', 'dossier: restored', '--create-reflog', STASH, to ?? '']);
   return !left.some(({ to }) => to === oid);
 };

@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { cp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type ConfigEntry, configText, entriesIn } from '../../tools/git/run/config-text.ts';
-import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 
 /** By what a git directory can have programs run, as it was. Plain data. */
@@ -42,16 +42,11 @@ interface Suspect {
  * Takes out of a git directory what a turn put there that makes git run a program, or look elsewhere: new hooks, and
  * settings but for those that name no program. True when there was something.
  */
-export const mend = async (
-  git: Runner,
-  worktree: GitWorktree,
-  suspect: Suspect,
-): Promise<boolean> => {
+export const mend = async (git: GitAt<GitWorktree>, suspect: Suspect): Promise<boolean> => {
   const { dir, name, before, aside } = suspect;
   const now = armsOf(dir);
   const isPlain = plainText(join(dir, 'config'), MOST_BYTES) !== undefined;
-  const safe =
-    now.config === before?.config ? now.config : await safeSettings(git, worktree, suspect);
+  const safe = now.config === before?.config ? now.config : await safeSettings(git, suspect);
   const odd = ['commondir', 'config.worktree', 'hooks'].filter((each) => {
     const found = lstatSync(join(dir, each), { throwIfNoEntry: false });
     if (found === undefined) return false;
@@ -82,16 +77,15 @@ export const freeName = (path: string, number = 1): string => {
 
 // What a clone of git's own says, and what was said before.
 const safeSettings = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { dir, before, aside }: Suspect,
 ): Promise<string> => {
   const had = before?.config ?? '';
   const text = armsOf(dir).config;
-  const now = await entriesAt(git, worktree, { text, aside });
+  const now = await entriesAt(git, { text, aside });
   if (now === undefined) return had;
-  const known = new Set((await entriesAt(git, worktree, { text: had, aside }))?.map(lineOf));
-  const safe = now.filter((entry) => known.has(lineOf(entry)) || isSafe(worktree, dir, entry));
+  const known = new Set((await entriesAt(git, { text: had, aside }))?.map(lineOf));
+  const safe = now.filter((entry) => known.has(lineOf(entry)) || isSafe(git.place, dir, entry));
   return safe.length === now.length ? text : configText(safe);
 };
 
@@ -107,8 +101,7 @@ const isSafe = ({ path }: GitWorktree, dir: string, { key, value = '' }: ConfigE
 };
 
 const entriesAt = async (
-  git: Runner,
-  { git_dir, common_dir }: GitWorktree,
+  { at, place: { git_dir, common_dir } }: GitAt<GitWorktree>,
   { text, aside }: { text: string; aside: string },
 ): Promise<ConfigEntry[] | undefined> => {
   mkdirSync(aside, { recursive: true });
@@ -117,7 +110,7 @@ const entriesAt = async (
     writeFileSync(copy, text, { encoding: 'latin1', flag: 'wx' });
     const args = ['config', '--file', copy, '--no-includes', '--list', '-z'];
     const ok = [0, 1, 128];
-    const { stdout, code } = await git.run({ git_dir, common_dir }, args, { read: true, ok });
+    const { stdout, code } = await at({ git_dir, common_dir }).run(args, { read: true, ok });
     return code === 0 ? entriesIn(stdout.toString('latin1')) : undefined;
   } finally {
     rmSync(copy, { force: true });

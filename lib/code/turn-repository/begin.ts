@@ -9,7 +9,7 @@ import {
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { headCommit, symbolicRef } from '../../tools/git/read/repository.ts';
 import { type ConfigEntry, configText, ownEntries } from '../../tools/git/run/config-text.ts';
-import type { Checkout, GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { Checkout, GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 import { ownIndex } from './index-back.ts';
 import { indexHashOf } from './index-in.ts';
@@ -39,13 +39,12 @@ export interface Begun {
  * worktree, its objects the operator's, and nothing that is done in it reaches those. Starts no program that they name.
  */
 export const beginRepository = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { dir, seen_at }: Wanted,
 ): Promise<Begun> => {
-  const { refs, packed } = await visibleRefs(git, worktree);
-  const ref = (await symbolicRef(git, worktree, 'HEAD')) ?? 'HEAD';
-  const head = (await headCommit(git, worktree)) ?? null;
+  const { refs, packed } = await visibleRefs(git);
+  const ref = (await symbolicRef(git, 'HEAD')) ?? 'HEAD';
+  const head = (await headCommit(git)) ?? null;
   for (const name of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info', 'hooks'])
     mkdirSync(join(dir, name), { recursive: true });
   const write = (name: string, text: string): void => {
@@ -58,18 +57,18 @@ export const beginRepository = async (
   );
   write('packed-refs', packed);
   for (const [name, value] of refs) if (value.startsWith('ref: ')) write(name, `${value}\n`);
-  write('config', await settingsFor(git, worktree, seen_at));
-  write('objects/info/alternates', alternatesOf(worktree, seen_at).map(lineOf).join(''));
-  copyFiles(worktree, dir);
-  linkModules(worktree, dir);
-  const index = indexHashOf(await ownIndex(git, worktree));
-  return { ref, head, refs, index, operation: operationOf(worktree.git_dir) };
+  write('config', await settingsFor(git, seen_at));
+  write('objects/info/alternates', alternatesOf(git.place, seen_at).map(lineOf).join(''));
+  copyFiles(git.place, dir);
+  linkModules(git.place, dir);
+  const index = indexHashOf(await ownIndex(git));
+  return { ref, head, refs, index, operation: operationOf(git.place.git_dir) };
 };
 
-const settingsFor = async (git: Runner, worktree: Checkout, seen_at: string): Promise<string> => {
+const settingsFor = async (git: GitAt, seen_at: string): Promise<string> => {
   const args = ['config', '--list', '-z', '--show-scope', '--includes'];
-  const { stdout } = await git.run(worktree, args, { read: true });
-  const entries = ownEntries(stdout.toString('latin1')).filter(({ key }) => isKept(key));
+  const listing = (await git.read(args)).toString('latin1');
+  const entries = ownEntries(listing).filter(({ key }) => isKept(key));
   const hooks = Buffer.from(join(seen_at, 'hooks')).toString('latin1');
   const own: ConfigEntry[] = [
     { key: 'core.repositoryformatversion', value: '1' },

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync, rmdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { pathText, utf8Path } from '../../tools/git/run/path-text.ts';
 import { entriesOf, plainText } from '../../tools/git/run/plain-file.ts';
 import { type Arms, armsOf, mend } from './armed.ts';
@@ -22,22 +22,22 @@ export interface GuardedRepositories {
 }
 
 /** Notes which repositories are inside the worktree, and what they could have git run. */
-export const guard = async (git: Runner, worktree: GitWorktree): Promise<GuardedRepositories> => {
-  const found = await innerRepositories(git, worktree);
+export const guard = async (git: GitAt<GitWorktree>): Promise<GuardedRepositories> => {
+  const found = await innerRepositories(git);
   const [paths, bare] = [found.paths.flatMap(asText), found.bare.flatMap(asText)];
-  const dirs = paths.map((path) => [path, gitDirAt(worktree, path)] as const);
+  const dirs = paths.map((path) => [path, gitDirAt(git.place, path)] as const);
   const pointers = paths.flatMap((path) => {
-    const pointer = pointerAt(worktree, path);
+    const pointer = pointerAt(git.place, path);
     return pointer === undefined ? [] : [[path, pointer] as const];
   });
   return {
     ignores: found.ignores,
     pointers: Object.fromEntries(pointers),
-    bare: Object.fromEntries(bare.map((path) => [path, armsOf(join(worktree.path, path))])),
+    bare: Object.fromEntries(bare.map((path) => [path, armsOf(join(git.place.path, path))])),
     repositories: Object.fromEntries(
       dirs.map(([path, dir]) => [path, dir === undefined ? null : armsOf(dir)]),
     ),
-    modules: Object.fromEntries(modulesOf(worktree).map(([name, dir]) => [name, armsOf(dir)])),
+    modules: Object.fromEntries(modulesOf(git.place).map(([name, dir]) => [name, armsOf(dir)])),
   };
 };
 
@@ -102,13 +102,12 @@ interface Watch {
  * names: the operator's git runs what the settings of such a one name. Others are mended. Nothing is lost.
  */
 export const disarm = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { before, links, aside }: Watch,
 ): Promise<Disarmed> => {
-  const { paths, bare } = await innerRepositories(git, worktree, before.ignores);
+  const { paths, bare } = await innerRepositories(git, before.ignores);
   const isOwn = (path: string): boolean =>
-    isKnown(worktree, before, path) || isSubmodule(worktree, path);
+    isKnown(git.place, before, path) || isSubmodule(git.place, path);
   const added = paths.filter((path) => !asText(path).some(isOwn));
   const known = before.bare ?? {};
   const addedBare = bare.filter((path) => !asText(path).some((text) => text in known));
@@ -118,39 +117,38 @@ export const disarm = async (
   // One that cannot be taken leaves no other as it is.
   for (const path of all)
     try {
-      const to = await takeAside(worktree, path, { aside, isBare: bare.includes(path) });
+      const to = await takeAside(git.place, path, { aside, isBare: bare.includes(path) });
       if (to !== undefined) taken.push({ path: pathText(path), to });
     } catch (error) {
       failed.push(error);
     }
-  const mended = await mendAll(git, worktree, { before, aside });
-  // Others may enter there who could not enter the worktree.
+  const mended = await mendAll(git, { before, aside });
+  // Others may enter there who could not enter the git.place.
   if (taken.length + mended.length > 0) await dropBelow(aside);
   if (failed.length > 0) throw failed[0];
   return { taken, mended };
 };
 
 const mendAll = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { before, aside }: Pick<Watch, 'before' | 'aside'>,
 ): Promise<string[]> => {
   const inner = Object.keys(before.repositories).flatMap((name) => {
-    const dir = gitDirAt(worktree, name);
+    const dir = gitDirAt(git.place, name);
     return dir === undefined ? [] : [{ name, dir, before: before.repositories[name] ?? undefined }];
   });
   const bare = Object.entries(before.bare ?? {}).flatMap(([name, arms]) => {
-    const dir = join(worktree.path, name);
+    const dir = join(git.place.path, name);
     return isThere(join(dir, 'HEAD')) ? [{ name, dir, before: arms }] : [];
   });
-  const modules = modulesOf(worktree).map(([name, dir]) => ({
+  const modules = modulesOf(git.place).map(([name, dir]) => ({
     name,
     dir,
     before: before.modules[name],
   }));
   const mended: string[] = [];
   for (const suspect of [...inner, ...bare, ...modules])
-    if (await mend(git, worktree, { ...suspect, aside })) mended.push(suspect.name);
+    if (await mend(git, { ...suspect, aside })) mended.push(suspect.name);
   return mended;
 };
 

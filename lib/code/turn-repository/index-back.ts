@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { nulls } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
@@ -8,32 +8,26 @@ import { plainText } from '../../tools/git/run/plain-file.ts';
 export type IndexLines = readonly string[];
 
 /** What the worktree's own index holds. */
-export const ownIndex = (git: Runner, worktree: GitWorktree): Promise<IndexLines> =>
-  listed(git, worktree, join(worktree.git_dir, 'index'));
+export const ownIndex = (git: GitAt<GitWorktree>): Promise<IndexLines> =>
+  listed(git, join(git.place.git_dir, 'index'));
 
 /**
  * What an index says that an agent may have written: a copy of it is read, by the worktree's own git. Undefined where that is no index.
  */
 export const indexIn = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   path: string,
 ): Promise<IndexLines | undefined> => {
   try {
-    return await listed(git, worktree, path);
+    return await listed(git, path);
   } catch {
     return undefined;
   }
 };
 
-const listed = async (git: Runner, worktree: GitWorktree, path: string): Promise<IndexLines> => {
+const listed = async (git: GitAt<GitWorktree>, path: string): Promise<IndexLines> => {
   const env = { GIT_INDEX_FILE: path };
-  const { stdout } = await git.run(worktree, ['ls-files', '--stage', '-z'], {
-    read: true,
-    env,
-    max_bytes: MOST_BYTES,
-  });
-  return stdout.toString('latin1').split('\0').slice(0, -1);
+  return git.names(['ls-files', '--stage', '-z'], { env, max_bytes: MOST_BYTES });
 };
 
 const MOST_BYTES = 1024 * 1024 * 1024;
@@ -79,14 +73,13 @@ export const isGitlink = (line: string): boolean => line.startsWith('160000 ');
 
 /** Makes the worktree's index say the same. All that git itself knows of unchanged files stays known. */
 export const putLines = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { added, paths, width }: IndexChange,
 ): Promise<void> => {
   if (paths.length === 0) return;
   const nothing = '0'.repeat(width);
   // All of a path at once: its stages, or a directory that a file becomes.
   const lines = [...paths.map((path) => `0 ${nothing}\t${path}`), ...added];
-  await git.run(worktree, ['update-index', '-z', '--index-info'], { input: nulls(lines) });
-  await git.run(worktree, ['update-index', '-q', '--refresh'], { ok: [0, 1] });
+  await git.run(['update-index', '-z', '--index-info'], { input: nulls(lines) });
+  await git.run(['update-index', '-q', '--refresh'], { ok: [0, 1] });
 };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import {
   copyIndexTo,
   entryObject,
@@ -38,15 +38,14 @@ interface Place {
 
 /** What is staged in the turn's repository, read from a copy. */
 export const indexLeft = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { dir, room }: Place,
 ): Promise<IndexLeft> => {
   mkdirSync(room, { recursive: true });
-  const before = await ownIndex(git, worktree);
+  const before = await ownIndex(git);
   const copy = join(room, 'index');
   const isThere = copyIndexTo(join(dir, 'index'), copy);
-  const after = isThere ? await indexIn(git, worktree, copy) : undefined;
+  const after = isThere ? await indexIn(git, copy) : undefined;
   const added = after === undefined ? [] : indexChange(before, after).added;
   return {
     before,
@@ -75,8 +74,7 @@ interface Given {
  * somebody else changed meanwhile stays; repositories that the base does not know are not put into it.
  */
 export const takeInIndex = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { over, index, there, tip }: Given,
 ): Promise<IndexBack> => {
   const { before, after } = index;
@@ -84,9 +82,7 @@ export const takeInIndex = async (
   const isNew = (line: string): boolean => isGitlink(line) && !known.has(entryPath(line));
   const links = [
     ...(after ?? []).filter(isNew).map(entryPath),
-    ...(await linksBetween(git, worktree, { from: over.head, to: tip })).filter(
-      (path) => !known.has(path),
-    ),
+    ...(await linksBetween(git, { from: over.head, to: tip })).filter((path) => !known.has(path)),
   ];
   const back = { links: [...new Set(links)], notes: [] };
   if (indexHashOf(before) !== over.index) {
@@ -98,10 +94,10 @@ export const takeInIndex = async (
   }
   if (after === undefined) {
     if (before.length === 0) return back;
-    await git.run(worktree, ['read-tree', '--reset', tip ?? EMPTY_TREE]);
+    await git.run(['read-tree', '--reset', tip ?? EMPTY_TREE]);
     return { ...back, notes: [NO_INDEX] };
   }
-  await putLines(git, worktree, indexChange(before, takeable(index, there, isNew)));
+  await putLines(git, indexChange(before, takeable(index, there, isNew)));
   return back;
 };
 
@@ -127,14 +123,12 @@ const takeable = (
 };
 
 const linksBetween = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { from, to }: { from: string | null; to: string | undefined },
 ): Promise<string[]> => {
   if (from === null || to === undefined || from === to) return [];
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', from, to, '--'];
-  const { stdout } = await git.run(worktree, args, { read: true });
-  const fields = stdout.toString('latin1').split('\0');
+  const fields = await git.names(args);
   return fields.flatMap((field, at) =>
     /^:\d{6} 160000 /.test(field) && !field.startsWith(':160000') ? [fields[at + 1] ?? ''] : [],
   );

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, type Dirent, lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { onDisk } from '../../tools/git/run/index-file.ts';
 import { plainText } from '../../tools/git/run/plain-file.ts';
 
@@ -19,21 +19,19 @@ interface Inner {
  * rules are other ones than `known`, they are not believed, and a directory that was shut to its owner is opened.
  */
 export const innerRepositories = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   known?: string,
 ): Promise<Inner> => {
-  if (known !== undefined) openUp(worktree.path);
-  const found = await walk(worktree.path, await ignoredIn(git, worktree), known !== undefined);
+  if (known !== undefined) openUp(git.place.path);
+  const found = await walk(git.place.path, await ignoredIn(git), known !== undefined);
   return known === undefined || known === found.ignores
     ? found
-    : walk(worktree.path, new Set(), true);
+    : walk(git.place.path, new Set(), true);
 };
 
-const ignoredIn = async (git: Runner, worktree: GitWorktree): Promise<Set<string>> => {
+const ignoredIn = async (git: GitAt<GitWorktree>): Promise<Set<string>> => {
   const args = ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory', '-z'];
-  const { stdout } = await git.run(worktree, args, { read: true });
-  const listed = stdout.toString('latin1').split('\0');
+  const listed = await git.names(args);
   return new Set(listed.flatMap((path) => (path.endsWith('/') ? [path.slice(0, -1)] : [])));
 };
 

@@ -25,9 +25,9 @@ export const makeRepository = async (
   const isClone = worktree.git_dir === worktree.common_dir;
   const dir = join(made, 'git');
   const seen_at = isClone ? places.operator : worktree.common_dir;
-  const begun = await beginRepository(git, worktree, { dir, seen_at });
-  await putOwn(git, worktree, { dir, own, refs: begun.refs });
-  await copyTags(git, worktree, dir, begun.refs);
+  const begun = await beginRepository(git.at(worktree), { dir, seen_at });
+  await putOwn(git.at(worktree), { dir, own, refs: begun.refs });
+  await copyTags(git.at(worktree), dir, begun.refs);
   writeFileSync(join(made, 'pointer'), pointerTo(places.dir));
-  return { ...begun, guarded: await guard(git, worktree) };
+  return { ...begun, guarded: await guard(git.at(worktree)) };
 };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Checkout, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt } from '../../tools/git/run/git.ts';
 import { gatherObjects, migrate, movePack, withObjects } from './quarantine.ts';
 
 /** What of the wanted objects the repository has now; `broken` says why others could not be taken in. */
@@ -23,22 +23,18 @@ interface Wish {
  * hold in a place of our own, and only then put into the repository. An id is by that what it says. git never has that
  * directory for its own.
  */
-export const bringObjects = async (
-  git: Runner,
-  place: Checkout,
-  { from, room, tips }: Wish,
-): Promise<Brought> => {
-  const known = await kindsOf(git, place, tips);
+export const bringObjects = async (git: GitAt, { from, room, tips }: Wish): Promise<Brought> => {
+  const known = await kindsOf(git, tips);
   const missing = tips.filter((oid) => !known.has(oid));
   if (missing.length === 0) return { there: known, broken: undefined };
   const gathered = join(room, 'gathered');
   gatherObjects(from, gathered);
-  const found = await kindsOf(git, place, missing, gathered);
+  const found = await kindsOf(git, missing, gathered);
   const wanted = missing.filter((oid) => found.has(oid));
   const left = missing.length - wanted.length;
   let broken = left > 0 ? `${left} objects that it names are not there` : undefined;
   const bring = (some: readonly string[], at: number) =>
-    bringPacked(git, place, { gathered, room: join(room, String(at)), tips: some });
+    bringPacked(git, { gathered, room: join(room, String(at)), tips: some });
   const why = wanted.length === 0 ? undefined : await reasonOf(() => bring(wanted, 0));
   if (why !== undefined) {
     broken = why;
@@ -46,7 +42,7 @@ export const bringObjects = async (
       for (const [at, oid] of wanted.slice(0, MOST_ALONE).entries())
         await reasonOf(() => bring([oid], at + 1));
   }
-  return { there: await kindsOf(git, place, tips), broken };
+  return { there: await kindsOf(git, tips), broken };
 };
 
 const MOST_ALONE = 50;
@@ -62,30 +58,21 @@ const reasonOf = async (work: () => Promise<void>): Promise<string | undefined> 
 
 /** The kinds of those objects that are there, by their ids; `objects`: a directory of more of them. */
 export const kindsOf = async (
-  git: Runner,
-  place: Checkout,
+  git: GitAt,
   oids: readonly string[],
   objects?: string,
 ): Promise<Map<string, string>> => {
   if (oids.length === 0) return new Map();
-  const { stdout } = await git.run(
-    place,
-    ['cat-file', '--batch-check=%(objectname) %(objecttype)'],
-    {
-      read: true,
-      input: oids.map((oid) => `${oid}\n`).join(''),
-      ok: [0, 128],
-      ...(objects !== undefined && { env: withObjects(place, objects) }),
-    },
-  );
+  const lines = await git.lines(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
+    input: oids.map((oid) => `${oid}\n`).join(''),
+    ok: [0, 128],
+    ...(objects !== undefined && { env: withObjects(git.place, objects) }),
+  });
   return new Map(
-    stdout
-      .toString('latin1')
-      .split('\n')
-      .flatMap((line) => {
-        const [, oid, kind] = /^([0-9a-f]+) (commit|tree|blob|tag)$/.exec(line) ?? [];
-        return oid === undefined || kind === undefined ? [] : [[oid, kind] as const];
-      }),
+    lines.flatMap((line) => {
+      const [, oid, kind] = /^([0-9a-f]+) (commit|tree|blob|tag)$/.exec(line) ?? [];
+      return oid === undefined || kind === undefined ? [] : [[oid, kind] as const];
+    }),
   );
 };
 
@@ -95,38 +82,27 @@ interface Packing {
   tips: readonly string[];
 }
 
-const bringPacked = async (
-  git: Runner,
-  place: Checkout,
-  { gathered, room, tips }: Packing,
-): Promise<void> => {
-  const input = [...tips, ...(await hadBy(git, place)).map((oid) => `^${oid}`), ''].join('\n');
+const bringPacked = async (git: GitAt, { gathered, room, tips }: Packing): Promise<void> => {
+  const input = [...tips, ...(await hadBy(git)).map((oid) => `^${oid}`), ''].join('\n');
   const base = join(gathered, 'pack', 'dossier');
   const args = ['pack-objects', '--quiet', '--revs', base];
-  const packed = await git.run(place, args, {
-    read: true,
-    input,
-    timeout_ms: TIMEOUT_MS,
-    env: withObjects(place, gathered),
-  });
-  const hash = packed.stdout.toString('latin1').trim();
+  const gatheredToo = withObjects(git.place, gathered);
+  const hash = await git.text(args, { input, timeout_ms: TIMEOUT_MS, env: gatheredToo });
   const name = `pack-${hash}`;
   const verified = join(room, 'objects');
   movePack(`${base}-${hash}.pack`, join(verified, 'pack', `${name}.pack`));
-  const env = withObjects(place, verified);
+  const env = withObjects(git.place, verified);
   const options = { read: true, timeout_ms: TIMEOUT_MS, env };
   // The ids are made anew of what the pack holds, whatever it was found under.
-  await git.run(place, ['index-pack', STRICT, join(verified, 'pack', `${name}.pack`)], options);
-  await git.run(place, ['rev-list', '--objects', '--quiet', '--stdin'], { ...options, input });
-  await migrate(place, join(verified, 'pack'), name);
+  await git.run(['index-pack', STRICT, join(verified, 'pack', `${name}.pack`)], options);
+  await git.run(['rev-list', '--objects', '--quiet', '--stdin'], { ...options, input });
+  await migrate(git.place, join(verified, 'pack'), name);
 };
 
 // A ref whose object is gone would be an error for all.
-const hadBy = async (git: Runner, place: Checkout): Promise<string[]> => {
-  const args = ['for-each-ref', '--format=%(objectname)'];
-  const { stdout } = await git.run(place, args, { read: true });
-  const listed = [...new Set(stdout.toString('latin1').split('\n').slice(0, -1))];
-  return [...(await kindsOf(git, place, listed)).keys()];
+const hadBy = async (git: GitAt): Promise<string[]> => {
+  const listed = new Set(await git.lines(['for-each-ref', '--format=%(objectname)']));
+  return [...(await kindsOf(git, [...listed])).keys()];
 };
 
 const TIMEOUT_MS = 30 * 60_000;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isObject, STASH, stashOf } from '../../tools/git/read/refs.ts';
-import type { Checkout, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt } from '../../tools/git/run/git.ts';
 import { isName } from './left.ts';
 import { kindsOf } from './objects.ts';
 import type { RefList } from './ref-list.ts';
@@ -18,15 +18,10 @@ interface Own {
  * Puts branches, tags and stashes that earlier turns made into the repository of the next, whose objects the operator's
  * repository keeps. A name that is taken there by now is not given twice.
  */
-export const putOwn = async (
-  git: Runner,
-  place: Checkout,
-  { dir, own, refs }: Own,
-): Promise<void> => {
+export const putOwn = async (git: GitAt, { dir, own, refs }: Own): Promise<void> => {
   const named = [...own].filter(([, oid]) => isObject(oid));
   const kinds = await kindsOf(
     git,
-    place,
     named.map(([, oid]) => oid),
   );
   const there = named.map(([text, oid]) => ({
@@ -42,7 +37,7 @@ export const putOwn = async (
   const stashes = there.filter(({ ref, oid, kind }) => ref === stashOf(oid) && kind === 'commit');
   for (const { ref, oid } of stashes) refs.set(ref, oid);
   const oids = stashes.map(({ oid }) => oid);
-  if (oids.length > 0) await putStashes(git, place, { dir, stashes: oids });
+  if (oids.length > 0) await putStashes(git, { dir, stashes: oids });
 };
 
 const isRef = (ref: string, kind: string | undefined): boolean =>
@@ -57,13 +52,11 @@ const isFree = (refs: RefList, ref: string): boolean =>
   );
 
 const putStashes = async (
-  git: Runner,
-  place: Checkout,
+  git: GitAt,
   { dir, stashes }: { dir: string; stashes: readonly string[] },
 ): Promise<void> => {
   const args = ['log', '--no-walk=unsorted', '--format=%s', ...stashes, '--'];
-  const { stdout } = await git.run(place, args, { read: true });
-  const subjects = stdout.toString('latin1').split('\n');
+  const subjects = (await git.read(args)).toString('latin1').split('\n');
   const lines = stashes.map((oid, at) => {
     const before = stashes[at - 1] ?? '0'.repeat(oid.length);
     // A time of zero is none to git.

@@ -1,15 +1,12 @@
 import { isRefusal } from '../../tools/git/run/error.ts';
-import type { Checkout, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt } from '../../tools/git/run/git.ts';
 
 /** The refs of a repository: an object each, or `ref: <another>`. Names are read as latin1, byte for byte. */
 export type RefList = Map<string, string>;
 
 /** What a turn's repository begins with: neither stashes nor what Dossier keeps. Sorted as git sorts. */
-export const visibleRefs = async (
-  git: Runner,
-  place: Checkout,
-): Promise<{ refs: RefList; packed: string }> => {
-  const lines = await listed(git, place);
+export const visibleRefs = async (git: GitAt): Promise<{ refs: RefList; packed: string }> => {
+  const lines = await listed(git);
   const refs: RefList = new Map();
   const packed: string[] = [];
   const isNested = lines.some(({ inner }) => inner === 'tag');
@@ -34,22 +31,18 @@ interface Line {
 }
 
 // Peeled, a ref whose object is gone is an error for all of them.
-const listed = async (git: Runner, place: Checkout): Promise<Line[]> => {
+const listed = async (git: GitAt): Promise<Line[]> => {
   try {
-    return await list(git, place, ' %(*objectname) %(*objecttype)');
+    return await list(git, ' %(*objectname) %(*objecttype)');
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    return list(git, place, '');
+    return list(git, '');
   }
 };
 
-const list = async (git: Runner, place: Checkout, more: string): Promise<Line[]> => {
+const list = async (git: GitAt, more: string): Promise<Line[]> => {
   const args = ['for-each-ref', `--format=%(refname) %(objectname) %(symref)${more}`];
-  const { stdout } = await git.run(place, args, { read: true });
-  return stdout
-    .toString('latin1')
-    .split('\n')
-    .slice(0, -1)
+  return (await git.lines(args))
     .map((line) => {
       const [ref = '', oid = '', target = '', peeled, inner] = line.split(' ');
       return { ref, oid, target, peeled: more === '' ? undefined : (peeled ?? ''), inner };

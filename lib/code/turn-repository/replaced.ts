@@ -1,4 +1,4 @@
-import type { Checkout, Runner } from '../../tools/git/run/git.ts';
+import { type GitAt, repositoryOf } from '../../tools/git/run/git.ts';
 import { commitOver } from './pins.ts';
 
 /**
@@ -6,14 +6,13 @@ import { commitOver } from './pins.ts';
  * commit over all of them; undefined where there are none.
  */
 export const replacedCommits = async (
-  git: Runner,
-  { common_dir }: Checkout,
+  { at, place }: GitAt,
   former: readonly string[],
 ): Promise<string | undefined> => {
   if (former.length === 0) return undefined;
-  const place = { git_dir: common_dir, common_dir };
+  const git = at(repositoryOf(place));
   const input = former.map((oid) => `${oid}\n`).join('');
-  const { code, stdout } = await git.run(place, ['rev-list', '--stdin', '--not', '--all'], {
+  const { code, stdout } = await git.run(['rev-list', '--stdin', '--not', '--all'], {
     read: true,
     input,
     ok: [0, 128],
@@ -21,7 +20,5 @@ export const replacedCommits = async (
   const loose = new Set(stdout.toString('latin1').split('\n'));
   // A ref that git cannot read is no reason to let go of any.
   const lost = code === 0 ? former.filter((oid) => loose.has(oid)) : former;
-  return lost.length === 0
-    ? undefined
-    : commitOver(git, place, lost, 'Commits that a turn replaced');
+  return lost.length === 0 ? undefined : commitOver(git, lost, 'Commits that a turn replaced');
 };

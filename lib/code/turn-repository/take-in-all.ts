@@ -31,7 +31,7 @@ export const takeInAll = async (
     const disarmed =
       before === undefined
         ? { taken: [], mended: [] }
-        : await disarm(git, worktree, { before, links: taken.links, aside });
+        : await disarm(git.at(worktree), { before, links: taken.links, aside });
     if (failed !== undefined) throw failed.error;
     dropEmptyModules(worktree);
     return { ...taken, disarmed, set_ids };
@@ -54,7 +54,7 @@ const branchOf = async (
   let taken = NOTHING_TAKEN;
   try {
     // Where there is none the turn never began.
-    if (existsSync(over.dir)) taken = await takeIn(git, worktree, over);
+    if (existsSync(over.dir)) taken = await takeIn(git.at(worktree), over);
     await takeInLfs(worktree, over);
     return { taken };
   } catch (error) {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isObject } from '../../tools/git/read/refs.ts';
 import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
 import { isRefusal } from '../../tools/git/run/error.ts';
-import type { GitWorktree, Runner } from '../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree } from '../../tools/git/run/git.ts';
 import { listWorktrees } from '../../tools/git/write/worktree.ts';
 import { keepValues } from '../snapshots/undo-refs.ts';
 import { type IndexBack, indexLeft, takeInIndex } from './index-in.ts';
@@ -54,37 +54,37 @@ export interface TakenIn {
  * Takes in what a turn left in its repository: its branch, if nobody else moved it meanwhile, with what is staged. All
  * else that it did to refs is kept beside. To do it again is no harm. No git is started in that repository.
  */
-export const takeIn = async (git: Runner, worktree: GitWorktree, over: Over): Promise<TakenIn> => {
+export const takeIn = async (git: GitAt<GitWorktree>, over: Over): Promise<TakenIn> => {
   const left = readLeft(over.dir);
   const own = ownTip(over, left);
   const changes = changesIn(over, left, own);
-  const index = await indexLeft(git, worktree, over);
+  const index = await indexLeft(git, over);
   const tips = [own, ...changes.map(({ after }) => after), ...index.blobs, ...index.heads].filter(
     (oid): oid is string => isObject(oid ?? null),
   );
-  const brought = await bringObjects(git, worktree, {
+  const brought = await bringObjects(git, {
     from: join(over.dir, 'objects'),
     room: join(over.room, 'objects'),
     tips: [...new Set([...tips, ...left.former])],
   });
-  const branch = await moveBranch(git, worktree, { over, own, kind: brought.there.get(own ?? '') });
-  const back: IndexBack = await takeInIndex(git, worktree, {
+  const branch = await moveBranch(git, { over, own, kind: brought.there.get(own ?? '') });
+  const back: IndexBack = await takeInIndex(git, {
     over,
     index,
     there: brought.there,
     tip: branch.tip,
   });
-  if (branch.held === undefined) takeInOperation(worktree, over, brought.there);
+  if (branch.held === undefined) takeInOperation(git.place, over, brought.there);
   const wanted = branch.held === undefined ? changes : [changeOf(over, own), ...changes];
-  const kept = await keep(git, worktree, wanted);
+  const kept = await keep(git, wanted);
   const former = left.former.filter((oid) => brought.there.get(oid) === 'commit');
-  const replaced = await replacedCommits(git, worktree, former);
+  const replaced = await replacedCommits(git, former);
   const over_them =
     replaced === undefined ? [] : [{ ref: REPLACED, before: null, after: replaced }];
   return {
     moved: branch.moved,
     held: branch.held,
-    kept: [...kept, ...(await keep(git, worktree, over_them))],
+    kept: [...kept, ...(await keep(git, over_them))],
     links: back.links,
     broken: missingOf(tips, brought.there, brought.broken),
     notes: back.notes,
@@ -144,20 +144,16 @@ interface Moved {
   tip: string | undefined;
 }
 
-const moveBranch = async (
-  git: Runner,
-  worktree: GitWorktree,
-  { over, own, kind }: Move,
-): Promise<Moved> => {
+const moveBranch = async (git: GitAt<GitWorktree>, { over, own, kind }: Move): Promise<Moved> => {
   const { ref, head } = over;
-  const now = await commitOf(git, worktree, ref);
+  const now = await commitOf(git, ref);
   const stays = { moved: false, tip: now };
   if (own === undefined || own === head || own === now) return { ...stays, held: undefined };
-  const held = kind === 'commit' ? await whyHeld(git, worktree, ref) : NOT_WHOLE;
+  const held = kind === 'commit' ? await whyHeld(git, ref) : NOT_WHOLE;
   if (held !== undefined) return { ...stays, held };
   const args = ['update-ref', '-m', 'dossier: what a turn committed', '--no-deref', ref, own];
   try {
-    await git.run(worktree, [...args, head ?? '0'.repeat(own.length)]);
+    await git.run([...args, head ?? '0'.repeat(own.length)]);
     return { moved: true, held: undefined, tip: own };
   } catch (error) {
     if (!isRefusal(error)) throw error;
@@ -168,29 +164,21 @@ const moveBranch = async (
 const NOT_WHOLE = 'what it committed is not whole';
 const MEANWHILE = 'somebody else moved the branch meanwhile';
 
-const whyHeld = async (
-  git: Runner,
-  worktree: GitWorktree,
-  ref: string,
-): Promise<string | undefined> => {
-  const current = (await symbolicRef(git, worktree, 'HEAD')) ?? 'HEAD';
+const whyHeld = async (git: GitAt<GitWorktree>, ref: string): Promise<string | undefined> => {
+  const current = (await symbolicRef(git, 'HEAD')) ?? 'HEAD';
   if (current !== ref) return 'the worktree is on another branch now';
   if (ref === 'HEAD') return undefined;
-  const listed = await listWorktrees(git, worktree);
+  const listed = await listWorktrees(git);
   const other = listed.find(
     ({ path, branch }) =>
-      path !== worktree.path && branch !== null && `refs/heads/${branch}` === ref,
+      path !== git.place.path && branch !== null && `refs/heads/${branch}` === ref,
   );
   return other === undefined ? undefined : `the branch is checked out at ${other.path}, too`;
 };
 
-const keep = async (
-  git: Runner,
-  worktree: GitWorktree,
-  changes: readonly Change[],
-): Promise<KeptRef[]> => {
+const keep = async (git: GitAt<GitWorktree>, changes: readonly Change[]): Promise<KeptRef[]> => {
   const values = changes.map(({ ref, after }) => ({ ref, value: after }));
-  const places = await keepValues(git, worktree, values);
+  const places = await keepValues(git, values);
   return changes.map((change) => ({ ...change, kept_ref: places.get(change.ref) ?? null }));
 };
 

@@ -93,7 +93,7 @@ const ofPlace = async (
     ];
   const inside = relative(top, root);
   const repository = { path: top, git_dir: head_dir, common_dir: gitdir };
-  const ignored = git.program && (await ignoredPaths(git, repository, [inside]));
+  const ignored = git.program && (await ignoredPaths(git.at(repository), [inside]));
   if (ignored && ignored.size > 0) return [];
   const message = `The workspace lies in the repository of the project ${project}, and git add there takes it along. Add the line /${inside}/ to ${join(gitdir, 'info/exclude')}`;
   return [new Problem('workspace_in_repository', message)];

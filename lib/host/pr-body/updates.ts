@@ -92,5 +92,5 @@ export const bodyDiff = (
   const texts = Object.fromEntries(
     Object.entries(bodies).map(([name, body]) => [name, body === '' ? '' : `${body.trimEnd()}\n`]),
   );
-  return withTexts(store.layout, texts, (dir) => textDiff(git, dir, [before, after]));
+  return withTexts(store.layout, texts, (dir) => textDiff(git.at(dir), [before, after]));
 };

@@ -84,7 +84,7 @@ const create = async (
 ): Promise<CreatedPull> => {
   const { case_id, branch } = worktree;
   await refuseUnderWay(service, worktree);
-  const now = await status(service.git, worktree);
+  const now = await status(service.git.at(worktree));
   onBranch(now, worktree);
   const where = await whereTo(service, worktree, wanted.repository);
   const { title: named, body: composed, labels: usual } = await pullDraft(service.store, case_id);
@@ -111,7 +111,7 @@ const create = async (
 const refuseMerged = async ({ store, git }: GitNeeds, worktree: WorktreeRecord): Promise<void> => {
   const { state, head_sha, number } = readPull(store, worktree.case_id)?.matter ?? {};
   if (state !== 'merged') return;
-  const head = await headCommit(git, worktree);
+  const head = await headCommit(git.at(worktree));
   if (head === undefined || head !== head_sha) return;
   throw new ServiceError(
     'invalid_state',

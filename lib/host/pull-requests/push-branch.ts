@@ -47,10 +47,16 @@ export const pushBranch = async (
     direction: 'push',
   } as const;
   return withLogin(service, login, async (remote) => {
-    const there = (await remoteRefs(git, worktree, { remote }, [ref])).get(ref) ?? null;
+    const there = (await remoteRefs(git.at(worktree), { remote }, [ref])).get(ref) ?? null;
     if (there === commit) return { commit, replaced: there };
     await refuseOthers(git, worktree, { there, commit, pushed });
-    await pushWithLease(git, worktree, { remote, ref, commit, expected: there, name: push.remote });
+    await pushWithLease(git.at(worktree), {
+      remote,
+      ref,
+      commit,
+      expected: there,
+      name: push.remote,
+    });
     return { commit, replaced: there };
   });
 };
@@ -66,7 +72,7 @@ const refuseMain = async (
   bases: readonly string[],
   remote: string,
 ): Promise<void> => {
-  const main = await symbolicRef(git, worktree, `refs/remotes/${remote}/HEAD`);
+  const main = await symbolicRef(git.at(worktree), `refs/remotes/${remote}/HEAD`);
   const begun = [worktree.base, worktree.base.replace(`${remote}/`, '')];
   const named = [...bases, ...begun, main?.slice(`refs/remotes/${remote}/`.length)];
   if (!named.includes(worktree.branch)) return;
@@ -82,8 +88,8 @@ const headToPush = async (
   { remote, base }: Target,
 ): Promise<string> => {
   const { branch, base_commit } = worktree;
-  const head = await commitOf(git, worktree, `refs/heads/${branch}`);
-  const proposed = await commitOf(git, worktree, `refs/remotes/${remote}/${base}`);
+  const head = await commitOf(git.at(worktree), `refs/heads/${branch}`);
+  const proposed = await commitOf(git.at(worktree), `refs/remotes/${remote}/${base}`);
   const starts = [base_commit, proposed].filter((start) => start !== undefined);
   if (head !== undefined && !(await isBehindAny(git, worktree, { head, starts }))) return head;
   throw new ServiceError(
@@ -97,7 +103,7 @@ const isBehindAny = async (
   worktree: WorktreeRecord,
   { head, starts }: { head: string; starts: readonly string[] },
 ): Promise<boolean> => {
-  for (const start of starts) if (await isAncestor(git, worktree, head, start)) return true;
+  for (const start of starts) if (await isAncestor(git.at(worktree), head, start)) return true;
   return false;
 };
 
@@ -108,7 +114,7 @@ const refuseOthers = async (
   { there, commit, pushed }: { there: string | null; commit: string; pushed: string | null },
 ): Promise<void> => {
   if (there === null || there === pushed) return;
-  if (await isAncestor(git, worktree, there, commit)) return;
+  if (await isAncestor(git.at(worktree), there, commit)) return;
   throw new ServiceError(
     'remote_moved',
     `${worktree.branch} on the remote has commits that the worktree does not have (${there.slice(0, 12)}). Nothing was overwritten. After a rebase send …/conflicts/push-rebased; else run git fetch and git merge in ${worktree.path}, or use another branch.`,

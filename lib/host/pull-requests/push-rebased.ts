@@ -48,7 +48,7 @@ const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pus
   const { name, ref } = remote;
   if (expected !== head)
     await withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (asked) =>
-      pushWithLease(git, worktree, { remote: asked, ref, commit: head, expected, name }),
+      pushWithLease(git.at(worktree), { remote: asked, ref, commit: head, expected, name }),
     );
   await changeConflict(store, conflict, {
     pushed_at: store.clock().toISOString(),
@@ -92,13 +92,13 @@ const refuseBase = async (
   worktree: WorktreeRecord,
   { name, ref }: Rebased['remote'],
 ): Promise<void> => {
-  if ((await pushRemote(git, worktree, worktree.branch)) !== name) {
+  if ((await pushRemote(git.at(worktree), worktree.branch)) !== name) {
     throw new ServiceError(
       'invalid_state',
       `The rebase began with ${name} as the remote to push to, and now it is another. Rebase anew, or set it back.`,
     );
   }
-  const main = await symbolicRef(git, worktree, `refs/remotes/${name}/HEAD`);
+  const main = await symbolicRef(git.at(worktree), `refs/remotes/${name}/HEAD`);
   const bases = [worktree.base, worktree.base.replace(`${name}/`, ''), shortOf(main, name)];
   if (!bases.includes(ref.slice('refs/heads/'.length))) return;
   throw new ServiceError(
@@ -115,9 +115,9 @@ const headToPush = async (
   worktree: WorktreeRecord,
   { matter }: StoredConflict,
 ): Promise<string> => {
-  const head = await commitOf(git, worktree, `refs/heads/${worktree.branch}`);
+  const head = await commitOf(git.at(worktree), `refs/heads/${worktree.branch}`);
   const rebasedHead = matter.head ?? '';
-  if (head !== undefined && (await isAncestor(git, worktree, rebasedHead, head))) return head;
+  if (head !== undefined && (await isAncestor(git.at(worktree), rebasedHead, head))) return head;
   throw new ServiceError(
     'invalid_state',
     `${worktree.branch} no longer has the commits of the rebase (${rebasedHead.slice(0, 12)}): it was moved since. Rebase anew, then push.`,

@@ -26,7 +26,7 @@ export const pushPull = (
     const { matter } = kept;
     return exclusively(service, caseId, 'push of a pull request', async (worktree) => {
       await refuseUnderWay(service, worktree);
-      const now = await status(service.git, worktree);
+      const now = await status(service.git.at(worktree));
       onBranch(now, worktree);
       if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
       const where = await whereTo(service, worktree, matter.repository);

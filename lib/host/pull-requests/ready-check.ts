@@ -67,8 +67,8 @@ const localState = async (
   const worktree = findWorktree(store, caseId);
   if (worktree === undefined) return undefined;
   await checkState(worktree);
-  const { files } = await status(git, worktree);
-  const head = await commitOf(git, worktree, `refs/heads/${worktree.branch}`);
+  const { files } = await status(git.at(worktree));
+  const head = await commitOf(git.at(worktree), `refs/heads/${worktree.branch}`);
   return { files: files.map(({ path }) => path), head: head ?? null };
 };
 

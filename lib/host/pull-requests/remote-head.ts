@@ -20,12 +20,12 @@ export const remoteHead = async (service: HostedNeeds, kept: StoredPull): Promis
   const { case_id, matter } = kept;
   try {
     const place = await checkoutFor(service, case_id);
-    const remote = matter.remote ?? (await pushRemote(service.git, place, matter.head_ref));
+    const remote = matter.remote ?? (await pushRemote(service.git.at(place), matter.head_ref));
     if (remote === undefined) return { unknown: 'The repository has no remote to ask.' };
     const ref = `refs/heads/${matter.head_ref}`;
     const login = { place, remote, host: matter.host, direction: 'push' } as const;
     const refs = await withLogin(service, login, (asked) =>
-      remoteRefs(service.git, place, { remote: asked }, [ref]),
+      remoteRefs(service.git.at(place), { remote: asked }, [ref]),
     );
     return { commit: refs.get(ref) ?? null };
   } catch (error) {

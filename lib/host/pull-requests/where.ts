@@ -29,7 +29,7 @@ export const whereTo = async (
   const found = await detected(service, project, worktree.branch);
   const { push } = found;
   // A repository that only the settings name is pushed to where git pushes.
-  const remote = push.remote ?? (await pushRemote(service.git, worktree, worktree.branch));
+  const remote = push.remote ?? (await pushRemote(service.git.at(worktree), worktree.branch));
   if (remote === undefined) {
     throw new ServiceError(
       'invalid_state',
@@ -84,7 +84,7 @@ export const basesOf = async (
   const ref = `refs/heads/${name}`;
   const login = { place: worktree, remote, host: base.host, direction: 'fetch' } as const;
   const refs = await withLogin(service, login, (asked) =>
-    remoteRefs(service.git, worktree, { remote: asked }, [ref]),
+    remoteRefs(service.git.at(worktree), { remote: asked }, [ref]),
   );
   return { base: refs.has(ref) ? name : main, main };
 };

@@ -2,7 +2,7 @@ import { allItems, isKnownPlace, isMissing, itemIn, itemOf } from '../../../stor
 import { freshItem } from '../../../store/items/reconcile.ts';
 import { CASE_FILE } from '../../../store/layout.ts';
 import type { Store, WithStore } from '../../../store/store.ts';
-import type { RunGit, WithGit } from '../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree, WithGit } from '../../tools/git/run/git.ts';
 import {
   type Changed,
   type CommitPlace,
@@ -34,7 +34,7 @@ export const autocommitChanges = async (
 ): Promise<string | undefined> => {
   const home = await homeOf(git, store.layout.root);
   if (home === undefined) return 'the workspace is in no git repository: run dossier init';
-  return git.turn(home.repository.common_dir, (run) => commitIn(run, home, { store, told, due }));
+  return git.turn(home.repository, (now) => commitIn(now, home, { store, told, due }));
 };
 
 interface Work {
@@ -44,24 +44,24 @@ interface Work {
 }
 
 const commitIn = async (
-  run: RunGit,
+  git: GitAt<GitWorktree>,
   home: CommitPlace,
   work: Work,
 ): Promise<string | undefined> => {
   const obstacle = inTheMiddle(home.repository);
   if (obstacle !== undefined) return obstacle;
   const scratch = work.store.layout.tmp;
-  await finishCommit(run, home.repository, scratch);
+  await finishCommit(git, scratch);
   // Before git looks: what changes from now on is told by the commit that holds it.
   const now = picturesOf(work);
   const places = placesOf(work);
   const paths = places.map((place) => home.prefix + place);
-  const { branch, changed, left } = await uncommitted(run, home.repository, paths);
+  const { branch, changed, left } = await uncommitted(git, paths);
   if (branch === null) return 'no branch is checked out';
   tellUncommitted(work.store, { places, left, prefix: home.prefix });
   const commit = (message: string, files: readonly Changed[]): Promise<void> => {
     const inTree = files.map((file) => ({ ...file, path: home.prefix + file.path }));
-    return commitOnly(run, home.repository, { changed: inTree, message, scratch });
+    return commitOnly(git, { changed: inTree, message, scratch });
   };
   for (const [id, files] of byItem(work, home, changed)) {
     if (id === '') {

@@ -62,13 +62,13 @@ const putBack = async (
 ): Promise<Restored | undefined> => {
   const { snapshot } = conflict.matter;
   if (snapshot === null) return undefined;
-  const before = await readWorktreeSnapshot(git, worktree, snapshot);
+  const before = await readWorktreeSnapshot(git.at(worktree), snapshot);
   const restored = await restore(git, worktree, before, async ({ undone, kept_ref }) => {
     const files = undone.files.map(({ path }) => path).slice(0, 5);
     const words = files.length === 0 ? '' : ` (${files.join(', ')})`;
     await changeConflict(store, conflict, { line: `what is undone${words} is under ${kept_ref}` });
   });
-  await putGitFiles(git, worktree, before.git_files);
+  await putGitFiles(git.at(worktree), before.git_files);
   return restored;
 };
 
@@ -79,7 +79,7 @@ const dropKept = async (
   { matter: { snapshot, conflicted, set_aside } }: StoredConflict,
 ): Promise<void> => {
   for (const kept of [snapshot, conflicted, set_aside])
-    if (kept !== null) await dropSnapshot(git, worktree, kept);
+    if (kept !== null) await dropSnapshot(git.at(worktree), kept);
 };
 
 /** A rebase that could not begin leaves nothing behind but its record, which says why. Throws what it was told. */

@@ -64,7 +64,7 @@ const toStage = async (
   { conflict, state, resolved }: Stopped,
 ): Promise<Unmerged[]> => {
   const { conflicted, stopped, step } = conflict.matter;
-  const files = await unmergedFiles(git, worktree);
+  const files = await unmergedFiles(git.at(worktree));
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
   if (files.length === 0 && !isSame && step === 'interrupted') {
     throw new ServiceError(
@@ -74,7 +74,7 @@ const toStage = async (
   }
   // Also what was staged by hand since: git itself stages a file with all its markers.
   const left = isSame ? conflicted : null;
-  const all = left === null ? files : await unmergedIn(git, worktree, left);
+  const all = left === null ? files : await unmergedIn(git.at(worktree), left);
   await refuseOpen(git, worktree, { files, all, left, resolved });
   await refuseOthers(git, worktree, files);
   return files;
@@ -87,7 +87,7 @@ const refuseOthers = async (
   unmerged: readonly Unmerged[],
 ): Promise<void> => {
   const inConflict = new Set(unmerged.map((file) => toFile(file).path));
-  const { files } = await status(git, worktree);
+  const { files } = await status(git.at(worktree));
   const changed = files
     // A submodule stays where it is while the commits around it move: git goes on with it so.
     .filter(
@@ -114,8 +114,8 @@ const goOn = async (
   const asLeft = resolved.length === 0 ? '' : `; right as git left it: ${resolved.join(', ')}`;
   await changeConflict(store, conflict, { step: 'applying', line: `apply: ${words}${asLeft}` });
   try {
-    if (files.length > 0) await stageConflictFiles(git, worktree, files);
-    const answer = await continueRebase(git, worktree, { marker: conflict.matter.id });
+    if (files.length > 0) await stageConflictFiles(git.at(worktree), files);
+    const answer = await continueRebase(git.at(worktree), { marker: conflict.matter.id });
     return await proceed(service, worktree, conflict, answer);
   } catch (error) {
     const line = `apply failed: ${gitMessage(error)}`;

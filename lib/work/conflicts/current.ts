@@ -54,7 +54,7 @@ export const ourRebase = async (
   worktree: WorktreeRecord,
 ): Promise<OurRebase> => {
   const conflict = await currentConflict(service, worktree);
-  const state = await rebaseState(service.git, worktree);
+  const state = await rebaseState(service.git.at(worktree));
   if (state !== undefined && (conflict === undefined || !isThisRebase(state, conflict)))
     throw foreignRebase();
   if (conflict === undefined) throw noRebase();
@@ -82,7 +82,7 @@ const takeUp = async (
 ): Promise<void> => {
   const { id, step, snapshot } = conflict.matter;
   await awaitRebase(id);
-  const state = await rebaseState(service.git, worktree);
+  const state = await rebaseState(service.git.at(worktree));
   if (snapshot === null && state === undefined)
     return close(service, conflict, `${DIED} before anything was changed`);
   if (step === 'aborting') return leave(service.store, conflict, 'Send …/conflicts/abort again');
@@ -103,7 +103,7 @@ const takeUpStopped = async (
   worktree: WorktreeRecord,
   { conflict, state }: { conflict: StoredConflict; state: RebaseState },
 ): Promise<void> => {
-  const files = await unmergedFiles(service.git, worktree);
+  const files = await unmergedFiles(service.git.at(worktree));
   const { stopped, conflicted } = conflict.matter;
   const isStop = isThisRebase(state, conflict) && files.length > 0;
   const isSame = stopped?.head === state.stop.head && stopped.number === state.stop.number;
@@ -138,10 +138,10 @@ export const hasRebaseEnded = async (
   worktree: WorktreeRecord,
   { matter }: StoredConflict,
 ): Promise<boolean> => {
-  const head = await headCommit(git, worktree);
+  const head = await headCommit(git.at(worktree));
   if (head === undefined || head === matter.orig_head) return false;
-  if ((await currentBranch(git, worktree)) !== matter.branch) return false;
-  return isAncestor(git, worktree, matter.onto_commit, head);
+  if ((await currentBranch(git.at(worktree))) !== matter.branch) return false;
+  return isAncestor(git.at(worktree), matter.onto_commit, head);
 };
 
 const isUntouched = async (
@@ -149,8 +149,8 @@ const isUntouched = async (
   worktree: WorktreeRecord,
   kept: { ref: string; commit: string },
 ): Promise<boolean> => {
-  const before = await readWorktreeSnapshot(git, worktree, kept);
-  return !(await compareSnapshot(git, worktree, before)).changed;
+  const before = await readWorktreeSnapshot(git.at(worktree), kept);
+  return !(await compareSnapshot(git.at(worktree), before)).changed;
 };
 
 /** What a former life of the daemon left in the middle of a rebase is looked at and told, and its lock is freed. */

@@ -35,7 +35,7 @@ export const refuseOpen = async (
 ): Promise<void> => {
   refuseUnknown(resolution);
   const kinds = new Map(resolution.all.map((file) => [toFile(file).path, file.kind]));
-  const marked = (await leftoverMarkers(git, worktree, resolution.all)).map(
+  const marked = (await leftoverMarkers(git.at(worktree), resolution.all)).map(
     ({ path, lines }): OpenFile => ({ path, kind: kinds.get(path) ?? 'both_modified', lines }),
   );
   const names = new Set(marked.map(({ path }) => path));
@@ -76,7 +76,7 @@ const undecidedFiles = async (
     asked.filter((each) => !isSubmodule(each)),
   ];
   const same =
-    left === null ? others.filter(mayBeUnmarked) : await asTheyWere(git, worktree, left, others);
+    left === null ? others.filter(mayBeUnmarked) : await asTheyWere(git.at(worktree), left, others);
   return [...submodules, ...same];
 };
 

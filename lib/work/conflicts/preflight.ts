@@ -9,7 +9,7 @@ import { ServiceError } from '../../errors.ts';
 import { isAncestor, mergeBase } from '../../tools/git/read/ancestry.ts';
 import { commitOf } from '../../tools/git/read/repository.ts';
 import { status, type WorktreeStatus } from '../../tools/git/read/status.ts';
-import { fetchInto, pushRemote, remoteCommit } from '../../tools/git/remote/remote.ts';
+import { fetchInto, pushRemote, remoteCommit, remoteNames } from '../../tools/git/remote/remote.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { inTheMiddle } from '../../tools/git/write/commit.ts';
 import { filesInTheWay, rebaseState } from '../../tools/git/write/rebase.ts';
@@ -39,7 +39,7 @@ export const preflight = async (
   { onto: wanted, keep_changes = false }: WantedRebase,
 ): Promise<Preflight> => {
   await refuseUnderWay(service, worktree);
-  const now = await status(service.git, worktree);
+  const now = await status(service.git.at(worktree));
   const orig_head = onBranch(now, worktree);
   const hasChanges = refuseChanges(now, keep_changes);
   const onto = nameOfBase(worktree, wanted);
@@ -47,7 +47,7 @@ export const preflight = async (
     refreshed(service, worktree, onto),
     knownRemote(service, worktree, orig_head),
   ]);
-  const onto_commit = await commitOf(service.git, worktree, onto);
+  const onto_commit = await commitOf(service.git.at(worktree), onto);
   if (onto_commit === undefined) {
     throw new ServiceError(
       'invalid_state',
@@ -79,7 +79,7 @@ export const refuseUnderWay = async (
       'A rebase waits for you already. End it with …/conflicts/apply or …/conflicts/abort, then try again.',
     );
   }
-  if ((await rebaseState(service.git, worktree)) !== undefined) throw foreignRebase();
+  if ((await rebaseState(service.git.at(worktree))) !== undefined) throw foreignRebase();
   const why = inTheMiddle(worktree);
   if (why === undefined) return;
   throw new ServiceError(why.includes('index.lock') ? 'worktree_busy' : 'invalid_state', why);
@@ -129,14 +129,17 @@ const refreshed = async (
   onto: string,
 ): Promise<string[]> => {
   const { git } = service;
-  const { stdout } = await git.run(worktree, ['remote'], { read: true });
-  const remotes = stdout.toString('utf8').split('\n').filter(Boolean);
+  const remotes = await remoteNames(git.at(worktree));
   const remote = remotes.find((name) => onto.startsWith(`${name}/`));
   if (remote === undefined) return [];
   try {
     const branch = onto.slice(remote.length + 1);
     await withWorktreeLogin(service, worktree, { remote, direction: 'fetch' }, (asked) =>
-      fetchInto(git, worktree, { remote: asked, branch, into: `refs/remotes/${remote}/${branch}` }),
+      fetchInto(git.at(worktree), {
+        remote: asked,
+        branch,
+        into: `refs/remotes/${remote}/${branch}`,
+      }),
     );
     return [];
   } catch (error) {
@@ -156,16 +159,16 @@ const knownRemote = async (
   orig_head: string,
 ): Promise<KnownRemote> => {
   const { git } = service;
-  const name = await pushRemote(git, worktree, worktree.branch);
+  const name = await pushRemote(git.at(worktree), worktree.branch);
   if (name === undefined) return { remote: null, notes: [] };
   const ref = `refs/heads/${worktree.branch}`;
   const notes: string[] = [];
   const ask = withWorktreeLogin(service, worktree, { remote: name, direction: 'push' }, (remote) =>
-    remoteCommit(git, worktree, { remote, ref }),
+    remoteCommit(git.at(worktree), { remote, ref }),
   );
   const commit = await ask.catch(async (error) => {
     notes.push(`${name} is known as it was last fetched: ${gitMessage(error)}`);
-    return (await commitOf(git, worktree, `refs/remotes/${name}/${worktree.branch}`)) ?? null;
+    return (await commitOf(git.at(worktree), `refs/remotes/${name}/${worktree.branch}`)) ?? null;
   });
   if (commit !== null) await refuseAhead(service, worktree, { name, commit, orig_head });
   return { remote: { name, ref, commit }, notes };
@@ -181,7 +184,7 @@ const refuseAhead = async (
     .filter(({ matter }) => matter.branch === worktree.branch && matter.head !== null)
     .map(({ matter }) => matter.orig_head);
   for (const head of [orig_head, ...earlier])
-    if (await isAncestor(git, worktree, commit, head)) return;
+    if (await isAncestor(git.at(worktree), commit, head)) return;
   throw new ServiceError(
     'remote_moved',
     `${worktree.branch} on ${name} has commits that the worktree does not have (${commit.slice(0, 12)}): a push after the rebase would lose them. Run git fetch and git merge there first.`,
@@ -195,10 +198,10 @@ const commitsToMove = async (
   { orig_head, onto_commit }: Pick<ConflictMatter, 'orig_head' | 'onto_commit'>,
 ): Promise<string> => {
   const { base_commit } = worktree;
-  const common = await mergeBase(git, worktree, orig_head, onto_commit);
+  const common = await mergeBase(git.at(worktree), orig_head, onto_commit);
   if (common === undefined || common === base_commit) return onto_commit;
-  const isOlder = await isAncestor(git, worktree, common, base_commit);
-  return isOlder && (await isAncestor(git, worktree, base_commit, orig_head))
+  const isOlder = await isAncestor(git.at(worktree), common, base_commit);
+  return isOlder && (await isAncestor(git.at(worktree), base_commit, orig_head))
     ? base_commit
     : onto_commit;
 };
@@ -208,7 +211,7 @@ const refuseInTheWay = async (
   worktree: WorktreeRecord,
   range: { onto: string; upstream: string },
 ): Promise<void> => {
-  const files = await filesInTheWay(git, worktree, range);
+  const files = await filesInTheWay(git.at(worktree), range);
   if (files.length === 0) return;
   throw new ServiceError(
     'uncommitted_changes',

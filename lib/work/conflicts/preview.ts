@@ -21,9 +21,9 @@ export const previewConflicts = async (
   const worktree = getWorktree(store, caseId);
   if (rebaseUnderWay(store, caseId) === undefined) throw nothingToSee(caseId);
   await checkState(worktree);
-  if ((await rebaseState(git, worktree)) === undefined) throw nothingToSee(caseId);
-  const files = await unmergedFiles(git, worktree);
-  const diff = files.length === 0 ? '' : (await conflictDiff(git, worktree, files)).toString();
+  if ((await rebaseState(git.at(worktree))) === undefined) throw nothingToSee(caseId);
+  const files = await unmergedFiles(git.at(worktree));
+  const diff = files.length === 0 ? '' : (await conflictDiff(git.at(worktree), files)).toString();
   return { files: files.map(toFile), diff };
 };
 

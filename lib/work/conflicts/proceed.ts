@@ -45,9 +45,9 @@ export const proceed = async (
   { done, said }: RebaseAnswer,
 ): Promise<Clean | Conflicted> => {
   const { git } = service;
-  const state = await rebaseState(git, worktree);
+  const state = await rebaseState(git.at(worktree));
   if (done && state === undefined) return finish(service, worktree, conflict);
-  const files = await unmergedFiles(git, worktree);
+  const files = await unmergedFiles(git.at(worktree));
   if (state !== undefined && files.length > 0)
     return stopAt(service, worktree, conflict, { files, stop: state.stop });
   throw gitSaid(said);
@@ -85,7 +85,7 @@ export const stopAt = async (
     ...(matter.conflicted_at === null && { conflicted_at: store.clock().toISOString() }),
     line: `stopped at commit ${stop.number} of ${stop.count}: ${counted(told.length, 'file')} in conflict (${named(told)})`,
   });
-  if (matter.conflicted !== null) await dropSnapshot(git, worktree, matter.conflicted);
+  if (matter.conflicted !== null) await dropSnapshot(git.at(worktree), matter.conflicted);
   const { head: _, ...at } = stop;
   return { status: 'conflicted', files: told, onto: matter.onto, commit: at };
 };
@@ -128,11 +128,11 @@ export const finish = async (
 ): Promise<Clean> => {
   const { git, store } = service;
   const { onto, onto_commit, set_aside, conflicted, conflicted_at } = conflict.matter;
-  const head = (await headCommit(git, worktree)) ?? onto_commit;
+  const head = (await headCommit(git.at(worktree))) ?? onto_commit;
   const isBack = await bringChanges(git, worktree, conflict);
   const base = (await isBranch(git, worktree, onto)) ? onto : worktree.base;
   await moveBase(store, worktree, { base, base_commit: onto_commit });
-  if (conflicted !== null) await dropSnapshot(git, worktree, conflicted);
+  if (conflicted !== null) await dropSnapshot(git.at(worktree), conflicted);
   await letGo(service, conflict);
   const words = isBack ? '' : `; the changes are kept under ${set_aside?.ref}, for they do not fit`;
   await changeConflict(store, conflict, {
@@ -159,10 +159,13 @@ const bringChanges = async (
   if (set_aside === null) return true;
   if (!(await bringBack(git, worktree, set_aside))) return false;
   if (before !== null)
-    await putMessage(git, worktree, (await readWorktreeSnapshot(git, worktree, before)).git_files);
+    await putMessage(
+      git.at(worktree),
+      (await readWorktreeSnapshot(git.at(worktree), before)).git_files,
+    );
   return true;
 };
 
 const isBranch = async (git: Git, worktree: WorktreeRecord, name: string): Promise<boolean> =>
-  (await commitOf(git, worktree, `refs/heads/${name}`)) !== undefined ||
-  (await commitOf(git, worktree, `refs/remotes/${name}`)) !== undefined;
+  (await commitOf(git.at(worktree), `refs/heads/${name}`)) !== undefined ||
+  (await commitOf(git.at(worktree), `refs/remotes/${name}`)) !== undefined;

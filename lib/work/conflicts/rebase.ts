@@ -86,7 +86,7 @@ const attempt = async (
     kept = await changed(service.store, kept, { set_aside, line });
   }
   const { onto_commit: onto, upstream } = known;
-  const answer = await rebase(git, worktree, { onto, upstream, marker: id });
+  const answer = await rebase(git.at(worktree), { onto, upstream, marker: id });
   return proceed(service, worktree, kept, answer);
 };
 

@@ -30,7 +30,7 @@ export const resolveWithAgent = (
     if (rebaseUnderWay(service.store, caseId) === undefined) throw noRebase();
     refuseHeld(service, caseId);
     refuseSecond(service.store, caseId);
-    if ((await unmergedFiles(service.git, worktree)).length === 0) {
+    if ((await unmergedFiles(service.git.at(worktree))).length === 0) {
       throw new ServiceError(
         'invalid_state',
         'No file is in conflict any more. Send …/conflicts/apply to go on, or …/conflicts/abort.',

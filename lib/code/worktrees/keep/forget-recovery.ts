@@ -15,6 +15,6 @@ export const forgetRecovery = (
   inWorktreeTurn(service.store, caseId, async () => {
     const { recovery, place } = await findRecovery(service, caseId, id);
     await readyToWrite(service.store);
-    if (recovery.ref !== null) await dropRefs(service.git, place, recovery.ref);
+    if (recovery.ref !== null) await dropRefs(service.git.at(place), recovery.ref);
     if (recovery.patch !== null) await removeRecovered(service.store, recovery.patch);
   });

@@ -30,7 +30,7 @@ export const keptStates = async (
   { id }: Case,
   place: Checkout,
 ): Promise<FoundState[]> => {
-  const states = await listStates(git, place, beginOf(id));
+  const states = await listStates(git.at(place), beginOf(id));
   const needed = neededRefs(store, id);
   return states
     .filter(({ ref }) => !needed.has(ref))
@@ -71,7 +71,7 @@ export const noteOfState = async (
   { state, repository }: { state: KeptState; repository: Repository },
 ): Promise<RecoveryNote> => {
   const { git } = service;
-  const picture = await readPicture(git, repository, state.commit).catch(() => undefined);
+  const picture = await readPicture(git.at(repository), state.commit).catch(() => undefined);
   validator ??= Compile(Pictured);
   // Whoever writes in the repository can make such a ref: it is checked as what comes from outside.
   if (picture === undefined || !validator.Check(picture) || picture.head === null)
@@ -80,11 +80,10 @@ export const noteOfState = async (
       `${state.ref} is not as the daemon made it. By hand: git restore --source ${state.ref}:files.`,
     );
   const base = await defaultBase(
-    git,
-    repository,
+    git.at(repository),
     worktreeConfig(service.store).base_branch ?? undefined,
   );
-  const start = await mergeBase(git, repository, picture.head, base.commit);
+  const start = await mergeBase(git.at(repository), picture.head, base.commit);
   return {
     case_id: item.id,
     branch: await branchFor(service, item),

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../errors.ts';
 import { headCommit } from '../../../tools/git/read/repository.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import { type SubmoduleWork, submoduleWork } from '../../../tools/git/read/submodules.ts';
-import type { Checkout, Git } from '../../../tools/git/run/git.ts';
+import type { GitAt } from '../../../tools/git/run/git.ts';
 
 /** What would go, or be hard to find again, with a worktree. */
 export interface Loss {
@@ -27,31 +27,32 @@ interface Inner {
 }
 
 /** Looks into a worktree that is as it was made. */
-export const lossOf = async (git: Git, record: WorktreeRecord): Promise<Loss> => {
-  const { head, branch, files, rebase_in_progress, has_submodules } = await status(git, record);
+export const lossOf = async (git: GitAt<WorktreeRecord>): Promise<Loss> => {
+  const record = git.place;
+  const { head, branch, files, rebase_in_progress, has_submodules } = await status(git);
   const inside = files.filter(({ repository, code }) => repository && code === '??');
   return {
     head,
     files: files.map(({ path }) => path),
-    commits: await onlyHere(git, record, { ...record, head, current: branch }),
+    commits: await onlyHere(git, record, { head, current: branch }),
     others: [
       ...(rebase_in_progress ? ['a rebase in progress'] : []),
       ...(has_submodules ? ['submodules'] : []),
     ],
     repositories: [
       ...inside.map(({ path }) => ({ path })),
-      ...(await submoduleWork(git, record, record.base_commit)).map(withWork),
+      ...(await submoduleWork(git, record.base_commit)).map(withWork),
     ],
   };
 };
 
 /** Of one whose directory is gone, only the commits are left to look at. */
-export const lossOfMissing = async (git: Git, record: WorktreeRecord): Promise<Loss> => {
-  const { git_dir, common_dir } = record;
-  const place = { git_dir, common_dir };
-  const head = (await headCommit(git, place)) ?? null;
-  const commits = await onlyHere(git, place, { ...record, head, current: null });
-  const repositories = (await submoduleWork(git, place, record.base_commit)).map(withWork);
+export const lossOfMissing = async ({ at, place }: GitAt<WorktreeRecord>): Promise<Loss> => {
+  const { git_dir, common_dir, base_commit } = place;
+  const git = at({ git_dir, common_dir });
+  const head = (await headCommit(git)) ?? null;
+  const commits = await onlyHere(git, place, { head, current: null });
+  const repositories = (await submoduleWork(git, base_commit)).map(withWork);
   return { head, commits, files: [], others: [], repositories };
 };
 
@@ -63,24 +64,19 @@ const withWork = ({ path, files, commits, readable }: SubmoduleWork): Inner => {
 interface Tips {
   head: string | null;
   current: string | null;
-  branch: string;
-  base_commit: string;
 }
 
 // The worktree's own branch outlives it, but a commit that only that one has was neither pushed nor merged.
 const onlyHere = async (
-  git: Git,
-  place: Checkout,
-  { head, current, branch, base_commit }: Tips,
+  git: GitAt,
+  { branch, base_commit }: WorktreeRecord,
+  { head, current }: Tips,
 ): Promise<string[]> => {
   const own = [...new Set([branch, ...(current === null ? [] : [current])])];
   const tips = [...(head === null ? [] : [head]), ...own.map((name) => `refs/heads/${name}`)];
   const elsewhere = ['--remotes', ...own.map((name) => `--exclude=${name}`), '--branches'];
   const args = ['rev-list', '--max-count=1000', '--ignore-missing', ...tips];
-  const { stdout } = await git.run(place, [...args, '--not', ...elsewhere, base_commit, '--'], {
-    read: true,
-  });
-  return stdout.toString('utf8').split('\n').filter(Boolean);
+  return git.lines([...args, '--not', ...elsewhere, base_commit, '--']);
 };
 
 export const isNothing = ({ files, commits, others }: Loss): boolean =>

@@ -26,7 +26,7 @@ export const keepState = async (
   const { git } = service;
   const state = await snapshot(git, record);
   const ref = await keepNoted(service, record, { head: state.head, state });
-  await dropSnapshot(git, record, state);
+  await dropSnapshot(git.at(record), state);
   return ref;
 };
 
@@ -69,7 +69,7 @@ export const keepPatch = async (
   if (dir === undefined) return;
   const name = `${recoveryId(record.case_id, ref)}.patch`;
   const head = explained(record, ref);
-  const write = (into: number) => diffInto(git, record, record.base_commit, into);
+  const write = (into: number) => diffInto(git.at(record), record.base_commit, into);
   if (await keepRecovered(store, dir, { name, head, write })) return;
   throw new ServiceError(
     'file_busy',

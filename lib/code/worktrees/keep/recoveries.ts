@@ -51,7 +51,7 @@ export const findRecovery = async (
 const found = async (service: WithConfig & WithGit & WithStore, caseId: string) => {
   const item = await getItem(service.store, caseId);
   const repository = await repositoryFor(service, item.project);
-  const works = await listWork(service.git, repository, beginOf(caseId));
+  const works = await listWork(service.git.at(repository), beginOf(caseId));
   const patches = recoveredPatches(service.store, item.path);
   const ids = [
     ...works.map(({ name }) => recoveryId(caseId, name)),

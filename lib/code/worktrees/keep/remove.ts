@@ -100,7 +100,7 @@ export const checkRemovable = async (
   for (const leave of service.leaving) await leave(record.path);
   await refuseInhabited(record);
   const look = state === 'ok' ? lossOf : lossOfMissing;
-  const loss = await look(service.git, record);
+  const loss = await look(service.git.at(record));
   refuseLoss(loss, force);
   return { has: state === 'ok' ? 'directory' : 'entry', loss };
 };
@@ -122,6 +122,6 @@ const isLockedByUs = async (
   { case_id, path, common_dir }: WorktreeRecord,
 ): Promise<boolean> => {
   if (whatIsAt(common_dir) === 'nothing') return false;
-  const [, ...linked] = await listWorktrees(git, { git_dir: common_dir, common_dir });
+  const [, ...linked] = await listWorktrees(git.at({ git_dir: common_dir, common_dir }));
   return linked.some((entry) => entry.path === path && entry.locked === reasonFor(case_id));
 };

@@ -40,7 +40,8 @@ export const restoreWorktree = (
     if (note === undefined || head === null)
       throw new ServiceError('invalid_state', recovery.detail ?? '');
     await readyToWrite(service.store);
-    if (note.picture !== null) await refuseUnsafeTree(service.git, repository, note.picture.files);
+    if (note.picture !== null)
+      await refuseUnsafeTree(service.git.at(repository), note.picture.files);
     return make(service, { note, head, repository });
   });
 
@@ -96,7 +97,7 @@ const fill = async (
 ): Promise<void> => {
   const before = { ...picture, branch: `refs/heads/${picture.branch}` };
   const left = await putInto(git, worktree, before);
-  if (picture.git_files !== undefined) await putGitFiles(git, worktree, picture.git_files);
+  if (picture.git_files !== undefined) await putGitFiles(git.at(worktree), picture.git_files);
   const differing = left.files.map(({ path }) => path);
   if (differing.length === 0) return;
   throw new ServiceError(
@@ -108,10 +109,10 @@ const fill = async (
 // The branch may have been merged, moved, deleted or checked out elsewhere since: no commit of it is left behind.
 const branchFor = async (git: Git, { note, head, repository }: Kept): Promise<string> => {
   const former = note.picture?.branch?.replace(/^refs\/heads\//, '') ?? note.branch;
-  const taken = new Set((await listWorktrees(git, repository)).map(({ branch }) => branch));
+  const taken = new Set((await listWorktrees(git.at(repository))).map(({ branch }) => branch));
   const fits = async (name: string): Promise<boolean> => {
     if (taken.has(name)) return false;
-    const at = await commitOf(git, repository, `refs/heads/${name}`);
+    const at = await commitOf(git.at(repository), `refs/heads/${name}`);
     return at === undefined || at === head;
   };
   for (let number = 0; ; number += 1) {

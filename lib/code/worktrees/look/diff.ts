@@ -16,8 +16,7 @@ export interface WorktreeDiff extends DiffSummary {
 /** All that the worktree holds now against its base: committed, staged, unstaged and untracked, but not ignored. */
 export const worktreeDiff = async (git: Git, record: WorktreeRecord): Promise<WorktreeDiff> => {
   const { patch, summary, changed, left_out } = await worktreeChanges(
-    git,
-    record,
+    git.at(record),
     record.base_commit,
   );
   return { patch, changed, left_out, ...summary };

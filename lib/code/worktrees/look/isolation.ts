@@ -70,10 +70,10 @@ const ownBranch = async (
 ): Promise<Check> => {
   const name = 'own_branch';
   const { path, branch } = record;
-  const now = await currentBranch(git, record);
+  const now = await currentBranch(git.at(record));
   if (now === undefined)
     return check(name, true, `It is on no branch. To go back, run there: git switch ${branch}`);
-  const listed = await listWorktrees(git, record);
+  const listed = await listWorktrees(git.at(record));
   const other = listed.find((entry) => entry.branch === now && entry.path !== path);
   if (other !== undefined)
     return check(name, false, `${now} is checked out at ${other.path}, too.`);
@@ -97,9 +97,9 @@ const mainBranches = (store: Store, { base }: WorktreeRecord): Set<string> => {
 // A setting of the repository that sends git's own commands into another directory.
 const ownWorkTree = async (git: Git, record: WorktreeRecord): Promise<Check> => {
   const args = ['config', '--get', 'core.worktree'];
-  const { code, stdout } = await git.run(record, args, { read: true, ok: [0, 1] });
-  if (code === 1) return check('own_work_tree', true, 'git commands in it work on its own files.');
-  const elsewhere = stdout.toString('utf8').trimEnd();
+  const elsewhere = await git.at(record).find(args, { ok: [0, 1] });
+  if (elsewhere === undefined)
+    return check('own_work_tree', true, 'git commands in it work on its own files.');
   return check(
     'own_work_tree',
     false,
@@ -124,7 +124,7 @@ const notShared = (store: Store, { case_id, path }: WorktreeRecord): Check => {
 const keptByGit = async (git: Git, record: WorktreeRecord): Promise<Check> => {
   const { path, attached, case_id } = record;
   if (attached) return check('kept_by_git', true, 'It is yours: the daemon never deletes it.');
-  const entry = (await listWorktrees(git, record)).find((each) => each.path === path);
+  const entry = (await listWorktrees(git.at(record))).find((each) => each.path === path);
   const ok = entry?.locked === reasonFor(case_id);
   return check(
     'kept_by_git',

@@ -21,7 +21,7 @@ export const worktreeStatus = async (
   const state = await stateOf(record);
   const known = { ...worktreeOf(record), status: state };
   if (state !== 'ok') return { ...known, detail: adviceFor(record, state) };
-  const now = await status(git, record);
+  const now = await status(git.at(record));
   const files = now.files.map(({ repository: _, ...file }) => file);
   return { ...known, head: now.head, files, ...(await inSubmodules(git, record)) };
 };
@@ -32,7 +32,7 @@ const inSubmodules = async (
   record: WorktreeRecord,
 ): Promise<{ submodules?: SubmoduleWork[] }> => {
   if (!mayHaveSubmodules(record)) return {};
-  const submodules = await submoduleWork(git, record, record.base_commit);
+  const submodules = await submoduleWork(git.at(record), record.base_commit);
   return submodules.length === 0 ? {} : { submodules };
 };
 
@@ -58,7 +58,7 @@ const gitHealth = async (
     return { status: state, detail: adviceFor(record, state), branch: record.branch };
   }
   // In the worktree, HEAD is another one than where the base was named.
-  const now = await status(git, record, /^(HEAD|@)/.test(record.base) ? undefined : record);
+  const now = await status(git.at(record), /^(HEAD|@)/.test(record.base) ? undefined : record);
   const { branch, head, rebase_in_progress } = now;
   const distance = await distanceOf(git, record, now);
   const inside = await inSubmodules(git, record);
@@ -82,11 +82,9 @@ const distanceOf = async (
   // In the worktree, HEAD is another one than where the base was named.
   const from = /^(HEAD|@)/.test(base) ? base_commit : base;
   const range = ['--end-of-options', `${from}...${head}`, '--'];
-  const { code, stdout } = await git.run(place, ['rev-list', '--left-right', '--count', ...range], {
-    read: true,
-    ok: [0, 128],
-  });
-  const counted = /^(\d+)\t(\d+)/.exec(stdout.toString('utf8'));
-  if (code !== 0 || counted === null) return { ahead: null, behind: null };
-  return { ahead: Number(counted[2]), behind: Number(counted[1]) };
+  const args = ['rev-list', '--left-right', '--count', ...range];
+  const said = await git.at(place).find(args, { ok: [0, 128] });
+  if (said === undefined) return { ahead: null, behind: null };
+  const [left = 0, right = 0] = said.split('\t').map(Number);
+  return { ahead: right, behind: left };
 };

@@ -28,7 +28,7 @@ export const workOf = async (
   try {
     const record = findWorktree(store, caseId);
     if (record === undefined) return {};
-    const { head, dirty } = await status(git, record);
+    const { head, dirty } = await status(git.at(record));
     const commit = head === record.base_commit ? null : head;
     const isWanted = diff === 'uncommitted' ? dirty : diff;
     const patch = isWanted ? (await worktreeDiff(git, record)).patch : undefined;

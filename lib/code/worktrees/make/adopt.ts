@@ -33,6 +33,6 @@ const isListed = async (
   git: Git,
   { repository, path, branch, reason }: NewWorktree,
 ): Promise<boolean> =>
-  (await listWorktrees(git, repository)).some(
+  (await listWorktrees(git.at(repository))).some(
     (entry) => entry.path === path && entry.branch === branch && entry.locked === reason,
   );

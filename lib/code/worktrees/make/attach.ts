@@ -70,20 +70,20 @@ const attach = async (
   const { root, git_dir, common_dir } = repository;
   await refuseOthers(service, repository);
   await refuseCheckouts(service, repository);
-  const branch = await currentBranch(git, repository);
+  const branch = await currentBranch(git.at(repository));
   if (branch === undefined)
     throw refused(`${root} is on no branch. Check one out there, then try again`);
   const { base_branch } = worktreeConfig(store);
   const project = await findProjectRepository(service, item.project);
   // A linked worktree begins where the project's own do; a clone knows only its own branches.
   const from = project?.common_dir === common_dir ? project : repository;
-  const start = await defaultBase(git, from, base ?? base_branch ?? undefined);
+  const start = await defaultBase(git.at(from), base ?? base_branch ?? undefined);
   const record: WorktreeRecord = {
     case_id: item.id,
     path: root,
     branch,
     base: start.name,
-    base_commit: await startOf(git, { path: root, git_dir, common_dir }, start.commit),
+    base_commit: await startOf(git.at({ path: root, git_dir, common_dir }), start.commit),
     attached: true,
     created_at: store.clock().toISOString(),
     repository: root,
@@ -119,7 +119,7 @@ const refuseOthers = async (
   }
   if (isAtOrBelow(root, workspace)) throw refused(`${root} is in the workspace`);
   if (isAtOrBelow(workspace, root)) throw refused(`The workspace is in ${root}`);
-  const listed = await listWorktrees(git, place);
+  const listed = await listWorktrees(git.at(place));
   const reason = listed.find((entry) => entry.path === root)?.locked ?? '';
   const owner = caseOfReason(reason);
   if (owner !== undefined)

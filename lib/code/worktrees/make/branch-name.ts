@@ -21,11 +21,11 @@ export const branchNameFor = async (
   const item = await getItem(service.store, caseId);
   const branch = await branchFor(service, item, template);
   const repository = await repositoryFor(service, item.project);
-  const listed = await listWorktrees(git, repository);
+  const listed = await listWorktrees(git.at(repository));
   return {
     case_id: caseId,
     branch,
-    exists: await branchExists(git, repository, branch),
+    exists: await branchExists(git.at(repository), branch),
     checked_out_at: listed.find((entry) => entry.branch === branch)?.path ?? null,
   };
 };

@@ -11,8 +11,9 @@ import {
 } from '../../../../store/worktrees.ts';
 import type { WithConfig } from '../../../config.ts';
 import { needWorktree } from '../../../guard/trust/need.ts';
+import { mergeBase } from '../../../tools/git/read/ancestry.ts';
 import { defaultBase, headCommit } from '../../../tools/git/read/repository.ts';
-import type { Git, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
+import type { GitAt, GitWorktree, WithGit } from '../../../tools/git/run/git.ts';
 import { addWorktree, type NewWorktree } from '../../../tools/git/write/worktree.ts';
 import { getItem } from '../../projects/item.ts';
 import { repositoryFor } from '../../projects/repository.ts';
@@ -88,7 +89,7 @@ const make = async (
   await readyToWrite(store);
   const repository = await repositoryFor(service, item.project);
   const { base_branch } = worktreeConfig(store);
-  const base = await defaultBase(git, repository, wanted.base ?? base_branch ?? undefined);
+  const base = await defaultBase(git.at(repository), wanted.base ?? base_branch ?? undefined);
   const planned: NewWorktree = {
     repository,
     path: placeFor(store, item),
@@ -105,7 +106,7 @@ const make = async (
     path: worktree.path,
     branch: planned.branch,
     base: base.name,
-    base_commit: worktree.new_branch ? base.commit : await startOf(git, worktree, base.commit),
+    base_commit: worktree.new_branch ? base.commit : await startOf(git.at(worktree), base.commit),
     attached: false,
     created_at: store.clock().toISOString(),
     repository: repository.root,
@@ -118,10 +119,8 @@ const make = async (
 };
 
 /** The commit that a worktree's work begins at. Its branch may be older, and have left the base earlier. */
-export const startOf = async (git: Git, worktree: GitWorktree, base: string): Promise<string> => {
-  const head = await headCommit(git, worktree);
+export const startOf = async (git: GitAt<GitWorktree>, base: string): Promise<string> => {
+  const head = await headCommit(git);
   if (head === undefined || head === base) return base;
-  const args = ['merge-base', head, base];
-  const { code, stdout } = await git.run(worktree, args, { read: true, ok: [0, 1] });
-  return code === 0 ? stdout.toString('utf8').trim() : base;
+  return (await mergeBase(git, head, base)) ?? base;
 };

@@ -80,7 +80,7 @@ const close = async (
   tell(told);
   const { broken: why } = taken;
   const came = why === undefined ? NOTHING : await keepAside(service, turn, { why, tell });
-  await unpin(service.git, worktree, caseId);
+  await unpin(service.git.at(worktree), caseId);
   if (why === undefined) await removeTurn(layout, caseId);
   return { blocked: blockedBy(told) ?? came.blocked };
 };
@@ -90,7 +90,7 @@ const GONE = 'its worktree is gone';
 const unpinGone = async (git: Git, turn: TurnRecord): Promise<void> => {
   const { common_dir, case_id } = turn;
   if (common_dir !== undefined && whatIsAt(common_dir) === 'directory')
-    await unpin(git, { git_dir: common_dir, common_dir }, case_id);
+    await unpin(git.at({ git_dir: common_dir, common_dir }), case_id);
 };
 
 // First of all: from then on nobody's git works in the turn's repository any more.

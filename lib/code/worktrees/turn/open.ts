@@ -70,7 +70,7 @@ export const openTurn = async (
     pointed: !isHeld,
   };
   await saveTurn(layout, record, listText(refs));
-  await pinRefs(service.git, worktree, case_id, refs);
+  await pinRefs(service.git.at(worktree), case_id, refs);
   await placeTurn(layout, case_id, made);
   if (!isHeld) await lead(service.store, worktree, places.dir);
   const view = turnView(worktree, places);

@@ -1,5 +1,5 @@
 import { lstat, readFile, readlink } from 'node:fs/promises';
-import type { GitWorktree, Runner } from '../run/git.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 
 export interface StoredFile {
@@ -16,15 +16,14 @@ export interface StoredFile {
  * links. What is no file any more (deleted, or a directory now) is left out. Nothing refers to the objects yet.
  */
 export const storeFiles = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   paths: readonly string[],
 ): Promise<StoredFile[]> => {
   if (paths.length === 0) return [];
   const stored: Omit<StoredFile, 'oid'>[] = [];
-  const input = stream(worktree, paths, stored);
+  const input = stream(git.place, paths, stored);
   // fast-import takes any number of contents in one process, and is told no names: those need not be text.
-  const { stdout } = await git.run(worktree, ['fast-import', '--quiet'], { read: true, input });
+  const stdout = await git.read(['fast-import', '--quiet'], { input });
   const oids = stdout.toString('latin1').split('\n');
   return stored.map((file, at) => ({ ...file, oid: oids[at] ?? '' }));
 };

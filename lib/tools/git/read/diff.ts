@@ -2,15 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { lstat } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { ServiceError } from '../../../errors.ts';
-import type { Environment } from '../../process/environment.ts';
-import type { GitWorktree, Runner } from '../run/git.ts';
-import {
-  type IndexListing,
-  nulls,
-  onDisk,
-  onListedCopy,
-  type RunOnCopy,
-} from '../run/index-file.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
+import { type IndexListing, nulls, onDisk, onListedCopy } from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';
 import { textAsText } from '../run/text-as-text.ts';
 import { isObject } from './refs.ts';
@@ -44,11 +37,11 @@ interface Diff {
  * What the worktree holds now against the commit `base`: committed, staged, unstaged and untracked alike, but not
  * ignored files. Changes nothing, not even the index.
  */
-export const worktreeChanges = (git: Runner, worktree: GitWorktree, base: string): Promise<Diff> =>
-  against(git, worktree, base, (commit) =>
-    onListedCopy(git, worktree, async (run, listed) => {
-      const left_out = await takeIn(run, worktree, listed);
-      const shown = await textAsText(worktree, (env) => readable(run, commit, env));
+export const worktreeChanges = (git: GitAt<GitWorktree>, base: string): Promise<Diff> =>
+  against(git, base, (commit) =>
+    onListedCopy(git, async (copy, listed) => {
+      const left_out = await takeIn(copy, listed);
+      const shown = await textAsText(copy, (plain) => readable(plain, commit));
       return { ...parseDiff(shown), left_out };
     }),
   );
@@ -59,27 +52,22 @@ interface Shown {
   quoted: Buffer;
 }
 
-const readable = async (run: RunOnCopy, commit: string, env: Environment): Promise<Shown> => {
+const readable = async (git: GitAt, commit: string): Promise<Shown> => {
   const args = ['diff', ...DIFF, '--numstat', '--summary', commit, '--'];
-  const plain = await run([...PLAIN_NAMES, ...args], { env });
+  const plain = await git.read([...PLAIN_NAMES, ...args]);
   if (isUtf8(headOf(plain))) return { plain, quoted: plain };
-  return { plain, quoted: await run(['-c', 'core.quotePath=true', ...args], { env }) };
+  return { plain, quoted: await git.read(['-c', 'core.quotePath=true', ...args]) };
 };
 
 const PLAIN_NAMES = ['-c', 'core.quotePath=false'];
 
 /** The same patch, of any length, written into an open file. */
-export const diffInto = (
-  git: Runner,
-  worktree: GitWorktree,
-  base: string,
-  into: number,
-): Promise<void> =>
-  against(git, worktree, base, (commit) =>
-    onListedCopy(git, worktree, async (run, listed) => {
-      await takeIn(run, worktree, listed);
+export const diffInto = (git: GitAt<GitWorktree>, base: string, into: number): Promise<void> =>
+  against(git, base, (commit) =>
+    onListedCopy(git, async (copy, listed) => {
+      await takeIn(copy, listed);
       const args = [...PLAIN_NAMES, 'diff', ...DIFF, commit, '--'];
-      await textAsText(worktree, (env) => run(args, { env, into, timeout_ms: LONG_MS }));
+      await textAsText(copy, (plain) => plain.run(args, { into, timeout_ms: LONG_MS }));
     }),
   );
 
@@ -87,22 +75,21 @@ const LONG_MS = 600_000;
 
 // An id is looked up by the diff itself: only if that fails git is asked whether the commit is why.
 const against = async <T>(
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   base: string,
   work: (commit: string) => Promise<T>,
 ): Promise<T> => {
-  if (!isObject(base)) return work(await baseCommit(git, worktree, base));
+  if (!isObject(base)) return work(await baseCommit(git, base));
   try {
     return await work(`${base}^{commit}`);
   } catch (error) {
-    await baseCommit(git, worktree, base);
+    await baseCommit(git, base);
     throw error;
   }
 };
 
-const baseCommit = async (git: Runner, worktree: GitWorktree, base: string): Promise<string> => {
-  const commit = await commitOf(git, worktree, base);
+const baseCommit = async (git: GitAt<GitWorktree>, base: string): Promise<string> => {
+  const commit = await commitOf(git, base);
   if (commit !== undefined) return commit;
   throw new ServiceError(
     'git_failed',
@@ -130,18 +117,17 @@ const DIFF = [...PATCH, '--find-renames', `-O${devNull}`];
 
 // Untracked files are made known without their content; unmerged ones count as what they hold now. Answers what cannot be.
 const takeIn = async (
-  run: RunOnCopy,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { untracked, unmerged }: IndexListing,
 ): Promise<string[]> => {
-  const large = await Promise.all(untracked.map((path) => isLeft(worktree, path)));
+  const large = await Promise.all(untracked.map((path) => isLeft(git.place, path)));
   const left = new Set(untracked.filter((_, at) => large[at]));
   await add(
-    run,
+    git,
     ['--intent-to-add'],
     untracked.filter((path) => !left.has(path)),
   );
-  await add(run, ['--all'], unmerged);
+  await add(git, ['--all'], unmerged);
   return [...left].map(pathText);
 };
 
@@ -154,13 +140,9 @@ const isLeft = async (worktree: GitWorktree, path: string): Promise<boolean> => 
   return found !== undefined && found.size > MOST_BYTES;
 };
 
-const add = async (
-  run: RunOnCopy,
-  how: readonly string[],
-  paths: readonly string[],
-): Promise<void> => {
+const add = async (git: GitAt, how: string[], paths: readonly string[]): Promise<void> => {
   if (paths.length === 0) return;
-  await run(['add', '--sparse', ...how, '--pathspec-from-file=-', '--pathspec-file-nul'], {
+  await git.run(['add', '--sparse', ...how, '--pathspec-from-file=-', '--pathspec-file-nul'], {
     input: nulls(paths),
   });
 };

@@ -1,16 +1,14 @@
-import type { GitWorktree, Runner } from '../run/git.ts';
-import { nulls } from '../run/index-file.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 
 /** Those of these paths that git ignores; undefined where it cannot say, as of what is in a submodule. */
 export const ignoredPaths = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   paths: readonly string[],
 ): Promise<ReadonlySet<string> | undefined> => {
   if (paths.length === 0) return new Set();
   // Relative to here even where one begins as git's own words for places do.
-  const input = nulls(paths.map((path) => `./${path}`));
-  const { code, stdout } = await git.run(worktree, ['check-ignore', '-z', '--stdin'], {
+  const input = paths.map((path) => `./${path}\0`).join('');
+  const { code, stdout } = await git.run(['check-ignore', '-z', '--stdin'], {
     read: true,
     input,
     // The command takes paths, not patterns, and knows no such switch.

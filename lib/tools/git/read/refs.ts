@@ -1,4 +1,4 @@
-import type { Checkout, Runner } from '../run/git.ts';
+import { type GitAt, repositoryOf } from '../run/git.ts';
 import { readRefLog } from '../write/ref-log.ts';
 
 /** A ref that is not what it was. Its name is read as latin1, byte for byte; a stash is named `refs/stash@{<object>}`. */
@@ -15,10 +15,10 @@ const KINDS = ['refs/heads', 'refs/tags', 'refs/notes', 'refs/replace'];
  * The branches, tags, notes, replacements and stashes of a repository, one a line: what fetching changes (`refs/remotes`)
  * and what Dossier keeps (`refs/dossier`) is not among them. One git process, however many there are.
  */
-export const listRefs = async (git: Runner, { common_dir }: Checkout): Promise<Buffer> => {
-  const place = { git_dir: common_dir, common_dir };
+export const listRefs = async (git: GitAt): Promise<Buffer> => {
+  const place = repositoryOf(git.place);
   const args = ['for-each-ref', '--format=%(objectname) %(refname) %(symref)', ...KINDS];
-  const { stdout } = await git.run(place, args, { read: true });
+  const stdout = await git.at(place).read(args);
   const stashes = (await readRefLog(place, STASH)).map(({ to }) => `${to} ${stashOf(to)} \n`);
   return Buffer.concat([stdout, Buffer.from(stashes.join(''), 'latin1')]);
 };

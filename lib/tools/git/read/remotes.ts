@@ -1,4 +1,4 @@
-import type { GitPlace, Runner } from '../run/git.ts';
+import type { GitAt, GitPlace } from '../run/git.ts';
 
 /** What git's configuration says of remotes. */
 export interface RemoteSettings {
@@ -22,13 +22,8 @@ export interface ConfiguredRemote {
 }
 
 /** Reads the remotes of a repository, and asks nobody. */
-export const remoteSettings = async (git: Runner, place: GitPlace): Promise<RemoteSettings> => {
-  const { stdout } = await git.run(place, ['config', '--list', '-z'], { read: true });
-  return remotesIn(stdout.toString('utf8'));
-};
-
-/** The same from a listing (`config --list -z`). */
-const remotesIn = (listing: string): RemoteSettings => {
+export const remoteSettings = async (git: GitAt<GitPlace>): Promise<RemoteSettings> => {
+  const listing = await git.text(['config', '--list', '-z']);
   const entries = listing.split('\0').filter(Boolean).map(entryOf);
   const rewrites = entries.flatMap(rewriteOf).toSorted((a, b) => b.from.length - a.from.length);
   const names = [

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../../errors.ts';
 import { GitError } from '../run/error.ts';
-import type { Checkout, GitPlace, Runner } from '../run/git.ts';
+import type { Checkout, GitAt, GitPlace, GitSource } from '../run/git.ts';
 
 export interface Repository extends Checkout {
   /** The main or linked working directory; the git directory itself where it is bare. */
@@ -16,13 +16,13 @@ export interface Repository extends Checkout {
  * operator named, never for a worktree that an agent has been in.
  */
 export const findRepository = async (
-  git: Runner,
+  git: GitSource,
   path: string,
 ): Promise<Repository | undefined> => {
   const directory = resolve(path);
   if (!(await isDirectory(directory))) return undefined;
   const ask = (...what: string[]): Promise<string[] | undefined> =>
-    lines(git, directory, ['rev-parse', '--path-format=absolute', ...what]);
+    linesAt(git.at(directory), ['rev-parse', '--path-format=absolute', ...what]);
   const dirs = ['--absolute-git-dir', '--git-common-dir'];
   const checkout = await ask(...dirs, '--show-toplevel');
   if (checkout !== undefined) {
@@ -34,51 +34,34 @@ export const findRepository = async (
 };
 
 /** The commit that HEAD names, or undefined where nothing was committed yet. */
-export const headCommit = (git: Runner, place: GitPlace): Promise<string | undefined> =>
-  commitOf(git, place, 'HEAD');
+export const headCommit = (git: GitAt<GitPlace>): Promise<string | undefined> =>
+  commitOf(git, 'HEAD');
 
 /** The commit that a branch, tag or id names, or undefined. */
-export const commitOf = async (
-  git: Runner,
-  place: GitPlace,
-  name: string,
-): Promise<string | undefined> => {
+export const commitOf = async (git: GitAt<GitPlace>, name: string): Promise<string | undefined> => {
   if (name === '' || name.includes('\0')) return undefined;
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
-  const { code, stdout } = await git.run(place, args, { read: true, ok: [0, 1, 128] });
-  return code === 0 ? stdout.toString('utf8').trim() : undefined;
+  return git.find(args);
 };
 
 /** The same for several names, in their order, with one look. A name that no line can hold names nothing. */
 export const commitsOf = async (
-  git: Runner,
-  place: GitPlace,
+  git: GitAt<GitPlace>,
   names: readonly string[],
 ): Promise<(string | undefined)[]> => {
   const asked = names.map((name) => (/[\n\0]/.test(name) ? '' : name));
   const input = asked.map((name) => `${name}^{commit}\n`).join('');
-  const args = ['cat-file', '--batch-check'];
-  const { stdout } = await git.run(place, args, { read: true, input });
-  const answers = stdout.toString('utf8').split('\n');
+  const answers = await git.lines(['cat-file', '--batch-check'], { input });
   return asked.map((_, at) => /^([0-9a-f]{40,64}) commit \d+$/.exec(answers[at] ?? '')?.[1]);
 };
 
 /** The branch that is checked out, without `refs/heads/`; undefined when HEAD is detached. */
-export const currentBranch = async (git: Runner, place: GitPlace): Promise<string | undefined> =>
-  shortName(await symbolicRef(git, place, 'HEAD'), 'refs/heads/');
+export const currentBranch = async (git: GitAt<GitPlace>): Promise<string | undefined> =>
+  shortName(await symbolicRef(git, 'HEAD'), 'refs/heads/');
 
 /** The full ref that a symbolic ref names, or undefined. */
-export const symbolicRef = async (
-  git: Runner,
-  place: GitPlace,
-  name: string,
-): Promise<string | undefined> => {
-  const { code, stdout } = await git.run(place, ['symbolic-ref', '--quiet', name], {
-    read: true,
-    ok: [0, 1, 128],
-  });
-  return code === 0 ? stdout.toString('utf8').trimEnd() : undefined;
-};
+export const symbolicRef = (git: GitAt<GitPlace>, name: string): Promise<string | undefined> =>
+  git.find(['symbolic-ref', '--quiet', name]);
 
 interface Base {
   name: string;
@@ -86,13 +69,9 @@ interface Base {
 }
 
 /** What new work starts from: the configured base, else the remote's default branch, else the current branch. */
-export const defaultBase = async (
-  git: Runner,
-  repository: Repository,
-  configured?: string,
-): Promise<Base> => {
+export const defaultBase = async (git: GitAt<Repository>, configured?: string): Promise<Base> => {
   for (let left = LOOKS; left > 0; left -= 1) {
-    const found = await firstCommit(git, repository, configured);
+    const found = await firstCommit(git, configured);
     if (found !== undefined) return found;
     if (left > 1) await delay(LOOK_AGAIN_MS);
   }
@@ -109,43 +88,37 @@ const LOOKS = 3;
 const LOOK_AGAIN_MS = 100;
 
 const firstCommit = async (
-  git: Runner,
-  repository: Repository,
+  git: GitAt<Repository>,
   configured: string | undefined,
 ): Promise<Base | undefined> => {
-  const names = configured === undefined ? usual(git, repository) : [configured];
+  const names = configured === undefined ? usual(git) : [configured];
   for await (const name of names) {
-    const commit = await commitOf(git, repository, name);
+    const commit = await commitOf(git, name);
     if (commit !== undefined) return { name, commit };
   }
   return undefined;
 };
 
 // One after the other: the first one is mostly there.
-async function* usual(git: Runner, repository: Repository): AsyncGenerator<string> {
-  const remote = await symbolicRef(git, repository, 'refs/remotes/origin/HEAD');
+async function* usual(git: GitAt<Repository>): AsyncGenerator<string> {
+  const remote = await symbolicRef(git, 'refs/remotes/origin/HEAD');
   const ofRemote = shortName(remote, 'refs/remotes/');
   if (ofRemote !== undefined) yield ofRemote;
-  const current = await currentBranch(git, repository);
+  const current = await currentBranch(git);
   if (current !== undefined) yield current;
   yield 'HEAD';
 }
 
-export const branchExists = async (
-  git: Runner,
-  place: GitPlace,
-  branch: string,
-): Promise<boolean> =>
+export const branchExists = async (git: GitAt<GitPlace>, branch: string): Promise<boolean> =>
   (await checkBranchName(git, branch)) &&
-  (await commitOf(git, place, `refs/heads/${branch}`)) !== undefined;
+  (await commitOf(git, `refs/heads/${branch}`)) !== undefined;
 
 /** Whether git takes this as the name of a branch. `@{-1}` and the like stand for another name: refused. */
-export const checkBranchName = async (git: Runner, branch: string): Promise<boolean> => {
+export const checkBranchName = async (git: GitSource, branch: string): Promise<boolean> => {
   if (PLAIN.test(branch)) return branch !== 'HEAD';
   if (branch === '' || branch.startsWith('-') || branch.includes('\0')) return false;
   const args = ['check-ref-format', '--branch', branch];
-  const { code, stdout } = await git.run('/', args, { read: true, ok: [0, 1, 128] });
-  return code === 0 && stdout.toString('utf8') === `${branch}\n`;
+  return (await git.at('/').find(args)) === branch;
 };
 
 // Words between single slashes: every git takes them, so it need not be asked.
@@ -159,16 +132,11 @@ const isDirectory = async (path: string): Promise<boolean> => {
   return found?.isDirectory() === true;
 };
 
-const lines = async (
-  git: Runner,
-  path: string,
-  args: readonly string[],
-): Promise<string[] | undefined> => {
+const linesAt = async (git: GitAt<string>, args: string[]): Promise<string[] | undefined> => {
   try {
-    const { stdout } = await git.run(path, args, { read: true });
-    return stdout.toString('utf8').trimEnd().split('\n');
+    return (await git.text(args)).split('\n');
   } catch (error) {
-    return notARepository(error, path);
+    return notARepository(error, git.place);
   }
 };
 

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GitWorktree, Runner } from '../run/git.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 import { pathText } from '../run/path-text.ts';
 import type { Setting } from '../run/settings.ts';
 
@@ -39,8 +39,7 @@ export interface WorktreeStatus {
  * branch has no upstream, it is measured from `from`, which then is told as the upstream; undefined: from nothing.
  */
 export const status = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   from?: { branch: string; base: string },
 ): Promise<WorktreeStatus> => {
   const defaults: Setting[] =
@@ -51,7 +50,7 @@ export const status = async (
           [`branch.${from.branch}.merge`, from.base],
         ];
   const args = [...STATUS, '--find-renames'];
-  const { stdout } = await git.run(worktree, args, { read: true, defaults });
+  const stdout = await git.read(args, { defaults });
   const { headers, files } = parseStatus(stdout, 'utf8');
   const [, ahead = '0', behind = '0'] =
     /^\+(\d+) -(\d+)$/.exec(headers.get('branch.ab') ?? '') ?? [];
@@ -67,9 +66,9 @@ export const status = async (
     dirty: files.length > 0,
     files,
     rebase_in_progress: ['rebase-merge', 'rebase-apply'].some((name) =>
-      existsSync(join(worktree.git_dir, name)),
+      existsSync(join(git.place.git_dir, name)),
     ),
-    has_submodules: holdsAnything(join(worktree.git_dir, 'modules')),
+    has_submodules: holdsAnything(join(git.place.git_dir, 'modules')),
   };
 };
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import type { Checkout, GitWorktree, Runner } from '../run/git.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 import { pathText } from '../run/path-text.ts';
 import { status } from './status.ts';
 
@@ -21,54 +21,41 @@ export interface SubmoduleWork {
  * The submodules of a checkout, and those within them, that hold work. git itself looks into none of them: each is looked
  * into here as a repository of its own, with all that it takes to run nothing which its settings name. Changes nothing.
  */
-export const submoduleWork = async (
-  git: Runner,
-  checkout: Checkout,
-  base_commit: string,
-): Promise<SubmoduleWork[]> => {
-  const checkedOut = isThere(checkout) ? await findCheckedOut(git, checkout) : [];
+export const submoduleWork = async (git: GitAt, base_commit: string): Promise<SubmoduleWork[]> => {
+  const { path: root } = git.place;
+  const isThere = root !== undefined && existsSync(root);
+  const checkedOut = isThere ? await findCheckedOut(git.at({ ...git.place, path: root })) : [];
   const found: SubmoduleWork[] = [];
   for (const { path, place } of checkedOut) {
-    const known = await linkIn(git, checkout, `${base_commit}:${path}`);
-    found.push(...(await workIn(git, { path, place, known })));
+    const name = `${base_commit}:${path}`;
+    const known = await git.find(['rev-parse', '--verify', '--quiet', '--end-of-options', name]);
+    found.push(...(await workIn(git.at(place), path, known)));
   }
   const seen = new Set(checkedOut.map(({ place }) => place.git_dir));
-  const modules = join(checkout.git_dir, 'modules');
+  const modules = join(git.place.git_dir, 'modules');
   for (const git_dir of repositoriesBelow(modules)) {
     if (seen.has(git_dir)) continue;
     const path = relative(modules, git_dir);
     // Its settings name the directory that is gone: git would not start without another.
     const place = { git_dir, common_dir: git_dir, path: git_dir };
-    found.push(...(await workIn(git, { path, place })));
+    found.push(...(await workIn(git.at(place), path)));
   }
   return found.filter(({ files, commits, readable }) => files + commits > 0 || !readable);
 };
-
-const isThere = (checkout: Checkout): checkout is GitWorktree =>
-  checkout.path !== undefined && existsSync(checkout.path);
 
 /** Whether a look into submodules is worth its while. It misses one that `.gitmodules` does not name. */
 export const mayHaveSubmodules = ({ path, git_dir }: GitWorktree): boolean =>
   existsSync(join(path, '.gitmodules')) || existsSync(join(git_dir, 'modules'));
 
-interface Submodule {
-  path: string;
-  place: GitWorktree;
-  /** The commit that the base of the worktree names: whoever has that base can have it, too. */
-  known?: string | undefined;
-}
-
 const findCheckedOut = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
 ): Promise<{ path: string; place: GitWorktree }[]> => {
-  const { stdout } = await git.run(worktree, ['ls-files', '--stage', '-z'], { read: true });
-  const lines = stdout.toString('latin1').split('\0');
+  const lines = await git.names(['ls-files', '--stage', '-z']);
   const paths = lines.flatMap((line) => /^160000 \w+ \d\t(.*)$/s.exec(line)?.[1] ?? []);
   return [...new Set(paths)].flatMap((name) => {
     const path = pathText(name);
     // Of a name that is no text nobody can say where it is: it cannot be read, and so it is told.
-    const root = join(worktree.path, path);
+    const root = join(git.place.path, path);
     const git_dir = isUtf8(Buffer.from(name, 'latin1')) ? repositoryAt(root) : root;
     if (git_dir === undefined) return [];
     return [{ path, place: { path: root, git_dir, common_dir: git_dir } }];
@@ -85,17 +72,17 @@ const repositoryAt = (root: string): string | undefined => {
   return existsSync(git_dir) ? realpathSync(git_dir) : git_dir;
 };
 
-const linkIn = async (git: Runner, place: Checkout, name: string): Promise<string | undefined> => {
-  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', name];
-  const { code, stdout } = await git.run(place, args, { read: true, ok: [0, 1, 128] });
-  return code === 0 ? stdout.toString('latin1').trim() : undefined;
-};
-
-const workIn = async (git: Runner, { path, place, known }: Submodule): Promise<SubmoduleWork[]> => {
+// `known`: the commit that the base of the worktree names. Whoever has that base can have it, too.
+const workIn = async (
+  git: GitAt<GitWorktree>,
+  path: string,
+  known?: string,
+): Promise<SubmoduleWork[]> => {
   try {
-    const commits = await commitsOnlyIn(git, place, known);
-    const files = place.path === place.git_dir ? [] : (await status(git, place)).files;
-    const deeper = await submoduleWork(git, place, known ?? 'HEAD');
+    const { place } = git;
+    const commits = await commitsOnlyIn(git, known);
+    const files = place.path === place.git_dir ? [] : (await status(git)).files;
+    const deeper = await submoduleWork(git, known ?? 'HEAD');
     return [
       { path, files: files.length, commits, readable: true },
       ...deeper.map((work) => ({ ...work, path: `${path}/${work.path}` })),
@@ -107,11 +94,11 @@ const workIn = async (git: Runner, { path, place, known }: Submodule): Promise<S
 };
 
 // Its branches, where it stands, and its newest stash.
-const commitsOnlyIn = async (git: Runner, place: Checkout, known?: string): Promise<number> => {
+const commitsOnlyIn = async (git: GitAt, known?: string): Promise<number> => {
   const without = known === undefined ? [] : [known];
   const tips = ['HEAD', 'refs/stash', '--branches', '--not', '--remotes', ...without];
   const args = ['rev-list', '--count', '--max-count=1000', '--ignore-missing', ...tips, '--'];
-  return Number((await git.run(place, args, { read: true })).stdout.toString('latin1'));
+  return Number(await git.text(args));
 };
 
 // A submodule's name may hold slashes.

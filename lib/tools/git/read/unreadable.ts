@@ -1,17 +1,16 @@
 import { chmodSync, lstatSync } from 'node:fs';
-import type { GitWorktree, Runner } from '../run/git.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 import { pathText } from '../run/path-text.ts';
 
 const READ = 0o400;
 
 /** Gives their owner leave to read the files that git has to look into, where that was taken away, and answers which. */
-export const openUnreadable = async (git: Runner, worktree: GitWorktree): Promise<string[]> => {
+export const openUnreadable = async (git: GitAt<GitWorktree>): Promise<string[]> => {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const { stdout } = await git.run(worktree, args, { read: true, max_bytes: MOST_BYTES });
-  const paths = new Set(stdout.toString('latin1').split('\0').slice(0, -1));
+  const paths = new Set(await git.names(args, { max_bytes: MOST_BYTES }));
   return [...paths]
-    .filter((path) => isOpened(onDisk(worktree, path)))
+    .filter((path) => isOpened(onDisk(git.place, path)))
     .map(pathText)
     .toSorted();
 };

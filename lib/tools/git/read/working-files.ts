@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, rmdir, symlink, unlink, writeFile } from 'node:fs/promises';
-import type { GitWorktree, Runner } from '../run/git.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-file.ts';
 
 /** A file that differs from what it was before, with what it was then. */
@@ -34,24 +34,23 @@ const removeEmptyParents = async (worktree: GitWorktree, path: string): Promise<
  * changed or untracked comes back as the bytes that were there, with its permissions.
  */
 export const putFiles = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { files, permissions }: Wanted,
 ): Promise<void> => {
-  const clean = new Set(await indexLines(git, worktree));
+  const clean = new Set(await git.names(['ls-files', '--stage', '-z']));
   const isClean = ({ mode, oid, path }: FileBefore): boolean =>
     clean.has(`${mode} ${oid} 0\t${path}`);
   const placed: FileBefore[] = [];
-  for (const file of files) if (await makeWay(worktree, file)) placed.push(file);
+  for (const file of files) if (await makeWay(git.place, file)) placed.push(file);
   const checkout = placed.filter(isClean).map((file) => file.path);
   if (checkout.length > 0) {
     const input = nulls(checkout);
-    await git.run(worktree, ['checkout-index', '--force', '-z', '--stdin'], { input });
+    await git.run(['checkout-index', '--force', '-z', '--stdin'], { input });
   }
   for (const { path, mode, oid } of placed.filter((file) => !isClean(file))) {
-    const content = await blobOf(git, worktree, oid);
+    const content = await blobOf(git, oid);
     await putFile(
-      onDisk(worktree, path),
+      onDisk(git.place, path),
       content,
       mode === '120000' ? undefined : permissions[path],
     );
@@ -64,15 +63,8 @@ interface Wanted {
 }
 
 /** The content of an object, whatever its size. */
-export const blobOf = async (git: Runner, worktree: GitWorktree, oid: string): Promise<Buffer> => {
-  const options = { read: true, max_bytes: Number.MAX_SAFE_INTEGER };
-  return (await git.run(worktree, ['cat-file', 'blob', oid], options)).stdout;
-};
-
-const indexLines = async (git: Runner, worktree: GitWorktree): Promise<string[]> => {
-  const { stdout } = await git.run(worktree, ['ls-files', '--stage', '-z'], { read: true });
-  return stdout.toString('latin1').split('\0');
-};
+export const blobOf = (git: GitAt, oid: string): Promise<Buffer> =>
+  git.read(['cat-file', 'blob', oid], { max_bytes: Number.MAX_SAFE_INTEGER });
 
 // A directory that still holds something (ignored files, a repository) stays, and its file is reported as left.
 const makeWay = async (worktree: GitWorktree, { path }: FileBefore): Promise<boolean> => {

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../errors.ts';
-import type { Checkout, Runner } from '../run/git.ts';
+import type { GitAt } from '../run/git.ts';
 import { type RemoteQuery, remoteCommit } from './remote.ts';
 import { refusedPush } from './remote-error.ts';
 import { talk } from './talk.ts';
@@ -21,17 +21,17 @@ export interface Push extends RemoteQuery {
  * overwritten. 422 `push_refused` when the remote does not want it. What git did not live to tell is asked for; where
  * nobody answers that either, the error has the member `outcome: unknown`.
  */
-export const pushWithLease = async (git: Runner, place: Checkout, push: Push): Promise<void> => {
+export const pushWithLease = async (git: GitAt, push: Push): Promise<void> => {
   const { remote, ref, commit, expected, timeout_ms = PUSH_MS } = push;
   const args = ['push', ...PLAIN, `--force-with-lease=${ref}:${expected ?? ''}`];
   try {
-    const answer = await talk(git, place, { remote, args, refs: [`${commit}:${ref}`], timeout_ms });
+    const answer = await talk(git, { remote, args, refs: [`${commit}:${ref}`], timeout_ms });
     if (answer.code !== 0) throw refusedPush(answer, ref);
   } catch (error) {
     // The line may have been cut after the remote had taken it.
-    if (!isUnsure(error) || !(await arrived(git, place, { push, error }))) throw error;
+    if (!isUnsure(error) || !(await arrived(git, { push, error }))) throw error;
   }
-  await follow(git, place, push);
+  await follow(git, push);
 };
 
 const PLAIN = [
@@ -47,12 +47,11 @@ const isUnsure = (error: unknown): error is ServiceError =>
   ['codehost_unreachable', 'codehost_timeout', 'codehost_upstream'].includes(error.code);
 
 const arrived = async (
-  git: Runner,
-  place: Checkout,
+  git: GitAt,
   { push, error }: { push: Push; error: ServiceError },
 ): Promise<boolean> => {
   try {
-    return (await remoteCommit(git, place, push)) === push.commit;
+    return (await remoteCommit(git, push)) === push.commit;
   } catch {
     error.members.outcome = 'unknown';
     return false;
@@ -61,11 +60,10 @@ const arrived = async (
 
 // What git itself does after a push by name. The next fetch puts it right where it cannot be written now.
 const follow = async (
-  git: Runner,
-  place: Checkout,
+  git: GitAt,
   { remote, ref, commit, name = typeof remote === 'string' ? remote : undefined }: Push,
 ): Promise<void> => {
   if (name === undefined) return;
   const own = `refs/remotes/${name}/${ref.replace(/^refs\/heads\//, '')}`;
-  await git.run(place, ['update-ref', own, commit]).catch(() => undefined);
+  await git.run(['update-ref', own, commit]).catch(() => undefined);
 };

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { ServiceError } from '../../../errors.ts';
-import type { Checkout, Runner } from '../run/git.ts';
+import type { Checkout, GitAt } from '../run/git.ts';
 
 /**
  * Where commits come from and go to. Without a password git asks the operator's own credential helpers, or ssh; a
@@ -19,16 +19,14 @@ export interface Credentials {
 
 /** The address that a name in the repository's configuration stands for, as git rewrites it. 422 when there is none. */
 export const addressOf = async (
-  git: Runner,
-  place: Checkout,
+  git: GitAt,
   name: string,
   direction: 'fetch' | 'push',
 ): Promise<RemoteAddress> => {
   const push = direction === 'push' ? ['--push'] : [];
   const args = ['remote', 'get-url', ...push, '--', name];
-  const { code, stdout } = await git.run(place, args, { read: true, ok: [0, 2, 128] });
-  const [url = ''] = stdout.toString('utf8').split('\n');
-  if (code === 0 && url !== '') return addressFrom(url, place);
+  const [url = ''] = (await git.find(args, { ok: [0, 2, 128] }))?.split('\n') ?? [];
+  if (url !== '') return addressFrom(url, git.place);
   throw new ServiceError(
     'invalid_state',
     `The repository has no remote ${name}. Add it (git remote add ${name} …), then try again.`,

@@ -1,4 +1,4 @@
-import type { Checkout, GitPlace, Runner } from '../run/git.ts';
+import type { GitAt, GitPlace } from '../run/git.ts';
 import { type Remote, talk } from './talk.ts';
 
 /** How long a remote may take to answer a question, and to send what is new on a branch. */
@@ -10,28 +10,22 @@ const FETCH_MS = 120_000;
  * remote there is. Undefined where none of these is there.
  */
 export const pushRemote = async (
-  git: Runner,
-  place: GitPlace,
+  git: GitAt<GitPlace>,
   branch: string,
 ): Promise<string | undefined> => {
-  const { stdout } = await git.run(place, ['remote'], { read: true });
-  const remotes = stdout.toString('utf8').split('\n').filter(Boolean);
+  const remotes = await remoteNames(git);
+  const setting = (key: string) => git.find(['config', '--get', key], { ok: [0, 1] });
   const named = [
-    await setting(git, place, `branch.${branch}.pushRemote`),
-    await setting(git, place, 'remote.pushDefault'),
+    await setting(`branch.${branch}.pushRemote`),
+    await setting('remote.pushDefault'),
     'origin',
     remotes.length === 1 ? remotes[0] : undefined,
   ];
   return named.find((name) => name !== undefined && remotes.includes(name));
 };
 
-const setting = async (git: Runner, place: GitPlace, key: string): Promise<string | undefined> => {
-  const { code, stdout } = await git.run(place, ['config', '--get', key], {
-    read: true,
-    ok: [0, 1],
-  });
-  return code === 0 ? stdout.toString('utf8').trimEnd() : undefined;
-};
+export const remoteNames = async (git: GitAt<GitPlace>): Promise<string[]> =>
+  (await git.text(['remote'])).split('\n').filter(Boolean);
 
 export interface RemoteQuery {
   remote: Remote;
@@ -41,13 +35,12 @@ export interface RemoteQuery {
 
 /** The refs of a remote that these patterns name (all without any), with their commits. */
 export const remoteRefs = async (
-  git: Runner,
-  place: Checkout,
+  git: GitAt,
   { remote, timeout_ms = ASK_MS }: RemoteQuery,
   patterns: readonly string[] = [],
 ): Promise<Map<string, string>> => {
   const args = ['ls-remote', '--quiet'];
-  const { stdout } = await talk(git, place, { remote, args, refs: patterns, timeout_ms });
+  const { stdout } = await talk(git, { remote, args, refs: patterns, timeout_ms });
   const lines = stdout.toString('utf8').split('\n').filter(Boolean);
   return new Map(
     lines.map((line): [string, string] => {
@@ -59,21 +52,19 @@ export const remoteRefs = async (
 
 /** The commit that a ref of the remote names now; null when there is no such ref. Throws when nobody answers. */
 export const remoteCommit = async (
-  git: Runner,
-  place: Checkout,
+  git: GitAt,
   { ref, ...asked }: RemoteQuery & { ref: string },
-): Promise<string | null> => (await remoteRefs(git, place, asked, [ref])).get(ref) ?? null;
+): Promise<string | null> => (await remoteRefs(git, asked, [ref])).get(ref) ?? null;
 
 /**
  * Fetches one branch of a remote into a ref, and nothing else. Throws when nobody answers, and 404 `codehost_not_found`
  * when there is no such branch.
  */
 export const fetchInto = async (
-  git: Runner,
-  place: Checkout,
+  git: GitAt,
   { remote, branch, into, timeout_ms = FETCH_MS }: RemoteQuery & { branch: string; into: string },
 ): Promise<void> => {
   const only = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'];
   const args = ['fetch', '--quiet', '--no-auto-maintenance', ...only];
-  await talk(git, place, { remote, args, refs: [`+refs/heads/${branch}:${into}`], timeout_ms });
+  await talk(git, { remote, args, refs: [`+refs/heads/${branch}:${into}`], timeout_ms });
 };

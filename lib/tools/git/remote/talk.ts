@@ -1,4 +1,4 @@
-import type { Checkout, GitResult, Runner, RunOptions } from '../run/git.ts';
+import type { GitAt, GitResult, RunOptions } from '../run/git.ts';
 import type { Setting } from '../run/settings.ts';
 import { addressOf, type Credentials, type RemoteAddress } from './remote-address.ts';
 import { remoteProblem } from './remote-error.ts';
@@ -21,15 +21,12 @@ interface Question {
  * every failure has a code: `codehost_…`. A push that is refused is an answer.
  */
 export const talk = async (
-  git: Runner,
-  place: Checkout,
+  git: GitAt,
   { remote, args, refs, timeout_ms }: Question,
 ): Promise<GitResult & { address: RemoteAddress }> => {
   const isPush = args[0] === 'push';
   const address =
-    typeof remote === 'string'
-      ? await addressOf(git, place, remote, isPush ? 'push' : 'fetch')
-      : remote;
+    typeof remote === 'string' ? await addressOf(git, remote, isPush ? 'push' : 'fetch') : remote;
   const { url, credentials } = address;
   const options: RunOptions = {
     remote: true,
@@ -40,7 +37,7 @@ export const talk = async (
   };
   try {
     const all = [...args, isPush ? OWN_RECEIVER : OWN_SENDER, '--', url, ...refs];
-    return { ...(await git.run(place, all, options)), address };
+    return { ...(await git.run(all, options)), address };
   } catch (error) {
     throw remoteProblem(error, address);
   }

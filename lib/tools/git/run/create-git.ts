@@ -4,6 +4,7 @@ import type { Environment } from '../../process/environment.ts';
 import { findProgram } from '../../process/find-program.ts';
 import { runGitCommand } from './command.ts';
 import type { Git, GitPlace, RunGit } from './git.ts';
+import { gitAt } from './git-at.ts';
 
 /** The one door to git. The program is looked up once, so that no PATH can change later what runs. */
 export const createGit = ({ env, login = {} }: { env: Environment; login?: Environment }): Git => {
@@ -17,19 +18,19 @@ export const createGit = ({ env, login = {} }: { env: Environment; login?: Envir
       args,
       options,
     });
+  const inTurn: RunGit = async (place, args, options = {}) => {
+    if (options.read === true || options.remote === true) return now(place, args, options);
+    return turns.take(lockOn.git(await commonDirOf(now, place)), () => now(place, args, options));
+  };
   return {
     program,
-    turn: (common_dir, work) => turns.take(lockOn.git(common_dir), () => work(now)),
-    run: async (place, args, options = {}) => {
-      if (options.read === true || options.remote === true) return now(place, args, options);
-      return turns.take(lockOn.git(await commonDirOf(now, place)), () => now(place, args, options));
-    },
+    at: (place) => gitAt(inTurn, place),
+    turn: (place, work) => turns.take(lockOn.git(place.common_dir), () => work(gitAt(now, place))),
   };
 };
 
 const commonDirOf = async (run: RunGit, place: GitPlace): Promise<string> => {
   if (typeof place !== 'string') return place.common_dir;
   const args = ['rev-parse', '--path-format=absolute', '--git-common-dir'];
-  const { code, stdout } = await run(place, args, { read: true, ok: [0, 128] });
-  return code === 0 ? stdout.toString('utf8').trimEnd() : place;
+  return (await gitAt(run, place).find(args, { ok: [0, 128] })) ?? place;
 };

@@ -53,19 +53,43 @@ export type RunGit = (
   options?: RunOptions,
 ) => Promise<GitResult>;
 
-/** What most functions need of git, inside a turn or outside of one. */
-export interface Runner {
-  /** Runs one command. Throws a ServiceError whose cause is a GitError. */
-  run: RunGit;
+/** From where git can be had in any place: the door, or git in another place. */
+export interface GitSource {
+  at<P extends GitPlace>(place: P): GitAt<P>;
 }
 
-export interface Git extends Runner {
+/** git in one place, inside a turn or outside of one. */
+export interface GitAt<P extends GitPlace = Checkout> extends GitSource {
+  readonly place: P;
+  /** Runs one command. Throws a ServiceError whose cause is a GitError. */
+  run(args: readonly string[], options?: RunOptions): Promise<GitResult>;
+  /** What a command answers that only reads. */
+  read(args: readonly string[], options?: RunOptions): Promise<Buffer>;
+  /** The same as text, without the line's end. */
+  text(args: readonly string[], options?: RunOptions): Promise<string>;
+  /** The same of what may not be there: undefined where git says so, by the exit codes 1 and 128 unless others are `ok`. */
+  find(args: readonly string[], options?: RunOptions): Promise<string | undefined>;
+  /** The same line by line, read as latin1, byte for byte. */
+  lines(args: readonly string[], options?: RunOptions): Promise<string[]>;
+  /** The same of a listing whose entries NUL bytes end (`-z`). */
+  names(args: readonly string[], options?: RunOptions): Promise<string[]>;
+  /** The same git, with options that hold for each command. */
+  with(options: RunOptions): GitAt<P>;
+}
+
+export interface Git extends GitSource {
   /** The program, absolute; undefined when git is not installed. */
   readonly program: string | undefined;
   /** Several commands as one write of the repository: nobody else's write comes in between. */
-  turn<T>(common_dir: string, work: (run: RunGit) => Promise<T>): Promise<T>;
+  turn<P extends Checkout, T>(place: P, work: (git: GitAt<P>) => Promise<T>): Promise<T>;
 }
 
 export interface WithGit {
   readonly git: Git;
 }
+
+/** Its repository alone: refs and objects, without working files. */
+export const repositoryOf = ({ common_dir }: Checkout): Checkout => ({
+  git_dir: common_dir,
+  common_dir,
+});

@@ -2,23 +2,22 @@ import { existsSync } from 'node:fs';
 import { copyFile, lstat, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GitWorktree, Runner, RunOptions } from './git.ts';
+import type { GitAt, GitWorktree } from './git.ts';
 
-/** Runs one command of a worktree on a private copy of its index, taking no lock in the repository. */
-export type RunOnCopy = (args: readonly string[], options?: RunOptions) => Promise<Buffer>;
+/** git in a worktree, on a private copy of its index, taking no lock in the repository. */
+type OnCopy = GitAt<GitWorktree>;
 
 /**
  * Lends `work` a copy of the worktree's index, which git may change at will, and removes it afterwards. Files that
  * the index says not to look at (assume-unchanged, or skipped and there all the same) are looked at in the copy.
  */
 export const onIndexCopy = async <T>(
-  git: Runner,
-  worktree: GitWorktree,
-  work: (run: RunOnCopy) => Promise<T>,
+  git: GitAt<GitWorktree>,
+  work: (copy: OnCopy) => Promise<T>,
 ): Promise<T> =>
-  onCopy(git, worktree, async (run) => {
-    await lookAtAll(run, worktree, await list(run, []));
-    return work(run);
+  onCopy(git, async (copy) => {
+    await lookAtAll(copy, await list(copy, []));
+    return work(copy);
   });
 
 /** What an index says of its worktree, names read as latin1. A repository inside of it ends with a slash. */
@@ -29,59 +28,44 @@ export interface IndexListing {
 
 /** The same, with what is not ignored listed too: it costs one look at the directories, and no other process. */
 export const onListedCopy = async <T>(
-  git: Runner,
-  worktree: GitWorktree,
-  work: (run: RunOnCopy, listed: IndexListing) => Promise<T>,
+  git: GitAt<GitWorktree>,
+  work: (copy: OnCopy, listed: IndexListing) => Promise<T>,
 ): Promise<T> =>
-  onCopy(git, worktree, async (run) => {
-    const lines = await list(run, ['--cached', '--others', '--exclude-standard']);
-    await lookAtAll(run, worktree, lines);
-    return work(run, { untracked: tagged(lines, /^\?/), unmerged: tagged(lines, /^m/i) });
+  onCopy(git, async (copy) => {
+    const lines = await list(copy, ['--cached', '--others', '--exclude-standard']);
+    await lookAtAll(copy, lines);
+    return work(copy, { untracked: tagged(lines, /^\?/), unmerged: tagged(lines, /^m/i) });
   });
 
-const list = async (run: RunOnCopy, which: readonly string[]): Promise<string[]> => {
-  const output = await run(['ls-files', '-v', '-z', ...which]);
-  return output.toString('latin1').split('\0').filter(isTold);
-};
-
 // Thousands of files are there, merged and looked at: the others are asked for.
-const isTold = (line: string): boolean => line !== '' && !line.startsWith('H ');
+const list = async (copy: OnCopy, which: readonly string[]): Promise<string[]> =>
+  (await copy.names(['ls-files', '-v', '-z', ...which])).filter((line) => !line.startsWith('H '));
 
 // An unmerged file has a line for each of its stages.
 const tagged = (lines: readonly string[], tag: RegExp): string[] => [
   ...new Set(lines.filter((line) => tag.test(line)).map((line) => line.slice(2))),
 ];
 
-const onCopy = <T>(
-  git: Runner,
-  worktree: GitWorktree,
-  work: (run: RunOnCopy) => Promise<T>,
-): Promise<T> =>
-  onTemporary(git, worktree, (path) => copyIndex(join(worktree.git_dir, 'index'), path), work);
+const onCopy = <T>(git: GitAt<GitWorktree>, work: (copy: OnCopy) => Promise<T>): Promise<T> =>
+  onTemporary(git, (path) => copyIndex(join(git.place.git_dir, 'index'), path), work);
 
 /** Lends `work` another index, whose bytes were kept. */
 export const onIndexFile = <T>(
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   bytes: Buffer,
-  work: (run: RunOnCopy) => Promise<T>,
-): Promise<T> => onTemporary(git, worktree, (path) => writeFile(path, bytes), work);
+  work: (copy: OnCopy) => Promise<T>,
+): Promise<T> => onTemporary(git, (path) => writeFile(path, bytes), work);
 
 const onTemporary = async <T>(
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   put: (path: string) => Promise<void>,
-  work: (run: RunOnCopy) => Promise<T>,
+  work: (copy: OnCopy) => Promise<T>,
 ): Promise<T> => {
   const directory = await mkdtemp(join(tmpdir(), 'dossier-index-'));
   const copy = join(directory, 'index');
-  const run: RunOnCopy = async (args, options) => {
-    const env = { ...options?.env, GIT_INDEX_FILE: copy };
-    return (await git.run(worktree, args, { ...options, read: true, env })).stdout;
-  };
   try {
     await put(copy);
-    return await work(run);
+    return await work(git.with({ read: true, env: { GIT_INDEX_FILE: copy } }));
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -97,18 +81,14 @@ const copyIndex = async (index: string, copy: string): Promise<void> => {
   await utimes(copy, older, older);
 };
 
-const lookAtAll = async (
-  run: RunOnCopy,
-  worktree: GitWorktree,
-  listed: readonly string[],
-): Promise<void> => {
+const lookAtAll = async (copy: OnCopy, listed: readonly string[]): Promise<void> => {
   const flagged = listed.filter((line) => /^[a-zS] /.test(line));
-  const hidden = await Promise.all(flagged.map((line) => isHidden(worktree, line)));
+  const hidden = await Promise.all(flagged.map((line) => isHidden(copy.place, line)));
   const paths = flagged.filter((_, at) => hidden[at]).map((line) => line.slice(2));
   if (paths.length === 0) return;
   const input = nulls(paths);
-  await run(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { input });
-  await run(['update-index', '--no-skip-worktree', '-z', '--stdin'], { input });
+  await copy.run(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { input });
+  await copy.run(['update-index', '--no-skip-worktree', '-z', '--stdin'], { input });
 };
 
 // One that is skipped (S) and not there is as it should be; one that is assumed unchanged and gone was deleted.

@@ -2,19 +2,19 @@ import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'n
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from '../../process/environment.ts';
-import type { Checkout } from './git.ts';
+import type { GitAt, GitWorktree } from './git.ts';
 import { readPlain } from './settings-files.ts';
 
 /**
- * Lends `work` an environment in which git shows text as text, whatever `.gitattributes` of the worktree call it, and
+ * Lends `work` a git that shows text as text, whatever `.gitattributes` of the worktree call it, and
  * tells what is binary by its content. Only `info/attributes` weighs more than those, and has no variable: so the common
  * directory is another one, all of whose files but that are the repository's own. What its operator wrote there holds.
  */
 export const textAsText = async <T>(
-  { common_dir }: Checkout,
-  work: (env: Environment) => Promise<T>,
+  git: GitAt<GitWorktree>,
+  work: (git: GitAt<GitWorktree>) => Promise<T>,
 ): Promise<T> => {
+  const { common_dir } = git.place;
   const dir = await mkdtemp(join(tmpdir(), 'dossier-attributes-'));
   try {
     linkAll(common_dir, dir, ['config', 'info']);
@@ -23,7 +23,7 @@ export const textAsText = async <T>(
     const own = textOf(join(common_dir, 'info', 'attributes'));
     writeFileSync(join(dir, 'info', 'attributes'), `* !diff\n${own}`, 'latin1');
     writeFileSync(join(dir, 'config'), configOver(join(common_dir, 'config')), 'latin1');
-    return await work({ GIT_COMMON_DIR: dir });
+    return await work(git.with({ env: { GIT_COMMON_DIR: dir } }));
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir } from 'node:fs/promises';
-import type { Checkout, GitWorktree, Runner } from '../run/git.ts';
+import type { Checkout, GitAt, GitSource, GitWorktree } from '../run/git.ts';
 import { nulls, onDisk } from '../run/index-file.ts';
 
 export interface BroughtFiles {
@@ -14,11 +14,11 @@ export interface BroughtFiles {
  * what git ignores there too: anything else would pass for work. Follows no link and overwrites nothing.
  */
 export const bringFiles = async (
-  git: Runner,
+  git: GitSource,
   { from, to, globs }: { from: Checkout; to: GitWorktree; globs: readonly string[] },
 ): Promise<BroughtFiles> => {
   const { path } = from;
-  const found = path === undefined ? [] : await findAll(git, { ...from, path }, globs);
+  const found = path === undefined ? [] : await findAll(git.at({ ...from, path }), globs);
   const brought: BroughtFiles = {
     copied: [],
     skipped: globs
@@ -36,7 +36,7 @@ export const bringFiles = async (
 };
 
 interface Way {
-  git: Runner;
+  git: GitSource;
   from: string;
   to: GitWorktree;
 }
@@ -56,7 +56,7 @@ const withoutHindrance = async (
     else if (isThere) skip(name, THERE);
     else free.push(name);
   }
-  const ignored = await ignoredOf(git, to, free);
+  const ignored = await ignoredOf(git.at(to), free);
   for (const name of free) if (!ignored.has(name)) skip(name, NOT_IGNORED);
   return free.filter((name) => ignored.has(name));
 };
@@ -66,13 +66,9 @@ interface Found {
   paths: string[];
 }
 
-const findAll = async (
-  git: Runner,
-  from: GitWorktree,
-  globs: readonly string[],
-): Promise<Found[]> => {
+const findAll = async (git: GitAt<GitWorktree>, globs: readonly string[]): Promise<Found[]> => {
   const found = [];
-  for (const glob of globs) found.push({ glob, paths: await untracked(git, from, glob) });
+  for (const glob of globs) found.push({ glob, paths: await untracked(git, glob) });
   return found.filter(({ paths }) => paths.length > 0);
 };
 
@@ -84,28 +80,24 @@ const THERE = 'the worktree has something of that name';
 const GLOBS = { GIT_LITERAL_PATHSPECS: '0' };
 
 // Names are read as latin1, byte for byte. The glob is told outright to be one, whatever it begins with.
-const untracked = async (git: Runner, from: GitWorktree, glob: string): Promise<string[]> => {
+const untracked = async (git: GitAt<GitWorktree>, glob: string): Promise<string[]> => {
   const args = ['ls-files', '--others', '-z', '--', `:(top,glob)${glob}`];
-  const { stdout } = await git.run(from, args, { read: true, env: GLOBS });
-  const names = stdout.toString('latin1').split('\0');
+  const names = await git.names(args, { env: GLOBS });
   // A repository inside the checkout is listed by its directory alone.
-  return names.filter((name) => name !== '' && !name.endsWith('/'));
+  return names.filter((name) => !name.endsWith('/'));
 };
 
 const ignoredOf = async (
-  git: Runner,
-  to: GitWorktree,
+  git: GitAt<GitWorktree>,
   paths: readonly string[],
 ): Promise<Set<string>> => {
   if (paths.length === 0) return new Set();
   // This command knows no literal names: with ./ before it, none begins as anything else.
-  const { stdout } = await git.run(to, ['check-ignore', '-z', '--stdin'], {
-    read: true,
+  const names = await git.names(['check-ignore', '-z', '--stdin'], {
     ok: [0, 1],
     env: GLOBS,
     input: nulls(paths.map((path) => `./${path}`)),
   });
-  const names = stdout.toString('latin1').split('\0');
   return new Set(names.map((name) => name.slice('./'.length)));
 };
 

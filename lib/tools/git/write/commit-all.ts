@@ -20,16 +20,16 @@ export const commitAll = (
   worktree: GitWorktree,
   message: string,
 ): Promise<CommittedAll | undefined> =>
-  git.turn(worktree.common_dir, async (run) => {
-    const { stdout } = await run(worktree, [...STATUS, '--no-renames'], { read: true });
+  git.turn(worktree, async (now) => {
+    const stdout = await now.read([...STATUS, '--no-renames']);
     const ours = parseStatus(stdout, 'latin1').files.filter(isCommittable);
     if (ours.length === 0) return undefined;
-    const env = (await hasIdentity({ run }, worktree)) ? {} : { env: DAEMON };
+    const env = (await hasIdentity(now)) ? {} : { env: DAEMON };
     const input = nulls(ours.map(({ path }) => path));
-    await run(worktree, ['add', '--all', '--sparse', ...FROM_INPUT], { input });
+    await now.run(['add', '--all', '--sparse', ...FROM_INPUT], { input });
     const args = ['commit', '--quiet', '--cleanup=whitespace', `--message=${message}`];
-    await run(worktree, args, env);
-    return { commit: (await headCommit({ run }, worktree)) ?? '', files: ours.length };
+    await now.run(args, env);
+    return { commit: (await headCommit(now)) ?? '', files: ours.length };
   });
 
 /** Whether a changed file can be committed here: a repository that git does not know cannot. */

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Environment } from '../../process/environment.ts';
 import { headCommit } from '../read/repository.ts';
 import { DAEMON } from '../run/author.ts';
-import type { GitWorktree, RunGit } from '../run/git.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 import { type Changed, hasIdentity } from './commit.ts';
 
 interface OwnCommit {
@@ -20,81 +19,70 @@ interface OwnCommit {
  * stays, in a file that is committed here, too. No hook runs, nothing is signed.
  */
 export const commitOnly = async (
-  run: RunGit,
-  repository: GitWorktree,
+  git: GitAt<GitWorktree>,
   { changed, message, scratch }: OwnCommit,
 ): Promise<void> => {
-  const before = await headCommit({ run }, repository);
-  const tree = await treeOf(run, repository, { before, changed, scratch });
-  if (before !== undefined && tree === (await idOf(run, repository, `${before}^{tree}`))) return;
-  const env = (await hasIdentity({ run }, repository)) ? {} : { env: DAEMON };
+  const before = await headCommit(git);
+  const tree = await treeOf(git, { before, changed, scratch });
+  if (before !== undefined && tree === (await idOf(git, `${before}^{tree}`))) return;
+  const env = (await hasIdentity(git)) ? {} : { env: DAEMON };
   const parents = before === undefined ? [] : ['-p', before];
   const input = `${message}\n`;
-  const commit = textOf(
-    await run(repository, ['commit-tree', tree, ...parents], { ...env, input }),
-  );
+  const commit = textOf(await git.run(['commit-tree', tree, ...parents], { ...env, input }));
   const nothing = '0'.repeat(commit.length);
   const moves = `update HEAD ${commit} ${before ?? nothing}\nupdate ${MARK} ${commit}\n`;
-  await run(repository, ['update-ref', '-m', `commit: ${message}`, '--stdin'], {
+  await git.run(['update-ref', '-m', `commit: ${message}`, '--stdin'], {
     ...env,
     input: moves,
   });
-  await forget(run, repository, changed);
-  await alignIndex(run, repository, { commit, scratch });
+  await forget(git, changed);
+  await alignIndex(git, { commit, scratch });
 };
 
 /** Names the commit of which the operator's index does not know yet: who dies before it does leaves it to the next. */
 const MARK = 'refs/dossier/unaligned';
 
 /** Does what a daemon that died after a commit has left to do. */
-export const finishCommit = async (
-  run: RunGit,
-  repository: GitWorktree,
-  scratch: string,
-): Promise<void> => {
-  const commit = await idOf(run, repository, MARK);
+export const finishCommit = async (git: GitAt<GitWorktree>, scratch: string): Promise<void> => {
+  const commit = await idOf(git, MARK);
   if (commit === undefined) return;
-  const isNewest = commit === (await headCommit({ run }, repository));
-  if (isNewest) await alignIndex(run, repository, { commit, scratch });
-  else await run(repository, ['update-ref', '-d', MARK]);
+  const isNewest = commit === (await headCommit(git));
+  if (isNewest) await alignIndex(git, { commit, scratch });
+  else await git.run(['update-ref', '-d', MARK]);
 };
 
-/** Runs work with an index that is empty and this commit's alone. */
-const onOwnIndex = async <T>(
+/** The tree that `work` puts into an index that is empty and this commit's alone. */
+const treeOn = async (
+  git: GitAt<GitWorktree>,
   scratch: string,
-  work: (env: Environment) => Promise<T>,
-): Promise<T> => {
+  work: (git: GitAt<GitWorktree>) => Promise<unknown>,
+): Promise<string> => {
   const index = join(scratch, `index-${randomUUID()}`);
+  const own = git.with({ env: { GIT_INDEX_FILE: index } });
   try {
-    return await work({ GIT_INDEX_FILE: index });
+    await work(own);
+    return textOf(await own.run(['write-tree']));
   } finally {
     await Promise.all([index, `${index}.lock`].map((path) => rm(path, { force: true })));
   }
 };
 
 const treeOf = (
-  run: RunGit,
-  repository: GitWorktree,
+  git: GitAt<GitWorktree>,
   { before, changed, scratch }: Omit<OwnCommit, 'message'> & { before: string | undefined },
 ): Promise<string> =>
-  onOwnIndex(scratch, async (env) => {
-    if (before !== undefined) await run(repository, ['read-tree', before], { env });
+  treeOn(git, scratch, async (own) => {
+    if (before !== undefined) await own.run(['read-tree', before]);
     const input = listed(changed.map(({ path }) => path));
-    const args = ['update-index', '--add', '--remove', '--replace', '-z', '--stdin'];
-    await run(repository, args, { env, input });
-    return textOf(await run(repository, ['write-tree'], { env }));
+    await own.run(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { input });
   });
 
 // Only named so far (git add -N): to git its content is none, and so another than the commit's.
-const forget = async (
-  run: RunGit,
-  repository: GitWorktree,
-  changed: readonly Changed[],
-): Promise<void> => {
+const forget = async (git: GitAt<GitWorktree>, changed: readonly Changed[]): Promise<void> => {
   const paths = changed.filter(({ named }) => named === true).map(({ path }) => path);
   if (paths.length === 0) return;
   const args = ['update-index', '--force-remove', '-z', '--stdin'];
-  await run(repository, args, { input: listed(paths) });
+  await git.run(args, { input: listed(paths) });
 };
 
 interface Made {
@@ -106,56 +94,47 @@ interface Made {
  * Brings the operator's index from a commit's parent to the commit. Git does all of it or nothing: where they have just
  * staged something of one file, the others are brought one by one.
  */
-const alignIndex = async (run: RunGit, repository: GitWorktree, made: Made): Promise<void> => {
+const alignIndex = async (git: GitAt<GitWorktree>, made: Made): Promise<void> => {
   const { commit } = made;
-  const parent = await idOf(run, repository, `${commit}^`);
-  const before = parent ?? (await treeWith(run, repository, made, []));
-  const isWhole = await move(run, repository, before, commit);
-  const changes = await changesOf(run, repository, commit);
-  if (!isWhole) await alignEach(run, repository, made, changes);
+  const parent = await idOf(git, `${commit}^`);
+  const before = parent ?? (await treeWith(git, made, []));
+  const isWhole = await move(git, before, commit);
+  const changes = await changesOf(git, commit);
+  if (!isWhole) await alignEach(git, made, changes);
   const standing = changes.flatMap(({ path, is }) => (is.length === 0 ? [] : [path]));
   // What git knows of a file's time and size: it would read each of them again otherwise.
   if (standing.length > 0)
-    await run(repository, ['add', '--refresh', ...FROM_INPUT], {
+    await git.run(['add', '--refresh', ...FROM_INPUT], {
       input: listed(standing),
       ok: [0, 1, 128],
     });
-  await run(repository, ['update-ref', '-d', MARK]);
+  await git.run(['update-ref', '-d', MARK]);
 };
 
 const alignEach = async (
-  run: RunGit,
-  repository: GitWorktree,
+  git: GitAt<GitWorktree>,
   made: Made,
   changes: readonly Change[],
 ): Promise<void> => {
   for (const { was, is } of changes) {
-    const before = await treeWith(run, repository, made, was);
-    const after = await treeWith(run, repository, made, is);
-    await move(run, repository, before, after);
+    const before = await treeWith(git, made, was);
+    const after = await treeWith(git, made, is);
+    await move(git, before, after);
   }
 };
 
 // What is in neither, or the same in both, stays in the index as it is; so does what is already as it is to be.
-const move = async (
-  run: RunGit,
-  repository: GitWorktree,
-  before: string,
-  after: string,
-): Promise<boolean> =>
-  (await run(repository, ['read-tree', '-m', '-i', before, after], { ok: [0, 128] })).code === 0;
+const move = async (git: GitAt<GitWorktree>, before: string, after: string): Promise<boolean> =>
+  (await git.run(['read-tree', '-m', '-i', before, after], { ok: [0, 128] })).code === 0;
 
 const treeWith = (
-  run: RunGit,
-  repository: GitWorktree,
+  git: GitAt<GitWorktree>,
   { scratch }: Made,
   lines: readonly string[],
 ): Promise<string> =>
-  onOwnIndex(scratch, async (env) => {
-    const args = ['update-index', '-z', '--index-info'];
-    await run(repository, args, { env, input: listed(lines) });
-    return textOf(await run(repository, ['write-tree'], { env }));
-  });
+  treeOn(git, scratch, (own) =>
+    own.run(['update-index', '-z', '--index-info'], { input: listed(lines) }),
+  );
 
 /** A file of a commit as an index has it, before and after: no line where it is not there. */
 interface Change {
@@ -164,13 +143,9 @@ interface Change {
   is: string[];
 }
 
-const changesOf = async (
-  run: RunGit,
-  repository: GitWorktree,
-  commit: string,
-): Promise<Change[]> => {
+const changesOf = async (git: GitAt<GitWorktree>, commit: string): Promise<Change[]> => {
   const args = ['diff-tree', '--root', '--no-commit-id', '--no-renames', '-r', '-z', commit];
-  const fields = textOf(await run(repository, args, { read: true })).split('\0');
+  const fields = (await git.text(args)).split('\0');
   return fields.flatMap((field, at) => {
     const [, was = '', is = '', old = '', now = ''] =
       /^:(\d+) (\d+) (\w+) (\w+) /.exec(field) ?? [];
@@ -183,14 +158,8 @@ const changesOf = async (
 
 const textOf = ({ stdout }: { stdout: Buffer }): string => stdout.toString('utf8').trimEnd();
 
-const idOf = async (
-  run: RunGit,
-  repository: GitWorktree,
-  name: string,
-): Promise<string | undefined> => {
-  const args = ['rev-parse', '--verify', '--quiet', name];
-  return textOf(await run(repository, args, { read: true, ok: [0, 1] })) || undefined;
-};
+const idOf = (git: GitAt, name: string): Promise<string | undefined> =>
+  git.find(['rev-parse', '--verify', '--quiet', name], { ok: [0, 1] });
 
 const FROM_INPUT = ['--pathspec-from-file=-', '--pathspec-file-nul'];
 

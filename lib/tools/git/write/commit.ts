@@ -4,19 +4,18 @@ import type { Environment } from '../../process/environment.ts';
 import { findRepository } from '../read/repository.ts';
 import { type FileStatus, parseStatus, STATUS } from '../read/status.ts';
 import { DAEMON } from '../run/author.ts';
-import type { GitPlace, GitWorktree, RunGit, Runner } from '../run/git.ts';
+import type { GitAt, GitPlace, GitSource, GitWorktree } from '../run/git.ts';
 
 /** Whether git has been told who commits: it would guess, or refuse, otherwise. */
-export const hasIdentity = async (git: Runner, place: GitPlace): Promise<boolean> => {
+export const hasIdentity = async (git: GitAt<GitPlace>): Promise<boolean> => {
   const args = ['config', '--get-regexp', '^user\\.(name|email)$'];
-  const { stdout } = await git.run(place, args, { read: true, ok: [0, 1] });
-  const told = stdout.toString('utf8').split('\n').filter(Boolean);
+  const told = await git.lines(args, { ok: [0, 1] });
   return new Set(told.map((line) => line.split(' ', 1)[0])).size === 2;
 };
 
 /** What a command that commits for the operator is told besides: who does, where git does not know. */
-export const committer = async (git: Runner, place: GitPlace): Promise<Environment> => {
-  if (await hasIdentity(git, place)) return {};
+export const committer = async (git: GitAt<GitPlace>): Promise<Environment> => {
+  if (await hasIdentity(git)) return {};
   return Object.fromEntries(Object.entries(DAEMON).filter(([name]) => name.includes('COMMITTER')));
 };
 
@@ -27,12 +26,15 @@ export interface CommitPlace {
 }
 
 /** The repository with working files that a directory is in, or undefined. */
-export const homeOf = async (git: Runner, directory: string): Promise<CommitPlace | undefined> => {
+export const homeOf = async (
+  git: GitSource,
+  directory: string,
+): Promise<CommitPlace | undefined> => {
   const found = await findRepository(git, directory);
   if (found === undefined || found.bare) return undefined;
-  const { stdout } = await git.run(directory, ['rev-parse', '--show-prefix'], { read: true });
+  const prefix = await git.at(directory).text(['rev-parse', '--show-prefix']);
   const { root: path, git_dir, common_dir } = found;
-  return { repository: { path, git_dir, common_dir }, prefix: stdout.toString('utf8').trimEnd() };
+  return { repository: { path, git_dir, common_dir }, prefix };
 };
 
 export interface Changed {
@@ -53,12 +55,11 @@ interface Uncommitted {
 
 /** What differs from the last commit below these paths, which begin at the top. Nothing that is ignored. */
 export const uncommitted = async (
-  run: RunGit,
-  repository: GitWorktree,
+  git: GitAt<GitWorktree>,
   paths: readonly string[],
 ): Promise<Uncommitted> => {
   const args = [...STATUS, '--no-renames', '--', ...paths];
-  const { stdout } = await run(repository, args, { read: true });
+  const stdout = await git.read(args);
   const { headers, files } = parseStatus(stdout, 'utf8');
   const branch = headers.get('branch.head') ?? '(detached)';
   return {

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storeFiles } from '../read/blobs.ts';
 import { blobOf } from '../read/working-files.ts';
-import type { GitWorktree, Runner } from '../run/git.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 
 /** The small files of a worktree that git keeps beside HEAD and the index, by name, as objects. */
 export type GitFiles = Record<string, string>;
@@ -14,36 +14,34 @@ const MADE_BY_REBASE = ['REBASE_HEAD', 'AUTO_MERGE', 'MERGE_MSG'];
 const NAMES = [...new Set([...MESSAGES, ...MADE_BY_REBASE, 'ORIG_HEAD'])];
 
 /** Stores those that are there. Nothing refers to the objects yet. */
-export const storeGitFiles = async (git: Runner, worktree: GitWorktree): Promise<GitFiles> => {
-  const there = NAMES.filter((name) => existsSync(join(worktree.git_dir, name)));
-  const stored = await storeFiles(git, { ...worktree, path: worktree.git_dir }, there);
+export const storeGitFiles = async (git: GitAt<GitWorktree>): Promise<GitFiles> => {
+  const there = NAMES.filter((name) => existsSync(join(git.place.git_dir, name)));
+  const stored = await storeFiles(git.at({ ...git.place, path: git.place.git_dir }), there);
   return Object.fromEntries(stored.map(({ path, oid }) => [path, oid]));
 };
 
 /** Puts them back, and takes away those that were not there; of an older snapshot, that has none, what a rebase leaves. */
 export const putGitFiles = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   kept: GitFiles | undefined,
 ): Promise<void> => {
   const gone = kept === undefined ? MADE_BY_REBASE : NAMES.filter((name) => !(name in kept));
-  for (const name of gone) await rm(join(worktree.git_dir, name), { force: true });
-  await write(git, worktree, kept, NAMES);
+  for (const name of gone) await rm(join(git.place.git_dir, name), { force: true });
+  await write(git, kept, NAMES);
 };
 
 /** Puts back the message that was prepared for the next commit, where there was one. */
-export const putMessage = (git: Runner, worktree: GitWorktree, kept?: GitFiles): Promise<void> =>
-  write(git, worktree, kept, ['MERGE_MSG', 'SQUASH_MSG']);
+export const putMessage = (git: GitAt<GitWorktree>, kept?: GitFiles): Promise<void> =>
+  write(git, kept, ['MERGE_MSG', 'SQUASH_MSG']);
 
 const write = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   kept: GitFiles = {},
   names: readonly string[],
 ): Promise<void> => {
   for (const name of names) {
     const oid = kept[name];
     if (oid === undefined) continue;
-    await writeFile(join(worktree.git_dir, name), await blobOf(git, worktree, oid));
+    await writeFile(join(git.place.git_dir, name), await blobOf(git, oid));
   }
 };

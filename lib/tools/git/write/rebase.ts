@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { killRun, processesOf } from '../../process/process-tree.ts';
 import { RUN_VARIABLE } from '../../process/processes.ts';
 import { headCommit } from '../read/repository.ts';
-import type { Git, GitWorktree, Runner } from '../run/git.ts';
+import type { GitAt, GitWorktree } from '../run/git.ts';
 import { onDisk } from '../run/index-file.ts';
 import { committer } from './commit.ts';
 
@@ -27,11 +27,8 @@ export interface Stop {
 }
 
 /** The rebase under way, or undefined. One of the old kind (`rebase-apply`), or half made, has empty fields. */
-export const rebaseState = async (
-  git: Runner,
-  worktree: GitWorktree,
-): Promise<RebaseState | undefined> => {
-  const { git_dir } = worktree;
+export const rebaseState = async (git: GitAt<GitWorktree>): Promise<RebaseState | undefined> => {
+  const { git_dir } = git.place;
   if (!['rebase-merge', 'rebase-apply'].some((name) => existsSync(join(git_dir, name)))) return;
   const read = async (name: string): Promise<string> =>
     (await readFile(join(git_dir, 'rebase-merge', name), 'utf8').catch(() => '')).trim();
@@ -40,7 +37,7 @@ export const rebaseState = async (
     onto: await read('onto'),
     orig_head: await read('orig-head'),
     stop: {
-      head: (await headCommit(git, worktree)) ?? '',
+      head: (await headCommit(git)) ?? '',
       commit: (await read('stopped-sha')) || null,
       number: Number(await read('msgnum')),
       count: Number(await read('end')),
@@ -68,11 +65,9 @@ export interface RebaseAnswer {
 
 /** Rebases the branch that is checked out. No hook, editor or signature; a commit that becomes empty is left out. */
 export const rebase = (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { onto, upstream, marker }: NewRebase,
-): Promise<RebaseAnswer> =>
-  runRebase(git, worktree, { marker }, [...PLAIN, '--onto', onto, upstream]);
+): Promise<RebaseAnswer> => runRebase(git, { marker }, [...PLAIN, '--onto', onto, upstream]);
 
 const PLAIN = [
   '--merge',
@@ -87,21 +82,17 @@ const PLAIN = [
 ];
 
 /** Commits what is staged, and goes on with the commits that are left. */
-export const continueRebase = (
-  git: Runner,
-  worktree: GitWorktree,
-  run: RebaseRun,
-): Promise<RebaseAnswer> => runRebase(git, worktree, run, ['--continue']);
+export const continueRebase = (git: GitAt<GitWorktree>, run: RebaseRun): Promise<RebaseAnswer> =>
+  runRebase(git, run, ['--continue']);
 
 const runRebase = async (
-  git: Runner,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { marker }: RebaseRun,
   args: readonly string[],
 ): Promise<RebaseAnswer> => {
-  const env = { ...(await committer(git, worktree)), [RUN_VARIABLE]: marker };
+  const env = { ...(await committer(git)), [RUN_VARIABLE]: marker };
   const options = { ok: [0, 1, 128], env };
-  const { code, stderr } = await git.run(worktree, ['rebase', ...args], options);
+  const { code, stderr } = await git.run(['rebase', ...args], options);
   return { done: code === 0, said: stderr };
 };
 
@@ -125,8 +116,7 @@ export const awaitRebase = async (marker: string): Promise<void> => {
  * ignored one it overwrites without a word.
  */
 export const filesInTheWay = async (
-  git: Git,
-  worktree: GitWorktree,
+  git: GitAt<GitWorktree>,
   { onto, upstream }: Pick<NewRebase, 'onto' | 'upstream'>,
 ): Promise<string[]> => {
   const names = ['--name-only', '--diff-filter=A', '-z', '--no-renames'];
@@ -136,15 +126,12 @@ export const filesInTheWay = async (
     ['ls-files', '-z'],
   ];
   const [added = [], made = [], known = []] = await Promise.all(
-    lists.map(async (args) => {
-      const { stdout } = await git.run(worktree, args, { read: true });
-      return stdout.toString('latin1').split('\0').filter(Boolean);
-    }),
+    lists.map((args) => git.names(args)),
   );
   const tracked = new Set(known);
   const found: string[] = [];
   for (const path of new Set([...added, ...made]))
-    if (!tracked.has(path) && (await isFileThere(worktree, path))) found.push(path);
+    if (!tracked.has(path) && (await isFileThere(git.place, path))) found.push(path);
   return found.map((path) => Buffer.from(path, 'latin1').toString('utf8'));
 };
 

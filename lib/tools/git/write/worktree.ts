@@ -6,7 +6,7 @@ import { isObject } from '../read/refs.ts';
 import { checkBranchName, commitsOf } from '../read/repository.ts';
 import { status } from '../read/status.ts';
 import { isRefusal } from '../run/error.ts';
-import type { Checkout, Git, GitWorktree, RunGit, Runner } from '../run/git.ts';
+import { type Checkout, type Git, type GitAt, type GitWorktree, repositoryOf } from '../run/git.ts';
 
 export interface NewWorktree {
   repository: Checkout;
@@ -34,32 +34,32 @@ export const addWorktree = async (git: Git, wanted: NewWorktree): Promise<AddedW
       `git does not take ${JSON.stringify(branch)} as the name of a branch.`,
     );
   }
-  return git.turn(repository.common_dir, async (run) => {
-    const new_branch = await retried(() => add(run, { ...wanted, path }));
+  return git.turn(repository, async (now) => {
+    const new_branch = await retried(() => add(now, { ...wanted, path }));
     const git_dir = await linkedDirectory(path);
     return { path, git_dir, common_dir: repository.common_dir, new_branch };
   });
 };
 
 // Mostly all is new, and git itself refuses what is not: only then somebody has to look why.
-const add = async (run: RunGit, wanted: NewWorktree): Promise<boolean> => {
-  const { repository, branch, base } = wanted;
-  if (isObject(base) && (await addNew(run, wanted))) return true;
-  const [start, known] = await commitsOf({ run }, repository, [base, `refs/heads/${branch}`]);
+const add = async (git: GitAt, wanted: NewWorktree): Promise<boolean> => {
+  const { branch, base } = wanted;
+  if (isObject(base) && (await addNew(git, wanted))) return true;
+  const [start, known] = await commitsOf(git, [base, `refs/heads/${branch}`]);
   if (start === undefined) {
     throw new ServiceError(
       'invalid_state',
       `The repository has no branch or commit ${base} to start from.`,
     );
   }
-  await forgetDeleted(run, wanted);
-  await addOn(run, wanted, known === undefined ? start : undefined);
+  await forgetDeleted(git, wanted);
+  await addOn(git, wanted, known === undefined ? start : undefined);
   return known === undefined;
 };
 
-const addNew = async (run: RunGit, wanted: NewWorktree): Promise<boolean> => {
+const addNew = async (git: GitAt, wanted: NewWorktree): Promise<boolean> => {
   try {
-    await addOn(run, wanted, wanted.base);
+    await addOn(git, wanted, wanted.base);
     return true;
   } catch (error) {
     if (isRefusal(error)) return false;
@@ -69,13 +69,13 @@ const addNew = async (run: RunGit, wanted: NewWorktree): Promise<boolean> => {
 
 // On a new branch from `start`, or without one on the branch as it is.
 const addOn = async (
-  run: RunGit,
-  { repository, path, branch, reason }: NewWorktree,
+  git: GitAt,
+  { path, branch, reason }: NewWorktree,
   start: string | undefined,
 ): Promise<void> => {
   const what =
     start === undefined ? ['--', path, branch] : ['--no-track', '-b', branch, '--', path, start];
-  await run(repository, ['worktree', 'add', '--quiet', '--lock', '--reason', reason, ...what]);
+  await git.run(['worktree', 'add', '--quiet', '--lock', '--reason', reason, ...what]);
 };
 
 // A gc that runs meanwhile takes the record of a worktree for a dead one in the moment before it is locked. git has
@@ -93,16 +93,16 @@ const retried = async <T>(work: () => Promise<T>): Promise<T> => {
 
 const PRUNED = /\/worktrees\/[^/]+\/\w+'?.*No such file or directory/;
 
-const forgetDeleted = async (
-  run: RunGit,
-  { repository, path, branch, reason }: NewWorktree,
-): Promise<void> => {
-  for (const entry of await listed(run, repository)) {
+const forgetDeleted = async (git: GitAt, { path, branch, reason }: NewWorktree): Promise<void> => {
+  for (const entry of await listWorktrees(git)) {
     const ours = entry.path === path || (entry.branch === branch && entry.locked === reason);
     if (!ours || existsSync(entry.path)) continue;
-    await run(repository, ['worktree', 'remove', '--force', '--force', '--', entry.path]);
+    await git.run([...REMOVE, entry.path]);
   }
 };
+
+// Twice: the first is for what was looked at before, and for submodules, the second for our own lock.
+const REMOVE = ['worktree', 'remove', '--force', '--force', '--'];
 
 const linkedDirectory = async (path: string): Promise<string> => {
   const link = await readFile(join(path, '.git'), 'utf8');
@@ -120,14 +120,9 @@ interface ListedWorktree {
 }
 
 /** All worktrees of a repository, the main one first. */
-export const listWorktrees = (git: Runner, repository: Checkout): Promise<ListedWorktree[]> =>
-  listed(git.run, repository);
-
-const listed = async (run: RunGit, repository: Checkout): Promise<ListedWorktree[]> => {
-  const { stdout } = await run(repository, ['worktree', 'list', '--porcelain', '-z'], {
-    read: true,
-  });
-  return stdout.toString('utf8').split('\0\0').filter(Boolean).map(parseListed);
+export const listWorktrees = async (git: GitAt): Promise<ListedWorktree[]> => {
+  const listing = await git.text(['worktree', 'list', '--porcelain', '-z']);
+  return listing.split('\0\0').filter(Boolean).map(parseListed);
 };
 
 const parseListed = (block: string): ListedWorktree => {
@@ -156,20 +151,16 @@ export const removeLinkedWorktree = async (
   worktree: GitWorktree,
   options: { force: boolean },
 ): Promise<void> => {
-  await git.turn(worktree.common_dir, async (run) => {
+  await git.turn(worktree, async (now) => {
     if (existsSync(worktree.path)) {
       await refuseTampered(worktree);
-      if (!options.force) await refuseLoss(run, worktree);
+      if (!options.force) await refuseLoss(now);
     }
-    // Twice: the first is for what was looked at above, and for submodules, the second for our own lock.
-    await run(main(worktree), [
-      'worktree',
-      'remove',
-      '--force',
-      '--force',
-      '--',
-      worktree.path,
-    ]).catch((error: unknown) => removeRest(worktree, error));
+    // The worktree that goes away cannot be where the command runs.
+    const main = now.at(repositoryOf(worktree));
+    await main
+      .run([...REMOVE, worktree.path])
+      .catch((error: unknown) => removeRest(worktree, error));
   });
 };
 
@@ -186,9 +177,6 @@ const removeRest = async (
   await rm(git_dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 };
 
-// The worktree that goes away cannot be where the command runs.
-const main = ({ common_dir }: Checkout): Checkout => ({ git_dir: common_dir, common_dir });
-
 const refuseTampered = async (worktree: GitWorktree): Promise<void> => {
   if (!(await isTampered(worktree))) return;
   throw new ServiceError(
@@ -197,8 +185,8 @@ const refuseTampered = async (worktree: GitWorktree): Promise<void> => {
   );
 };
 
-const refuseLoss = async (run: RunGit, worktree: GitWorktree): Promise<void> => {
-  const { files, rebase_in_progress, has_submodules } = await status({ run }, worktree);
+const refuseLoss = async (git: GitAt<GitWorktree>): Promise<void> => {
+  const { files, rebase_in_progress, has_submodules } = await status(git);
   const why = [
     files.length > 0 ? `${files.length} uncommitted files` : '',
     rebase_in_progress ? 'a rebase in progress' : '',

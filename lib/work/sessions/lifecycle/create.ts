@@ -102,7 +102,7 @@ const checkBase = async (
   if (findWorktree(service.store, id) !== undefined) return;
   const repository = await repositoryFor(service, project);
   const { base_branch } = worktreeConfig(service.store);
-  await defaultBase(service.git, repository, base_branch ?? undefined);
+  await defaultBase(service.git.at(repository), base_branch ?? undefined);
 };
 
 // Whose name waits is nobody's choice.

@@ -65,7 +65,7 @@ export const undoChanges = async (
   });
   const refs = await undoRefs(service, turn, worktree, baseline);
   await removeBaseline(store.layout, baseline.case_id);
-  await dropSnapshot(git, worktree, baseline.before);
+  await dropSnapshot(git.at(worktree), baseline.before);
   const found = [violation, refs].filter((each) => each !== undefined);
   if (found.length === 0 && baseline.violated) found.push(INTERRUPTED_UNDO);
   return found.length === 0 ? undefined : `plan_mode_violation: ${found.join(' Also, ')}`;

@@ -24,7 +24,7 @@ export const keepRefs = async (
   worktree: WorktreeRecord,
 ): Promise<string | undefined> => {
   if (providers().get(provider)?.isolation !== 'checked') return undefined;
-  await saveBaselineRefs(store.layout, case_id, await listRefs(git, worktree));
+  await saveBaselineRefs(store.layout, case_id, await listRefs(git.at(worktree)));
   return `${run_marker}@dossier.invalid`;
 };
 
@@ -42,7 +42,7 @@ export const undoRefs = async (
   const { signed_as, case_id, before } = baseline;
   const had = signed_as === undefined ? undefined : readBaselineRefs(store.layout, case_id);
   if (had === undefined) return undefined;
-  const changes = changedRefs(had, await listRefs(git, worktree)).filter(
+  const changes = changedRefs(had, await listRefs(git.at(worktree))).filter(
     ({ ref }) => ref !== before.branch,
   );
   const isOwn = (by: string): boolean => by.endsWith(`<${signed_as}>`);
@@ -70,7 +70,7 @@ const undo = async (
 ): Promise<string[]> => {
   if (own.length === 0) return [];
   const values = own.map(({ ref, after }) => ({ ref, value: after }));
-  const places = await keepValues(git, worktree, values);
+  const places = await keepValues(git.at(worktree), values);
   const safe = own.filter(({ ref, after }) => after === null || places.has(ref));
   const refs = safe.slice(0, MOST_TOLD).map((change) => toldOf(change, places));
   turn.tell({
@@ -79,7 +79,7 @@ const undo = async (
     ...moreThan(safe),
   });
   await saveBaseline(store.layout, { ...baseline, violated: true });
-  const back = await putRefsBack(git, worktree, safe);
+  const back = await putRefsBack(git.at(worktree), safe);
   return safe.map(({ ref }) => ref).filter((ref) => back.has(ref));
 };
 
@@ -90,7 +90,7 @@ const tell = async (
 ): Promise<void> => {
   const lost = others.filter(({ noted }) => !noted);
   const values = lost.map(({ ref, before }) => ({ ref, value: before }));
-  const places = await keepValues(git, worktree, values);
+  const places = await keepValues(git.at(worktree), values);
   turn.tell({
     code: 'refs_changed',
     message: CHANGED,

@@ -53,7 +53,7 @@ const propose = async (
   { signed_as }: Baseline,
 ): Promise<RunResult> => {
   const { case_id, id } = kept.session;
-  const base_commit = (await headCommit(service.git, worktree)) ?? null;
+  const base_commit = (await headCommit(service.git.at(worktree))) ?? null;
   await updateSession(service.store, case_id, id, () => ({ branch: worktree.branch, base_commit }));
   const about = await aboutOf(service, kept, worktree);
   const prompt = await promptFor(service.store, case_id, {

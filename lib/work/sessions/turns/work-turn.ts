@@ -54,7 +54,7 @@ const partialWork = async (
   kept: StoredSession,
   worktree: WorktreeRecord,
 ): Promise<PartialWork> => {
-  const { files } = await status(git, worktree);
+  const { files } = await status(git.at(worktree));
   return {
     files: files.map(({ code, path }) => `${code} ${path}`),
     done: (await digestOf(engine, kept)).calls

@@ -101,7 +101,7 @@ export const wholeDiffOf = async (
   } catch (error) {
     const worktree = findWorktree(service.store, kept.session.case_id);
     if (worktree === undefined) throw error;
-    const opened = await openUnreadable(service.git, worktree).catch(() => []);
+    const opened = await openUnreadable(service.git.at(worktree)).catch(() => []);
     if (opened.length === 0) throw error;
     const message = `Files were left that could not be read, and were opened to their owner: ${someOf(opened)}.`;
     service.engine.transcript(kept).append('error', { code: 'git_noted', message });

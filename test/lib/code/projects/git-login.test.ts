@@ -27,7 +27,7 @@ const asked = async (t: TestContext) => {
     withLogin(
       service,
       { place, remote: 'origin', host: name, direction: 'fetch' },
-      async (remote) => [...(await remoteRefs(git, place, { remote })).keys()],
+      async (remote) => [...(await remoteRefs(git.at(place), { remote })).keys()],
     );
   return { server, made, given, list, at: new URL(server.url).host };
 };

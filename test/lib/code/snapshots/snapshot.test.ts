@@ -121,7 +121,7 @@ describe('compare', () => {
   it('says that nothing changed, whatever state the worktree is in', async (t) => {
     const made = await make(t);
     const before = await snapshot(made.git, made.worktree);
-    const found = await compareSnapshot(made.git, made.worktree, before);
+    const found = await compareSnapshot(made.git.at(made.worktree), before);
     assert.equal(found.changed, false);
     assert.equal(found.settings, false);
     assert.deepEqual(found.files, []);
@@ -133,7 +133,7 @@ describe('compare', () => {
     utimesSync(join(worktree.path, 'both.txt'), 1, 1);
     writeFiles(worktree.path, { 'clean.txt': FILES['clean.txt'] });
     operator('status');
-    assert.equal((await compareSnapshot(git, worktree, before)).changed, false);
+    assert.equal((await compareSnapshot(git.at(worktree), before)).changed, false);
   });
 
   const violations: Record<string, (made: Made) => void> = {
@@ -189,7 +189,7 @@ describe('compare', () => {
       const before = await snapshot(made.git, made.worktree);
       const was = state(made);
       violate(made);
-      assert.equal((await compareSnapshot(made.git, made.worktree, before)).changed, true);
+      assert.equal((await compareSnapshot(made.git.at(made.worktree), before)).changed, true);
       const { undone, left } = await restore(made.git, made.worktree, before);
       assert.equal(undone.changed, true);
       if (what === 'a repository inside') {
@@ -205,7 +205,7 @@ describe('compare', () => {
     const { git, worktree, root } = await make(t);
     const before = await snapshot(git, worktree);
     writeFiles(root, { '.git/info/exclude': 'evil.txt\n' });
-    const { changed, settings } = await compareSnapshot(git, worktree, before);
+    const { changed, settings } = await compareSnapshot(git.at(worktree), before);
     assert.deepEqual({ changed, settings }, { changed: false, settings: true });
   });
 });
@@ -263,7 +263,7 @@ describe('restore', () => {
     const before = await snapshot(git, worktree);
     const was = state(made);
     assert.throws(() => operator('merge', 'main'));
-    assert.equal((await compareSnapshot(git, worktree, before)).operations, true);
+    assert.equal((await compareSnapshot(git.at(worktree), before)).operations, true);
     assert.equal((await restore(git, worktree, before)).left.changed, false);
     assert.deepEqual(state(made), was);
     assert.equal(existsSync(join(worktree.git_dir, 'MERGE_HEAD')), false);
@@ -349,7 +349,7 @@ describe('snapshot', () => {
     const made = await make(t);
     const before = await snapshot(made.git, made.worktree);
     assert.match(made.operator('for-each-ref'), new RegExp(before.ref));
-    await dropSnapshot(made.git, made.worktree, before);
+    await dropSnapshot(made.git.at(made.worktree), before);
     assert.doesNotMatch(made.operator('for-each-ref'), /dossier/);
   });
 });

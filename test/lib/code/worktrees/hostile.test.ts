@@ -89,7 +89,7 @@ const undo = async ({ service }: Running, id: string): Promise<void> => {
   const before = await snapshot(service.git, record);
   writeFiles(record.path, { 'a.clean': 'undone\n', 'a.smudge': 'undone\n' });
   await worktreeDiff(service.git, record);
-  await assert.rejects(service.git.run(record, ['cat-file', '-p', MISSING], { read: true }));
+  await assert.rejects(service.git.at(record).run(['cat-file', '-p', MISSING], { read: true }));
   await restore(service.git, record, before);
 };
 

@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createAutocommit } from '../../../../lib/out/history/autocommit.ts';
 import type { Service } from '../../../../lib/service.ts';
-import type { Git, RunGit } from '../../../../lib/tools/git/run/git.ts';
+import type { Git, GitSource, RunGit } from '../../../../lib/tools/git/run/git.ts';
+import { gitAt } from '../../../../lib/tools/git/run/git-at.ts';
 import { changeCase, createCase, setState } from '../../../../lib/work/cases/change.ts';
 import { takeSnapshot } from '../../../../lib/work/memory/global-memory.ts';
 import { editGlobalMemory } from '../../../../store/global-memory.ts';
@@ -102,8 +103,12 @@ const stopping = (git: Git, steps: Map<string, () => unknown>): Git => {
       await then?.();
       return run(place, args, options);
     };
-  const turn: Git['turn'] = (dir, work) => git.turn(dir, (run) => work(around(run)));
-  return { ...git, run: around(git.run), turn };
+  const via = ({ at }: GitSource): RunGit => around((place, ...asked) => at(place).run(...asked));
+  return {
+    ...git,
+    at: (place) => gitAt(via(git), place),
+    turn: (place, work) => git.turn(place, (now) => work(gitAt(via(now), place))),
+  };
 };
 
 /** Resolves when the newest commit says this. */

@@ -113,7 +113,7 @@ describe('the patch of everything that changed', () => {
     const inTree = gitIn(worktree.path);
     for (const change of Object.values(CHANGES)) change(worktree.path, inTree);
 
-    const { patch, summary, changed, left_out } = await worktreeChanges(git, worktree, base);
+    const { patch, summary, changed, left_out } = await worktreeChanges(git.at(worktree), base);
 
     const clone = join(temporaryDirectory(t), 'clone');
     made.git('clone', '--quiet', '--no-hardlinks', made.root, clone);

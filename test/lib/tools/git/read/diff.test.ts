@@ -87,7 +87,7 @@ const content = (root: string): Record<string, string> =>
 describe('diff', () => {
   it('is empty where nothing changed', async (t) => {
     const { git, worktree, base } = await make(t);
-    assert.deepEqual(await worktreeChanges(git, worktree, base), {
+    assert.deepEqual(await worktreeChanges(git.at(worktree), base), {
       patch: Buffer.alloc(0),
       summary: { files: 0, additions: 0, deletions: 0 },
       changed: [],
@@ -98,7 +98,7 @@ describe('diff', () => {
   it('is a patch that makes the same files from the base, whatever the change', async (t) => {
     const { git, worktree, base, root } = await make(t);
     changeAll(worktree);
-    const { patch, summary, changed } = await worktreeChanges(git, worktree, base);
+    const { patch, summary, changed } = await worktreeChanges(git.at(worktree), base);
     const file = join(temporaryDirectory(t), 'changes.patch');
     writeFileSync(file, patch);
     gitIn(root)('apply', '--whitespace=nowarn', file);
@@ -146,7 +146,7 @@ describe('diff', () => {
     writeFiles(worktree.path, { 'b.txt': 'staged\n' });
     operator('add', 'b.txt');
     writeFiles(worktree.path, { 'c.txt': 'unstaged\n', 'd.txt': 'untracked\n' });
-    assert.deepEqual((await worktreeChanges(git, worktree, base)).summary, {
+    assert.deepEqual((await worktreeChanges(git.at(worktree), base)).summary, {
       files: 4,
       additions: 4,
       deletions: 3,
@@ -157,7 +157,7 @@ describe('diff', () => {
     const { git, worktree, base } = await make(t);
     changeAll(worktree);
     const index = readFileSync(join(worktree.git_dir, 'index'));
-    await worktreeChanges(git, worktree, base);
+    await worktreeChanges(git.at(worktree), base);
     assert.deepEqual(readFileSync(join(worktree.git_dir, 'index')), index);
     assert.deepEqual(
       readdirSync(worktree.git_dir).filter((name) => name.endsWith('.lock')),
@@ -172,13 +172,13 @@ describe('diff', () => {
     gitIn(worktree.path)('update-index', '--skip-worktree', 'tool.sh');
     writeFiles(worktree.path, { 'edit.txt': 'hidden\n', 'tool.sh': 'hidden\n' });
     rmSync(join(worktree.path, 'gone.txt'));
-    assert.equal((await worktreeChanges(git, worktree, base)).summary.files, 3);
+    assert.equal((await worktreeChanges(git.at(worktree), base)).summary.files, 3);
   });
 
   it("is written in one form, whatever the operator's settings for reading diffs are", async (t) => {
     const { git, worktree, base, root } = await make(t);
     changeAll(worktree);
-    const { patch } = await worktreeChanges(git, worktree, base);
+    const { patch } = await worktreeChanges(git.at(worktree), base);
     for (const [key, value] of Object.entries({
       'diff.noprefix': 'true',
       'diff.mnemonicPrefix': 'true',
@@ -191,7 +191,7 @@ describe('diff', () => {
       gitIn(root)('config', key, value);
     }
     assert.equal(
-      (await worktreeChanges(git, worktree, base)).patch.toString('latin1'),
+      (await worktreeChanges(git.at(worktree), base)).patch.toString('latin1'),
       patch.toString('latin1'),
     );
   });
@@ -199,12 +199,12 @@ describe('diff', () => {
   it('shows text as text, whatever attributes of the worktree call it, and binary files as such', async (t) => {
     const { git, worktree, base, root } = await make(t);
     changeAll(worktree);
-    const plain = await worktreeChanges(git, worktree, base);
+    const plain = await worktreeChanges(git.at(worktree), base);
     writeFiles(worktree.path, {
       'new/.gitattributes': '* binary\n',
       '.gitattributes': '[attr]odd -diff\n* -diff\n*.txt binary\ncrlf.txt odd\n',
     });
-    const { patch, changed } = await worktreeChanges(git, worktree, base);
+    const { patch, changed } = await worktreeChanges(git.at(worktree), base);
     const asTold = ({ path, additions, deletions }: (typeof changed)[number]) =>
       `${path} ${additions} ${deletions}`;
     assert.deepEqual(
@@ -220,10 +220,10 @@ describe('diff', () => {
 
   it('reads no file of forty gigabytes, and says that it is left out', async (t) => {
     const { git, worktree, base } = await make(t);
-    const before = (await worktreeChanges(git, worktree, base)).summary.files;
+    const before = (await worktreeChanges(git.at(worktree), base)).summary.files;
     writeFiles(worktree.path, { 'sparse.img': '', 'beside.txt': 'read\n' });
     truncateSync(join(worktree.path, 'sparse.img'), 40 * 1024 ** 3);
-    const { summary, left_out, patch } = await worktreeChanges(git, worktree, base);
+    const { summary, left_out, patch } = await worktreeChanges(git.at(worktree), base);
     assert.deepEqual([summary.files - before, left_out], [1, ['sparse.img']]);
     assert.match(patch.toString('latin1'), /beside\.txt/);
   });
@@ -236,7 +236,7 @@ describe('diff', () => {
     });
     gitIn(root)('config', 'include.path', 'more');
     writeFiles(worktree.path, { 'edit.txt': '1\n', 'tool.sh': '#!/bin/sh\r\n' });
-    const { changed } = await worktreeChanges(git, worktree, base);
+    const { changed } = await worktreeChanges(git.at(worktree), base);
     assert.deepEqual(
       changed.map(({ path, additions }) => [path, additions]),
       [['edit.txt', null]],
@@ -252,7 +252,7 @@ describe('diff', () => {
     gitIn(worktree.path)('init', '--quiet', '--bare', 'bare');
     renameSync(join(worktree.path, 'bare'), named('d\xe9p/.git'));
     gitIn(worktree.path)('mv', 'edit.txt', 'é.txt');
-    const { patch, changed, left_out } = await worktreeChanges(git, worktree, base);
+    const { patch, changed, left_out } = await worktreeChanges(git.at(worktree), base);
     assert.deepEqual(
       changed.map(({ path }) => path),
       ['"caf\\351.txt"', 'edit.txt => é.txt'],
@@ -275,7 +275,7 @@ describe('diff', () => {
       gitIn(at)('commit', '--quiet', '-am', text);
     }
     assert.throws(() => gitIn(worktree.path)('merge', 'main'));
-    const text = (await worktreeChanges(git, worktree, base)).patch.toString();
+    const text = (await worktreeChanges(git.at(worktree), base)).patch.toString();
     assert.match(text, /^\+<<<<<<< HEAD$/m);
     assert.match(gitIn(worktree.path)('status', '--short'), /UU a\.txt/);
   });
@@ -286,14 +286,14 @@ describe('diff', () => {
     mkdirSync(join(worktree.path, 'inner'));
     gitIn(join(worktree.path, 'inner'))('init', '--quiet');
     writeFiles(worktree.path, { 'new.txt': 'n\n' });
-    const { summary, left_out } = await worktreeChanges(git, worktree, base);
+    const { summary, left_out } = await worktreeChanges(git.at(worktree), base);
     assert.deepEqual([summary.files, left_out], [1, ['inner/']]);
   });
 
   it('says that the base is no longer there', async (t) => {
     const { git, worktree } = await make(t);
     await assert.rejects(
-      worktreeChanges(git, worktree, 'f'.repeat(40)),
+      worktreeChanges(git.at(worktree), 'f'.repeat(40)),
       /no longer has the commit/,
     );
   });

@@ -6,7 +6,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { sortOut } from '../../../../../lib/code/snapshots/ref-traces.ts';
 import { keepValues, putRefsBack } from '../../../../../lib/code/snapshots/undo-refs.ts';
 import { changedRefs, listRefs } from '../../../../../lib/tools/git/read/refs.ts';
-import type { Git, GitWorktree, RunGit } from '../../../../../lib/tools/git/run/git.ts';
+import type { Git, GitWorktree } from '../../../../../lib/tools/git/run/git.ts';
+import { gitAt } from '../../../../../lib/tools/git/run/git-at.ts';
 import { known, makeRepository, makeWorktree, testGit } from '../../../../helpers/repository.ts';
 
 const ADDRESS = 'run@dossier.invalid';
@@ -52,17 +53,16 @@ const make = async (t: TestContext): Promise<Made> => {
     }),
     refs: () => `${operator('git show-ref')}${operator('git stash list')}`,
     undo: async (had) => {
-      const changes = changedRefs(had, await listRefs(git, worktree)).filter(
+      const changes = changedRefs(had, await listRefs(git.at(worktree))).filter(
         ({ ref }) => ref !== 'refs/heads/work/one',
       );
       const { own, others } = await sortOut(worktree, changes, isOwn);
       const kept = await keepValues(
-        git,
-        worktree,
+        git.at(worktree),
         own.map(({ ref, after }) => ({ ref, value: after })),
       );
       assert.equal(kept.size, own.filter(({ after }) => after !== null).length);
-      const back = await putRefsBack(git, worktree, own);
+      const back = await putRefsBack(git.at(worktree), own);
       const names = (all: { ref: string }[]): string[] => all.map(({ ref }) => ref).toSorted();
       return { own: names(own), others: names(others), back: [...back].toSorted() };
     },
@@ -100,7 +100,7 @@ describe('what an agent did to refs', () => {
   ] as const)
     it(`is undone to the letter: ${what}`, async (t) => {
       const { git, worktree, agent, refs, undo } = await make(t);
-      const [had, before] = [await listRefs(git, worktree), refs()];
+      const [had, before] = [await listRefs(git.at(worktree)), refs()];
       agent(script);
       assert.notEqual(refs(), before);
       const { own, others, back } = await undo(had);
@@ -111,7 +111,7 @@ describe('what an agent did to refs', () => {
   it('leaves a branch that was renamed the notes that git has of it', async (t) => {
     const { git, worktree, operator, agent, undo } = await make(t);
     operator('git branch -f feature main; git branch -f feature main~1');
-    const had = await listRefs(git, worktree);
+    const had = await listRefs(git.at(worktree));
     const log = operator('git reflog feature');
     agent('git branch -f feature main; git branch -m feature renamed');
     const { own } = await undo(had);
@@ -121,7 +121,7 @@ describe('what an agent did to refs', () => {
 
   it('is undone to what the operator made of it meanwhile, and not what he did after', async (t) => {
     const { git, worktree, agent, operator, refs, undo } = await make(t);
-    const had = await listRefs(git, worktree);
+    const had = await listRefs(git.at(worktree));
     operator('git commit -q --allow-empty -m mine; git branch -f feature; git branch new');
     agent(
       'git branch -f feature main~1; git branch -f new main~1; git branch sly; git branch sly2',
@@ -146,17 +146,21 @@ describe('what an agent did to refs', () => {
 
   it('stays where it was changed between the look and the undoing', async (t) => {
     const { git, worktree, agent, operator } = await make(t);
-    const had = await listRefs(git, worktree);
+    const had = await listRefs(git.at(worktree));
     agent('git branch one; git branch two');
-    const { own } = await sortOut(worktree, changedRefs(had, await listRefs(git, worktree)), isOwn);
+    const { own } = await sortOut(
+      worktree,
+      changedRefs(had, await listRefs(git.at(worktree))),
+      isOwn,
+    );
     operator('git branch -f one main');
-    assert.deepEqual([...(await putRefsBack(git, worktree, own))], ['refs/heads/two']);
+    assert.deepEqual([...(await putRefsBack(git.at(worktree), own))], ['refs/heads/two']);
     assert.equal(operator('git rev-parse one'), operator('git rev-parse main'));
   });
 
   it('is nobody’s where git notes nothing: a deletion, or a file that was written past git', async (t) => {
     const { git, worktree, agent, refs, undo } = await make(t);
-    const had = await listRefs(git, worktree);
+    const had = await listRefs(git.at(worktree));
     agent(
       'git branch -D feature; git tag -d v1; git symbolic-ref refs/heads/link refs/heads/main; git rev-parse main~1 > "$(git rev-parse --git-common-dir)/refs/heads/other"',
     );
@@ -172,7 +176,7 @@ describe('keepValues', () => {
   it('keeps what can be kept, one by one where some are gone', async (t) => {
     const { git, worktree, operator } = await make(t);
     const [main = '', tag = ''] = operator('git rev-parse main v2').split('\n');
-    const kept = await keepValues(git, worktree, [
+    const kept = await keepValues(git.at(worktree), [
       { ref: 'refs/heads/a', value: main },
       { ref: 'refs/heads/gone', value: 'd'.repeat(40) },
       { ref: 'refs/heads/link', value: 'refs/heads/main' },
@@ -192,22 +196,22 @@ describe('listRefs', () => {
     const header = '# pack-refs with: peeled fully-peeled sorted \n';
     writeFileSync(join(worktree.common_dir, 'packed-refs'), header + tags.join(''));
     let started = 0;
-    const counted: RunGit = (...args) => {
+    const counted = gitAt((place, ...asked) => {
       started += 1;
-      return git.run(...args);
-    };
-    const had = await listRefs({ run: counted }, worktree);
+      return git.at(place).run(...asked);
+    }, worktree);
+    const had = await listRefs(counted);
     assert.equal(started, 1);
     assert.ok(had.length > 50_000 * 48);
     const before = refs();
     agent(
       'oid=$(git rev-parse main); for n in $(seq 200); do echo "create refs/heads/sly/$n $oid"; done | git update-ref --stdin',
     );
-    const changes = changedRefs(had, await listRefs({ run: counted }, worktree));
+    const changes = changedRefs(had, await listRefs(counted));
     const { own } = await sortOut(worktree, changes, isOwn);
     const values = own.map(({ ref, after }) => ({ ref, value: after }));
-    assert.equal((await keepValues({ run: counted }, worktree, values)).size, 200);
-    assert.equal((await putRefsBack({ run: counted }, worktree, own)).size, 200);
+    assert.equal((await keepValues(counted, values)).size, 200);
+    assert.equal((await putRefsBack(counted, own)).size, 200);
     assert.equal(started, 4);
     assert.equal(withoutKept(refs()), withoutKept(before));
   });

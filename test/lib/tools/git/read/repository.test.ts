@@ -81,15 +81,15 @@ describe('headCommit, currentBranch and commitOf', () => {
     const made = makeRepository(t);
     const git = testGit(t);
     const head = made.git('rev-parse', 'HEAD').trim();
-    assert.equal(await headCommit(git, known(made)), head);
-    assert.equal(await currentBranch(git, known(made)), 'main');
+    assert.equal(await headCommit(git.at(known(made))), head);
+    assert.equal(await currentBranch(git.at(known(made))), 'main');
     made.git('checkout', '--quiet', '--detach');
-    assert.equal(await currentBranch(git, known(made)), undefined);
+    assert.equal(await currentBranch(git.at(known(made))), undefined);
     const empty = temporaryDirectory(t);
     gitIn(empty)('init', '--quiet');
-    assert.equal(await headCommit(git, empty), undefined);
+    assert.equal(await headCommit(git.at(empty)), undefined);
     for (const name of ['', '--all', 'nothing', 'a\0b'])
-      assert.equal(await commitOf(git, known(made), name), undefined);
+      assert.equal(await commitOf(git.at(known(made)), name), undefined);
   });
 });
 
@@ -99,23 +99,26 @@ describe('defaultBase', () => {
     const git = testGit(t);
     const commit = made.git('rev-parse', 'HEAD').trim();
     made.git('branch', 'release');
-    assert.deepEqual(await defaultBase(git, known(made)), { name: 'main', commit });
+    assert.deepEqual(await defaultBase(git.at(known(made))), { name: 'main', commit });
     made.git('update-ref', 'refs/remotes/origin/trunk', 'HEAD');
     made.git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/trunk');
-    assert.deepEqual(await defaultBase(git, known(made)), { name: 'origin/trunk', commit });
-    assert.deepEqual(await defaultBase(git, known(made), 'release'), { name: 'release', commit });
+    assert.deepEqual(await defaultBase(git.at(known(made))), { name: 'origin/trunk', commit });
+    assert.deepEqual(await defaultBase(git.at(known(made)), 'release'), {
+      name: 'release',
+      commit,
+    });
   });
 
   it('refuses a configured base that is not there, and a repository without a commit', async (t) => {
     const made = makeRepository(t);
     const git = testGit(t);
-    await assert.rejects(defaultBase(git, known(made), 'absent'), /no branch or commit absent/);
+    await assert.rejects(defaultBase(git.at(known(made)), 'absent'), /no branch or commit absent/);
     const root = temporaryDirectory(t);
     mkdirSync(join(root, 'r'));
     gitIn(join(root, 'r'))('init', '--quiet');
     const empty = await findRepository(git, join(root, 'r'));
     assert.ok(empty);
-    await assert.rejects(defaultBase(git, empty), /no commit yet/);
+    await assert.rejects(defaultBase(git.at(empty)), /no commit yet/);
   });
 });
 
@@ -127,7 +130,7 @@ describe('commitsOf', () => {
     made.git('branch', 'ünï');
     made.git('tag', '-a', '-m', 'x', 'v1');
     const names = ['none', 'main', '', 'main\nmain', 'main\0', tree, '--all', 'ünï', 'v1', head];
-    assert.deepEqual(await commitsOf(testGit(t), known(made), names), [
+    assert.deepEqual(await commitsOf(testGit(t).at(known(made)), names), [
       ...[undefined, head, undefined, undefined, undefined, undefined, undefined],
       ...[head, head, head],
     ]);
@@ -175,7 +178,7 @@ describe('branchExists', () => {
     const made = makeRepository(t);
     made.git('tag', 'v1');
     const git = testGit(t);
-    const ask = (name: string) => branchExists(git, known(made), name);
+    const ask = (name: string) => branchExists(git.at(known(made)), name);
     assert.deepEqual(await Promise.all(['main', 'v1', 'nothing', '-x'].map(ask)), [
       true,
       false,

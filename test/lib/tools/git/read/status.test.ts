@@ -28,7 +28,7 @@ describe('status', () => {
     const made = makeRepository(t);
     const git = testGit(t);
     const worktree = await makeWorktree(t, git, known(made));
-    assert.deepEqual(await status(git, worktree), {
+    assert.deepEqual(await status(git.at(worktree)), {
       branch: 'work/one',
       head: made.git('rev-parse', 'HEAD').trim(),
       upstream: null,
@@ -62,7 +62,7 @@ describe('status', () => {
       'ignored/x': 'i',
     });
     rmSync(join(worktree.path, 'gone.txt'));
-    const { files: found } = await status(git, worktree);
+    const { files: found } = await status(git.at(worktree));
     assert.deepEqual(Object.fromEntries(found.map((file) => [file.path, file.code])), {
       'added.txt': 'A.',
       'both.txt': 'MM',
@@ -80,7 +80,7 @@ describe('status', () => {
     const worktree = await makeWorktree(t, git, known(makeRepository(t, { files })));
     for (const name of ODD)
       writeFiles(worktree.path, { [name]: 'changed', [`untracked/${name}`]: 'new' });
-    const found = (await status(git, worktree)).files.map((file) => file.path);
+    const found = (await status(git.at(worktree))).files.map((file) => file.path);
     assert.deepEqual(found.sort(), ODD.flatMap((name) => [name, `untracked/${name}`]).sort());
   });
 
@@ -93,7 +93,7 @@ describe('status', () => {
     operator('commit', '--quiet', '--allow-empty', '-m', 'ahead');
     made.git('commit', '--quiet', '--allow-empty', '-m', 'behind 1');
     made.git('commit', '--quiet', '--allow-empty', '-m', 'behind 2');
-    const { upstream, ahead, behind } = await status(git, worktree);
+    const { upstream, ahead, behind } = await status(git.at(worktree));
     assert.deepEqual({ upstream, ahead, behind }, { upstream: 'main', ahead: 1, behind: 2 });
   });
 
@@ -109,7 +109,7 @@ describe('status', () => {
       gitIn(root)('commit', '--quiet', '-am', content);
     }
     assert.throws(() => gitIn(worktree.path)('rebase', 'main'));
-    const found = await status(git, worktree);
+    const found = await status(git.at(worktree));
     assert.equal(found.rebase_in_progress, true);
     assert.equal(found.branch, null);
     assert.deepEqual(found.files, [{ path: 'a.txt', code: 'UU', repository: false }]);
@@ -121,7 +121,7 @@ describe('status', () => {
     mkdirSync(join(worktree.path, 'inner'));
     gitIn(join(worktree.path, 'inner'))('init', '--quiet');
     writeFiles(worktree.path, { 'inner/a.txt': 'a' });
-    assert.deepEqual((await status(git, worktree)).files, [
+    assert.deepEqual((await status(git.at(worktree))).files, [
       { path: 'inner/', code: '??', repository: true },
     ]);
   });
@@ -133,7 +133,7 @@ describe('status', () => {
     const before = readFileSync(index);
     writeFileSync(join(worktree.path, 'README.md'), '# A repository\n');
     utimesSync(join(worktree.path, 'README.md'), 1, 1);
-    assert.equal((await status(git, worktree)).dirty, false);
+    assert.equal((await status(git.at(worktree))).dirty, false);
     assert.deepEqual(readFileSync(index), before);
   });
 });

@@ -54,7 +54,7 @@ const fetchMain = async (
   remote: Remote,
   branch = 'main',
 ): Promise<string> => {
-  await fetchInto(git, place, { remote, branch, into: INTO });
+  await fetchInto(git.at(place), { remote, branch, into: INTO });
   return gitIn(place.root)('rev-parse', INTO).trim();
 };
 
@@ -99,15 +99,15 @@ describe('addressOf', () => {
     mine.git('config', 'remote.origin.pushurl', 'https://u:p@host.example/b.git');
     mine.git('config', 'url.http://127.0.0.1:1/.insteadOf', 'https://host.example/');
     const place = known(mine);
-    assert.deepEqual(await addressOf(git, place, 'origin', 'fetch'), {
+    assert.deepEqual(await addressOf(git.at(place), 'origin', 'fetch'), {
       url: 'http://127.0.0.1:1/a.git',
     });
-    assert.deepEqual(await addressOf(git, place, 'origin', 'push'), {
+    assert.deepEqual(await addressOf(git.at(place), 'origin', 'push'), {
       url: 'https://host.example/b.git',
       credentials: { username: 'u', password: 'p' },
     });
     for (const name of ['other', '--push']) {
-      const error = await failureOf(addressOf(git, place, name, 'push'));
+      const error = await failureOf(addressOf(git.at(place), name, 'push'));
       assert.equal(error.code, 'invalid_state');
       assert.match(error.message, /git remote add/);
     }
@@ -125,14 +125,14 @@ describe('fetchInto', () => {
     assert.equal(mine.git('for-each-ref', '--format=%(refname)').trim(), [MAIN, INTO].join('\n'));
     assert.ok(!existsSync(join(place.common_dir, 'FETCH_HEAD')));
     assert.ok(server.requests.some((line) => /upload-pack 200/.test(line)));
-    assert.equal((await remoteRefs(git, place, { remote }, [MAIN])).get(MAIN), id);
+    assert.equal((await remoteRefs(git.at(place), { remote }, [MAIN])).get(MAIN), id);
   });
 
   it('puts the branch of a named remote where git keeps it', async (t) => {
     const { mine, hosted, place, git } = await setUp(t);
     mine.git('remote', 'add', 'origin', hosted.url_with_token);
     const into = 'refs/remotes/origin/main';
-    await fetchInto(git, place, { remote: 'origin', branch: 'main', into });
+    await fetchInto(git.at(place), { remote: 'origin', branch: 'main', into });
     assert.equal(mine.git('rev-parse', INTO), mine.git('rev-parse', 'main'));
   });
 
@@ -168,11 +168,11 @@ describe('pushWithLease', () => {
     const first = commit(mine, 'one');
     mine.git('remote', 'add', 'origin', hosted.url_with_token);
     const to = { remote: 'origin', ref: 'refs/heads/work/x' };
-    await pushWithLease(git, place, { ...to, commit: first, expected: null });
+    await pushWithLease(git.at(place), { ...to, commit: first, expected: null });
     assert.equal(hosted.git('rev-parse', 'work/x').trim(), first);
     mine.git('commit', '--quiet', '--amend', '-m', 'another');
     const second = mine.git('rev-parse', 'HEAD').trim();
-    await pushWithLease(git, place, { ...to, commit: second, expected: first });
+    await pushWithLease(git.at(place), { ...to, commit: second, expected: first });
     assert.equal(hosted.git('rev-parse', 'work/x').trim(), second);
     assert.equal(mine.git('rev-parse', 'refs/remotes/origin/work/x').trim(), second);
   });
@@ -184,7 +184,7 @@ describe('pushWithLease', () => {
     mine.git('push', '--quiet', hosted.root, 'main');
     for (const expected of [before, null]) {
       const push: Push = { remote, commit: before, ref: MAIN, expected };
-      const error = await failureOf(pushWithLease(git, place, push));
+      const error = await failureOf(pushWithLease(git.at(place), push));
       assert.equal(error.code, 'remote_moved');
       assert.match(error.message, /Nothing was overwritten/);
     }
@@ -199,7 +199,7 @@ describe('pushWithLease', () => {
     const id = commit(mine, 'one');
     for (const to of [remote, { url: hosted.root }]) {
       const error = await failureOf(
-        pushWithLease(git, place, { remote: to, commit: id, ref: W, expected: null }),
+        pushWithLease(git.at(place), { remote: to, commit: id, ref: W, expected: null }),
       );
       assert.equal(error.code, 'push_refused');
       assert.match(error.message, /hook declined.*Only on Mondays/);
@@ -210,12 +210,12 @@ describe('pushWithLease', () => {
     const { server, mine, hosted, place, remote, git } = await setUp(t);
     const id = commit(mine, 'one');
     server.fault = 'cut receipt';
-    await pushWithLease(git, place, { remote, commit: id, ref: W, expected: null });
+    await pushWithLease(git.at(place), { remote, commit: id, ref: W, expected: null });
     assert.equal(hosted.git('rev-parse', 'w').trim(), id);
     server.fault = 'cut answer';
     const next = commit(mine, 'two');
     const push: Push = { remote, commit: next, ref: W, expected: id };
-    const error = await failureOf(pushWithLease(git, place, push));
+    const error = await failureOf(pushWithLease(git.at(place), push));
     assert.equal(error.members.outcome, 'unknown');
   });
 
@@ -227,7 +227,7 @@ describe('pushWithLease', () => {
     mine.git('config', 'push.gpgSign', 'true');
     mine.git('config', 'gpg.program', join(mine.root, '.git/hooks/pre-push'));
     const id = commit(mine, 'one');
-    await pushWithLease(git, place, { remote, commit: id, ref: W, expected: null });
+    await pushWithLease(git.at(place), { remote, commit: id, ref: W, expected: null });
     assert.equal(hosted.git('rev-parse', 'w').trim(), id);
     assert.ok(!existsSync(mark));
   });
@@ -255,8 +255,8 @@ describe('what goes wrong with a remote', () => {
       server.fault = fault;
       const asked = { remote, timeout_ms: fault === 'silence' ? 1000 : 60_000 };
       const attempts = [
-        () => fetchInto(git, place, { ...asked, branch: 'main', into: INTO }),
-        () => pushWithLease(git, place, { ...asked, commit: id, ref: W, expected: null }),
+        () => fetchInto(git.at(place), { ...asked, branch: 'main', into: INTO }),
+        () => pushWithLease(git.at(place), { ...asked, commit: id, ref: W, expected: null }),
       ];
       for (const attempt of attempts) {
         const error = await failureOf(attempt());
@@ -272,24 +272,24 @@ describe('what goes wrong with a remote', () => {
   it('is 503 where nobody listens', async (t) => {
     const { server, place, remote, git } = await setUp(t);
     await server.close();
-    const error = await failureOf(remoteRefs(git, place, { remote }));
+    const error = await failureOf(remoteRefs(git.at(place), { remote }));
     assert.equal(error.code, 'codehost_unreachable');
   });
 
   it('is 404 at a path with no repository', async (t) => {
     const { place, git } = await setUp(t);
-    const error = await failureOf(remoteRefs(git, place, { remote: { url: '/no/such.git' } }));
+    const error = await failureOf(remoteRefs(git.at(place), { remote: { url: '/no/such.git' } }));
     assert.equal(error.code, 'codehost_not_found');
   });
 
   it('is 422 without a credential, and with a wrong one; nothing asks', async (t) => {
     const { server, hosted, place, git } = await setUp(t);
-    const none = await failureOf(remoteRefs(git, place, { remote: { url: hosted.url } }));
+    const none = await failureOf(remoteRefs(git.at(place), { remote: { url: hosted.url } }));
     assert.equal(none.code, 'codehost_auth_missing');
     assert.match(none.message, /Log in to it once/);
     const credentials = { username: 'somebody', password: 'wr0ng-one' };
     const wrong = await failureOf(
-      remoteRefs(git, place, { remote: { url: hosted.url, credentials } }),
+      remoteRefs(git.at(place), { remote: { url: hosted.url, credentials } }),
     );
     assert.equal(wrong.code, 'codehost_auth_invalid');
     assertNoSecret(wrong, 'wr0ng-one');
@@ -300,7 +300,7 @@ describe('what goes wrong with a remote', () => {
     const { place, git } = await setUp(t);
     const mark = join(temporaryDirectory(t), 'mark');
     const error = await failureOf(
-      remoteRefs(git, place, { remote: { url: `ext::sh -c "touch ${mark}"` } }),
+      remoteRefs(git.at(place), { remote: { url: `ext::sh -c "touch ${mark}"` } }),
     );
     assert.equal(error.code, 'invalid_state');
     assert.ok(!existsSync(mark));
@@ -334,13 +334,13 @@ describe('the login for a remote', () => {
     mine.git('config', 'credential.helper', `!${evil}`);
     mine.git('config', `credential.${server.url}.helper`, `!${evil}`);
     writeFiles(home, { '.gitconfig': `[credential]\n\thelper = "!${own}"\n` });
-    const found = await remoteRefs(gitAtHome(home), place, { remote: { url: hosted.url } });
+    const found = await remoteRefs(gitAtHome(home).at(place), { remote: { url: hosted.url } });
     assert.ok(found.has(MAIN));
     assert.ok(existsSync(`${own}.asked`));
     assert.ok(!existsSync(`${evil}.asked`));
     writeFiles(home, { '.gitconfig': '' });
     const error = await failureOf(
-      remoteRefs(gitAtHome(home), place, { remote: { url: hosted.url } }),
+      remoteRefs(gitAtHome(home).at(place), { remote: { url: hosted.url } }),
     );
     assert.equal(error.code, 'codehost_auth_missing');
     assert.ok(!existsSync(`${evil}.asked`));
@@ -354,7 +354,7 @@ describe('the login for a remote', () => {
     const home = temporaryDirectory(t);
     const own = helper(home, 'own', 'another');
     writeFiles(home, { '.gitconfig': `[credential]\n\thelper = "!${own}"\n` });
-    assert.ok((await remoteRefs(gitAtHome(home), place, { remote })).has(MAIN));
+    assert.ok((await remoteRefs(gitAtHome(home).at(place), { remote })).has(MAIN));
     assert.ok(!existsSync(`${own}.asked`));
   });
 
@@ -369,7 +369,7 @@ describe('the login for a remote', () => {
     for (const name of ['own', 'evil']) chmodSync(join(home, name), 0o755);
     mine.git('config', 'core.sshCommand', join(home, 'evil'));
     const git = gitAtHome(home, { SSH_AUTH_SOCK: '/the/agent' });
-    await failureOf(remoteRefs(git, place, { remote: { url: 'ssh://git@host.example/a.git' } }));
+    await failureOf(remoteRefs(git.at(place), { remote: { url: 'ssh://git@host.example/a.git' } }));
     assert.ok(existsSync(join(home, 'own.ran')));
     assert.ok(!existsSync(join(home, 'evil.ran')));
   });

@@ -48,7 +48,7 @@ describe('createGit', () => {
   it('says what to install where there is no git', async () => {
     const git = createGit({ env: { PATH: '/no/such' } });
     await assert.rejects(
-      git.run('/', ['version'], { read: true }),
+      git.at('/').run(['version'], { read: true }),
       problem('unavailable', /not installed/),
     );
   });
@@ -66,7 +66,7 @@ describe('Git.run', () => {
   it('waits until objects and refs are on the disk, whatever the repository says', async (t) => {
     const { root, git } = makeRepository(t);
     git('config', 'core.fsync', 'none');
-    const { stdout } = await testGit(t).run(root, ['config', 'core.fsync'], { read: true });
+    const { stdout } = await testGit(t).at(root).run(['config', 'core.fsync'], { read: true });
     assert.equal(stdout.toString(), 'committed,reference\n');
   });
 
@@ -75,14 +75,15 @@ describe('Git.run', () => {
     const git = createGit({
       env: { PATH: process.env.PATH ?? '', GIT_DIR: '/nowhere', GIT_INDEX_FILE: '/x' },
     });
-    const { stdout } = await git.run(root, ['rev-parse', '--git-dir'], { read: true });
+    const { stdout } = await git.at(root).run(['rev-parse', '--git-dir'], { read: true });
     assert.equal(stdout.toString(), '.git\n');
   });
 
   it('throws the first lines of what git said, with the exit code in the cause', async (t) => {
     const { root } = makeRepository(t);
     const error = await testGit(t)
-      .run(root, ['rev-parse', 'nothing'])
+      .at(root)
+      .run(['rev-parse', 'nothing'])
       .catch((thrown) => thrown);
     assert.ok(problem('git_failed', /ambiguous argument 'nothing'/)(error));
     assert.ok(error.cause instanceof GitError);
@@ -91,11 +92,9 @@ describe('Git.run', () => {
 
   it('answers with the exit codes that are said to be an answer', async (t) => {
     const { root } = makeRepository(t);
-    const { code } = await testGit(t).run(
-      root,
-      ['diff', '--quiet', '--no-index', 'README.md', '.git/HEAD'],
-      { ok: [1] },
-    );
+    const { code } = await testGit(t)
+      .at(root)
+      .run(['diff', '--quiet', '--no-index', 'README.md', '.git/HEAD'], { ok: [1] });
     assert.equal(code, 1);
   });
 
@@ -106,18 +105,18 @@ describe('Git.run', () => {
       yield await new Promise<Buffer>(() => undefined);
     })();
     await assert.rejects(
-      git.run(root, ['hash-object', '--stdin'], { input: endless, timeout_ms: 50 }),
+      git.at(root).run(['hash-object', '--stdin'], { input: endless, timeout_ms: 50 }),
       problem('tool_timeout', /hash-object/),
     );
     await assert.rejects(
-      git.run(root, ['cat-file', 'blob', 'HEAD:README.md'], { max_bytes: 3 }),
+      git.at(root).run(['cat-file', 'blob', 'HEAD:README.md'], { max_bytes: 3 }),
       problem('git_failed', /more than/),
     );
   });
 
   it('says that a directory is gone', async (t) => {
     await assert.rejects(
-      testGit(t).run('/no/such/place', ['status'], { read: true }),
+      testGit(t).at('/no/such/place').run(['status'], { read: true }),
       problem('git_failed', /is gone/),
     );
   });
@@ -129,7 +128,7 @@ describe('Git.run', () => {
     const timer = setTimeout(() => rmSync(lock), 150);
     atEnd(t, () => clearTimeout(timer));
     writeFiles(root, { 'new.txt': 'x' });
-    await testGit(t).run(root, ['add', '--', 'new.txt']);
+    await testGit(t).at(root).run(['add', '--', 'new.txt']);
     assert.match(operator('status', '--short'), /A {2}new.txt/);
   });
 
@@ -138,9 +137,9 @@ describe('Git.run', () => {
     const git = testGit(t);
     const lock = join(root, '.git', 'index.lock');
     writeFileSync(lock, '');
-    await git.run(root, ['status'], { read: true });
+    await git.at(root).run(['status'], { read: true });
     await assert.rejects(
-      git.run(root, ['add', '--all']),
+      git.at(root).run(['add', '--all']),
       problem('worktree_busy', /index\.lock is there since \d+ s/),
     );
     assert.equal(existsSync(lock), true);
@@ -150,7 +149,9 @@ describe('Git.run', () => {
     const { root } = makeRepository(t);
     writeFileSync(join(root, '.git', 'config.lock'), '');
     await assert.rejects(
-      testGit(t).run(known({ root, git: () => '' }), ['config', 'user.name', 'x']),
+      testGit(t)
+        .at(known({ root, git: () => '' }))
+        .run(['config', 'user.name', 'x']),
       problem('worktree_busy', /config\.lock is there since \d+ s/),
     );
   });
@@ -159,15 +160,16 @@ describe('Git.run', () => {
     const repository = known(makeRepository(t));
     const git = testGit(t);
     const order: string[] = [];
-    const slow = git.turn(repository.common_dir, async (run) => {
+    const slow = git.turn(repository, async (now) => {
       order.push('first begins');
-      await run(repository, ['rev-parse', 'HEAD'], { read: true });
+      await now.read(['rev-parse', 'HEAD']);
       order.push('first ends');
     });
     const next = git
-      .run(repository, ['update-ref', 'refs/heads/x', 'HEAD'])
+      .at(repository)
+      .run(['update-ref', 'refs/heads/x', 'HEAD'])
       .then(() => order.push('second'));
-    const failing = git.run(repository, ['update-ref', 'refs/heads/y', 'nothing']);
+    const failing = git.at(repository).run(['update-ref', 'refs/heads/y', 'nothing']);
     await assert.rejects(failing);
     await Promise.all([slow, next]);
     assert.deepEqual(order, ['first begins', 'first ends', 'second']);
@@ -218,11 +220,11 @@ describe('a hostile repository', () => {
     prepare((key, value) => made.git('config', key, value), program, made.root);
     const worktree = await makeWorktree(t, git, known(made));
     writeFiles(worktree.path, { 'a.txt': 'changed\n', 'new.txt': 'new\n' });
-    await status(git, worktree);
-    await worktreeChanges(git, worktree, 'main');
+    await status(git.at(worktree));
+    await worktreeChanges(git.at(worktree), 'main');
     await snapshot(git, worktree);
-    await git.run(worktree, ['add', '--all']);
-    await git.run(worktree, ['-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-m', 'x']);
+    await git.at(worktree).run(['add', '--all']);
+    await git.at(worktree).run(['-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-m', 'x']);
     return mark;
   };
 
@@ -318,7 +320,7 @@ describe('a hostile repository', () => {
       files: { '.gitattributes': '*.txt filter=shout\n' },
     });
     writeFiles(root, { 'a.txt': 'quiet\n' });
-    await git.run(root, ['add', '--all']);
+    await git.at(root).run(['add', '--all']);
     assert.equal(operator('cat-file', 'blob', ':a.txt'), 'QUIET\n');
   });
 
@@ -333,15 +335,9 @@ describe('a hostile repository', () => {
     operator('checkout', '--quiet', 'main');
     writeFiles(root, { 'a.txt': 'one\n2\n3\n4\n5\n' });
     operator('commit', '--quiet', '-am', 'main');
-    await testGit(t).run(root, [
-      '-c',
-      'user.name=n',
-      '-c',
-      'user.email=e',
-      'merge',
-      '--no-edit',
-      'other',
-    ]);
+    await testGit(t)
+      .at(root)
+      .run(['-c', 'user.name=n', '-c', 'user.email=e', 'merge', '--no-edit', 'other']);
     assert.equal(operator('cat-file', 'blob', 'HEAD:a.txt'), 'one\n2\n3\n4\nfive\n');
   });
 
@@ -352,8 +348,8 @@ describe('a hostile repository', () => {
     const evil = makeRepository(t);
     evil.git('config', 'core.fsmonitor', program);
     writeFileSync(join(worktree.path, '.git'), `gitdir: ${evil.root}/.git\n`);
-    assert.equal((await status(git, worktree)).branch, 'work/one');
-    assert.equal((await takePicture(git, worktree)).tampered, true);
+    assert.equal((await status(git.at(worktree))).branch, 'work/one');
+    assert.equal((await takePicture(git.at(worktree))).tampered, true);
     assert.equal(existsSync(mark), false);
   });
 
@@ -362,7 +358,7 @@ describe('a hostile repository', () => {
     const worktree = await makeWorktree(t, git, known(makeRepository(t)));
     const evil = makeRepository(t, { files: { 'evil.txt': 'x' } });
     writeFileSync(join(worktree.git_dir, 'commondir'), `${evil.root}/.git\n`);
-    await assert.rejects(status(git, worktree), problem('worktree_tampered', /worktree repair/));
+    await assert.rejects(status(git.at(worktree)), problem('worktree_tampered', /worktree repair/));
   });
 
   it('is not looked at when its main checkout is pointed to it', async (t) => {
@@ -374,7 +370,7 @@ describe('a hostile repository', () => {
     writeFileSync(join(made.root, '.git', 'commondir'), `${evil.root}/.git\n`);
     writeFiles(made.root, { 'a.txt': 'b\n' });
     const place = { ...known(made), path: made.root };
-    await assert.rejects(status(git, place), problem('worktree_tampered', /by hand/));
+    await assert.rejects(status(git.at(place)), problem('worktree_tampered', /by hand/));
     assert.equal(existsSync(mark), false);
   });
 
@@ -388,7 +384,7 @@ describe('a hostile repository', () => {
     made.git('config', 'remote.evil.uploadpack', program);
     made.git('config', 'extensions.partialClone', 'evil');
     await assert.rejects(
-      git.run(worktree, ['cat-file', 'blob', '1234567890123456789012345678901234567890'], {
+      git.at(worktree).run(['cat-file', 'blob', '1234567890123456789012345678901234567890'], {
         read: true,
       }),
     );

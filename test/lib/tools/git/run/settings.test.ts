@@ -54,7 +54,7 @@ const asGitReads = async (t: TestContext) => {
   const args = ['config', '--list', '-z', '--show-scope', '--includes'];
   return async (text: string): Promise<Overrides | undefined> => {
     writeFileSync(join(place.git_dir, 'config'), text);
-    const { code, stdout } = await git.run(place, args, { read: true, ok: [0, 3, 128] });
+    const { code, stdout } = await git.at(place).run(args, { read: true, ok: [0, 3, 128] });
     return code === 0 ? overrides(stdout.toString()) : undefined;
   };
 };

@@ -32,7 +32,7 @@ describe('addWorktree', () => {
     const worktree = await makeWorktree(t, git, known(made));
     assert.equal(worktree.git_dir, join(made.root, '.git', 'worktrees', 'worktree'));
     assert.equal(readFileSync(join(worktree.path, 'README.md'), 'utf8'), '# A repository\n');
-    const [, listed] = await listWorktrees(git, known(made));
+    const [, listed] = await listWorktrees(git.at(known(made)));
     const head = made.git('rev-parse', 'HEAD').trim();
     assert.deepEqual(listed, {
       path: worktree.path,
@@ -105,7 +105,7 @@ describe('addWorktree', () => {
         code('invalid_state'),
       );
     assert.equal(existsSync(wanted.path), false);
-    assert.equal(await commitOf(git, wanted.repository, 'refs/heads/b'), undefined);
+    assert.equal(await commitOf(git.at(wanted.repository), 'refs/heads/b'), undefined);
   });
 
   it('leaves a directory that holds something alone', async (t) => {
@@ -170,7 +170,7 @@ describe('removeWorktree', () => {
     const worktree = await makeWorktree(t, git, known(made));
     await removeLinkedWorktree(git, worktree, { force: false });
     assert.equal(existsSync(worktree.path), false);
-    assert.equal((await listWorktrees(git, known(made))).length, 1);
+    assert.equal((await listWorktrees(git.at(known(made)))).length, 1);
     assert.match(made.git('branch'), /work\/one/);
   });
 
@@ -222,7 +222,7 @@ describe('removeWorktree', () => {
     const worktree = await makeWorktree(t, git, repository);
     rmSync(worktree.path, { recursive: true });
     await removeLinkedWorktree(git, worktree, { force: false });
-    assert.equal((await listWorktrees(git, repository)).length, 1);
+    assert.equal((await listWorktrees(git.at(repository))).length, 1);
   });
 
   it('refuses one that was tampered with, force or not', async (t) => {
@@ -245,7 +245,7 @@ describe('listWorktrees', () => {
     made.git('worktree', 'add', '--quiet', '--detach', odd);
     made.git('worktree', 'add', '--quiet', '-b', 'gone', join(root, 'gone'));
     rmSync(join(root, 'gone'), { recursive: true });
-    const listed = await listWorktrees(testGit(t), known(made));
+    const listed = await listWorktrees(testGit(t).at(known(made)));
     assert.deepEqual(
       listed.map(({ path, branch, locked, prunable }) => ({ path, branch, locked, prunable })),
       [
