@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 const RULES = {
   'lib/work/sessions/rules/rules': 'lib/work/sessions/rules/rules',
   'lib/work/cases/moves': 'lib/work/cases/moves',
-  'store/items/proof-gate': 'store/items/proof-gate',
+  'store/item/proof-gate': 'store/item/proof-gate',
   'lib/work/planning/gate': 'routes/planning',
   'lib/host/links/merge': 'lib/host/links/merge',
 };

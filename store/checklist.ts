@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { replaceFile } from './disk/durable.ts';
 import { untilDone } from './disk/until-done.ts';
+import { checklistOf, type Item } from './item/item.ts';
+import { checklistIn, parseChecklist, tasksIn } from './item/read-checklist.ts';
 import { changingItem, createOwn } from './items/changing.ts';
 import { grant } from './items/granting.ts';
-import { checklistOf, type Item } from './items/item.ts';
-import { checklistIn, parseChecklist, tasksIn } from './items/read-checklist.ts';
 import { reconcileInTurn } from './items/reconcile.ts';
 import { checklistFile } from './layout.ts';
 import type { ChecklistEntry } from './records/proof.ts';

@@ -1,6 +1,6 @@
 import { inSlices } from '../base/slices.ts';
+import type { Item } from './item/item.ts';
 import { changingItem } from './items/changing.ts';
-import type { Item } from './items/item.ts';
 import { allItems } from './items/items.ts';
 import { type Kept, recordKind } from './items/record-kind.ts';
 import { conflictsDir } from './layout.ts';

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
-import { problemsIn, readItem } from './items/item-files.ts';
-import { walk } from './items/walk.ts';
+import { problemsIn, readItem } from './item/item-files.ts';
+import { walk } from './item/walk.ts';
 import type { Layout } from './layout.ts';
 import type { FileProblem } from './text/problem.ts';
 import { watchesWanted } from './watch/watch-limits.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { Item } from './item/item.ts';
 import { assertOwn, changingItem } from './items/changing.ts';
-import type { Item } from './items/item.ts';
 import { announce, itemOf } from './items/items.ts';
 import { recordKind } from './items/record-kind.ts';
 import { memoryDir, planningFile } from './layout.ts';

@@ -1,8 +1,8 @@
 import type { CaseChange } from './cases.ts';
 import { changeCaseInTurn } from './cases.ts';
 import { untilDone } from './disk/until-done.ts';
+import { caseOf, type Item } from './item/item.ts';
 import { changingItem } from './items/changing.ts';
-import { caseOf, type Item } from './items/item.ts';
 import { reconcileInTurn } from './items/reconcile.ts';
 import { type IssueCopy, issueCopyOf, writeIssueCopy } from './links/issue-copy.ts';
 import { changeLinkInTurn, type LinkChange, linkOf } from './links/links.ts';

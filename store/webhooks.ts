@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type LockKey, lockOn } from '../base/locks.ts';
 import { createFile, removeFile } from './disk/durable.ts';
 import { StoreError } from './errors.ts';
-import type { Item } from './items/item.ts';
+import type { Item } from './item/item.ts';
 import { allItems, announce, itemOf, pathOfItem, touch } from './items/items.ts';
 import { reconcileInTurn } from './items/reconcile.ts';
 import { webhooksDir } from './layout.ts';

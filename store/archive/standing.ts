@@ -3,7 +3,7 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { walk } from '../items/walk.ts';
+import { walk } from '../item/walk.ts';
 import { caseFile, type Layout } from '../layout.ts';
 import { SETTINGS_TEXT } from '../settings/settings-text.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';

@@ -1,5 +1,5 @@
 import { inSlices } from '../../base/slices.ts';
-import type { Item } from '../items/item.ts';
+import type { Item } from '../item/item.ts';
 import { allItems, itemOf, notice } from '../items/items.ts';
 import { dropLinks, noteLink } from '../links/link-index.ts';
 import { dropPulls, notePull } from '../pulls/pull-index.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { statsAt } from '../disk/plain-path.ts';
-import { entryProblem } from '../items/item-files.ts';
+import { entryProblem } from '../item/item-files.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { SessionMatter } from '../records/session.ts';

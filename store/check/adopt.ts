@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ItemFiles } from '../items/item-files.ts';
+import type { ItemFiles } from '../item/item-files.ts';
 import type { Layout } from '../layout.ts';
 import type { ReadEntry } from '../text/entry.ts';
 import { editRecord } from '../text/record-file.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readAside } from '../beside/read-aside.ts';
-import { entryProblem } from '../items/item-files.ts';
+import { entryProblem } from '../item/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { error, type Finding } from './finding.ts';
 

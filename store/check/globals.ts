@@ -1,6 +1,6 @@
 import type { Pair, Scalar } from 'yaml';
 import { isMap, isScalar } from 'yaml';
-import { entryProblem, problemsOfFolder } from '../items/item-files.ts';
+import { entryProblem, problemsOfFolder } from '../item/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { importProblems } from '../links/imports.ts';
 import { readSettings } from '../settings/globals.ts';

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { standing } from '../disk/plain-path.ts';
-import { unproven } from '../items/item.ts';
+import { unproven } from '../item/item.ts';
 import {
   duplicateId,
   type ItemFiles,
   problemsIn,
   readItem,
   UNKNOWN_FILE,
-} from '../items/item-files.ts';
+} from '../item/item-files.ts';
+import { walk } from '../item/walk.ts';
 import { missingCase } from '../items/reconcile.ts';
-import { walk } from '../items/walk.ts';
 import type { ToldState } from '../journal/journal.ts';
 import type { Layout } from '../layout.ts';
 import type { ReadEntry } from '../text/entry.ts';

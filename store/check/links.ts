@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { entryProblem } from '../items/item-files.ts';
+import { entryProblem } from '../item/item-files.ts';
 import { linkFile } from '../layout.ts';
 import { issueKey, twinOf } from '../links/link-index.ts';
 import { LinkMatter } from '../records/link.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sha256 } from '../../base/sha256.ts';
 import { removeFile } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
-import { duplicateId, entryProblem } from '../items/item-files.ts';
+import { duplicateId, entryProblem } from '../item/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { isEnded, SessionMatter } from '../records/session.ts';

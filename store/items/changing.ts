@@ -2,11 +2,11 @@ import { lockOn } from '../../base/locks.ts';
 import { createFile, hasCode } from '../disk/durable.ts';
 import type { Standing } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
+import type { Item } from '../item/item.ts';
+import { readItem } from '../item/item-files.ts';
 import { CASE_FILE } from '../layout.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { unreadable } from '../text/record-file.ts';
-import type { Item } from './item.ts';
-import { readItem } from './item-files.ts';
 import { itemOf } from './items.ts';
 import { reconcileInTurn, standingOf } from './reconcile.ts';
 

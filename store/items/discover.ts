@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
+import type { Item } from '../item/item.ts';
+import { duplicateId, type ItemFiles, type KnownFiles, readItem } from '../item/item-files.ts';
+import { walk } from '../item/walk.ts';
 import { CASE_FILE, caseFile } from '../layout.ts';
 import { attentionOf, type Store } from '../store.ts';
 import { isNewDoubt, isSound } from '../text/entry.ts';
 import { asProblem, fileProblem, fileProblems, notAdopted, Problem } from '../text/problem.ts';
 import { amendRecord, placeIn } from '../text/record-file.ts';
-import type { Item } from './item.ts';
-import { duplicateId, type ItemFiles, type KnownFiles, readItem } from './item-files.ts';
 import { estrange, itemIn, itemOf, moveItem, putItem } from './items.ts';
 import { reconcile, reconcileInTurn } from './reconcile.ts';
 import { itemsOf } from './state.ts';
-import { walk } from './walk.ts';
 
 /** Finds Work items that were made, copied or moved by hand under `from`, relative to the workspace. */
 export const discover = async (store: Store, from = 'cases'): Promise<void> => {

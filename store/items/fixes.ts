@@ -1,11 +1,11 @@
 import { join } from 'node:path';
+import type { Granted } from '../item/held.ts';
+import { caseOf, type Item } from '../item/item.ts';
 import { caseFile, proofDir, webhooksDir } from '../layout.ts';
 import type { Store } from '../store.ts';
 import { isSound, type ReadEntry } from '../text/entry.ts';
 import type { MatterChanges } from '../text/splice.ts';
 import { standingAfter } from './granting.ts';
-import type { Granted } from './held.ts';
-import { caseOf, type Item } from './item.ts';
 import { itemsOf } from './state.ts';
 
 export interface Fix {

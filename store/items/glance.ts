@@ -1,9 +1,9 @@
 import { lockOn } from '../../base/locks.ts';
 import { isGateShut } from '../gate/gate.ts';
 import { gateOf } from '../gate/gate-files.ts';
+import type { Item } from '../item/item.ts';
+import { type ItemFiles, readItem, sameFiles } from '../item/item-files.ts';
 import type { Store } from '../store.ts';
-import type { Item } from './item.ts';
-import { type ItemFiles, readItem, sameFiles } from './item-files.ts';
 import { itemOf } from './items.ts';
 import { isUnchanged, look, standingOf } from './reconcile.ts';
 

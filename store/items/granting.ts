@@ -1,10 +1,10 @@
 import { isGateShut } from '../gate/gate.ts';
 import { gateOf } from '../gate/gate-files.ts';
+import { type Granted, standingIn } from '../item/held.ts';
+import { caseOf, type Item } from '../item/item.ts';
 import type { CaseMatter } from '../records/case.ts';
 import type { Store } from '../store.ts';
 import type { MatterChanges } from '../text/splice.ts';
-import { type Granted, standingIn } from './held.ts';
-import { caseOf, type Item } from './item.ts';
 
 /** What the daemon has just written, or was told to take, holds whatever runs. */
 export const grant = (store: Store, item: Item, granted: Granted): void => {

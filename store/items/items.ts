@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { apart } from '../../base/turns.ts';
+import { caseOf, caseStateOf, type Item, problemsOf } from '../item/item.ts';
 import type { State } from '../records/case.ts';
 import type { Store } from '../store.ts';
 import type { FileProblem } from '../text/problem.ts';
-import { caseOf, caseStateOf, type Item, problemsOf } from './item.ts';
 import { itemsOf, newVersion } from './state.ts';
 
 /** A Work item as it was last read; undefined when there is none. */

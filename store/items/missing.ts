@@ -1,9 +1,9 @@
 import { lockOn } from '../../base/locks.ts';
+import { eventsBetween } from '../item/compare.ts';
+import type { Item } from '../item/item.ts';
 import type { JournalEntry, ToldState } from '../journal/journal.ts';
 import type { Store } from '../store.ts';
-import { eventsBetween } from './compare.ts';
 import { discover } from './discover.ts';
-import type { Item } from './item.ts';
 import { announce, dropItem, itemOf } from './items.ts';
 import { isAway, reconcileInTurn, standingOf } from './reconcile.ts';
 import { itemsOf } from './state.ts';

@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import type { Static, TSchema } from 'typebox';
 import { untilDone } from '../disk/until-done.ts';
+import type { Item } from '../item/item.ts';
 import { etagOf } from '../names.ts';
 import type { Store } from '../store.ts';
 import { recordNames } from '../text/folder.ts';
@@ -8,7 +9,6 @@ import type { FrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import { editRecord, explained, type RecordEdit, readRecord } from '../text/record-file.ts';
 import { createOwn } from './changing.ts';
-import type { Item } from './item.ts';
 import { itemOf } from './items.ts';
 
 interface Shape<S extends TSchema, P> {

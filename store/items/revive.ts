@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { standing, statsAt } from '../disk/plain-path.ts';
+import { eventsBetween } from '../item/compare.ts';
+import type { Item } from '../item/item.ts';
+import { lastTold, NO_FAULTS } from '../item/item-files.ts';
+import { NO_MEDIAS, NO_NAMES } from '../item/proof-files.ts';
 import type { ToldState } from '../journal/journal.ts';
 import { caseFile } from '../layout.ts';
 import type { Store } from '../store.ts';
 import { withProblem } from '../text/entry.ts';
-import { eventsBetween } from './compare.ts';
-import type { Item } from './item.ts';
-import { lastTold, NO_FAULTS } from './item-files.ts';
 import { allItems, itemOf, putItem } from './items.ts';
 import { lastSeen } from './missing.ts';
-import { NO_MEDIAS, NO_NAMES } from './proof-files.ts';
 import { missingCase, reconcile } from './reconcile.ts';
 
 /**

@@ -1,8 +1,8 @@
+import type { Item } from '../item/item.ts';
+import type { ItemFiles } from '../item/item-files.ts';
 import type { ToldState } from '../journal/journal.ts';
 import { remembered, type Store } from '../store.ts';
 import type { MatterChanges } from '../text/splice.ts';
-import type { Item } from './item.ts';
-import type { ItemFiles } from './item-files.ts';
 
 /**
  * The Work items in memory: what a list or a look-up needs without touching the disk, and what is known of their places.

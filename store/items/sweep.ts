@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readItem, sameFiles } from '../item/item-files.ts';
+import { type WalkedDirectory, walk } from '../item/walk.ts';
 import { refreshGlobals } from '../settings/globals.ts';
 import { attentionOf, type Store } from '../store.ts';
 import { isPatient, meet, meetClosed } from './discover.ts';
-import { readItem, sameFiles } from './item-files.ts';
 import { allItems, itemIn, unstrange } from './items.ts';
 import { noteLock, reconcile } from './reconcile.ts';
 import { itemsOf } from './state.ts';
-import { type WalkedDirectory, walk } from './walk.ts';
 
 const SLICE_MS = 4;
 const IN_FLIGHT = 256;

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
 import { createFile } from '../disk/durable.ts';
 import { changedSince, StoreError } from '../errors.ts';
-import { entryProblem } from '../items/item-files.ts';
+import { entryProblem } from '../item/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { etagOf, isRecordName } from '../names.ts';
 import { ImportJobMatter, type ImportResult } from '../records/import-job.ts';

@@ -1,4 +1,4 @@
-import type { Item } from '../items/item.ts';
+import type { Item } from '../item/item.ts';
 import { itemOf } from '../items/items.ts';
 import { recordKind } from '../items/record-kind.ts';
 import { issueFile } from '../layout.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { inSlices } from '../../base/slices.ts';
-import type { Item } from '../items/item.ts';
-import { entryProblem } from '../items/item-files.ts';
+import type { Item } from '../item/item.ts';
+import { entryProblem } from '../item/item-files.ts';
 import { allItems, itemOf } from '../items/items.ts';
 import { linkFile } from '../layout.ts';
 import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';

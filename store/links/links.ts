@@ -1,5 +1,5 @@
+import type { Item } from '../item/item.ts';
 import { changingItem } from '../items/changing.ts';
-import type { Item } from '../items/item.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
 import { linkFile } from '../layout.ts';
 import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Item } from '../items/item.ts';
+import type { Item } from '../item/item.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
 import { syncsDir } from '../layout.ts';
 import { timedName, timeName } from '../names.ts';

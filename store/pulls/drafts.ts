@@ -1,6 +1,6 @@
 import { StoreError } from '../errors.ts';
+import type { Item } from '../item/item.ts';
 import { changingItem } from '../items/changing.ts';
-import type { Item } from '../items/item.ts';
 import { type Kept, type Rule, recordKind } from '../items/record-kind.ts';
 import { pullDraftFile } from '../layout.ts';
 import { etagOf } from '../names.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { inSlices } from '../../base/slices.ts';
-import type { Item } from '../items/item.ts';
+import type { Item } from '../item/item.ts';
 import { allItems, itemOf } from '../items/items.ts';
 import { pullFile } from '../layout.ts';
 import { PullMatter } from '../records/pull-request.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sha256 } from '../../base/sha256.ts';
+import type { Item } from '../item/item.ts';
 import { changingItem } from '../items/changing.ts';
-import type { Item } from '../items/item.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
 import { reviewsDir } from '../layout.ts';
 import { ReviewMatter } from '../records/review.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isDirectoryItself } from '../disk/plain-path.ts';
-import { entryProblem, problemsOfFolder } from '../items/item-files.ts';
+import { entryProblem, problemsOfFolder } from '../item/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { Settings } from '../records/settings.ts';
 import { attentionOf, remembered, type Store } from '../store.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { readItem } from '../items/item-files.ts';
-import { walk } from '../items/walk.ts';
+import { readItem } from '../item/item-files.ts';
+import { walk } from '../item/walk.ts';
 import type { Layout } from '../layout.ts';
 import type { WaitingValue } from '../records/trust.ts';
 import { readSettings } from '../settings/globals.ts';

@@ -1,6 +1,6 @@
 /** When all has settled: memory, journal and answers say what the files say, and nothing is left lying about. */
 import { readCase } from '../../store/cases.ts';
-import { type Item, proofsOf as proofsIn } from '../../store/items/item.ts';
+import { type Item, proofsOf as proofsIn } from '../../store/item/item.ts';
 import { allItems, itemIn, itemOf } from '../../store/items/items.ts';
 import { memoryFilesOf } from '../../store/memory.ts';
 import { isSeen } from './answers.ts';

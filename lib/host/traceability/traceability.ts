@@ -1,5 +1,5 @@
 import { inSlices } from '../../../base/slices.ts';
-import { type Item, proofsOf, recordOf } from '../../../store/items/item.ts';
+import { type Item, proofsOf, recordOf } from '../../../store/item/item.ts';
 import { allItems } from '../../../store/items/items.ts';
 import { linkOf } from '../../../store/links/links.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';

@@ -1,6 +1,6 @@
 import { jsonText } from '../../../base/json.ts';
 import { sha256 } from '../../../base/sha256.ts';
-import { recordOf } from '../../../store/items/item.ts';
+import { recordOf } from '../../../store/item/item.ts';
 import { itemOf, whenChanged, whenNoticed } from '../../../store/items/items.ts';
 import { etagOf } from '../../../store/names.ts';
 import type { AttentionItem } from '../../../store/records/attention.ts';

@@ -1,5 +1,5 @@
 import { sha256 } from '../../../base/sha256.ts';
-import type { Item } from '../../../store/items/item.ts';
+import type { Item } from '../../../store/item/item.ts';
 import { itemOf } from '../../../store/items/items.ts';
 import { isTrust, toldProblems } from '../../../store/items/tell-problems.ts';
 import { type AttentionItem, trustOne } from '../../../store/records/attention.ts';

@@ -1,6 +1,6 @@
 import { visible } from '../../../base/visible.ts';
-import type { Item } from '../../../store/items/item.ts';
-import { caseOf, caseStateOf } from '../../../store/items/item.ts';
+import type { Item } from '../../../store/item/item.ts';
+import { caseOf, caseStateOf } from '../../../store/item/item.ts';
 import type { Changed } from '../../tools/git/write/commit.ts';
 
 /** What a commit message is made of: a Work item when it was last committed, or now. */

@@ -2,7 +2,7 @@ import { join, posix } from 'node:path';
 import { sha256 } from '../../../base/sha256.ts';
 import type { BacklogFile, BacklogProject } from '../../../store/archive/backlog-files.ts';
 import { dataIn, type WorkspaceStanding } from '../../../store/archive/standing.ts';
-import { parseCase } from '../../../store/items/read-case.ts';
+import { parseCase } from '../../../store/item/read-case.ts';
 import { caseFile, type Layout, layoutOf, memoryDir } from '../../../store/layout.ts';
 import { caseDirName, monthOf } from '../../../store/names.ts';
 import type { State } from '../../../store/records/case.ts';

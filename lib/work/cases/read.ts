@@ -1,7 +1,7 @@
 import { jsonText } from '../../../base/json.ts';
 import { casesMatching as keptCases, serveCase } from '../../../store/cases.ts';
 import { readHistory } from '../../../store/git/history.ts';
-import { answerOf, caseOf, type Item, plainState, recordOf } from '../../../store/items/item.ts';
+import { answerOf, caseOf, type Item, plainState, recordOf } from '../../../store/item/item.ts';
 import { type Filter, itemOf } from '../../../store/items/items.ts';
 import { Case, type StateName } from '../../../store/records/case.ts';
 import type { HistoryEntry } from '../../../store/records/history.ts';

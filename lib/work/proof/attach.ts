@@ -1,4 +1,4 @@
-import type { Item } from '../../../store/items/item.ts';
+import type { Item } from '../../../store/item/item.ts';
 import { itemOf } from '../../../store/items/items.ts';
 import { newId } from '../../../store/new-id.ts';
 import {

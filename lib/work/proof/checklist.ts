@@ -7,8 +7,8 @@ import {
   type Item,
   proofGateOf,
   proofsOf,
-} from '../../../store/items/item.ts';
-import { isSatisfied } from '../../../store/items/proof-gate.ts';
+} from '../../../store/item/item.ts';
+import { isSatisfied } from '../../../store/item/proof-gate.ts';
 import { newId } from '../../../store/new-id.ts';
 import type { ChecklistEntry, ChecklistItem, Gate } from '../../../store/records/proof.ts';
 import type { Store } from '../../../store/store.ts';

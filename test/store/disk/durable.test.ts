@@ -21,10 +21,10 @@ import {
   removeFile,
   replaceFile,
 } from '../../../store/disk/durable.ts';
-import { pruneUndo } from '../../../store/disk/undo.ts';
 import { type Layout, layoutOf } from '../../../store/layout.ts';
 import { editRecord } from '../../../store/text/record-file.ts';
 import { writeText } from '../../../store/text/text-file.ts';
+import { pruneUndo } from '../../../store/undo.ts';
 import { until } from '../../helpers/eventually.ts';
 import { temporaryDirectory } from '../../helpers/repository.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Evidence, evaluateGate, isSatisfied } from '../../../store/items/proof-gate.ts';
+import { type Evidence, evaluateGate, isSatisfied } from '../../../store/item/proof-gate.ts';
 import type { ChecklistEntry } from '../../../store/records/proof.ts';
 
 const entry = (type: string, required = true): ChecklistEntry => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventsBetween } from '../../../store/items/compare.ts';
+import { eventsBetween } from '../../../store/item/compare.ts';
 import type { ToldState } from '../../../store/journal/journal.ts';
 import type { CaseMatter } from '../../../store/records/case.ts';
 import { told } from '../../helpers/work-item.ts';

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Layout } from '../layout.ts';
-import { listDirectory } from '../text/folder.ts';
+import type { Layout } from './layout.ts';
+import { listDirectory } from './text/folder.ts';
 
 const KEEP_DAYS = 7;
 const KEEP_BYTES = 268_435_456;
