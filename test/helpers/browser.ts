@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
+import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { atEnd } from './at-end.ts';
 
@@ -46,6 +48,22 @@ export const look = async (t: TestContext, url: string, options: Options = {}): 
 /** Once the page hears of all that happens. */
 export const isLive = (page: Page) =>
   page.locator('html[data-live]').waitFor({ state: 'attached' });
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Nothing of the page, as it is shown now, is against WCAG AA or good practice, as far as axe-core can tell. */
+export const assertAccessible = async (page: Page): Promise<void> => {
+  // Not as an element of the page: its policy runs none.
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(async (values) => {
+    const { axe: inPage } = globalThis as unknown as { axe: typeof axe };
+    const found = await inPage.run(document, { runOnly: { type: 'tag', values } });
+    return found.violations.flatMap(({ id, help, nodes }) =>
+      nodes.map(({ html, failureSummary = '' }) => `${id}: ${help}\n${html}\n${failureSummary}`),
+    );
+  }, RULES);
+  assert.deepEqual(violations, []);
+};
 
 /** A tab in a browser of its own cookies and storage. */
 export const openTab = async (

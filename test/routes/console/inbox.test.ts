@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { connect } from '../../../lib/client/client.ts';
-import { look, noBrowser, openTab } from '../../helpers/browser.ts';
+import { assertAccessible, look, noBrowser, openTab } from '../../helpers/browser.ts';
 import { startDaemon } from '../../helpers/daemon.ts';
 import { makeRepository, temporaryDirectory } from '../../helpers/repository.ts';
 
@@ -42,6 +42,7 @@ describe('the inbox', { skip: noBrowser }, () => {
     ]);
     assert.equal(await page.title(), '(2) Inbox · Dossier');
     assert.match((await page.locator('.badge').textContent()) ?? '', /^2/);
+    await assertAccessible(page);
     assert.deepEqual(complaints, []);
   });
 
