@@ -23,7 +23,7 @@ import { sessionsOf } from './sessions/sessions.ts';
 import { attentionOf, readyToWrite, type Store } from './store.ts';
 import { entryOfNew } from './text/entry.ts';
 import { bodyOfText } from './text/front-matter.ts';
-import { editRecord, type RecordEdit, unreadable } from './text/record-file.ts';
+import { editKnown, type RecordEdit, unreadable } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 
 export interface ServedCase {
@@ -99,7 +99,8 @@ export const updateCase = (
   ifMatch?: string,
 ): Promise<ChangedCase | undefined> =>
   changingItem(store, id, async (item) => {
-    await changeCaseInTurn(store, item, rule, ifMatch);
+    const attempt = () => changeCaseOnce(store, item, rule, ifMatch);
+    await untilDone(`${item.dir}/${CASE_FILE}`, attempt);
     return {
       record: recordOf(item),
       ...(itemOf(store, id) !== undefined && { served: answerOf(item) }),
@@ -113,18 +114,17 @@ export interface ChangedCase {
   served?: ServedCase;
 }
 
-/** The same, for whoever has the Work item's turn already. */
-export const changeCaseInTurn = (
+/** One attempt of it, for whoever has the Work item's turn: false where somebody saved the file in between. */
+export const changeCaseOnce = async (
   store: Store,
   item: Item,
   rule: CaseRule,
   ifMatch?: string,
-): Promise<unknown> =>
-  untilDone(`${item.dir}/${CASE_FILE}`, async () => {
-    const done = await edit(store, item, rule, ifMatch);
-    await reconcileInTurn(store, item);
-    return done;
-  });
+): Promise<boolean> => {
+  const done = await edit(store, item, rule, ifMatch);
+  await reconcileInTurn(store, item);
+  return done;
+};
 
 // False when the file is no longer the one that the record was read from: the rule must not decide on an old record.
 const edit = async (
@@ -136,18 +136,16 @@ const edit = async (
   const { problem, sha: known } = item.files.case;
   if (problem !== undefined) throw unreadable(`${item.dir}/${CASE_FILE}`, problem);
   if (ifMatch !== undefined && ifMatch !== answerOf(item).etag) throw changedSince('The record');
-  let isKnown = false;
   let granted: Granted | undefined;
   const path = caseFile(join(store.layout.root, item.dir));
-  const isThere = await editRecord(store.layout, path, (current) => {
-    isKnown = current.sha === known;
-    const change = isKnown ? rule(ruledRecord(item)) : undefined;
+  const isDone = await editKnown(store.layout, path, known, ({ source }) => {
+    const change = rule(ruledRecord(item));
     const after = change && standingAfter(item, change);
     granted = after?.grants;
-    return editOf(after === undefined ? change : (after.changes as CaseChange), current.source.eol);
+    return editOf(after === undefined ? change : (after.changes as CaseChange), source.eol);
   });
-  if (isThere && isKnown && granted !== undefined) grant(store, item, granted);
-  return isThere && isKnown;
+  if (isDone && granted !== undefined) grant(store, item, granted);
+  return isDone;
 };
 
 const ruledRecord = (item: Item): Parameters<CaseRule>[0] => {

@@ -17,7 +17,7 @@ import type { Proof, ProofMatter } from './records/proof.ts';
 import type { Store } from './store.ts';
 import { bodyOfText, splitFrontMatter, textOfBody } from './text/front-matter.ts';
 import { Problem } from './text/problem.ts';
-import { editRecord, readRegularFile, unreadable } from './text/record-file.ts';
+import { editKnown, readRegularFile, unreadable } from './text/record-file.ts';
 import { renderFrontMatter } from './text/splice.ts';
 import { decodeRecord } from './text/text.ts';
 
@@ -159,22 +159,20 @@ const edit = async (
   const { dir, files } = item;
   const problem = files.proofs.get(name)?.problem ?? file.about?.media?.problem;
   if (problem !== undefined) throw unreadable(`${dir}/proof/${name}`, problem);
-  let isKnown = false;
   let changes: Partial<ProofMatter> | undefined;
   const path = join(proofDir(join(layout.root, dir)), name);
-  const isThere = await editRecord(layout, path, (current) => {
-    isKnown = current.sha === sha;
+  const isDone = await editKnown(layout, path, sha, (current) => {
     const text = () => textOfBody(current.source);
-    const change = isKnown ? rule(file.matter, contentNow(file.content_sha256, text)) : undefined;
+    const change = rule(file.matter, contentNow(file.content_sha256, text));
     if (change === undefined) return undefined;
     const { content, ...rest } = change;
     changes = rest;
     if (content === undefined) return { changes };
     return { changes, body: bodyOfText(content, current.source.eol) };
   });
-  if (isThere && isKnown && changes !== undefined)
+  if (isDone && changes !== undefined)
     grant(store, item, { proofs: { [file.matter.id]: { ...file.matter, ...changes } } });
-  return isThere && isKnown;
+  return isDone;
 };
 
 const contentNow = (sha256: string, read: () => string): ProofContent => ({

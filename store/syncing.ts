@@ -1,11 +1,10 @@
-import type { CaseChange } from './cases.ts';
-import { changeCaseInTurn } from './cases.ts';
+import { type CaseChange, type CaseRule, changeCaseOnce } from './cases.ts';
 import { untilDone } from './disk/until-done.ts';
 import { caseOf, type Item } from './item/item.ts';
 import { changingItem } from './items/changing.ts';
 import { reconcileInTurn } from './items/reconcile.ts';
 import { type IssueCopy, issueCopyOf, writeIssueCopy } from './links/issue-copy.ts';
-import { changeLinkInTurn, type LinkChange, linkOf } from './links/links.ts';
+import { changeLinkOnce, type LinkChange, linkOf } from './links/links.ts';
 import { keepSync } from './links/syncs.ts';
 import type { IssueLinkMatter } from './records/link.ts';
 import type { SyncMatter } from './records/sync.ts';
@@ -79,16 +78,16 @@ const carryOut = async (
   { plan, standing, sha }: Now & { plan: SyncPlan },
 ): Promise<boolean> => {
   let isStill = true;
-  if (plan.item !== undefined)
-    await changeCaseInTurn(store, item, ({ title, description }) => {
-      isStill = title === standing.title && description === standing.description;
-      return isStill ? plan.item : undefined;
-    });
-  if (!isStill) return false;
-  await changeLinkInTurn(store, item, (current) => {
+  const changeItem: CaseRule = ({ title, description }) => {
+    isStill = title === standing.title && description === standing.description;
+    return isStill ? plan.item : undefined;
+  };
+  const isWritten = plan.item === undefined || (await changeCaseOnce(store, item, changeItem));
+  if (!isWritten || !isStill) return false;
+  const done = await changeLinkOnce(store, item, (current) => {
     isStill = current.sha === sha;
     return isStill ? plan.link : undefined;
   });
   await reconcileInTurn(store, item);
-  return isStill;
+  return isStill && done !== false;
 };

@@ -2,6 +2,7 @@ import { type Dirent, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasCode } from '../disk/durable.ts';
 import { isPlainDirectory, statsAt } from '../disk/plain-path.ts';
+import { repeat } from '../disk/until-done.ts';
 import { CASE_FILE } from '../layout.ts';
 import type { SkippedFile } from '../records/manifest.ts';
 import { markOf } from '../watch/surroundings.ts';
@@ -20,7 +21,6 @@ export interface Unit {
   skipped: SkippedFile[];
 }
 
-const TRIES = 5;
 const ROUNDS = 3;
 
 /**
@@ -65,18 +65,18 @@ const readUnit = async (
   reader: Reader,
   dir: string,
 ): Promise<{ unit: Unit; below: readonly string[] }> => {
-  for (let left = TRIES; left > 0; left -= 1) {
+  const read = await repeat(async (isLast) => {
     reader.shelf.clear();
     const listing = list(reader, dir);
     const { unit, gone } = await readFiles(reader, listing);
     const isWhole = isStillThere(reader.root, dir, listing);
     reader.missed ||= gone || !isWhole;
-    if (!isWhole || (gone && left > 1)) continue;
+    if (!isWhole || (gone && !isLast)) return undefined;
     if (listing.item !== undefined) reader.items.add(listing.item);
     return { unit, below: listing.below };
-  }
+  });
   // Moved away: it is looked for again. Nothing of it was taken.
-  return { unit: { files: [], skipped: [] }, below: [] };
+  return read ?? { unit: { files: [], skipped: [] }, below: [] };
 };
 
 interface Listing {

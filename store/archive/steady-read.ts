@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode } from '../disk/durable.ts';
 import { statsAt } from '../disk/plain-path.ts';
+import { repeat } from '../disk/until-done.ts';
 import { RACY_MS, signatureOf } from '../text/entry.ts';
 import type { Shelf, Shelved } from './export-shelf.ts';
 
@@ -17,21 +17,15 @@ export interface RefusedRead {
   gone?: true;
 }
 
-const TRIES = 5;
-
 /**
  * Reads a file as it was at one moment, old or new, while others may write it: a state that held still while it was
  * read. Of a file that only grows it is the beginning. A link is never followed. Throws only what says nothing about
  * this file, such as a full disk.
  */
-export const readSteady = async (path: string, shelf: Shelf): Promise<SteadyFile | RefusedRead> => {
-  for (let left = TRIES; left > 0; left -= 1) {
-    const found = attempt(path, shelf, left === 1);
-    if (found !== undefined) return found;
-    await delay(RACY_MS);
-  }
-  return { reason: 'it changed all the time' };
-};
+export const readSteady = async (path: string, shelf: Shelf): Promise<SteadyFile | RefusedRead> =>
+  (await repeat(async (isLast) => attempt(path, shelf, isLast), RACY_MS)) ?? {
+    reason: 'it changed all the time',
+  };
 
 const attempt = (
   path: string,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { ItemFiles } from '../item/item-files.ts';
 import type { Layout } from '../layout.ts';
 import type { ReadEntry } from '../text/entry.ts';
-import { editRecord } from '../text/record-file.ts';
+import { editKnown } from '../text/record-file.ts';
 import type { MatterChanges } from '../text/splice.ts';
 import { type Finding, type Mend, warning } from './finding.ts';
 
@@ -68,12 +68,9 @@ export const amending =
     words: string,
   ): Mend =>
   async () => {
-    let isSame = false;
-    await editRecord(layout, join(layout.root, file), ({ sha }) => {
-      isSame = sha === fix.sha;
-      return isSame ? { changes: fix.changes } : undefined;
-    });
-    return isSame ? words : undefined;
+    const { sha, changes } = fix;
+    const isDone = await editKnown(layout, join(layout.root, file), sha, () => ({ changes }));
+    return isDone ? words : undefined;
   };
 
 // Whether a verification holds is judged by the daemon, with the events that follow from it.

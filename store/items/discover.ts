@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { lockOn } from '../../base/locks.ts';
+import { repeat } from '../disk/until-done.ts';
 import type { Item } from '../item/item.ts';
 import { duplicateId, type ItemFiles, type KnownFiles, readItem } from '../item/item-files.ts';
 import { walk } from '../item/walk.ts';
@@ -7,7 +8,7 @@ import { CASE_FILE, caseFile } from '../layout.ts';
 import { attentionOf, type Store } from '../store.ts';
 import { isNewDoubt, isSound } from '../text/entry.ts';
 import { asProblem, fileProblem, fileProblems, notAdopted, Problem } from '../text/problem.ts';
-import { amendRecord, placeIn } from '../text/record-file.ts';
+import { editKnown, placeIn } from '../text/record-file.ts';
 import { estrange, itemIn, itemOf, moveItem, putItem } from './items.ts';
 import { reconcile, reconcileInTurn } from './reconcile.ts';
 import { itemsOf } from './state.ts';
@@ -45,24 +46,23 @@ export const meet = async (store: Store, dir: string): Promise<void> => {
     await changePlaces(store, now, dir, id);
 };
 
-const TRIES = 5;
-
 // A directory that was made by hand gets what it lacks before it is known by an id: one that is nowhere on disk yet would
 // be another after a crash. While somebody saves the file over and over, it is nobody's yet.
 const adopted = async (store: Store, dir: string): Promise<ItemFiles | undefined> => {
   const { root } = store.layout;
   let files = readItem(root, dir, whatIsKnown(store, dir));
-  for (let tries = 0; tries < TRIES; tries += 1) {
+  const done = await repeat(async () => {
     const changes = files?.case.value?.adopt;
-    if (files === undefined || changes === undefined || !isSound(files.case)) return files;
-    const fix = { sha: files.case.sha, changes };
+    if (files === undefined || changes === undefined || !isSound(files.case)) return { files };
     try {
-      await amendRecord(store.layout, caseFile(join(root, dir)), fix);
+      await editKnown(store.layout, caseFile(join(root, dir)), files.case.sha, () => ({ changes }));
     } catch (error) {
-      return unusable(files, notAdopted(error));
+      return { files: unusable(files, notAdopted(error)) };
     }
     files = readItem(root, dir);
-  }
+    return undefined;
+  });
+  if (done !== undefined) return done.files;
   return files && unusable(files, notAdopted('case.md changed again and again'));
 };
 

@@ -15,7 +15,7 @@ import { caseFile, sessionLockFile } from '../layout.ts';
 import { attentionOf, type Store } from '../store.ts';
 import { inDoubt, isSame, saysSame, withProblem } from '../text/entry.ts';
 import { Problem } from '../text/problem.ts';
-import { editRecord } from '../text/record-file.ts';
+import { editKnown } from '../text/record-file.ts';
 import { trustCommandFor } from '../trust/told.ts';
 import { type Fix, fixesOf } from './fixes.ts';
 import { grant } from './granting.ts';
@@ -246,10 +246,6 @@ const mend = async (
   item: Item,
   { path, sha, changes, grants }: Fix,
 ): Promise<void> => {
-  let isKnown = false;
-  await editRecord(store.layout, path, (current) => {
-    isKnown = current.sha === sha;
-    return isKnown ? { changes } : undefined;
-  });
-  if (isKnown && grants !== undefined) grant(store, item, grants);
+  const isDone = await editKnown(store.layout, path, sha, () => ({ changes }));
+  if (isDone && grants !== undefined) grant(store, item, grants);
 };

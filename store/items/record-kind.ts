@@ -7,7 +7,14 @@ import type { Store } from '../store.ts';
 import { recordNames } from '../text/folder.ts';
 import type { FrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
-import { editRecord, explained, type RecordEdit, readRecord } from '../text/record-file.ts';
+import {
+  editOnce,
+  editRecord,
+  explained,
+  type RecordEdit,
+  type RecordRule,
+  readRecord,
+} from '../text/record-file.ts';
 import { createOwn } from './changing.ts';
 import { itemOf } from './items.ts';
 
@@ -41,7 +48,7 @@ export type Rule<K> = (now: Now<K>) => RecordEdit | undefined;
  * and edits is for whoever has the Work item's turn.
  */
 export const recordKind = <S extends TSchema, P>(shape: Shape<S, P>) => {
-  const { at, keptAt, editAt } = recordFiles(shape);
+  const { at, keptAt, editAt, editOnceAt } = recordFiles(shape);
   const readIn = (store: Store, item: Item, name?: string) => keptAt(store, at(store, item, name));
   // By name.
   const listIn = (store: Store, item: Item) =>
@@ -52,7 +59,10 @@ export const recordKind = <S extends TSchema, P>(shape: Shape<S, P>) => {
   // Edits the one of the Work item, or makes it.
   const saveIn = (store: Store, item: Item, rule: Rule<Kept<Static<S>, P>>, text: string) => {
     const place = at(store, item);
-    const attempt = async () => (await editAt(store, place, rule)) || createIn(store, item, text);
+    const attempt = async () => {
+      const done = await editOnceAt(store, place, rule);
+      return done === 'absent' ? createIn(store, item, text) : done;
+    };
     return untilDone(relative(store.layout.root, place.path), attempt);
   };
   // Undefined also where there is no such Work item.
@@ -64,7 +74,7 @@ export const recordKind = <S extends TSchema, P>(shape: Shape<S, P>) => {
     const item = itemOf(store, caseId);
     return item && listIn(store, item);
   };
-  return { at, keptAt, readIn, listIn, createIn, editAt, saveIn, read, list };
+  return { at, keptAt, readIn, listIn, createIn, editAt, editOnceAt, saveIn, read, list };
 };
 
 const recordFiles = <S extends TSchema, P>({ schema, path: under, parts }: Shape<S, P>) => {
@@ -81,12 +91,17 @@ const recordFiles = <S extends TSchema, P>({ schema, path: under, parts }: Shape
     const record = readRecord(layout.root, place.path, check);
     return record && kept(place, record.sha, record.source, record.matter);
   };
-  // False where there is no such file any more.
-  const editAt = ({ layout }: Store, place: At, rule: Rule<Kept<Static<S>, P>>) =>
-    editRecord(layout, place.path, ({ sha, source }) => {
+  const ruled =
+    ({ layout }: Store, place: At, rule: Rule<Kept<Static<S>, P>>): RecordRule =>
+    ({ sha, source }) => {
       const file = relative(layout.root, place.path);
       const matter = () => explained(file, () => check(source.data, source));
       return rule({ sha, source, read: () => kept(place, sha, source, matter()) });
-    });
-  return { at, keptAt, editAt };
+    };
+  // False where there is no such file any more.
+  const editAt = (store: Store, place: At, rule: Rule<Kept<Static<S>, P>>) =>
+    editRecord(store.layout, place.path, ruled(store, place, rule));
+  const editOnceAt = (store: Store, place: At, rule: Rule<Kept<Static<S>, P>>) =>
+    editOnce(store.layout, place.path, ruled(store, place, rule));
+  return { at, keptAt, editAt, editOnceAt };
 };

@@ -1,3 +1,4 @@
+import { untilDone } from '../disk/until-done.ts';
 import type { Item } from '../item/item.ts';
 import { changingItem } from '../items/changing.ts';
 import { type Kept, recordKind } from '../items/record-kind.ts';
@@ -48,23 +49,26 @@ export const changeLink = (
   caseId: string,
   rule: LinkRule,
 ): Promise<boolean | undefined> =>
-  changingItem(store, caseId, (item) => changeLinkInTurn(store, item, rule));
+  changingItem(store, caseId, async (item) => {
+    const attempt = () => changeLinkOnce(store, item, rule);
+    return (await untilDone(linkFile(item.dir), attempt)) === 'there';
+  });
 
-/** The same, for whoever has the Work item's turn already. */
-export const changeLinkInTurn = async (
+/** One attempt of it, for whoever has the Work item's turn: false where somebody saved the file in between. */
+export const changeLinkOnce = async (
   store: Store,
   item: Item,
   rule: LinkRule,
-): Promise<boolean> => {
+): Promise<'there' | 'absent' | false> => {
   let isThere = false;
-  await links.editAt(store, links.at(store, item), ({ source, read }) => {
+  const done = await links.editOnceAt(store, links.at(store, item), ({ source, read }) => {
     const current = read();
     isThere = current.issue !== undefined;
     const change = isThere ? rule(current) : undefined;
     return change && edited(source, change, store.clock().toISOString());
   });
   noteLink(store, item);
-  return isThere;
+  return done === 'there' && !isThere ? 'absent' : done;
 };
 
 const edited = (source: FrontMatter, { changes, line }: LinkChange, now: string): RecordEdit => ({

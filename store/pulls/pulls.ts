@@ -2,9 +2,8 @@ import { dirname, join } from 'node:path';
 import { createFile, replaceFile } from '../disk/durable.ts';
 import { untilDone } from '../disk/until-done.ts';
 import { changedSince } from '../errors.ts';
-import type { Item } from '../item/item.ts';
 import { changingItem } from '../items/changing.ts';
-import { type Kept, recordKind } from '../items/record-kind.ts';
+import { type Kept, type Rule, recordKind } from '../items/record-kind.ts';
 import { pullFile } from '../layout.ts';
 import { etagOf, timeName } from '../names.ts';
 import { PullMatter } from '../records/pull-request.ts';
@@ -43,7 +42,8 @@ export const savePull = (
       if (before === undefined) return pulls.createIn(store, item, text);
       if (!isSame(before.matter, matter)) return replaceFormer(store, before, text);
       const changes = { ...matter, ...isBehind(before.matter, matter) };
-      return edit(store, item, { changes, body });
+      const place = pulls.at(store, item);
+      return (await pulls.editOnceAt(store, place, editOf({ changes, body }))) === 'there';
     });
     notePull(store, item);
     return pulls.readIn(store, item);
@@ -65,21 +65,17 @@ export const changePull = (
   ifMatch?: string,
 ): Promise<StoredPull | undefined> =>
   changingItem(store, caseId, async (item) => {
-    const isThere = await edit(store, item, change, ifMatch);
+    const isThere = await pulls.editAt(store, pulls.at(store, item), editOf(change, ifMatch));
     notePull(store, item);
     return isThere ? pulls.readIn(store, item) : undefined;
   });
 
-const edit = (
-  store: Store,
-  item: Item,
-  { changes, body }: PullChange,
-  ifMatch?: string,
-): Promise<boolean> =>
-  pulls.editAt(store, pulls.at(store, item), ({ sha, source }) => {
+const editOf =
+  ({ changes, body }: PullChange, ifMatch?: string): Rule<unknown> =>
+  ({ sha, source }) => {
     if (ifMatch !== undefined && ifMatch !== etagOf(sha)) throw pullChanged();
     return { changes, ...(body !== undefined && { body: bodyOfText(storable(body), source.eol) }) };
-  });
+  };
 
 /** What is told of a record that is another than the one that was read. */
 export const pullChanged = (): Error => changedSince('The record of the pull request');

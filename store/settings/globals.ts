@@ -9,7 +9,7 @@ import { readFolder } from '../text/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, notAdopted, Problem } from '../text/problem.ts';
-import { amendRecord } from '../text/record-file.ts';
+import { editKnown } from '../text/record-file.ts';
 import {
   addToBook,
   type Book,
@@ -175,12 +175,13 @@ const adoptWebhooks = async (layout: Layout, webhooks: Globals['webhooks']): Pro
   for (const [name, entry] of webhooks) {
     const changes = entry.value?.adopt;
     if (changes === undefined || !isSound(entry)) continue;
-    const fix = { sha: entry.sha, changes };
-    adopted = await amendRecord(layout, join(layout.webhooks, name), fix).catch((error) => {
+    try {
+      await editKnown(layout, join(layout.webhooks, name), entry.sha, () => ({ changes }));
+      adopted = true;
+    } catch (error) {
       // Without a signature it is read, and tried, again.
       Object.assign(entry, { signature: '', problem: notAdopted(error) });
-      return adopted;
-    });
+    }
   }
   return adopted;
 };

@@ -27,6 +27,8 @@ export interface Current {
   readonly source: FrontMatter;
 }
 
+export type RecordRule = (current: Current) => RecordEdit | undefined;
+
 /**
  * Runs a rule on the record as it is on disk this moment and writes what it wants, atomically. When somebody saves the
  * file in between, the rule runs again on what they saved: neither change is lost. False when there is no such file.
@@ -35,18 +37,40 @@ export interface Current {
 export const editRecord = async (
   layout: Layout,
   path: string,
-  rule: (current: Current) => RecordEdit | undefined,
+  rule: RecordRule,
 ): Promise<boolean> => {
-  const done = await untilDone(relative(layout.root, path), async () => {
-    const bytes = readRegularFile(layout.root, path);
-    if (bytes === undefined) return 'absent';
-    const current = currentOf(sha256(bytes), () => readable(layout.root, path, bytes));
-    const edit = rule(current);
-    const text = edit === undefined ? undefined : editedText(current.source, edit);
-    if (text === undefined || bytes.equals(Buffer.from(text))) return 'there';
-    return (await replaceFile(layout, path, bytes, text)) && 'there';
+  const attempt = () => editOnce(layout, path, rule);
+  return (await untilDone(relative(layout.root, path), attempt)) === 'there';
+};
+
+/** The same in one attempt, for who repeats more than this: false where somebody saved the file in between. */
+export const editOnce = async (
+  layout: Layout,
+  path: string,
+  rule: RecordRule,
+): Promise<'there' | 'absent' | false> => {
+  const bytes = readRegularFile(layout.root, path);
+  if (bytes === undefined) return 'absent';
+  const current = currentOf(sha256(bytes), () => readable(layout.root, path, bytes));
+  const edit = rule(current);
+  const text = edit === undefined ? undefined : editedText(current.source, edit);
+  if (text === undefined || bytes.equals(Buffer.from(text))) return 'there';
+  return (await replaceFile(layout, path, bytes, text)) && 'there';
+};
+
+/** The same of the record with that hash alone: false also where it is another by now, or gone. */
+export const editKnown = async (
+  layout: Layout,
+  path: string,
+  sha: string,
+  rule: RecordRule,
+): Promise<boolean> => {
+  let isKnown = false;
+  const done = await editOnce(layout, path, (current) => {
+    isKnown = current.sha === sha;
+    return isKnown ? rule(current) : undefined;
   });
-  return done === 'there';
+  return isKnown && done === 'there';
 };
 
 const currentOf = (sha: string, parse: () => FrontMatter): Current => {
@@ -59,14 +83,6 @@ const currentOf = (sha: string, parse: () => FrontMatter): Current => {
     },
   };
 };
-
-/** Makes changes that were worked out from the record with that hash, and none when it is another by now. */
-export const amendRecord = (
-  layout: Layout,
-  path: string,
-  { sha, changes }: { sha: string; changes: MatterChanges },
-): Promise<boolean> =>
-  editRecord(layout, path, (current) => (current.sha === sha ? { changes } : undefined));
 
 const editedText = (
   source: FrontMatter,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { exchangeFile, hasCode, unlessGone, writeSynced } from '../disk/durable.ts';
 import { moveToUndo, putNew } from '../disk/placing.ts';
 import { statsAt } from '../disk/plain-path.ts';
+import { repeat } from '../disk/until-done.ts';
 import { StoreError } from '../errors.ts';
 import { etagOf } from '../names.ts';
 import { inFolder, LINK, pathIn, syncFolder, type Tree, type TreeFolder } from './folder.ts';
@@ -42,8 +43,6 @@ export const createTreeFile = (
 const NEW = 0o666;
 const PRIVATE = 0o600;
 
-const TRIES = 5;
-
 /**
  * Writes a file that is there, and keeps the former one in `.dossier/undo`; undefined when there is none. Mode and owner
  * stay. Throws `precondition_failed` where it is not the one with this tag, `file_busy` where it does not hold still.
@@ -54,9 +53,9 @@ export const replaceTreeFile = (
   { bytes, ifMatch }: { bytes: Buffer; ifMatch: string | undefined },
 ): Promise<TreeFile | undefined> =>
   inParent(tree, path, async (folder, name) => {
-    for (let left = TRIES; left > 0; left -= 1) {
+    const replaced = await repeat(async () => {
       const before = readIn(folder, name);
-      if (before === undefined) return undefined;
+      if (before === undefined) return 'absent';
       checkTag(before, ifMatch);
       const target = folder.at(name);
       const done = await viaTemporary(tree, { folder, bytes, mode: PRIVATE }, (temporary) =>
@@ -65,10 +64,11 @@ export const replaceTreeFile = (
           return exchangeFile(tree.layout, { temporary, target, expected: before.bytes });
         }),
       );
-      if (!done) continue;
+      if (!done) return undefined;
       await syncFolder(folder);
       return fileOf(folder, name, bytes);
-    }
+    });
+    if (replaced !== undefined) return replaced === 'absent' ? undefined : replaced;
     throw new StoreError(
       'file_busy',
       `${path} changed again and again while it was written; nothing was. Try again`,
