@@ -2,9 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { connect } from '../../../lib/client/client.ts';
 import type { At, Frame, Page } from '../common/page.ts';
 import { toldOf } from '../common/send-form.ts';
+import { InReach } from '../parts/do.tsx';
 import { Shell } from '../parts/shell.tsx';
 import { follow } from './follow.ts';
 import { listenForForms } from './forms.ts';
+import { markIcon, notify } from './notices.ts';
 
 interface LiveProps {
   frame: Frame;
@@ -31,8 +33,13 @@ export const Live = (props: LiveProps) => {
   }, []);
   useEffect(() => {
     document.title = `${page.title(now.shown)} · Dossier`;
+    markIcon(now.frame.waiting);
   });
-  return <Shell frame={now.frame} page={page} shown={now.shown} />;
+  return (
+    <InReach.Provider value={api}>
+      <Shell frame={now.frame} page={page} shown={now.shown} />
+    </InReach.Provider>
+  );
 };
 
 type Put = (frame: Partial<Frame>, shown?: object) => void;
@@ -59,7 +66,10 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
   const unfollow = follow(worker, {
     event: (event) => {
       const { event_type, payload } = event;
-      if (event_type === 'attention_changed') put({ waiting: Number(payload.count) });
+      if (event_type === 'attention_changed') {
+        put({ waiting: Number(payload.count) });
+        void notify(api).catch(() => undefined);
+      }
       if (page.follows?.(event, at) ?? true) refresh();
     },
     lost: () => put({ problem: UNREACHED }),
@@ -68,6 +78,7 @@ const keepUp = ({ page, at, worker }: LiveProps, frame: () => Frame, put: Put): 
       document.documentElement.dataset.live = '';
       put({ problem: undefined });
       refresh();
+      void notify(api).catch(() => undefined);
     },
   });
   return () => {

@@ -1,10 +1,15 @@
-import type { AttentionItem } from '../../../lib/client/client.ts';
+import type { AttentionItem, WaitingValue } from '../../../lib/client/client.ts';
 import { page } from '../common/page.ts';
 import { Answers } from '../parts/answers.tsx';
+import { NotifyMe } from '../parts/notify-me.tsx';
+import { PlanInPlace } from '../parts/plan-in-place.tsx';
 import { Since } from '../parts/since.tsx';
+import { Waiting } from '../parts/waiting-value.tsx';
 
 interface Inbox {
   items: AttentionItem[];
+  /** What of it waits to be trusted. */
+  values: WaitingValue[];
 }
 
 const KINDS: Readonly<Record<AttentionItem['kind'], string>> = {
@@ -25,22 +30,30 @@ const KINDS: Readonly<Record<AttentionItem['kind'], string>> = {
   file: 'File',
 };
 
-const View = ({ items }: Inbox) => (
+const View = ({ items, values }: Inbox) => (
   <>
-    <h1>Inbox</h1>
+    <div class="line apart">
+      <h1>Inbox</h1>
+      <NotifyMe />
+    </div>
     {items.length === 0 ? (
       <Empty />
     ) : (
       <ol class="rows" aria-label="What needs you, oldest first">
         {items.map((item) => (
-          <Row key={item.id} {...item} />
+          <Row key={item.id} item={item} value={values.find((value) => isOf(value, item))} />
         ))}
       </ol>
     )}
   </>
 );
 
-const Row = (item: AttentionItem) => {
+const isOf = ({ key, hash }: WaitingValue, { answer }: AttentionItem): boolean => {
+  const { values = [] } = (answer.body ?? {}) as { values?: { key: string; hash: string }[] };
+  return values.some((one) => one.key === key && one.hash === hash);
+};
+
+const Row = ({ item, value }: { item: AttentionItem; value: WaitingValue | undefined }) => {
   const { id, kind, title, message, since, file, line } = item;
   return (
     <li class="row" data-row={id} tabIndex={-1}>
@@ -52,12 +65,13 @@ const Row = (item: AttentionItem) => {
         <Since at={since} />
       </div>
       <p class="message">{message}</p>
-      {file !== undefined && (
+      {file !== undefined && value === undefined && (
         <p class="quiet">
           <code>{line === undefined ? file : `${file}:${line}`}</code>
         </p>
       )}
-      <Answers {...item} />
+      {value !== undefined && <Waiting {...value} />}
+      {kind === 'plan' ? <PlanInPlace {...item} /> : <Answers {...item} />}
     </li>
   );
 };
@@ -67,6 +81,7 @@ const placeOf = ({ kind, case_id, session_id }: AttentionItem): string => {
   if (kind === 'trust' || kind === 'held') return '/dashboard/settings/trust';
   if (case_id === undefined) return '/dashboard/settings/diagnostics';
   const item = `/dashboard/cases/${case_id}`;
+  if (kind === 'plan') return `${item}/sessions/${session_id}/plan`;
   if (kind === 'conflict') return `${item}/conflicts`;
   if (kind === 'review' || kind === 'feedback') return `${item}/pr`;
   return session_id === undefined ? item : `${item}/sessions/${session_id}`;
@@ -91,7 +106,11 @@ const Empty = () => (
 /** What needs the operator now, oldest first. */
 export const inbox = page<Inbox>({
   title: ({ items }) => (items.length === 0 ? 'Inbox' : `(${items.length}) Inbox`),
-  load: async ({ call }) => ({ items: await call('GET /attention') }),
+  load: async ({ call }) => {
+    const items = await call('GET /attention');
+    const isAsked = items.some(({ kind }) => kind === 'trust' || kind === 'held');
+    return { items, values: isAsked ? await call('GET /trust') : [] };
+  },
   View,
   follows: ({ event_type }) => event_type === 'attention_changed',
 });

@@ -58,9 +58,11 @@ export const Answers = (item: AttentionItem) => {
   );
 };
 
-// A plan is read before it is approved, and what is trusted is looked at: their pages have the button.
+// What has no word here is answered on a page of its own.
 const WORDS: Readonly<Partial<Record<AttentionItem['kind'], string>>> = {
   failed: 'Start again',
+  held: 'Trust this change',
+  trust: 'Trust this value',
   blocked: 'Reopen',
   paused: 'Resume',
   review: 'Queue for a session',

@@ -13,7 +13,13 @@ const start = async (t: TestContext) => {
   const plan = async (title: string) => {
     const description = '```sh\necho done > done.txt\n```\n';
     const { id } = await dossier.call('POST /cases', { body: { title, type: 'bug', description } });
-    await dossier.call('POST /cases/{id}/sessions', { id, body: { type: 'implementing' } });
+    const session = await dossier.call('POST /cases/{id}/sessions', {
+      id,
+      body: { type: 'implementing' },
+    });
+    const at = { id, sid: session.id };
+    for await (const { event } of dossier.stream('GET /cases/{id}/sessions/{sid}/stream', at))
+      if (event === 'plan_ready') break;
     return id;
   };
   return { daemon, workspace, dossier, plan, inbox: `${daemon.url}/dashboard` };
@@ -51,6 +57,49 @@ describe('the inbox', { skip: noBrowser }, () => {
     await plan('The first');
     const { page } = await look(t, inbox, { javaScriptEnabled: false });
     assert.equal(await page.getByRole('link', { name: 'The first' }).count(), 1);
+  });
+
+  it('has a plan read and approved in its row, by keyboard alone', async (t) => {
+    const { inbox, plan, dossier } = await start(t);
+    const id = await plan('The first');
+    const { page, complaints } = await look(t, inbox);
+    await page.keyboard.press('j');
+    await page.keyboard.press('p');
+    await page.getByText('echo done > done.txt').waitFor();
+    await page.keyboard.press('a');
+    await page.getByText('Nothing needs you.').waitFor();
+    const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
+    assert.equal(session?.approved_by, 'operator');
+    assert.deepEqual(complaints, []);
+  });
+
+  it('has a plan sent back in its row, with what should be another way', async (t) => {
+    const { inbox, plan, dossier } = await start(t);
+    const id = await plan('The first');
+    const { page } = await look(t, inbox);
+    await page.getByText('Read the plan').click();
+    await page.keyboard.press('r');
+    await page.keyboard.type('Write two files.');
+    const told = page.waitForResponse((answer) => answer.url().endsWith('/revise'));
+    await page.keyboard.press('Enter');
+    assert.equal((await told).status(), 200);
+    const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
+    assert.equal(session?.status === 'planning' || session?.status === 'plan_ready', true);
+  });
+
+  it('says why something was refused, and leaves it as it was', async (t) => {
+    const { inbox, plan, dossier } = await start(t);
+    const id = await plan('The first');
+    const { page } = await look(t, inbox);
+    await page.route('**/attention', (route) => route.abort());
+    await page.getByText('Read the plan').click();
+    const [session] = await dossier.call('GET /cases/{id}/sessions', { id });
+    const sid = session?.id ?? '';
+    await dossier.call('PUT /cases/{id}/sessions/{sid}/plan', { id, sid, body: '# Another\n' });
+    await page.getByRole('button', { name: 'Approve this plan' }).click();
+    await page.getByRole('alert').getByText('The plan changed since it was read').waitFor();
+    const after = await dossier.call('GET /cases/{id}/sessions/{sid}', { id, sid });
+    assert.equal(after.status, 'plan_ready');
   });
 
   it('lists the keys of the page under ?, and goes through its rows by j and k', async (t) => {
