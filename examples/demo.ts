@@ -158,9 +158,7 @@ const follow = async (stage: Play, { id }: EventNamed<'plan_ready'>): Promise<st
 };
 
 const gateFacts = ({ satisfied, missing }: Gate): string =>
-  satisfied
-    ? 'satisfied'
-    : `not satisfied, missing: ${missing.map((one: { description: string }) => one.description)}`;
+  satisfied ? 'satisfied' : `not satisfied, missing: ${missing.map((one) => one.description)}`;
 
 const proofFacts = ({ verified }: { verified: boolean }): string => `verified ${verified}`;
 

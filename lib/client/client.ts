@@ -1,11 +1,11 @@
 import { follow, type StreamEvent, type Watch } from './follow.ts';
-// By this name tsc takes operations.d.ts while operations.ts is not made yet.
-import type { Operations } from './operations.js';
+// Not there? `node .ci/client-types.mjs` makes it, as `npm run build` does first.
+import type { Operations } from './operations.ts';
 import type { Fetch, Signal } from './platform.ts';
 import { Problem } from './problem.ts';
 import { bare, type Input, orNoConnection, send, type Target } from './send.ts';
 
-export type * from './operations.js';
+export type * from './operations.ts';
 export type { Binary, EventOf, Fetch, Signal, Upload } from './platform.ts';
 export { NoConnection, Problem } from './problem.ts';
 

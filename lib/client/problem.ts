@@ -1,4 +1,4 @@
-import type { ErrorCode } from './operations.js';
+import type { ErrorCode } from './operations.ts';
 
 /** The daemon's refusal (RFC 9457), or what another server at this address answered. Its message is the detail. */
 export class Problem extends Error {

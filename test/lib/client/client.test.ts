@@ -80,7 +80,7 @@ describe('call and request', () => {
       query: { types: ['case_created', 'case_deleted'], case_id: [id] },
     });
     assert.deepEqual(
-      events.map(({ event }: { event: string }) => event),
+      events.map(({ event }) => event),
       ['case_created'],
     );
   });
@@ -241,7 +241,7 @@ describe('stream', () => {
     const events = await dossier.call(STREAM, { id, sid });
     assert.deepEqual(
       ids,
-      events.map((event: { id: number }) => event.id),
+      events.map((event) => event.id),
     );
     assert.deepEqual([told[0], told[1], told.at(-1)], ['open', 'break', 'open']);
     // Whoever comes after the end has nothing to wait for.
