@@ -67,10 +67,6 @@ export const circles = (files) => {
   return Object.keys(files).flatMap((path) => walk(path, []));
 };
 
-// Of the store's there is one still.
-const outsideStore = (files) =>
-  Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith('store/')));
-
 const needless = (rooms, used) =>
   Object.entries(rooms).flatMap(([room, lists]) =>
     Object.entries(lists).flatMap(([kind, names]) =>
@@ -85,7 +81,7 @@ export const check = (rooms, files) => {
   const used = new Set();
   const seen = (...what) => void used.add(what.join(' '));
   const found = Object.entries(files).flatMap(([path, text]) => refused(rooms, path, text, seen));
-  return [...found, ...outOfLine(rooms), ...needless(rooms, used), ...circles(outsideStore(files))];
+  return [...found, ...outOfLine(rooms), ...needless(rooms, used), ...circles(files)];
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { holderOf } from '../../store/daemon-lock.ts';
 import { FormatError, refuseNewer } from '../../store/format.ts';
 import { inspectWorkspace, isThere } from '../../store/inspect.ts';
-import { entryProblem } from '../../store/item/item-files.ts';
+import { entryProblem } from '../../store/text/entry-problems.ts';
 import type { FileProblem } from '../../store/text/problem.ts';
 import { plain, trustCommandFor } from '../../store/trust/told.ts';
 import { lookForWaiting } from '../../store/waiting/look.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { statsAt } from '../disk/plain-path.ts';
-import { entryProblem } from '../item/item-files.ts';
 import { memoryDir, sessionFile, sessionsDir } from '../layout.ts';
 import { LockMatter } from '../records/lock.ts';
 import { SessionMatter } from '../records/session.ts';
 import { approvalProblems } from '../sessions/approved.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
+import { entryProblem } from '../text/entry-problems.ts';
 import { folderFault, listFolder } from '../text/folder.ts';
 import { parserOf } from '../text/parse.ts';
 import { asProblem, type FileProblem, LINKED_FOLDER, type Problem } from '../text/problem.ts';

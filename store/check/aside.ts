@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readAside } from '../beside/read-aside.ts';
-import { entryProblem } from '../item/item-files.ts';
 import type { Layout } from '../layout.ts';
+import { entryProblem } from '../text/entry-problems.ts';
 import { error, type Finding } from './finding.ts';
 
 /** The records of a Work item that no comparison needs: of its rebases, and of its pull request. */

@@ -1,6 +1,5 @@
 import type { Pair, Scalar } from 'yaml';
 import { isMap, isScalar } from 'yaml';
-import { entryProblem, problemsOfFolder } from '../item/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { importProblems } from '../links/imports.ts';
 import { readSettings } from '../settings/globals.ts';
@@ -8,6 +7,7 @@ import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import { readSnapshots } from '../snapshots.ts';
 import { placeAt } from '../text/complaints.ts';
 import type { ReadEntry } from '../text/entry.ts';
+import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
 import { readFolder } from '../text/folder.ts';
 import { fileProblem, Problem } from '../text/problem.ts';
 import { readable, readRegularFile } from '../text/record-file.ts';

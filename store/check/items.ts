@@ -2,18 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { standing } from '../disk/plain-path.ts';
 import { unproven } from '../item/item.ts';
-import {
-  duplicateId,
-  type ItemFiles,
-  problemsIn,
-  readItem,
-  UNKNOWN_FILE,
-} from '../item/item-files.ts';
+import { type ItemFiles, problemsIn, readItem, UNKNOWN_FILE } from '../item/item-files.ts';
 import { walk } from '../item/walk.ts';
 import { missingCase } from '../items/reconcile.ts';
 import type { ToldState } from '../journal/journal.ts';
 import type { Layout } from '../layout.ts';
 import type { ReadEntry } from '../text/entry.ts';
+import { duplicateId } from '../text/entry-problems.ts';
 import { asProblem, fileProblem, Problem } from '../text/problem.ts';
 import { placeIn } from '../text/record-file.ts';
 import { amending, lackingFindings } from './adopt.ts';

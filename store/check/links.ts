@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { entryProblem } from '../item/item-files.ts';
 import { linkFile } from '../layout.ts';
 import { issueKey, twinOf } from '../links/link-index.ts';
 import { LinkMatter } from '../records/link.ts';
 import { readEntry } from '../text/entry.ts';
+import { entryProblem } from '../text/entry-problems.ts';
 import { parserOf } from '../text/parse.ts';
 import { error, type Finding, warning } from './finding.ts';
 

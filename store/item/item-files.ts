@@ -5,16 +5,11 @@ import { caseFile, checklistFile, proofDir, webhooksDir } from '../layout.ts';
 import type { ChecklistEntry } from '../records/proof.ts';
 import { parseWebhook, type WebhookFile } from '../settings/read-webhooks.ts';
 import { isNewDoubt, type ParseText, type ReadEntry, readEntry } from '../text/entry.ts';
+import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
 import { readFolder } from '../text/folder.ts';
 import { parseFrontMatter } from '../text/front-matter.ts';
 import { positionOf } from '../text/parse.ts';
-import {
-  type FileProblem,
-  fileProblem,
-  fileProblems,
-  Problem,
-  type TextPosition,
-} from '../text/problem.ts';
+import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
 import { type ProofMedias, readMedias, sameMedias, unknownIn } from './proof-files.ts';
 import { type CaseFile, descriptionIn, parseCase } from './read-case.ts';
 import { parseChecklist } from './read-checklist.ts';
@@ -200,31 +195,3 @@ const problemsOfMedias = (folder: string, { proofs, unknown }: ItemFiles): FileP
 
 /** The code of a file in `proof/` that no proof is about. */
 export const UNKNOWN_FILE = 'unknown_file';
-
-export const entryProblem = (file: string, entry: ReadEntry<unknown> | undefined): FileProblem[] =>
-  entry?.problem === undefined ? [] : fileProblems(file, entry.problem);
-
-/** What is wrong with the record files of a folder; of two with one id the second by name is not served. */
-export const problemsOfFolder = (
-  folder: string,
-  entries: ReadonlyMap<string, ReadEntry<{ matter: { id: string } }>>,
-): FileProblem[] => {
-  if (entries.size === 0) return [];
-  const first = new Map<string, string>();
-  return [...entries].flatMap(([name, entry]) => {
-    const file = `${folder}/${name}`;
-    const id = entry.value?.matter.id ?? name;
-    const other = first.get(id);
-    if (entry.gone_at === undefined && other === undefined) first.set(id, name);
-    if (entry.problem !== undefined || other === undefined) return entryProblem(file, entry);
-    return [fileProblem(file, duplicateId(`${folder}/${other}`))];
-  });
-};
-
-/** `place` is that of the id in the second one. */
-export const duplicateId = (first: string, place?: TextPosition): Problem =>
-  new Problem(
-    'duplicate_id',
-    `${first} has the same id. Remove the id line here to make this one of its own`,
-    place,
-  );

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { inSlices } from '../../base/slices.ts';
 import type { Item } from '../item/item.ts';
-import { entryProblem } from '../item/item-files.ts';
 import { allItems, itemOf } from '../items/items.ts';
 import { linkFile } from '../layout.ts';
 import { type IssueLinkMatter, LinkMatter } from '../records/link.ts';
 import { remembered, type Store } from '../store.ts';
 import { type ReadEntry, readEntry } from '../text/entry.ts';
+import { entryProblem } from '../text/entry-problems.ts';
 import { parserOf } from '../text/parse.ts';
 import { type FileProblem, fileProblem, Problem } from '../text/problem.ts';
 import { unreadable } from '../text/record-file.ts';

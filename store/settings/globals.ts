@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { isDirectoryItself } from '../disk/plain-path.ts';
-import { entryProblem, problemsOfFolder } from '../item/item-files.ts';
 import type { Layout } from '../layout.ts';
 import { Settings } from '../records/settings.ts';
 import { attentionOf, remembered, type Store } from '../store.ts';
 import { isNewDoubt, isSound, type ReadEntry, readEntry } from '../text/entry.ts';
+import { entryProblem, problemsOfFolder } from '../text/entry-problems.ts';
 import { readFolder } from '../text/folder.ts';
 import { type FrontMatter, parseFrontMatter } from '../text/front-matter.ts';
 import { checkerOf } from '../text/parse.ts';
