@@ -49,14 +49,17 @@ export const createServer = (options: ServerOptions): Server => {
   }
   const hapi = server({ ...SETTINGS, host, port });
   const streams: Streams = { open: new Set(), heartbeatMs: options.heartbeatMs ?? 15_000, log };
-  guard(hapi, options);
   takeUpgrades(hapi, options);
   hapi.ext('onPreResponse', answerProblems(log));
   hapi.ext('onPreStop', () => {
     for (const stream of streams.open) stream.abort();
   });
   const routes = [...sections, description(options)].flatMap((section) => section.routes);
-  addWhenAsked(hapi, routes, (one) => hapiRoute(one, service, streams));
+  guard(
+    hapi,
+    options,
+    addWhenAsked(hapi, routes, (one) => hapiRoute(one, service, streams)),
+  );
   if (options.console !== undefined) hapi.route(consoleRoutes(options.console, service));
   hapi.route(noSuchRoute(hapi));
   return hapi;
@@ -78,20 +81,21 @@ const SETTINGS = {
   routes: { state: { parse: false, failAction: 'ignore' } },
 } as const;
 
-const guard = (hapi: Server, { checkKey, service }: ServerOptions): void => {
+const guard = (
+  hapi: Server,
+  { checkKey, service }: ServerOptions,
+  addAsked: (path: string) => void,
+): void => {
   hapi.ext('onRequest', async ({ raw, path, app }, h) => {
     raw.res.setHeader('x-content-type-options', 'nosniff');
     raw.res.setHeader('x-frame-options', 'DENY');
     raw.res.setHeader(DAEMON_HEADER, '1');
     const { headers } = raw.req;
-    const refusal = notLocal(headers, Number(hapi.info.port));
+    const port = Number(hapi.info.port);
+    const refusal = notLocal(headers, port);
     if (refusal !== undefined) throw refusal;
-    app.credential = await credentialOf(headers, {
-      path,
-      port: Number(hapi.info.port),
-      checkKey,
-      service,
-    });
+    app.credential = await credentialOf(headers, { path, port, checkKey, service });
+    addAsked(path);
     return h.continue;
   });
 };

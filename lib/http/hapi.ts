@@ -7,7 +7,7 @@ import { admitOperator } from './door.ts';
 import { sendDownload } from './download.ts';
 import { inputReader } from './input.ts';
 import type { Credential } from './local-only.ts';
-import { madeOnce } from './once.ts';
+import { isCreating, madeOnce } from './once.ts';
 import { type ErrorLog, problemAnswer } from './problem.ts';
 import { partAsked } from './range.ts';
 import { Answer, type Download, type EventSource, type Route } from './route.ts';
@@ -28,6 +28,12 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** Serves a route: reads and checks what came, calls its handler, and sends what it answers. */
 export const hapiRoute = (route: Route, service: Service, streams: Streams): ServerRoute => {
   const read = inputReader(route);
+  const perform = async ({ params, query, raw, app }: Request, body: unknown) => {
+    const { headers, url = '' } = raw.req;
+    const input = read({ params, query, headers, payload: body, key: app.credential?.key });
+    const make = async () => route.handler(input as never, service);
+    return isCreating(route) ? madeOnce(route, { headers, url, body }, service, make) : make();
+  };
   return {
     method: route.method,
     path: route.path,
@@ -35,16 +41,10 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
     options: { response: { ranges: false }, ...(route.method !== 'GET' && { payload: UNREAD }) },
     handler: async (request, h) => {
       if (route.devOnly === true && !service.config.dev) throw devOnly(route);
-      const { credential } = request.app;
-      if (route.anyone !== true) await admitOperator(request.raw.req.socket, credential, service);
-      const { params, query, raw } = request;
-      const { headers, url = '' } = raw.req;
+      const { app, raw } = request;
+      if (route.anyone !== true) await admitOperator(raw.req.socket, app.credential, service);
       const body = await bodyOf(route, request);
-      const result = await received(body, async () => {
-        const input = read({ params, query, headers, payload: body, key: credential?.key });
-        const make = async () => route.handler(input as never, service);
-        return madeOnce(route, { headers, url, body }, service, make);
-      });
+      const result = await perform(request, body).catch((error) => received(body, error));
       if (isStream(route)) return sendEvents(result as EventSource, request, h, streams);
       if (isDownload(route)) return sendDownload(result as Download, request, h, streams);
       return send(route, result as Result, request, h);
@@ -53,13 +53,9 @@ export const hapiRoute = (route: Route, service: Service, streams: Streams): Ser
 };
 
 // An answer that is given earlier would be lost with the connection.
-const received = async <T>(body: unknown, work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work();
-  } catch (error) {
-    if (isUpload(body)) await body.sha256().catch(() => undefined);
-    throw error;
-  }
+const received = async (body: unknown, error: unknown): Promise<never> => {
+  if (isUpload(body)) await body.sha256().catch(() => undefined);
+  throw error;
 };
 
 const devOnly = ({ path }: Route): ServiceError =>

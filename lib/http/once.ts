@@ -32,7 +32,7 @@ export const madeOnce = async (
   { firstAnswers }: Service,
   make: () => Promise<unknown>,
 ): Promise<unknown> => {
-  const key = isCreating(route) ? keyIn(said.headers[HEADER]) : undefined;
+  const key = keyIn(said.headers[HEADER]);
   if (key === undefined) return make();
   const once = await firstAnswers.once({
     key,

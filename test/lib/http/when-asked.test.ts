@@ -8,7 +8,7 @@ import { eventually } from '../../helpers/eventually.ts';
 const serve = (...paths: string[]) => {
   const hapi = server();
   const made: string[] = [];
-  addWhenAsked(
+  const add = addWhenAsked(
     hapi,
     paths.map((path) => ({ path })),
     ({ path }) => {
@@ -16,6 +16,10 @@ const serve = (...paths: string[]) => {
       return { method: 'GET', path, handler: () => path };
     },
   );
+  hapi.ext('onRequest', ({ path }, h) => {
+    add(path);
+    return h.continue;
+  });
   const ask = async (url: string): Promise<string> => (await hapi.inject(url)).payload;
   return { hapi, ask, made };
 };
