@@ -9,68 +9,18 @@ import { conflictHistory, conflictMetrics } from '../lib/work/conflicts/history.
 import { previewConflicts } from '../lib/work/conflicts/preview.ts';
 import { startRebase } from '../lib/work/conflicts/rebase.ts';
 import { resolveWithAgent } from '../lib/work/conflicts/resolve.ts';
-import { Conflict, ConflictFile, OUTCOMES } from '../store/records/conflict.ts';
+import {
+  AbortedRebase,
+  Conflict,
+  ConflictMetrics,
+  ConflictPreview,
+  PushedRebase,
+  RebaseStep,
+  RebaseWish,
+  ResolvedFiles,
+} from '../store/records/conflict.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
 import { AT_WORK, CREATING, GIT, READING } from './problems.ts';
-
-const Files = Type.Array(ConflictFile);
-const Onto = Type.String({ description: 'What the branch is put onto, as it was named' });
-
-const Clean = Type.Object({
-  status: Type.Literal('clean'),
-  head: Type.String({ description: 'The branch now' }),
-  onto: Onto,
-  changes: Type.Optional(
-    Type.Enum(['brought_back', 'set_aside'], {
-      description: 'What became of changes that were kept; `set_aside`: they do not fit any more',
-    }),
-  ),
-  set_aside_ref: Type.Optional(
-    Type.String({ description: 'Where they are: `git cherry-pick -n -m 1` brings them back' }),
-  ),
-  notes: Type.Optional(Type.Array(Type.String())),
-});
-
-const Conflicted = Type.Object({
-  status: Type.Literal('conflicted'),
-  files: Files,
-  onto: Onto,
-  commit: Type.Object(
-    {
-      commit: Type.Union([Type.Null(), Type.String()]),
-      number: Type.Integer(),
-      count: Type.Integer(),
-    },
-    { description: 'The commit that could not be applied, and which one it is of how many' },
-  ),
-  notes: Type.Optional(
-    Type.Array(Type.String(), {
-      description: 'What was not as it should be, such as a remote out of reach',
-    }),
-  ),
-});
-
-const Rebased = Type.Union([Clean, Conflicted]);
-
-const Figures = {
-  rebases: Type.Integer(),
-  conflicts: Type.Integer({ description: 'Rebases that met a conflict' }),
-  frequency: Type.Union([Type.Null(), Type.Number()], { description: 'Their share of all' }),
-  files: Type.Integer({ description: 'Files that were in conflict' }),
-  outcomes: Type.Object(
-    Object.fromEntries([...OUTCOMES, 'open'].map((name) => [name, Type.Integer()])) as Record<
-      (typeof OUTCOMES)[number] | 'open',
-      ReturnType<typeof Type.Integer>
-    >,
-  ),
-  seconds_to_resolution: Type.Object(
-    {
-      median: Type.Union([Type.Null(), Type.Number()]),
-      p95: Type.Union([Type.Null(), Type.Number()]),
-    },
-    { description: 'From the first conflict to the end, of those that were resolved' },
-  ),
-};
 
 const REMOTE = [
   'codehost_auth_missing',
@@ -88,24 +38,8 @@ export const conflictRoutes = [
     summary: "Rebase the Work item's branch in its worktree",
     description:
       'The exact state before, untracked files too, is kept under `refs/dossier/snapshots/` first. At a conflict the Work item is BLOCKED until `…/conflicts/apply` ends the rebase or `…/conflicts/abort` takes it back. A base of the form `<remote>/<branch>` is fetched first. Files that the rebase would write over, ignored ones too, are a 409.',
-    body: Type.Optional(
-      Type.Object({
-        onto: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 200,
-            description: "A branch, tag or commit; default: the worktree's base",
-          }),
-        ),
-        keep_changes: Type.Optional(
-          Type.Boolean({
-            description:
-              'Sets changed tracked files aside and brings them back, staged ones as staged; else they are a 409',
-          }),
-        ),
-      }),
-    ),
-    response: Rebased,
+    body: Type.Optional(RebaseWish),
+    response: RebaseStep,
     errors: ['uncommitted_changes', 'remote_moved', ...AT_WORK],
     handler: ({ params, body }, service) => startRebase(service, params.id, body ?? {}),
   }),
@@ -113,7 +47,7 @@ export const conflictRoutes = [
     summary: 'Show the files in conflict, and the raw conflict diff of all of them',
     description:
       'Of a file that only one side still has, the diff is of what that side made of it. Read anew at each call.',
-    response: Type.Object({ files: Files, diff: Type.String() }),
+    response: ConflictPreview,
     errors: [...READING, ...GIT],
     handler: ({ params }, service) => previewConflicts(service, params.id),
   }),
@@ -135,17 +69,8 @@ export const conflictRoutes = [
     summary: 'Stage the resolved files and go on with the rebase',
     description:
       'Stages the files in conflict as they are, and no others. 422 with the files while one is not resolved: it has markers (`lines`), or is exactly as git left it, which of a binary file, a deletion, a rename, a mode or a link is one side alone. Resolved is what was changed or deleted since, staged by hand, or named in `resolved`; a submodule is chosen by staging it, or by name when it is checked out. Answers as the rebase does when the next commit conflicts.',
-    body: Type.Optional(
-      Type.Object({
-        resolved: Type.Optional(
-          Type.Array(Type.String({ minLength: 1 }), {
-            maxItems: 10_000,
-            description: 'Paths, as the preview has them, of files that are right as git left them',
-          }),
-        ),
-      }),
-    ),
-    response: Rebased,
+    body: Type.Optional(ResolvedFiles),
+    response: RebaseStep,
     errors: ['markers_remain', 'uncommitted_changes', ...AT_WORK],
     handler: ({ params, body }, service) => applyResolution(service, params.id, body ?? {}),
   }),
@@ -154,15 +79,7 @@ export const conflictRoutes = [
     summary: 'Push the rebased branch, if the remote still has what it had before the rebase',
     description:
       "Pushes to the branch's own name on the push remote, never to the base branch, with a lease on the commit that the remote had when the rebase began. A push that came in between is a 409, and nothing is overwritten.",
-    response: Type.Object({
-      status: Type.Literal('pushed'),
-      remote: Type.String(),
-      ref: Type.String(),
-      head: Type.String(),
-      replaced: Type.Union([Type.Null(), Type.String()], {
-        description: 'The commit that was there; null: the branch was not there',
-      }),
-    }),
+    response: PushedRebase,
     errors: ['remote_moved', 'push_refused', ...REMOTE, ...AT_WORK],
     handler: ({ params }, service) => pushRebased(service, params.id),
   }),
@@ -170,13 +87,7 @@ export const conflictRoutes = [
     summary: 'Abort the rebase and give back the exact state before it',
     description:
       'HEAD, branch, index, changed and untracked files with their modes are as they were. What was made since is kept under `undone_ref`. Ignored files stay as they are.',
-    response: Type.Object({
-      status: Type.Literal('aborted'),
-      branch: Type.String(),
-      head: Type.String(),
-      undone_ref: Type.Union([Type.Null(), Type.String()]),
-      left: Type.Array(Type.String(), { description: 'What could not be put back' }),
-    }),
+    response: AbortedRebase,
     errors: [...AT_WORK],
     handler: ({ params }, service) => abortRebase(service, params.id),
   }),
@@ -191,7 +102,7 @@ export const conflictRoutes = [
   route('GET /api/cases/{id}/conflicts/metrics', {
     summary: 'Say how often rebases conflict and how long it takes to resolve them',
     description: 'Of the Work item, and under `workspace` of all, read from their records.',
-    response: Type.Object({ ...Figures, workspace: Type.Object(Figures) }),
+    response: ConflictMetrics,
     errors: ['unreadable_record'],
     handler: ({ params }, { store }) => conflictMetrics(store, params.id),
   }),

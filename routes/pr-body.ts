@@ -12,9 +12,9 @@ import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { BodyUpdate } from '../store/records/body-update.ts';
 import { Sha256 } from '../store/records/id.ts';
+import { Labels, PullTitle } from '../store/records/pull-call.ts';
 import { PullDraft } from '../store/records/pull-request.ts';
 import { GIT, HOST_ERRORS } from './problems.ts';
-import { Labels, PullTitle } from './pull-requests.ts';
 
 export const pullBodyRoutes = [
   route('POST /api/cases/{id}/pr-body/compose', {

@@ -11,25 +11,18 @@ import { pullStatus, syncPull } from '../lib/host/pull-requests/status.ts';
 import { pullTimeline } from '../lib/host/pull-requests/timeline.ts';
 import { created, tagged } from '../lib/http/answer.ts';
 import { route } from '../lib/http/route.ts';
+import {
+  CreatedPull,
+  MarkedReady,
+  PullPatch,
+  PushedPull,
+  SyncedPull,
+  WantedPull,
+} from '../store/records/pull-call.ts';
 import { PullDraft, PullRequest, PullTransition } from '../store/records/pull-request.ts';
 import { PostedProof, PullStatus, ReadyCheck } from '../store/records/pull-status.ts';
 import { AT_WORK, GIT, HOST_ERRORS, READING } from './problems.ts';
 
-export const PullTitle = Type.String({ minLength: 1, maxLength: 256 });
-export const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
-const Warnings = Type.Array(Type.String(), {
-  description: 'What was not as wanted, and kept nothing from going on',
-});
-const Changes = Type.Optional(
-  Type.Enum(['commit', 'leave'], {
-    description:
-      'What becomes of changes in the worktree that are not committed. Without it, exactly what the last completed session left is committed; anything else is a 409. `commit`: all of them, whoever made them. `leave`: they stay as they are, and out of it',
-  }),
-);
-const Committed = Type.Union(
-  [Type.Null(), Type.Object({ commit: Type.String(), files: Type.Integer() })],
-  { description: 'What was committed for it' },
-);
 /** What may keep the branch from being pushed. */
 const PUSH = [
   'uncommitted_changes',
@@ -56,13 +49,7 @@ export const pullRequestRoutes = [
     summary: 'Change title and labels of the pull request on the host, and the notes here',
     description:
       "Only what is named is changed, first on the host. State, branches and checks are the host's; the published body changes by `…/pr-body/suggest-update` and its approval alone.",
-    body: Type.Object({
-      title: Type.Optional(PullTitle),
-      labels: Type.Optional(Labels),
-      notes: Type.Optional(
-        Type.String({ maxLength: 10_000, description: "The operator's own; they stay here" }),
-      ),
-    }),
+    body: PullPatch,
     response: PullRequest,
     conditional: true,
     errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
@@ -76,35 +63,8 @@ export const pullRequestRoutes = [
     summary: 'Push the branch of the Work item and open its pull request on the host',
     description:
       'What the last completed session left in the worktree is committed first, in the name that git is configured with. The branch is pushed to its own name, over no commit that the worktree does not have, and never to the base branch. An open pull request of the branch is adopted as it is, also one that an interrupted call left behind. Nothing is ever merged.',
-    body: Type.Optional(
-      Type.Object({
-        title: Type.Optional(PullTitle),
-        body: Type.Optional(Type.String({ maxLength: 65_536, description: 'Markdown' })),
-        base: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 200,
-            description:
-              'The branch it is proposed for. Default: what the worktree began from, else the default branch',
-          }),
-        ),
-        draft: Type.Optional(Type.Boolean({ description: 'Default: true' })),
-        labels: Type.Optional(Labels),
-        repository: Type.Optional(
-          Type.String({
-            pattern: '^[^/\\s]+/[^/\\s]+$',
-            description: '`owner/name` that it is proposed to, where remotes lead to several',
-          }),
-        ),
-        changes: Changes,
-      }),
-    ),
-    response: Type.Object({
-      ...PullRequest.properties,
-      adopted: Type.Boolean({ description: 'It was open already' }),
-      committed: Committed,
-      warnings: Warnings,
-    }),
+    body: Type.Optional(WantedPull),
+    response: CreatedPull,
     status: 201,
     errors: ['already_exists', 'codehost_ambiguous', 'file_busy', ...PUSH],
     handler: async ({ params, body }, service) =>
@@ -114,15 +74,8 @@ export const pullRequestRoutes = [
     summary: "Push what the Work item's branch has now to its pull request",
     description:
       'As `…/pr/create` does, for what came after: a feedback session, commits by hand. After a rebase use `…/conflicts/push-rebased`.',
-    body: Type.Optional(Type.Object({ changes: Changes })),
-    response: Type.Object({
-      status: Type.Enum(['pushed', 'up_to_date']),
-      remote: Type.String(),
-      ref: Type.String(),
-      commit: Type.String(),
-      replaced: Type.Union([Type.Null(), Type.String()], { description: 'What was there before' }),
-      committed: Committed,
-    }),
+    body: Type.Optional(Type.Pick(WantedPull, ['changes'])),
+    response: PushedPull,
     errors: ['file_busy', ...PUSH],
     handler: ({ params, body }, service) => pushPull(service, params.id, body ?? {}),
   }),
@@ -152,11 +105,7 @@ export const pullRequestRoutes = [
     summary: 'Read state and history of the pull request from the host and record both',
     description:
       'What a human did there, a merge too, is taken over. The state of the Work item stays as it is.',
-    response: Type.Object({
-      ...PullRequest.properties,
-      added: Type.Array(PullTransition, { description: 'What was not known before' }),
-      warnings: Warnings,
-    }),
+    response: SyncedPull,
     errors: ['unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params }, service) => syncPull(service, params.id),
   }),
@@ -170,12 +119,7 @@ export const pullRequestRoutes = [
     summary: 'Mark the pull request ready for review, and show the proof in a comment of it',
     description:
       'Behind the proof gate, and every check of `…/pr/ready-check`. One that is ready already stays so, and its proof comment is brought up to date.',
-    response: Type.Object({
-      ...PullRequest.properties,
-      changed: Type.Boolean({ description: 'false: it was ready before' }),
-      comment: Type.Union([Type.Null(), PostedProof]),
-      warnings: Warnings,
-    }),
+    response: MarkedReady,
     errors: ['proof_gate_blocked', ...READING, 'file_busy', ...GIT, ...HOST_ERRORS],
     handler: ({ params }, service) => markReady(service, params.id),
   }),

@@ -125,3 +125,128 @@ export const Conflict = Type.Object(
   { $id: 'Conflict' },
 );
 export type Conflict = Static<typeof Conflict>;
+
+const Files = Type.Array(ConflictFile);
+const Onto = Type.String({ description: 'What the branch is put onto, as it was named' });
+
+/** A rebase that went to its end. */
+export const CleanRebase = Type.Object({
+  status: Type.Literal('clean'),
+  head: Type.String({ description: 'The branch now' }),
+  onto: Onto,
+  changes: Type.Optional(
+    Type.Enum(['brought_back', 'set_aside'], {
+      description: 'What became of changes that were kept; `set_aside`: they do not fit any more',
+    }),
+  ),
+  set_aside_ref: Type.Optional(
+    Type.String({ description: 'Where they are: `git cherry-pick -n -m 1` brings them back' }),
+  ),
+  notes: Type.Optional(Type.Array(Type.String())),
+});
+
+export type CleanRebase = Static<typeof CleanRebase>;
+
+/** One that stopped at a conflict. */
+export const StoppedRebase = Type.Object({
+  status: Type.Literal('conflicted'),
+  files: Files,
+  onto: Onto,
+  commit: Type.Object(
+    {
+      commit: Type.Union([Type.Null(), Type.String()]),
+      number: Type.Integer(),
+      count: Type.Integer(),
+    },
+    { description: 'The commit that could not be applied, and which one it is of how many' },
+  ),
+  notes: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'What was not as it should be, such as a remote out of reach',
+    }),
+  ),
+});
+
+export type StoppedRebase = Static<typeof StoppedRebase>;
+
+/** What git came to. */
+export const RebaseStep = Type.Union([CleanRebase, StoppedRebase]);
+export type RebaseStep = Static<typeof RebaseStep>;
+
+
+/** How often rebases conflict, and how long that lasts. */
+const Figures = Type.Object({
+  rebases: Type.Integer(),
+  conflicts: Type.Integer({ description: 'Rebases that met a conflict' }),
+  frequency: Type.Union([Type.Null(), Type.Number()], { description: 'Their share of all' }),
+  files: Type.Integer({ description: 'Files that were in conflict' }),
+  outcomes: Type.Object(
+    Object.fromEntries([...OUTCOMES, 'open'].map((name) => [name, Type.Integer()])) as Record<
+      (typeof OUTCOMES)[number] | 'open',
+      ReturnType<typeof Type.Integer>
+    >,
+  ),
+  seconds_to_resolution: Type.Object(
+    {
+      median: Type.Union([Type.Null(), Type.Number()]),
+      p95: Type.Union([Type.Null(), Type.Number()]),
+    },
+    { description: 'From the first conflict to the end, of those that were resolved' },
+  ),
+});
+export type ConflictFigures = Static<typeof Figures>;
+
+/** What a rebase is to be. */
+export const RebaseWish = Type.Object({
+  onto: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "A branch, tag or commit; default: the worktree's base",
+    }),
+  ),
+  keep_changes: Type.Optional(
+    Type.Boolean({
+      description:
+        'Sets changed tracked files aside and brings them back, staged ones as staged; else they are a 409',
+    }),
+  ),
+});
+export type RebaseWish = Static<typeof RebaseWish>;
+
+/** Files that are right as git left them. */
+export const ResolvedFiles = Type.Object({
+  resolved: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), {
+      maxItems: 10_000,
+      description: 'Paths, as the preview has them, of files that are right as git left them',
+    }),
+  ),
+});
+export type ResolvedFiles = Static<typeof ResolvedFiles>;
+
+export const ConflictPreview = Type.Object({ files: Files, diff: Type.String() });
+export type ConflictPreview = Static<typeof ConflictPreview>;
+
+export const PushedRebase = Type.Object({
+  status: Type.Literal('pushed'),
+  remote: Type.String(),
+  ref: Type.String(),
+  head: Type.String(),
+  replaced: Type.Union([Type.Null(), Type.String()], {
+    description: 'The commit that was there; null: the branch was not there',
+  }),
+});
+export type PushedRebase = Static<typeof PushedRebase>;
+
+export const AbortedRebase = Type.Object({
+  status: Type.Literal('aborted'),
+  branch: Type.String(),
+  head: Type.String(),
+  undone_ref: Type.Union([Type.Null(), Type.String()]),
+  left: Type.Array(Type.String(), { description: 'What could not be put back' }),
+});
+export type AbortedRebase = Static<typeof AbortedRebase>;
+
+export const ConflictMetrics = Type.Object({ ...Figures.properties, workspace: Figures });
+export type ConflictMetrics = Static<typeof ConflictMetrics>;

@@ -1,10 +1,12 @@
 /**
  * Every document that GitHub's GraphQL API is sent, word for word: what is not one of these texts does not leave. They
- * are validated against GitHub's schema by a test. Lists come in pages, `$cursor` is where the next begins.
+ * are validated against GitHub's schema by a test. Lists come in pages, `$cursor` is where the next begins. What only
+ * has another name here is asked for by ours.
  */
 
 const ISSUE = `fragment OneIssue on Issue {
-  number id url title body state stateReason createdAt updatedAt closedAt
+  number node_id: id url title body state state_reason: stateReason
+  created_at: createdAt updated_at: updatedAt closed_at: closedAt
   author { login }
   labels(first: 100) { nodes { name } }
   assignees(first: 100) { nodes { login } }
@@ -13,8 +15,9 @@ const ISSUE = `fragment OneIssue on Issue {
 }`;
 
 const PULL = `fragment OnePull on PullRequest {
-  number id url title body state isDraft mergeable reviewDecision
-  headRefName headRefOid baseRefName createdAt updatedAt mergedAt closedAt
+  number node_id: id url title body state isDraft mergeable reviewDecision
+  head_ref: headRefName head_sha: headRefOid base_ref: baseRefName
+  created_at: createdAt updated_at: updatedAt merged_at: mergedAt closed_at: closedAt
   author { login }
   labels(first: 100) { nodes { name } }
   commits(last: 1) { nodes { commit { statusCheckRollup { state } } } }
@@ -23,7 +26,7 @@ const PULL = `fragment OnePull on PullRequest {
 const LINKED = 'number title url state isDraft repository { nameWithOwner }';
 
 const THREAD_COMMENT = `fragment OneComment on PullRequestReviewComment {
-  id body url createdAt
+  node_id: id body url created_at: createdAt
   author { login }
   pullRequestReview { fullDatabaseId }
 }`;
@@ -111,7 +114,7 @@ export const THREADS = `query Threads(${OF_REPOSITORY}, $number: Int!, $cursor: 
     pullRequest(number: $number) {
       reviewThreads(first: 50, after: $cursor) {
         nodes {
-          id isResolved isOutdated path line startLine
+          node_id: id resolved: isResolved outdated: isOutdated path line start_line: startLine
           comments(first: 100) { nodes { ...OneComment } ${PAGE} }
         }
         ${PAGE}

@@ -1,10 +1,8 @@
 import { LARGEST_IMAGE } from '../../../store/links/images.ts';
 import { ServiceError } from '../../errors.ts';
 import type { HostSettings } from './client.ts';
-import type { Fetch } from './fetch.ts';
+import { type Fetch, follow, redirectOf } from './fetch.ts';
 import { isGitHubCom, type Tokens } from './tokens.ts';
-
-const MOST_REDIRECTS = 3;
 
 /**
  * Reads an image that somebody put into an issue of this host: from the host's own servers alone, over https, bounded. The
@@ -17,15 +15,16 @@ export const image = async (desk: ImageAccess, host: string, address: string): P
   const token = url.origin === own ? await desk.tokens.of(host) : undefined;
   const authorization = token && { authorization: `Bearer ${token.value}` };
   const signal = AbortSignal.timeout(desk.seconds() * 1000);
-  const ask = (at: URL, more?: object) => asked(desk.fetch, at, { signal, headers: { ...more } });
-  let answer = await ask(url, authorization);
-  let at = url;
-  for (let left = MOST_REDIRECTS; leads(answer) !== undefined; left -= 1) {
+  const ask: Fetch = (at) => {
+    const headers = at === url.href ? { ...authorization } : {};
+    return asked(desk.fetch, at, { signal, headers });
+  };
+  const isSafe = (to: string, from: string): boolean =>
+    URL.canParse(to, from) && isAllowed(new URL(to, from), host, own);
+  const answer = await follow(ask, { url: url.href, init: {}, isSafe });
+  if (redirectOf(answer) !== null) {
     await answer.body?.cancel();
-    const next = new URL(leads(answer) ?? '', at.href);
-    if (left === 0 || !isAllowed(next, host, own)) throw refusal(ELSEWHERE);
-    at = next;
-    answer = await ask(at);
+    throw refusal(ELSEWHERE);
   }
   return bytesOf(answer);
 };
@@ -35,13 +34,6 @@ export type ImageAccess = Pick<HostSettings, 'web' | 'fetch' | 'seconds'> & {
 };
 
 const ELSEWHERE = 'it is not on a server of the code host';
-
-const leads = ({ status, headers }: Response): string | undefined => {
-  const location = headers.get('location');
-  return status < 300 || status > 399 || !URL.canParse(location ?? '', 'https://any.example')
-    ? undefined
-    : (location ?? undefined);
-};
 
 // An address of the host's pages, which are asked where its API is.
 const placed = (address: string, host: string, own: string): URL | undefined => {
@@ -67,12 +59,12 @@ const KEPT =
 
 const mediaOf = (host: string): RegExp => new RegExp(`^media\\.${host.replaceAll('.', '\\.')}$`);
 
-const asked = async (fetch: Fetch, url: URL, init: RequestInit): Promise<Response> => {
+const asked = async (fetch: Fetch, url: string, init: RequestInit): Promise<Response> => {
   try {
     const headers = { accept: 'image/*', 'user-agent': 'dossier', ...init.headers };
-    return await fetch(url.href, { ...init, method: 'GET', headers, redirect: 'manual' });
+    return await fetch(url, { ...init, method: 'GET', headers, redirect: 'manual' });
   } catch {
-    throw refusal(`${url.host} does not answer`);
+    throw refusal(`${new URL(url).host} does not answer`);
   }
 };
 

@@ -26,10 +26,7 @@ export const linkedPulls = async (
   return [...known.values()];
 };
 
-interface Linked {
-  number: number;
-  title: string;
-  url: string;
+interface Linked extends Pick<LinkedPull, 'number' | 'title' | 'url'> {
   state: string;
   isDraft: boolean;
   repository: { nameWithOwner: string };
@@ -59,11 +56,12 @@ const gather = async <T>(
   return all;
 };
 
-const linked = (pull: Linked, relation: LinkedPull['relation']): LinkedPull => ({
-  number: pull.number,
-  repository: pull.repository.nameWithOwner,
-  title: pull.title,
-  url: pull.url,
-  state: stateFrom(pull.state, pull.isDraft),
+const linked = (
+  { isDraft, repository, ...pull }: Linked,
+  relation: LinkedPull['relation'],
+): LinkedPull => ({
+  ...pull,
+  repository: repository.nameWithOwner,
+  state: stateFrom(pull.state, isDraft),
   relation,
 });

@@ -45,7 +45,7 @@ export const threads = async (
   const all: ReviewThread[] = [];
   for await (const { repository } of pages<Page>(THREADS, { ...variablesOf(place), number })) {
     for (const thread of nodesOf(repository.pullRequest.reviewThreads))
-      all.push(threadFrom(thread, await commentsOf(place, thread)));
+      all.push({ ...thread, comments: (await commentsOf(place, thread)).map(commentFrom) });
   }
   return all;
 };
@@ -54,56 +54,33 @@ interface Page {
   repository: { pullRequest: { reviewThreads: Nodes<Thread> } };
 }
 
-interface Thread {
-  id: string;
-  isResolved: boolean;
-  isOutdated: boolean;
-  path: string;
-  line: number | null;
-  startLine: number | null;
+interface Thread extends Omit<ReviewThread, 'comments'> {
   comments: Nodes<Comment> & { pageInfo: { hasNextPage: boolean; endCursor: string | null } };
 }
 
-interface Comment {
-  id: string;
-  body: string;
-  url: string;
-  createdAt: string;
+interface Comment extends Omit<ThreadComment, 'review' | 'author'> {
   author: { login: string } | null;
   pullRequestReview: { fullDatabaseId: string | number | null } | null;
 }
 
 const commentsOf = async (
   place: RemoteRepositoryAccess,
-  { id, comments }: Thread,
+  { node_id: thread, comments }: Thread,
 ): Promise<Comment[]> => {
   const { pageInfo } = comments;
   const all = nodesOf(comments);
   if (!pageInfo.hasNextPage || pageInfo.endCursor === null) return all;
   const { pages } = await hostClient(place);
-  const from = { thread: id, cursor: pageInfo.endCursor };
+  const from = { thread, cursor: pageInfo.endCursor };
   for await (const { node } of pages<{ node: Pick<Thread, 'comments'> }>(THREAD_COMMENTS, from))
     all.push(...nodesOf(node.comments));
   return all;
 };
 
-const threadFrom = (thread: Thread, comments: readonly Comment[]): ReviewThread => ({
-  node_id: thread.id,
-  resolved: thread.isResolved,
-  outdated: thread.isOutdated,
-  path: thread.path,
-  line: thread.line,
-  start_line: thread.startLine,
-  comments: comments.map(commentFrom),
-});
-
-const commentFrom = (comment: Comment): ThreadComment => ({
-  node_id: comment.id,
-  review: Number(comment.pullRequestReview?.fullDatabaseId ?? 0) || null,
-  author: comment.author?.login ?? null,
-  body: comment.body,
-  url: comment.url,
-  created_at: comment.createdAt,
+const commentFrom = ({ author, pullRequestReview, ...comment }: Comment): ThreadComment => ({
+  ...comment,
+  review: Number(pullRequestReview?.fullDatabaseId ?? 0) || null,
+  author: author?.login ?? null,
 });
 
 // GitHub's refusal names neither.

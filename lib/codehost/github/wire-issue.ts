@@ -1,12 +1,11 @@
 import type { Issue } from '../../../store/records/code-host.ts';
 
+type Same = 'number' | 'node_id' | 'title' | 'comments' | 'created_at' | 'updated_at' | 'closed_at';
+
 /** An issue as REST answers it, as far as it is read. */
-export interface RestIssue {
-  number: number;
-  node_id: string;
+export interface RestIssue extends Pick<Issue, Same> {
   html_url: string;
   repository_url: string;
-  title: string;
   body?: string | null;
   state: string;
   state_reason?: string | null;
@@ -14,10 +13,6 @@ export interface RestIssue {
   assignees?: { login: string }[] | null;
   milestone: { title: string } | null;
   user: { login: string } | null;
-  comments: number;
-  created_at: string;
-  updated_at: string;
-  closed_at: string | null;
 }
 
 export const issueFromRest = (issue: RestIssue): Issue => ({
@@ -45,23 +40,16 @@ const labelName = (label: RestIssue['labels'][number]): string =>
 const stateOf = (state: string): Issue['state'] =>
   state.toLowerCase() === 'closed' ? 'closed' : 'open';
 
+type Nested = 'labels' | 'assignees' | 'milestone' | 'author' | 'comments' | 'state';
+
 /** The same as GraphQL answers it: by the fragment OneIssue. */
-export interface GraphqlIssue {
-  number: number;
-  id: string;
-  url: string;
-  title: string;
-  body: string;
+export interface GraphqlIssue extends Omit<Issue, Nested> {
   state: string;
-  stateReason: string | null;
   labels: Nodes<{ name: string }> | null;
   assignees: Nodes<{ login: string }>;
   milestone: { title: string } | null;
   author: { login: string } | null;
   comments: { totalCount: number };
-  createdAt: string;
-  updatedAt: string;
-  closedAt: string | null;
 }
 
 /** A list of GraphQL's: what may not be seen is null in it. */
@@ -73,19 +61,12 @@ export const nodesOf = <T>(list: Nodes<T> | null | undefined): T[] =>
   (list?.nodes ?? []).filter((node) => node !== null);
 
 export const issueFromGraphql = (issue: GraphqlIssue): Issue => ({
-  number: issue.number,
-  node_id: issue.id,
-  url: issue.url,
-  title: issue.title,
-  body: issue.body,
+  ...issue,
   state: stateOf(issue.state),
-  state_reason: issue.stateReason?.toLowerCase() ?? null,
+  state_reason: issue.state_reason?.toLowerCase() ?? null,
   labels: nodesOf(issue.labels).map(({ name }) => name),
   assignees: nodesOf(issue.assignees).map(({ login }) => login),
   milestone: issue.milestone?.title ?? null,
   author: issue.author?.login ?? null,
   comments: issue.comments.totalCount,
-  created_at: issue.createdAt,
-  updated_at: issue.updatedAt,
-  closed_at: issue.closedAt,
 });

@@ -8,49 +8,31 @@ export const stateFrom = (state: string, draft: boolean): PullState => {
   return draft ? 'draft' : 'open';
 };
 
+type Judged = 'state' | 'mergeable' | 'review_decision' | 'checks' | 'author' | 'labels';
+
 /** As GraphQL answers it: by the fragment OnePull. */
-export interface GraphqlPull {
-  number: number;
-  id: string;
-  url: string;
-  title: string;
-  body: string;
+export interface GraphqlPull extends Omit<Pull, Judged> {
   state: string;
   isDraft: boolean;
   mergeable: string;
   reviewDecision: string | null;
-  headRefName: string;
-  headRefOid: string;
-  baseRefName: string;
-  createdAt: string;
-  updatedAt: string;
-  mergedAt: string | null;
-  closedAt: string | null;
   author: { login: string } | null;
   labels: Nodes<{ name: string }> | null;
   commits: Nodes<{ commit: { statusCheckRollup: { state: string } | null } }>;
 }
 
-export const pullFromGraphql = (pull: GraphqlPull): Pull => ({
-  number: pull.number,
-  node_id: pull.id,
-  url: pull.url,
-  title: pull.title,
-  body: pull.body,
-  state: stateFrom(pull.state, pull.isDraft),
-  author: pull.author?.login ?? null,
-  labels: nodesOf(pull.labels).map(({ name }) => name),
-  head_ref: pull.headRefName,
-  head_sha: pull.headRefOid,
-  base_ref: pull.baseRefName,
-  mergeable: MERGEABLE[pull.mergeable] ?? null,
-  review_decision: DECISIONS[pull.reviewDecision ?? ''] ?? null,
-  checks: checksOf(pull),
-  created_at: pull.createdAt,
-  updated_at: pull.updatedAt,
-  merged_at: pull.mergedAt,
-  closed_at: pull.closedAt,
-});
+export const pullFromGraphql = (answer: GraphqlPull): Pull => {
+  const { isDraft, reviewDecision, commits, ...pull } = answer;
+  return {
+    ...pull,
+    state: stateFrom(pull.state, isDraft),
+    author: pull.author?.login ?? null,
+    labels: nodesOf(pull.labels).map(({ name }) => name),
+    mergeable: MERGEABLE[pull.mergeable] ?? null,
+    review_decision: DECISIONS[reviewDecision ?? ''] ?? null,
+    checks: checksOf(commits),
+  };
+};
 
 const MERGEABLE: Record<string, boolean> = { MERGEABLE: true, CONFLICTING: false };
 
@@ -67,24 +49,19 @@ const CHECKS: Record<string, Pull['checks']> = {
 };
 
 // What is expected, or of a kind that is not known yet, is no success.
-const checksOf = ({ commits }: GraphqlPull): Pull['checks'] => {
+const checksOf = (commits: GraphqlPull['commits']): Pull['checks'] => {
   const rollup = nodesOf(commits)[0]?.commit.statusCheckRollup;
   return rollup ? (CHECKS[rollup.state] ?? 'pending') : null;
 };
 
+type Times = 'created_at' | 'updated_at' | 'merged_at' | 'closed_at';
+
 /** As REST answers it, as far as it is read. */
-interface RestPull {
-  number: number;
-  node_id: string;
+interface RestPull extends Pick<Pull, 'number' | 'node_id' | 'title' | Times> {
   html_url: string;
-  title: string;
   body: string | null;
   state: string;
   draft?: boolean;
-  merged_at: string | null;
-  closed_at: string | null;
-  created_at: string;
-  updated_at: string;
   user: { login: string } | null;
   labels: { name: string }[];
   head: { ref: string; sha: string };

@@ -9,7 +9,7 @@ import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-h
 import { orNotFound, ServiceError } from '../../errors.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { getPull, hostedFor, inPullTurn } from '../pull-requests/current.ts';
-import { recordPull, writeOnce } from '../pull-requests/record.ts';
+import { recordPull, writePull } from '../pull-requests/record.ts';
 import { bodyDiff, getUpdate, isSameText, servedUpdate } from './updates.ts';
 
 /**
@@ -65,14 +65,14 @@ const publish = async (
   update: StoredUpdate,
 ): Promise<Pull> => {
   const { body, matter } = update;
-  const find = async (): Promise<Pull | undefined> => {
-    const there = await hosted.pull(matter.pull);
-    return isSameText(there.body, body) ? there : undefined;
-  };
   const now = await hosted.pull(matter.pull);
   if (isSameText(now.body, body)) return now;
   if (sha256(now.body) !== matter.base_sha256) throw await changedThere(service, update, now.body);
-  return writeOnce(() => hosted.updatePull(matter.pull, { body }), find);
+  return writePull(
+    { hosted, number: matter.pull },
+    () => hosted.updatePull(matter.pull, { body }),
+    (there) => isSameText(there.body, body),
+  );
 };
 
 const changedThere = async (

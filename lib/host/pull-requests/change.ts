@@ -1,80 +1,55 @@
 import { isDeepStrictEqual } from 'node:util';
 import { changePull, pullChanged, type StoredPull } from '../../../store/pulls/pulls.ts';
-import type { Store } from '../../../store/store.ts';
+import type { PullPatch } from '../../../store/records/pull-call.ts';
+import type { HostedRepository, Pull } from '../../codehost/code-host.ts';
 import { checkTexts } from '../../work/cases/text.ts';
 import { getPull, hostedFor, inPullTurn, type PullNeeds } from './current.ts';
-import { recordPull, writeOnce } from './record.ts';
-
-interface PullPatch {
-  title?: string;
-  labels?: string[];
-  notes?: string;
-}
+import { recordPull, writePull } from './record.ts';
 
 /**
  * Changes what an operator may of a pull request: title and labels there and here, notes here alone. What the host, or an
  * approval, owns is none of it. With `ifMatch` only if the record is still the one that was read.
  */
 export const patchPull = (
-  service: PullNeeds,
+  { store, codeHost }: PullNeeds,
   caseId: string,
-  patch: PullPatch,
+  { title, labels, notes }: PullPatch,
   ifMatch?: string,
 ): Promise<StoredPull> =>
-  inPullTurn(service.store, caseId, async () => {
-    const { title, labels, notes } = patch;
+  inPullTurn(store, caseId, async () => {
     checkTexts({ title, notes });
-    const before = getPull(service.store, caseId);
+    const before = getPull(store, caseId);
     if (ifMatch !== undefined && ifMatch !== before.etag) throw pullChanged();
-    if (notes !== undefined) await note(service.store, before, { notes, ifMatch });
+    if (notes !== undefined) await changePull(store, caseId, { changes: { notes } }, ifMatch);
+    const hosted = hostedFor(codeHost, before);
+    const place = { hosted, number: before.matter.number };
+    const record = (pull: Pull) => recordPull(store, caseId, { name: hosted.name, pull });
     // Each is recorded when it is done: the next one may fail.
-    if (labels !== undefined) await relabel(service, before, labels);
-    if (title !== undefined) await retitle(service, before, title);
-    return getPull(service.store, caseId);
+    if (labels !== undefined) await record(await relabel(place, labels));
+    if (title !== undefined) await record(await retitle(place, title));
+    return getPull(store, caseId);
   });
 
-const note = async (
-  store: Store,
-  { case_id }: StoredPull,
-  { notes, ifMatch }: { notes: string; ifMatch: string | undefined },
-): Promise<void> => {
-  await changePull(store, case_id, { changes: { notes } }, ifMatch);
-};
+interface Place {
+  hosted: HostedRepository;
+  number: number;
+}
 
-const relabel = async (
-  { codeHost, store }: PullNeeds,
-  kept: StoredPull,
-  labels: readonly string[],
-): Promise<void> => {
-  const hosted = hostedFor(codeHost, kept);
-  const { number } = kept.matter;
-  const pull = await writeOnce(
-    async () => {
-      await hosted.setLabels(number, labels);
-      return hosted.pull(number);
-    },
-    async () => {
-      const now = await hosted.pull(number);
-      return isDeepStrictEqual(now.labels.toSorted(), labels.toSorted()) ? now : undefined;
-    },
+const relabel = (place: Place, labels: readonly string[]): Promise<Pull> => {
+  const { hosted, number } = place;
+  const write = async (): Promise<Pull> => {
+    await hosted.setLabels(number, labels);
+    return hosted.pull(number);
+  };
+  return writePull(place, write, (now) =>
+    isDeepStrictEqual(now.labels.toSorted(), labels.toSorted()),
   );
-  await recordPull(store, kept.case_id, { name: hosted.name, pull });
 };
 
 // The body stays as it is published: only an approved update changes that.
-const retitle = async (
-  { codeHost, store }: PullNeeds,
-  kept: StoredPull,
-  title: string,
-): Promise<void> => {
-  const hosted = hostedFor(codeHost, kept);
-  const { number } = kept.matter;
-  const pull = await writeOnce(
-    () => hosted.updatePull(number, { title }),
-    async () => {
-      const now = await hosted.pull(number);
-      return now.title === title ? now : undefined;
-    },
+const retitle = (place: Place, title: string): Promise<Pull> =>
+  writePull(
+    place,
+    () => place.hosted.updatePull(place.number, { title }),
+    (now) => now.title === title,
   );
-  await recordPull(store, kept.case_id, { name: hosted.name, pull });
-};

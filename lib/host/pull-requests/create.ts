@@ -1,45 +1,22 @@
 import { isMadeAgain } from '../../../store/new-id.ts';
 import { readPull, type StoredPull } from '../../../store/pulls/pulls.ts';
-import type { PullRequest } from '../../../store/records/pull-request.ts';
+import type { CreatedPull, WantedPull } from '../../../store/records/pull-call.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
 import { checkCase } from '../../code/worktrees/read.ts';
 import { ServiceError } from '../../errors.ts';
 import { headCommit } from '../../tools/git/read/repository.ts';
-import { status } from '../../tools/git/read/status.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
-import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
+import { standing } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { commitChanges, type WithChanges } from './commit-changes.ts';
+import { commitChanges } from './commit-changes.ts';
 import { pullDraft } from './compose.ts';
 import { inPullTurn, isOpen, servedPull } from './current.ts';
 import { publishable } from './own-words.ts';
 import { propose } from './propose.ts';
 import { pushBranch } from './push-branch.ts';
 import { basesOf, whereTo } from './where.ts';
-
-interface WantedPull {
-  title?: string;
-  body?: string;
-  /** Default: the base of the worktree, else the default branch of the repository. */
-  base?: string;
-  /** True unless given. */
-  draft?: boolean;
-  labels?: string[];
-  /** `owner/name`, where several could be meant. */
-  repository?: string;
-  changes?: WithChanges;
-}
-
-interface CreatedPull extends PullRequest {
-  /** It was there already: open, and of the same branch. */
-  adopted: boolean;
-  /** What was committed for it. */
-  committed: { commit: string; files: number } | null;
-  /** What was not as wanted, and kept nothing from going on. */
-  warnings: string[];
-}
 
 /**
  * Commits what the session left, pushes the branch, and opens the pull request, or adopts the open one of the same branch:
@@ -83,9 +60,7 @@ const create = async (
   wanted: WantedPull,
 ): Promise<CreatedPull> => {
   const { case_id, branch } = worktree;
-  await refuseUnderWay(service, worktree);
-  const now = await status(service.git.at(worktree));
-  onBranch(now, worktree);
+  const { now } = await standing(service, worktree);
   const where = await whereTo(service, worktree, wanted.repository);
   const { title: named, body: composed, labels: usual } = await pullDraft(service.store, case_id);
   const { title = named, draft = true, labels = usual, changes } = wanted;

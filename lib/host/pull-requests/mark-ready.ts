@@ -1,8 +1,8 @@
 import type { StoredPull } from '../../../store/pulls/pulls.ts';
 import type { NewTransition } from '../../../store/pulls/timeline.ts';
 import type { Gate } from '../../../store/records/proof.ts';
-import type { PullRequest } from '../../../store/records/pull-request.ts';
-import type { PostedProof, ReadyCheck } from '../../../store/records/pull-status.ts';
+import type { MarkedReady } from '../../../store/records/pull-call.ts';
+import type { ReadyCheck } from '../../../store/records/pull-status.ts';
 import type { CodeHost, Pull } from '../../codehost/code-host.ts';
 import { ServiceError } from '../../errors.ts';
 import { getGate } from '../../work/proof/checklist.ts';
@@ -10,15 +10,8 @@ import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { getOpenPull, hostedFor, inPullTurn, type PullNeeds, servedPull } from './current.ts';
 import { postProof } from './proof-comment.ts';
 import { judged, lookAround } from './ready-check.ts';
-import { recordPull, warningOf, writeOnce } from './record.ts';
+import { recordPull, warningOf, writePull } from './record.ts';
 import { addTransitions, transitionsOf } from './timeline.ts';
-
-interface MarkedReady extends PullRequest {
-  /** False: it was ready before. */
-  changed: boolean;
-  comment: PostedProof | null;
-  warnings: string[];
-}
 
 /**
  * Ends the draft, behind the proof gate (422 `proof_gate_blocked`) and every other check (422 `invalid_state`); then shows
@@ -69,12 +62,10 @@ const refuseUnready = ({ ready, checks }: ReadyCheck): void => {
 const endDraft = async (codeHost: () => CodeHost, kept: StoredPull): Promise<Pull> => {
   const hosted = hostedFor(codeHost, kept);
   const { number } = kept.matter;
-  const pull = await writeOnce(
+  const pull = await writePull(
+    { hosted, number },
     () => hosted.markReady(number),
-    async () => {
-      const now = await hosted.pull(number);
-      return now.state === 'draft' ? undefined : now;
-    },
+    (now) => now.state !== 'draft',
   );
   if (pull.state !== 'draft') return pull;
   throw new ServiceError(

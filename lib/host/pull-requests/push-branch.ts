@@ -66,7 +66,8 @@ interface Target {
   base: string;
 }
 
-const refuseMain = async (
+/** Throws 422 for a branch that others begin from: one of these, what the worktree began from, or the remote's default. */
+export const refuseMain = async (
   git: Git,
   worktree: WorktreeRecord,
   bases: readonly string[],

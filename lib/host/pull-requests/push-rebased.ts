@@ -5,43 +5,36 @@ import {
   type StoredConflict,
 } from '../../../store/conflicts.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
+import type { PushedRebase } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import { ServiceError } from '../../errors.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';
-import { commitOf, symbolicRef } from '../../tools/git/read/repository.ts';
+import { commitOf } from '../../tools/git/read/repository.ts';
 import { pushWithLease } from '../../tools/git/remote/push.ts';
 import { pushRemote } from '../../tools/git/remote/remote.ts';
 import type { Git } from '../../tools/git/run/git.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
 import { inPullTurn, isOpen } from './current.ts';
-import { notePushed } from './push-branch.ts';
-
-interface Pushed {
-  status: 'pushed';
-  remote: string;
-  ref: string;
-  head: string;
-  /** What it replaced; null where there was no such branch. */
-  replaced: string | null;
-}
+import { notePushed, refuseMain } from './push-branch.ts';
 
 /**
  * Pushes the rebased branch to its own name on the push remote, and only while the remote has there what it had when the
  * rebase began: a push that came in between is never overwritten (409 `remote_moved`). Never to the base branch.
  */
-export const pushRebased = (service: SessionNeeds, caseId: string): Promise<Pushed> =>
+export const pushRebased = (service: SessionNeeds, caseId: string): Promise<PushedRebase> =>
   inPullTurn(service.store, caseId, () =>
     exclusively(service, caseId, 'push of a rebased branch', (worktree) => push(service, worktree)),
   );
 
-const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<Pushed> => {
+const push = async (service: HostedNeeds, worktree: WorktreeRecord): Promise<PushedRebase> => {
   const { store, git } = service;
   const { conflict, remote } = rebased(store, worktree);
-  await refuseBase(git, worktree, remote);
+  await refuseOtherRemote(git, worktree, remote.name);
+  await refuseMain(git, worktree, [], remote.name);
   const pull = readPull(store, worktree.case_id);
   const head = await headToPush(git, worktree, conflict);
   const expected = conflict.matter.pushed_commit ?? remote.commit;
@@ -87,28 +80,17 @@ const rebased = (store: Store, { case_id, created_at, branch }: WorktreeRecord):
 };
 
 // The record may have been edited, and the settings of the repository too.
-const refuseBase = async (
+const refuseOtherRemote = async (
   git: Git,
   worktree: WorktreeRecord,
-  { name, ref }: Rebased['remote'],
+  name: string,
 ): Promise<void> => {
-  if ((await pushRemote(git.at(worktree), worktree.branch)) !== name) {
-    throw new ServiceError(
-      'invalid_state',
-      `The rebase began with ${name} as the remote to push to, and now it is another. Rebase anew, or set it back.`,
-    );
-  }
-  const main = await symbolicRef(git.at(worktree), `refs/remotes/${name}/HEAD`);
-  const bases = [worktree.base, worktree.base.replace(`${name}/`, ''), shortOf(main, name)];
-  if (!bases.includes(ref.slice('refs/heads/'.length))) return;
+  if ((await pushRemote(git.at(worktree), worktree.branch)) === name) return;
   throw new ServiceError(
     'invalid_state',
-    `${worktree.branch} is the base branch: it is never pushed to. Work on a branch of its own.`,
+    `The rebase began with ${name} as the remote to push to, and now it is another. Rebase anew, or set it back.`,
   );
 };
-
-const shortOf = (ref: string | undefined, remote: string): string | undefined =>
-  ref?.slice(`refs/remotes/${remote}/`.length);
 
 const headToPush = async (
   git: Git,

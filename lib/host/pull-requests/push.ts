@@ -1,33 +1,24 @@
+import type { PushedPull, WantedPull } from '../../../store/records/pull-call.ts';
 import { ServiceError } from '../../errors.ts';
-import { status } from '../../tools/git/read/status.ts';
 import { exclusively } from '../../work/conflicts/exclusively.ts';
-import { onBranch, refuseUnderWay } from '../../work/conflicts/preflight.ts';
+import { standing } from '../../work/conflicts/preflight.ts';
 import type { SessionNeeds } from '../../work/sessions/live/needs.ts';
-import { commitChanges, type WithChanges } from './commit-changes.ts';
+import { commitChanges } from './commit-changes.ts';
 import { getOpenPull, inPullTurn } from './current.ts';
-import { notePushed, type PushedBranch, pushBranch } from './push-branch.ts';
+import { notePushed, pushBranch } from './push-branch.ts';
 import { basesOf, whereTo } from './where.ts';
-
-interface Pushed extends PushedBranch {
-  status: 'pushed' | 'up_to_date';
-  remote: string;
-  ref: string;
-  committed: { commit: string; files: number } | null;
-}
 
 /** Commits what the newest session left, and pushes the branch of the pull request: what a feedback session did is on the host then. */
 export const pushPull = (
   service: SessionNeeds,
   caseId: string,
-  { changes }: { changes?: WithChanges },
-): Promise<Pushed> =>
+  { changes }: Pick<WantedPull, 'changes'>,
+): Promise<PushedPull> =>
   inPullTurn(service.store, caseId, async () => {
     const kept = getOpenPull(service.store, caseId);
     const { matter } = kept;
     return exclusively(service, caseId, 'push of a pull request', async (worktree) => {
-      await refuseUnderWay(service, worktree);
-      const now = await status(service.git.at(worktree));
-      onBranch(now, worktree);
+      const { now } = await standing(service, worktree);
       if (matter.head_ref !== worktree.branch) throw otherBranch(matter.head_ref, worktree.branch);
       const where = await whereTo(service, worktree, matter.repository);
       const { push } = where;

@@ -1,7 +1,7 @@
 import { type StoredPull, savePull } from '../../../store/pulls/pulls.ts';
 import type { PullMatter } from '../../../store/records/pull-request.ts';
 import type { Store } from '../../../store/store.ts';
-import type { Pull, RepositoryName } from '../../codehost/code-host.ts';
+import type { HostedRepository, Pull, RepositoryName } from '../../codehost/code-host.ts';
 import { notFound, ServiceError } from '../../errors.ts';
 
 /** What the host tells of a pull request, in the form of its record. */
@@ -58,6 +58,17 @@ export const writeOnce = async <T>(
     return found;
   }
 };
+
+/** The same for a write of a pull request, which is read again where nobody knows: it `isDone`, or the error stands. */
+export const writePull = (
+  { hosted, number }: { hosted: HostedRepository; number: number },
+  write: () => Promise<Pull>,
+  isDone: (now: Pull) => boolean,
+): Promise<Pull> =>
+  writeOnce(write, async () => {
+    const now = await hosted.pull(number);
+    return isDone(now) ? now : undefined;
+  });
 
 /** What a step that is not the point of a call told when it failed, as a warning in its answer. */
 export const warningOf = (what: string, error: unknown): string => {

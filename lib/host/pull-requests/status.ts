@@ -1,5 +1,5 @@
 import type { StoredPull } from '../../../store/pulls/pulls.ts';
-import type { PullRequest, PullTransition } from '../../../store/records/pull-request.ts';
+import type { SyncedPull } from '../../../store/records/pull-call.ts';
 import type { PullStatus } from '../../../store/records/pull-status.ts';
 import type { HostedNeeds } from '../../code/projects/hosted.ts';
 import type { Pull } from '../../codehost/code-host.ts';
@@ -68,12 +68,6 @@ const notesOf = (
     ? ['The host has not worked out yet whether it can be merged.']
     : []),
 ];
-
-interface SyncedPull extends PullRequest {
-  /** What was not known before, oldest first. */
-  added: PullTransition[];
-  warnings: string[];
-}
 
 /**
  * Reads the pull request from the host, with all that has happened to it, and records both. What a human did there, a

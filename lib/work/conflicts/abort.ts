@@ -1,5 +1,6 @@
 import { counted } from '../../../base/counted.ts';
 import { changeConflict, openConflict, type StoredConflict } from '../../../store/conflicts.ts';
+import type { AbortedRebase } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { type Restored, restore } from '../../code/snapshots/restore.ts';
 import { dropSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
@@ -13,18 +14,8 @@ import { exclusively } from './exclusively.ts';
 import { gitMessage } from './preflight.ts';
 import { block, letGo } from './proceed.ts';
 
-interface Aborted {
-  status: 'aborted';
-  branch: string;
-  head: string;
-  /** Keeps what was undone: resolutions, files that were added. Null when there was nothing. */
-  undone_ref: string | null;
-  /** Files that could not be put back, as where a repository stands in their place. */
-  left: string[];
-}
-
 /** Ends the rebase and gives back the exact state before it. What was made since is kept under a ref. */
-export const abortRebase = (service: SessionNeeds, caseId: string): Promise<Aborted> =>
+export const abortRebase = (service: SessionNeeds, caseId: string): Promise<AbortedRebase> =>
   exclusively(service, caseId, 'abort of a rebase', async (worktree) => {
     const { store } = service;
     const { conflict: found } = await ourRebase(service, worktree);

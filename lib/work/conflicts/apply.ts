@@ -1,4 +1,5 @@
 import { changeConflict, type StoredConflict } from '../../../store/conflicts.ts';
+import type { CleanRebase, RebaseStep, ResolvedFiles } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { toFile } from '../../code/rebase/conflict-words.ts';
 import {
@@ -16,12 +17,7 @@ import { hasRebaseEnded, ourRebase } from './current.ts';
 import { exclusively } from './exclusively.ts';
 import { refuseOpen } from './open-files.ts';
 import { gitMessage } from './preflight.ts';
-import { type Clean, type Conflicted, finish, proceed } from './proceed.ts';
-
-interface WantedApply {
-  /** Files that are right as git left them. */
-  resolved?: readonly string[];
-}
+import { finish, proceed } from './proceed.ts';
 
 /**
  * Stages the files in conflict as they are now, and goes on with the rebase: to its end, or to the next commit that
@@ -30,8 +26,8 @@ interface WantedApply {
 export const applyResolution = (
   service: SessionNeeds,
   caseId: string,
-  { resolved = [] }: WantedApply = {},
-): Promise<Clean | Conflicted> =>
+  { resolved = [] }: ResolvedFiles = {},
+): Promise<RebaseStep> =>
   exclusively(service, caseId, 'apply of a resolution', async (worktree) => {
     const { conflict, state } = await ourRebase(service, worktree);
     if (state === undefined) return endedByHand(service, worktree, conflict);
@@ -44,7 +40,7 @@ const endedByHand = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
-): Promise<Clean> => {
+): Promise<CleanRebase> => {
   if (await hasRebaseEnded(service.git, worktree, conflict))
     return finish(service, worktree, conflict, 'ended by hand');
   throw new ServiceError(
@@ -53,7 +49,7 @@ const endedByHand = async (
   );
 };
 
-interface Stopped extends Required<WantedApply> {
+interface Stopped extends Required<ResolvedFiles> {
   conflict: StoredConflict;
   state: RebaseState;
 }
@@ -107,7 +103,7 @@ const goOn = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
   { conflict, files, resolved }: Omit<Stopped, 'state'> & { files: readonly Unmerged[] },
-): Promise<Clean | Conflicted> => {
+): Promise<RebaseStep> => {
   const { git, store } = service;
   const names = files.slice(0, 5).map((file) => toFile(file).path);
   const words = names.length === 0 ? 'what is staged' : names.join(', ');

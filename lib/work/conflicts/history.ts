@@ -1,5 +1,10 @@
 import { allConflicts, listConflicts, type StoredConflict } from '../../../store/conflicts.ts';
-import { type Conflict, OUTCOMES } from '../../../store/records/conflict.ts';
+import {
+  type Conflict,
+  type ConflictFigures,
+  type ConflictMetrics,
+  OUTCOMES,
+} from '../../../store/records/conflict.ts';
 import type { Store } from '../../../store/store.ts';
 import { orNotFound } from '../../errors.ts';
 
@@ -34,29 +39,13 @@ export const secondsOf = ({
     ? null
     : Math.max(0, Date.parse(ended_at) - Date.parse(conflicted_at)) / 1000;
 
-type Outcome = (typeof OUTCOMES)[number] | 'open';
-
-interface ConflictMetrics {
-  rebases: number;
-  /** Rebases that met a conflict, and their share of all; null where there was none. */
-  conflicts: number;
-  frequency: number | null;
-  files: number;
-  outcomes: Record<Outcome, number>;
-  /** From the first conflict to the end, of those that were resolved, in seconds. */
-  seconds_to_resolution: { median: number | null; p95: number | null };
-}
-
 /** How often rebases conflict and how long that lasts: of this Work item and of all, from their records alone. */
-export const conflictMetrics = async (
-  store: Store,
-  caseId: string,
-): Promise<ConflictMetrics & { workspace: ConflictMetrics }> => {
+export const conflictMetrics = async (store: Store, caseId: string): Promise<ConflictMetrics> => {
   const own = orNotFound(listConflicts(store, caseId), 'Work item', caseId);
   return { ...metricsOf(own), workspace: metricsOf(await allConflicts(store)) };
 };
 
-const metricsOf = (all: readonly Pick<StoredConflict, 'matter'>[]): ConflictMetrics => {
+const metricsOf = (all: readonly Pick<StoredConflict, 'matter'>[]): ConflictFigures => {
   const met = all.filter(({ matter }) => matter.conflicted_at !== null);
   const resolved = met.filter(({ matter }) => matter.outcome === 'resolved');
   const seconds = resolved.map(({ matter }) => secondsOf(matter) ?? 0).toSorted((a, b) => a - b);
@@ -68,7 +57,7 @@ const metricsOf = (all: readonly Pick<StoredConflict, 'matter'>[]): ConflictMetr
     conflicts: met.length,
     frequency: all.length === 0 ? null : met.length / all.length,
     files: met.reduce((sum, { matter }) => sum + matter.file_count, 0),
-    outcomes: outcomes as Record<Outcome, number>,
+    outcomes: outcomes as ConflictFigures['outcomes'],
     seconds_to_resolution: { median: median(seconds), p95: percentile(seconds, 0.95) },
   };
 };

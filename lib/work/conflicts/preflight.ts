@@ -1,5 +1,5 @@
 import { listConflicts } from '../../../store/conflicts.ts';
-import type { ConflictMatter } from '../../../store/records/conflict.ts';
+import type { ConflictMatter, RebaseWish } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { withWorktreeLogin } from '../../code/projects/git-login.ts';
 import type { HostedNeeds } from '../../code/projects/hosted.ts';
@@ -16,13 +16,6 @@ import { filesInTheWay, rebaseState } from '../../tools/git/write/rebase.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { currentConflict } from './current.ts';
 
-export interface WantedRebase {
-  /** A branch, tag or commit; default: the base of the worktree. */
-  onto?: string;
-  /** Changed tracked files are set aside and brought back after; else they are a 409. */
-  keep_changes?: boolean;
-}
-
 /** All that has to be known before anything is touched. */
 export interface Preflight
   extends Pick<ConflictMatter, 'onto' | 'onto_commit' | 'orig_head' | 'remote'> {
@@ -36,11 +29,9 @@ export interface Preflight
 export const preflight = async (
   service: SessionNeeds,
   worktree: WorktreeRecord,
-  { onto: wanted, keep_changes = false }: WantedRebase,
+  { onto: wanted, keep_changes = false }: RebaseWish,
 ): Promise<Preflight> => {
-  await refuseUnderWay(service, worktree);
-  const now = await status(service.git.at(worktree));
-  const orig_head = onBranch(now, worktree);
+  const { now, head: orig_head } = await standing(service, worktree);
   const hasChanges = refuseChanges(now, keep_changes);
   const onto = nameOfBase(worktree, wanted);
   const [fetched, remote] = await Promise.all([
@@ -58,14 +49,19 @@ export const preflight = async (
   await refuseInTheWay(service.git, worktree, { onto: onto_commit, upstream: range });
   const notes = [...fetched, ...remote.notes];
   return {
-    onto,
-    onto_commit,
-    orig_head,
-    remote: remote.remote,
-    upstream: range,
-    hasChanges,
-    notes,
+    ...{ onto, onto_commit, orig_head, remote: remote.remote },
+    ...{ upstream: range, hasChanges, notes },
   };
+};
+
+/** How a worktree stands in which nothing is under way, on its Work item's branch, and the commit of that. Throws else. */
+export const standing = async (
+  service: TurnNeeds,
+  worktree: WorktreeRecord,
+): Promise<{ now: WorktreeStatus; head: string }> => {
+  await refuseUnderWay(service, worktree);
+  const now = await status(service.git.at(worktree));
+  return { now, head: onBranch(now, worktree) };
 };
 
 /** Throws while a rebase is under way in the worktree, ours or another, or git is in the middle of something else. */
@@ -86,10 +82,7 @@ export const refuseUnderWay = async (
 };
 
 /** The commit that the worktree is on. Throws 422 on another branch than the Work item's, or with files in conflict. */
-export const onBranch = (
-  { branch, head, files }: WorktreeStatus,
-  worktree: WorktreeRecord,
-): string => {
+const onBranch = ({ branch, head, files }: WorktreeStatus, worktree: WorktreeRecord): string => {
   if (branch !== worktree.branch || head === null) {
     throw new ServiceError(
       'invalid_state',

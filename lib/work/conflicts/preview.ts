@@ -1,4 +1,4 @@
-import type { ConflictFile } from '../../../store/records/conflict.ts';
+import type { ConflictPreview } from '../../../store/records/conflict.ts';
 import { toFile } from '../../code/rebase/conflict-words.ts';
 import { rebaseUnderWay } from '../../code/rebase/under-way.ts';
 import { conflictDiff, unmergedFiles } from '../../code/rebase/unmerged.ts';
@@ -8,16 +8,11 @@ import { getWorktree } from '../../code/worktrees/read.ts';
 import { ServiceError } from '../../errors.ts';
 import { rebaseState } from '../../tools/git/write/rebase.ts';
 
-interface Preview {
-  files: ConflictFile[];
-  diff: string;
-}
-
 /** The files in conflict as they are now, and git's own diff of them. 404 when no rebase waits. Changes nothing. */
 export const previewConflicts = async (
   { store, git }: GitNeeds,
   caseId: string,
-): Promise<Preview> => {
+): Promise<ConflictPreview> => {
   const worktree = getWorktree(store, caseId);
   if (rebaseUnderWay(store, caseId) === undefined) throw nothingToSee(caseId);
   await checkState(worktree);

@@ -1,6 +1,11 @@
 import { counted } from '../../../base/counted.ts';
 import { changeConflict, type StoredConflict } from '../../../store/conflicts.ts';
-import type { ConflictFile } from '../../../store/records/conflict.ts';
+import type {
+  CleanRebase,
+  ConflictFile,
+  RebaseStep,
+  StoppedRebase,
+} from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import { moveBase } from '../../../store/worktrees.ts';
@@ -20,30 +25,13 @@ import { isClosed, moveTo, unblock } from '../cases/moves.ts';
 import { endQueued } from '../sessions/lifecycle/control.ts';
 import type { TurnNeeds } from '../sessions/live/needs.ts';
 
-export interface Clean {
-  status: 'clean';
-  head: string;
-  onto: string;
-  /** What became of changes that were kept. */
-  changes?: 'brought_back' | 'set_aside';
-  set_aside_ref?: string;
-}
-
-export interface Conflicted {
-  status: 'conflicted';
-  files: ConflictFile[];
-  onto: string;
-  /** The commit that could not be applied, and which one it is of how many. */
-  commit: Omit<Stop, 'head'>;
-}
-
 /** What git came to: it stopped at a conflict, or the rebase has ended. Anything else is thrown, in git's own words. */
 export const proceed = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
   conflict: StoredConflict,
   { done, said }: RebaseAnswer,
-): Promise<Clean | Conflicted> => {
+): Promise<RebaseStep> => {
   const { git } = service;
   const state = await rebaseState(git.at(worktree));
   if (done && state === undefined) return finish(service, worktree, conflict);
@@ -69,7 +57,7 @@ export const stopAt = async (
   worktree: WorktreeRecord,
   conflict: StoredConflict,
   { files, stop }: { files: readonly Unmerged[]; stop: Stop },
-): Promise<Conflicted> => {
+): Promise<StoppedRebase> => {
   const { git, store } = service;
   const { matter } = conflict;
   const { ref, commit } = await snapshot(git, worktree, 'conflicted');
@@ -125,7 +113,7 @@ export const finish = async (
   worktree: WorktreeRecord,
   conflict: StoredConflict,
   how = 'ended',
-): Promise<Clean> => {
+): Promise<CleanRebase> => {
   const { git, store } = service;
   const { onto, onto_commit, set_aside, conflicted, conflicted_at } = conflict.matter;
   const head = (await headCommit(git.at(worktree))) ?? onto_commit;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { changeConflict, createConflict, type StoredConflict } from '../../../store/conflicts.ts';
-import type { ConflictMatter } from '../../../store/records/conflict.ts';
+import type { ConflictMatter, RebaseStep, RebaseWish } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import type { Store } from '../../../store/store.ts';
 import { getItem } from '../../code/projects/item.ts';
@@ -11,10 +11,8 @@ import { rebase } from '../../tools/git/write/rebase.ts';
 import type { SessionNeeds, TurnNeeds } from '../sessions/live/needs.ts';
 import { undo } from './abort.ts';
 import { exclusively } from './exclusively.ts';
-import { type Preflight, preflight, type WantedRebase } from './preflight.ts';
-import { type Clean, type Conflicted, proceed } from './proceed.ts';
-
-type Rebased = (Clean | Conflicted) & { notes?: string[] };
+import { type Preflight, preflight } from './preflight.ts';
+import { proceed } from './proceed.ts';
 
 /**
  * Rebases the Work item's branch in its worktree. The exact state before is kept under a ref first; when git fails it is
@@ -23,8 +21,8 @@ type Rebased = (Clean | Conflicted) & { notes?: string[] };
 export const startRebase = (
   service: SessionNeeds,
   caseId: string,
-  wanted: WantedRebase,
-): Promise<Rebased> =>
+  wanted: RebaseWish,
+): Promise<RebaseStep> =>
   exclusively(service, caseId, 'rebase', async (worktree) => {
     const known = await preflight(service, worktree, wanted);
     const conflict = await begin(service.store, worktree, known);
@@ -74,7 +72,7 @@ const attempt = async (
   service: TurnNeeds,
   worktree: WorktreeRecord,
   { conflict, known }: Begun,
-): Promise<Clean | Conflicted> => {
+): Promise<RebaseStep> => {
   const { git } = service;
   const { id } = conflict.matter;
   const { ref, commit } = await snapshot(git, worktree);

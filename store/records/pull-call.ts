@@ -1,0 +1,84 @@
+import { type Static, Type } from 'typebox';
+import { PullRequest, PullTransition } from './pull-request.ts';
+import { PostedProof } from './pull-status.ts';
+
+export const PullTitle = Type.String({ minLength: 1, maxLength: 256 });
+export const Labels = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 100 });
+const Warnings = Type.Array(Type.String(), {
+  description: 'What was not as wanted, and kept nothing from going on',
+});
+const Changes = Type.Optional(
+  Type.Enum(['commit', 'leave'], {
+    description:
+      'What becomes of changes in the worktree that are not committed. Without it, exactly what the last completed session left is committed; anything else is a 409. `commit`: all of them, whoever made them. `leave`: they stay as they are, and out of it',
+  }),
+);
+const Committed = Type.Union(
+  [Type.Null(), Type.Object({ commit: Type.String(), files: Type.Integer() })],
+  { description: 'What was committed for it' },
+);
+
+export const PullPatch = Type.Object({
+  title: Type.Optional(PullTitle),
+  labels: Type.Optional(Labels),
+  notes: Type.Optional(
+    Type.String({ maxLength: 10_000, description: "The operator's own; they stay here" }),
+  ),
+});
+export type PullPatch = Static<typeof PullPatch>;
+
+export const WantedPull = Type.Object({
+  title: Type.Optional(PullTitle),
+  body: Type.Optional(Type.String({ maxLength: 65_536, description: 'Markdown' })),
+  base: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'The branch it is proposed for. Default: what the worktree began from, else the default branch',
+    }),
+  ),
+  draft: Type.Optional(Type.Boolean({ description: 'Default: true' })),
+  labels: Type.Optional(Labels),
+  repository: Type.Optional(
+    Type.String({
+      pattern: '^[^/\\s]+/[^/\\s]+$',
+      description: '`owner/name` that it is proposed to, where remotes lead to several',
+    }),
+  ),
+  changes: Changes,
+});
+export type WantedPull = Static<typeof WantedPull>;
+
+export const CreatedPull = Type.Object({
+  ...PullRequest.properties,
+  adopted: Type.Boolean({ description: 'It was open already' }),
+  committed: Committed,
+  warnings: Warnings,
+});
+export type CreatedPull = Static<typeof CreatedPull>;
+
+export const PushedPull = Type.Object({
+  status: Type.Enum(['pushed', 'up_to_date']),
+  remote: Type.String(),
+  ref: Type.String(),
+  commit: Type.String(),
+  replaced: Type.Union([Type.Null(), Type.String()], { description: 'What was there before' }),
+  committed: Committed,
+});
+export type PushedPull = Static<typeof PushedPull>;
+
+export const SyncedPull = Type.Object({
+  ...PullRequest.properties,
+  added: Type.Array(PullTransition, { description: 'What was not known before' }),
+  warnings: Warnings,
+});
+export type SyncedPull = Static<typeof SyncedPull>;
+
+export const MarkedReady = Type.Object({
+  ...PullRequest.properties,
+  changed: Type.Boolean({ description: 'false: it was ready before' }),
+  comment: Type.Union([Type.Null(), PostedProof]),
+  warnings: Warnings,
+});
+export type MarkedReady = Static<typeof MarkedReady>;
