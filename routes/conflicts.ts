@@ -5,8 +5,8 @@ import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { abortRebase } from '../lib/work/conflicts/abort.ts';
 import { applyResolution } from '../lib/work/conflicts/apply.ts';
+import { previewConflicts } from '../lib/work/conflicts/current.ts';
 import { conflictHistory, conflictMetrics } from '../lib/work/conflicts/history.ts';
-import { previewConflicts } from '../lib/work/conflicts/preview.ts';
 import { startRebase } from '../lib/work/conflicts/rebase.ts';
 import { resolveWithAgent } from '../lib/work/conflicts/resolve.ts';
 import {

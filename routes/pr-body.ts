@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
-import { approveUpdate } from '../lib/host/pr-body/approve.ts';
-import { composePullBody, keptDraft } from '../lib/host/pr-body/compose.ts';
 import {
+  approveUpdate,
   getUpdate,
   servedUpdate,
   servedUpdates,
   suggestUpdate,
-} from '../lib/host/pr-body/updates.ts';
+} from '../lib/host/pull-requests/body-updates.ts';
+import { composePullBody, keptDraft } from '../lib/host/pull-requests/compose.ts';
 import { created, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';

@@ -173,7 +173,6 @@ export type StoppedRebase = Static<typeof StoppedRebase>;
 export const RebaseStep = Type.Union([CleanRebase, StoppedRebase]);
 export type RebaseStep = Static<typeof RebaseStep>;
 
-
 /** How often rebases conflict, and how long that lasts. */
 const Figures = Type.Object({
   rebases: Type.Integer(),

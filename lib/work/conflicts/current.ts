@@ -1,14 +1,23 @@
 import { changeConflict, openConflict, type StoredConflict } from '../../../store/conflicts.ts';
+import type { ConflictPreview } from '../../../store/records/conflict.ts';
 import type { WorktreeRecord } from '../../../store/records/worktree.ts';
 import { heldLocks } from '../../../store/sessions/locks.ts';
 import type { Store } from '../../../store/store.ts';
 import { inWorktreeTurn } from '../../../store/worktrees.ts';
-import { foreignRebase, isOf, isThisRebase, noRebase } from '../../code/rebase/under-way.ts';
-import { unmergedFiles } from '../../code/rebase/unmerged.ts';
+import { toFile } from '../../code/rebase/conflict-words.ts';
+import {
+  foreignRebase,
+  isOf,
+  isThisRebase,
+  noRebase,
+  rebaseUnderWay,
+} from '../../code/rebase/under-way.ts';
+import { conflictDiff, unmergedFiles } from '../../code/rebase/unmerged.ts';
 import { compareSnapshot, readWorktreeSnapshot } from '../../code/snapshots/snapshot.ts';
-import { stateOf } from '../../code/worktrees/look/state.ts';
+import { checkState, stateOf } from '../../code/worktrees/look/state.ts';
 import type { GitNeeds } from '../../code/worktrees/needs.ts';
-import { findWorktree } from '../../code/worktrees/read.ts';
+import { findWorktree, getWorktree } from '../../code/worktrees/read.ts';
+import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
 import { isAncestor } from '../../tools/git/read/ancestry.ts';
 import { currentBranch, headCommit } from '../../tools/git/read/repository.ts';
@@ -174,3 +183,23 @@ const recover = async (service: TurnNeeds, caseId: string): Promise<void> => {
     await freeOperation(service.store, caseId);
   }
 };
+
+/** The files in conflict as they are now, and git's own diff of them. 404 when no rebase waits. Changes nothing. */
+export const previewConflicts = async (
+  { store, git }: GitNeeds,
+  caseId: string,
+): Promise<ConflictPreview> => {
+  const worktree = getWorktree(store, caseId);
+  if (rebaseUnderWay(store, caseId) === undefined) throw nothingToSee(caseId);
+  await checkState(worktree);
+  if ((await rebaseState(git.at(worktree))) === undefined) throw nothingToSee(caseId);
+  const files = await unmergedFiles(git.at(worktree));
+  const diff = files.length === 0 ? '' : (await conflictDiff(git.at(worktree), files)).toString();
+  return { files: files.map(toFile), diff };
+};
+
+const nothingToSee = (caseId: string): ServiceError =>
+  new ServiceError(
+    'not_found',
+    `No rebase waits in the worktree of the Work item ${caseId}. Start one with POST /api/cases/${caseId}/pr/rebase.`,
+  );

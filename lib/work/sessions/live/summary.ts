@@ -46,11 +46,15 @@ export const summaryOf = (done: WorkDone): string =>
     ...commands(done.told.calls, done.outcome),
     ...network(done.told.network),
     ...leftAsTheyAre(done.told.refs),
-    ...keptBeside(done.told.git),
-    ...stillAlive(done.told.left),
-    ...lastWords(done.told.last_words),
+    ...part('## Git, besides the branch', done.told.git.join('\n\n')),
+    ...part('## Processes left', done.told.left.join('\n')),
+    ...part('## Last words', shorten(done.told.last_words.trim(), MOST_CHARACTERS), 'markdown'),
     ...cost(done),
   ].join('\n\n');
+
+// Nothing where there is nothing to say.
+const part = (heading: string, text: string, language = 'text'): string[] =>
+  text === '' ? [] : [heading, fenceOff(text, language)];
 
 const outcome = ({ session, outcome: { status, error }, at }: WorkDone): string[] => {
   const mode = session.mode === 'work' ? 'in Work mode' : 'in Plan mode';
@@ -134,12 +138,10 @@ const changedLine = ({ what, path, additions, deletions }: ChangedFile): string 
   `${what.padEnd(8)} ${path}  ${additions === null ? 'binary' : `+${additions} −${deletions}`}`;
 
 const leftOut = (paths: readonly string[]): string[] =>
-  paths.length === 0
-    ? []
-    : [
-        'Not in the patch, for each is a git repository of its own, or a file of more than 1 GiB:',
-        fenceOff(firstOf(paths, 'of them').join('\n'), 'text'),
-      ];
+  part(
+    'Not in the patch, for each is a git repository of its own, or a file of more than 1 GiB:',
+    firstOf(paths, 'of them').join('\n'),
+  );
 
 const SETTINGS = [
   /(^|["/])\.(claude|codex|opencode|gemini|qwen|cursor|vscode)\//,
@@ -167,8 +169,7 @@ const commands = (calls: readonly ToldCall[], { status: ended }: Outcome): strin
       (call) =>
         `${oneLine(call.title).slice(0, LONGEST_LINE)}  ${isUnfinishedCall(call) ? cut : call.status}`,
     );
-  if (lines.length === 0) return [];
-  return ['## Commands run', fenceOff(firstOf(lines, 'commands').join('\n'), 'text')];
+  return part('## Commands run', firstOf(lines, 'commands').join('\n'));
 };
 
 const network = ({ reached, refused }: SessionDigest['network']): string[] => {
@@ -176,8 +177,7 @@ const network = ({ reached, refused }: SessionDigest['network']): string[] => {
     ...(reached.length === 0 ? [] : [`Reached: ${goals(reached)}`]),
     ...(refused.length === 0 ? [] : [`refused: ${goals(refused)}`]),
   ];
-  if (lines.length === 0) return [];
-  return ['## Network', fenceOff(`${lines.join('; ').replace(/^r/, 'R')}.`, 'text')];
+  return part('## Network', lines.length === 0 ? '' : `${lines.join('; ').replace(/^r/, 'R')}.`);
 };
 
 const goals = (all: readonly string[]): string => firstOf(all, 'goals').map(oneLine).join(', ');
@@ -190,17 +190,6 @@ const leftAsTheyAre = (refs: readonly LeftRef[]): string[] => {
 
 const LEFT =
   'Branches, tags or stashes changed while the agent planned, and nothing says that it was the agent, so they were left as they are. Where nobody is named, the command puts one back.';
-
-const keptBeside = (kept: readonly string[]): string[] =>
-  kept.length === 0 ? [] : ['## Git, besides the branch', fenceOff(kept.join('\n\n'), 'text')];
-
-const stillAlive = (left: readonly string[]): string[] =>
-  left.length === 0 ? [] : ['## Processes left', fenceOff(left.join('\n'), 'text')];
-
-const lastWords = (said: string): string[] =>
-  said.trim() === ''
-    ? []
-    : ['## Last words', fenceOff(shorten(said.trim(), MOST_CHARACTERS), 'markdown')];
 
 const cost = ({ usage, session: { provider } }: WorkDone): string[] => {
   const { input_tokens = null, output_tokens = null, cost_usd = null } = usage ?? {};

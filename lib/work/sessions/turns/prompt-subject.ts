@@ -10,11 +10,13 @@ import type { Store } from '../../../../store/store.ts';
 import type { PromptParts } from '../../../agents/provider.ts';
 import { messageOf } from '../../../agents/run-end.ts';
 import { type HostedNeeds, hostOf } from '../../../code/projects/hosted.ts';
+import { conflictWords } from '../../../code/rebase/conflict-words.ts';
+import { CONFLICT } from '../../../code/rebase/under-way.ts';
+import type { GitNeeds } from '../../../code/worktrees/needs.ts';
 import { imagesIn } from '../../issue-text/images.ts';
 import { linkedIn } from '../../issue-text/named.ts';
 import type { Engine } from '../live/engine.ts';
 import type { SessionNeeds } from '../live/needs.ts';
-import { conflictOf } from './conflict.ts';
 
 /**
  * What a session is told besides its Work item: the issue that it came from; of its own type, the conflict that it resolves
@@ -36,6 +38,14 @@ export const aboutOf = async (
     ...(reviews !== undefined && { reviews }),
   };
 };
+
+/** What a session that resolves conflicts is told of them; nothing for any other. */
+const conflictOf = async (
+  service: GitNeeds,
+  { session }: StoredSession,
+  worktree: WorktreeRecord,
+): Promise<Pick<PromptParts, 'conflict'>> =>
+  session.type === CONFLICT ? { conflict: await conflictWords(service, worktree) } : {};
 
 // A link that cannot be read keeps no session from its work.
 const issueOf = (store: Store, caseId: string): IssueLinkMatter | undefined => {

@@ -1,6 +1,8 @@
 import type { WorktreeRecord } from '../../../../store/records/worktree.ts';
 import type { StoredSession } from '../../../../store/sessions/sessions.ts';
 import type { PartialWork, RunResult } from '../../../agents/provider.ts';
+import { CONFLICT } from '../../../code/rebase/under-way.ts';
+import { unstage } from '../../../code/rebase/unstage.ts';
 import { status } from '../../../tools/git/read/status.ts';
 import type { WithGit } from '../../../tools/git/run/git.ts';
 import { approvedPlan } from '../guards/approved.ts';
@@ -10,11 +12,11 @@ import type { SessionNeeds } from '../live/needs.ts';
 import { noteStatus } from '../live/stream.ts';
 import { digestOf } from '../live/transcript-summary.ts';
 import { completeSession } from '../rules/rules.ts';
-import { runAndUnstage } from './conflict.ts';
 import { endTurn, stopped } from './end.ts';
 import { prepareWorktree } from './prepare.ts';
 import { promptFor } from './prompt.ts';
 import { aboutOf } from './prompt-subject.ts';
+import { runTurn, type SessionTurn } from './run.ts';
 import { wholeDiffOf, wrapUpCompleted } from './wrap-up.ts';
 
 export interface WorkTurn {
@@ -61,6 +63,22 @@ const partialWork = async (
       .filter(({ status }) => status === 'completed' || status === 'skipped')
       .map(({ id }) => id),
   };
+};
+
+/** A Work turn. What an agent staged of a conflict is put back, however its turn ended; what cannot be is a failure. */
+const runAndUnstage = async (
+  service: SessionNeeds,
+  turn: Omit<SessionTurn, 'phase'>,
+): Promise<RunResult> => {
+  const { kept, worktree } = turn;
+  const work = runTurn(service, { ...turn, phase: 'work' });
+  if (kept.session.type !== CONFLICT) return work;
+  const look = () => unstage(service, worktree);
+  const { undone, broken } = await work.then(look, look);
+  if (undone !== undefined) service.engine.transcript(kept).append('error', { message: undone });
+  const result = await work;
+  if (broken === undefined || result.outcome === 'cancelled') return result;
+  return { ...result, outcome: 'failed', error: broken };
 };
 
 // Agents say that they are done, too, when they could not reach their model, and when they only spoke of doing it.

@@ -114,13 +114,17 @@ const shaped = <T>(method: string, what: string, answer: Answered<T>): Answered<
   assert.ok(declared, path);
   if (answer.status >= 400) {
     const { code } = answer.body as { code: ErrorCode };
-    assert.ok(code === 'bad_request' || declared.errors?.includes(code), `${path} ${answer.text}`);
+    const codes: readonly ErrorCode[] = [...OF_ALL, ...(declared.errors ?? [])];
+    assert.ok(codes.includes(code), `${path} ${answer.text}`);
     return answer;
   }
   const schema = Compile(declared.response as TSchema);
   assert.ok(schema.Check(answer.body), JSON.stringify(schema.Errors(answer.body)));
   return answer;
 };
+
+// What every route that takes an id may say needs no declaration.
+const OF_ALL: readonly ErrorCode[] = ['bad_request', 'not_found'];
 
 /** The same with its pull request, a draft. */
 export const openedScene = async (

@@ -1,0 +1,180 @@
+import { sha256 } from '../../../base/sha256.ts';
+import { withTexts } from '../../../store/disk/scratch.ts';
+import { newId } from '../../../store/new-id.ts';
+import type { StoredPull } from '../../../store/pulls/pulls.ts';
+import {
+  createUpdate,
+  listUpdates,
+  notePublished,
+  type StoredUpdate,
+} from '../../../store/pulls/updates.ts';
+import type { BodyUpdate } from '../../../store/records/body-update.ts';
+import type { Store, WithStore } from '../../../store/store.ts';
+import type { GitNeeds } from '../../code/worktrees/needs.ts';
+import { checkCase } from '../../code/worktrees/read.ts';
+import type { HostedRepository, Pull, WithCodeHost } from '../../codehost/code-host.ts';
+import { notFound, orNotFound, ServiceError } from '../../errors.ts';
+import { textDiff } from '../../tools/git/read/text-diff.ts';
+import type { WithGit } from '../../tools/git/run/git.ts';
+import { checkTexts } from '../../work/cases/text.ts';
+import { pullDraft } from './compose.ts';
+import { getPull, hostedFor, inPullTurn } from './current.ts';
+import { publishable } from './own-words.ts';
+import { recordPull, writePull } from './record.ts';
+
+/**
+ * Publishes a queued update, the text that is in its file now, and once: of two approvals the second is 422. `seen` binds
+ * it to what the operator read (409 `update_changed`); a body that has changed on the host since is 409
+ * `codehost_conflict`, with what changed, and is not touched.
+ */
+export const approveUpdate = (
+  service: WithCodeHost & WithGit & WithStore,
+  caseId: string,
+  id: string,
+  seen?: string,
+): Promise<BodyUpdate> => {
+  checkCase(service.store, caseId);
+  getUpdate(service.store, caseId, id);
+  return inPullTurn(service.store, caseId, async () => {
+    const update = getUpdate(service.store, caseId, id);
+    const pull = getPull(service.store, caseId);
+    refuseUnfit(update, pull, seen);
+    const hosted = hostedFor(service.codeHost, pull);
+    const published = await publish(service, hosted, update);
+    const besides = { published_sha256: sha256(published.body) };
+    await recordPull(service.store, caseId, { name: hosted.name, pull: published, besides });
+    const done = orNotFound(await notePublished(service.store, update), 'update', id);
+    return servedUpdate(service, done);
+  });
+};
+
+const refuseUnfit = ({ matter, body }: StoredUpdate, pull: StoredPull, seen?: string): void => {
+  if (matter.status === 'published')
+    throw invalid(`The update was published at ${matter.published_at}. Suggest another.`);
+  if (matter.pull !== pull.matter.number)
+    throw invalid(
+      `The update is of #${matter.pull}, and the pull request is #${pull.matter.number} now. Suggest it anew.`,
+    );
+  if (body.trim() === '')
+    throw invalid('The update is empty. Write into its file what is to be published.');
+  const now = sha256(body);
+  if (seen === undefined || seen === now) return;
+  throw new ServiceError(
+    'update_changed',
+    'The update was edited since you read it. Read it again, then approve what it says now.',
+    { members: { body_sha256: now } },
+  );
+};
+
+const invalid = (message: string): ServiceError => new ServiceError('invalid_state', message);
+
+// What is on the host already was published by a call whose end nobody saw.
+const publish = async (
+  service: GitNeeds,
+  hosted: HostedRepository,
+  update: StoredUpdate,
+): Promise<Pull> => {
+  const { body, matter } = update;
+  const now = await hosted.pull(matter.pull);
+  if (isSameText(now.body, body)) return now;
+  if (sha256(now.body) !== matter.base_sha256) throw await changedThere(service, update, now.body);
+  return writePull(
+    { hosted, number: matter.pull },
+    () => hosted.updatePull(matter.pull, { body }),
+    (there) => isSameText(there.body, body),
+  );
+};
+
+const changedThere = async (
+  service: GitNeeds,
+  { base = '', matter }: StoredUpdate,
+  there: string,
+): Promise<ServiceError> =>
+  new ServiceError(
+    'codehost_conflict',
+    `The body of #${matter.pull} was changed on the host since this was suggested, and is left as it is. Look at the diff, take over what is to stay, and suggest an update anew.`,
+    {
+      members: {
+        diff: await bodyDiff(service, { suggested_for: base, on_the_host: there }),
+        base_sha256: matter.base_sha256,
+        host_sha256: sha256(there),
+      },
+    },
+  );
+
+/**
+ * Queues a change of the published body, for the operator to approve: the draft, or the body that is given. It is bound to
+ * the body that the host has now. 422 where that is the same already.
+ */
+export const suggestUpdate = (
+  service: WithCodeHost & WithGit & WithStore,
+  caseId: string,
+  { body: given }: { body?: string },
+): Promise<BodyUpdate> => {
+  checkTexts({ body: given });
+  const id = newId();
+  return inPullTurn(service.store, caseId, async () => {
+    const known = listUpdates(service.store, caseId)?.find(({ matter }) => matter.id === id);
+    if (known !== undefined) return servedUpdate(service, known);
+    const pull = getPull(service.store, caseId);
+    const { number } = pull.matter;
+    const body = given ?? publishable((await pullDraft(service.store, caseId)).body);
+    const { body: base } = await hostedFor(service.codeHost, pull).pull(number);
+    if (isSameText(base, body)) throw nothingNew(number);
+    const matter = {
+      ...{ id, pull: number, status: 'queued' as const, base_sha256: sha256(base) },
+      created_at: service.store.clock().toISOString(),
+    };
+    const kept = await createUpdate(service.store, caseId, { matter, body, base });
+    if (kept === undefined) throw notFound('Work item', caseId);
+    return servedUpdate(service, kept);
+  });
+};
+
+/** The host may have other line ends, and none at the end. */
+const isSameText = (a: string, b: string): boolean => plain(a) === plain(b);
+
+const plain = (text: string): string => text.replaceAll('\r\n', '\n').trimEnd();
+
+const nothingNew = (number: number): ServiceError =>
+  new ServiceError(
+    'invalid_state',
+    `The body of #${number} says the same already: there is nothing to update. Compose the draft anew, or send another body.`,
+  );
+
+/** All updates of the Work item's pull requests, oldest first. */
+export const servedUpdates = async (service: GitNeeds, caseId: string): Promise<BodyUpdate[]> => {
+  checkCase(service.store, caseId);
+  const served: BodyUpdate[] = [];
+  for (const kept of listUpdates(service.store, caseId) ?? [])
+    served.push(await servedUpdate(service, kept));
+  return served;
+};
+
+/** One of them as it is on disk. 404 without it. */
+export const getUpdate = (store: Store, caseId: string, id: string): StoredUpdate =>
+  orNotFound(
+    listUpdates(store, caseId)?.find(({ matter }) => matter.id === id),
+    'update',
+    id,
+  );
+
+export const servedUpdate = async (service: GitNeeds, kept: StoredUpdate): Promise<BodyUpdate> => {
+  const { case_id, matter, body, base = '' } = kept;
+  const { id, pull, status, base_sha256, created_at, published_at = null } = matter;
+  return {
+    ...{ id, case_id, pull, status, base_sha256, created_at, published_at },
+    body,
+    body_sha256: sha256(body),
+    diff: await bodyDiff(service, { published: base, proposed: body }),
+  };
+};
+
+/** The unified diff of two bodies, each by its name. */
+const bodyDiff = ({ store, git }: GitNeeds, bodies: Record<string, string>): Promise<string> => {
+  const [before = '', after = ''] = Object.keys(bodies);
+  const texts = Object.fromEntries(
+    Object.entries(bodies).map(([name, body]) => [name, body === '' ? '' : `${body.trimEnd()}\n`]),
+  );
+  return withTexts(store.layout, texts, (dir) => textDiff(git.at(dir), [before, after]));
+};
