@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { MARK } from '../../lib/host/pull-requests/own-words.ts';
+import { MARK } from '../../lib/host/pull-requests/compose.ts';
 import { checkWorkspace } from '../../store/check/check.ts';
 import type { BodyUpdate } from '../../store/records/body-update.ts';
 import type { Proof } from '../../store/records/proof.ts';

@@ -16,9 +16,8 @@ import type { HostedRepository } from '../../codehost/code-host.ts';
 import type { WithConfig } from '../../config.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import { haltOf } from './halt.ts';
 import { bringInIssue, fetchIssue } from './import-issue.ts';
-import type { LinkNeeds } from './work.ts';
+import { haltOf, type LinkNeeds } from './work.ts';
 
 /** Goes on with an import job in the background, unless it does already. What becomes of it is in its record. */
 export const startImport = (service: LinkNeeds, id: string): void => {

@@ -7,9 +7,8 @@ import type { Store, WithStore } from '../../../store/store.ts';
 import { hostedRepositoryNamed } from '../../code/projects/hosted.ts';
 import type { MissingIssue, WithCodeHost } from '../../codehost/code-host.ts';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
-import { haltOf } from './halt.ts';
 import { applySync, linkRepository } from './sync.ts';
-import type { WithLinks } from './work.ts';
+import { haltOf, type WithLinks } from './work.ts';
 
 type SyncOutcome = SyncedAll['outcomes'][number];
 

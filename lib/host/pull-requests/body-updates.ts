@@ -17,9 +17,8 @@ import { notFound, orNotFound, ServiceError } from '../../errors.ts';
 import { textDiff } from '../../tools/git/read/text-diff.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { checkTexts } from '../../work/cases/text.ts';
-import { pullDraft } from './compose.ts';
+import { publishable, pullDraft } from './compose.ts';
 import { getPull, hostedFor, inPullTurn } from './current.ts';
-import { publishable } from './own-words.ts';
 import { recordPull, writePull } from './record.ts';
 
 /**

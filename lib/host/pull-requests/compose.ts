@@ -14,7 +14,6 @@ import { checkTexts } from '../../work/cases/text.ts';
 import { getItemWithProofs } from '../../work/proof/attach.ts';
 import { listChecklist } from '../../work/proof/checklist.ts';
 import { type BodyFacts, composeBody, MAX_BODY, publicWords } from './compose-body.ts';
-import { draftOf, partsOf } from './own-words.ts';
 
 /** What is to be proposed: the draft as it is kept, edits by hand included; without one it is composed now. */
 export const pullDraft = async (store: Store, caseId: string): Promise<PullDraft> => {
@@ -144,3 +143,40 @@ const refuseLong = (composed: string, own: string): void => {
     `The body would have ${length} characters, and the host takes ${MAX_BODY}. Shorten what you wrote below the line in pr/draft.md, which has ${own.length}.`,
   );
 };
+
+/**
+ * The line that parts a draft: above it stands what is composed, below it what the operator wrote, which stays. No text
+ * of somebody else's can hold it: there comments are disarmed.
+ */
+export const MARK = '<!-- Below this line is yours: it stays when the body is composed anew. -->';
+
+interface DraftParts {
+  composed: string;
+  /** Empty without a line, or with nothing below it. */
+  own: string;
+}
+
+export const partsOf = (body: string): DraftParts => {
+  const lines = body.split('\n');
+  const at = lines.findIndex((line) => line.trimEnd() === MARK);
+  if (at < 0) return { composed: ended(body), own: '' };
+  return {
+    composed: ended(lines.slice(0, at).join('\n')),
+    own: lines
+      .slice(at + 1)
+      .join('\n')
+      .trim(),
+  };
+};
+
+/** A draft, with its line at the end where there is nothing of the operator's yet. */
+export const draftOf = ({ composed, own }: DraftParts): string =>
+  [ended(composed), `${MARK}\n`, ...(own === '' ? [] : [`${own}\n`])].join('\n');
+
+/** What is published of a draft: all but the line. */
+export const publishable = (body: string): string => {
+  const { composed, own } = partsOf(body);
+  return own === '' ? composed : `${composed}\n${own}\n`;
+};
+
+const ended = (text: string): string => `${text.trimEnd()}\n`;

@@ -6,7 +6,7 @@ import { isEnded } from '../../../store/records/session.ts';
 import { sessionStatus } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { HostReview } from '../../codehost/code-host.ts';
-import { unresolvedOf } from '../pull-requests/unresolved.ts';
+import { unresolvedOf } from '../pull-requests/ready-check.ts';
 
 /** The reviews of a pull request as they are served, oldest first. */
 export const servedReviews = (

@@ -1,13 +1,23 @@
 import { inSlices } from '../../../base/slices.ts';
 import { type Item, proofsOf, recordOf } from '../../../store/item/item.ts';
 import { allItems } from '../../../store/items/items.ts';
+import { type IssueName, issueKey } from '../../../store/links/link-index.ts';
 import { linkOf } from '../../../store/links/links.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
-import type { Dangling, Traceability } from '../../../store/records/traceability.ts';
+import type { Case } from '../../../store/records/case.ts';
+import type { IssueLinkMatter } from '../../../store/records/link.ts';
+import type { ProofMatter } from '../../../store/records/proof.ts';
+import type { PullMatter } from '../../../store/records/pull-request.ts';
+import type { Session } from '../../../store/records/session.ts';
+import type {
+  Dangling,
+  Traceability,
+  TraceEdge,
+  TraceNode,
+} from '../../../store/records/traceability.ts';
 import { sessionsOf } from '../../../store/sessions/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import { messageOf } from '../../agents/run-end.ts';
-import { createGraph, type Traced } from './graph.ts';
 
 /** How all records of the workspace are linked, as its files are now. It asks no host, and gives way to requests. */
 export const traceability = async (store: Store): Promise<Traceability> => {
@@ -37,3 +47,172 @@ const tracedOf = (store: Store, item: Item): Traced => {
     unreadable,
   };
 };
+
+/** What the files of one Work item tell. */
+interface Traced {
+  item: Pick<Case, 'id' | 'title' | 'state'>;
+  issue: IssueLinkMatter | undefined;
+  sessions: readonly Session[];
+  proofs: readonly ProofMatter[];
+  pull: { matter: PullMatter; body: string } | undefined;
+  /** Of its records that cannot be read. */
+  unreadable: readonly Pick<Dangling, 'kind' | 'reason'>[];
+}
+
+/** The links among the issues, sessions, pull requests and proofs of all Work items; nodes that two share are one. */
+interface Graph {
+  add(traced: Traced): void;
+  /** With what leads nowhere, which is known when all are there. */
+  end(): Pick<Traceability, 'counts' | 'nodes' | 'edges' | 'dangling'>;
+}
+
+const createGraph = (): Graph => {
+  const graph: Growing = { nodes: new Map(), edges: [], wanted: [], dangling: [] };
+  return { add: (traced) => grow(graph, traced), end: () => ended(graph) };
+};
+
+interface Growing {
+  nodes: Map<string, TraceNode>;
+  edges: TraceEdge[];
+  /** What stands where the node may still come, and why it would be missing. */
+  wanted: { edge: TraceEdge; reason: string }[];
+  dangling: Dangling[];
+}
+
+const grow = (graph: Growing, traced: Traced): void => {
+  const { item, issue, pull, unreadable } = traced;
+  const from = `case:${item.id}`;
+  put(graph, { id: from, kind: 'case', label: item.title, state: item.state });
+  for (const { kind, reason } of unreadable) graph.dangling.push({ from, to: null, kind, reason });
+  if (issue !== undefined) addIssue(graph, from, issue);
+  for (const session of traced.sessions) addSession(graph, from, session);
+  if (pull !== undefined) addPull(graph, traced, pull);
+  for (const proof of traced.proofs) addProof(graph, traced, proof);
+};
+
+const put = ({ nodes }: Growing, node: TraceNode): void => {
+  if (!nodes.has(node.id)) nodes.set(node.id, node);
+};
+
+const issueId = (issue: IssueName): string => `issue:${issueKey(issue)}`;
+
+const addIssue = (graph: Growing, to: string, issue: IssueLinkMatter): void => {
+  const { repository, number, url, status = 'stale', state } = issue;
+  const id = issueId(issue);
+  put(graph, {
+    id,
+    kind: 'issue',
+    label: `${repository}#${number}`,
+    state: state ?? 'unknown',
+    ...(url !== undefined && { url }),
+    ...(status !== 'linked' && { stale: true }),
+  });
+  graph.edges.push({ from: id, to, kind: 'issue-imported_as-case' });
+  if (status !== 'moved' && status !== 'missing') return;
+  const reason =
+    status === 'moved'
+      ? `The issue was moved${issue.moved_to === undefined ? '' : ` to ${issue.moved_to}`}.`
+      : 'The issue is not on the code host any more.';
+  graph.dangling.push({ from: id, to, kind: 'issue-imported_as-case', reason });
+};
+
+const addSession = (graph: Growing, from: string, { id, type, status }: Session): void => {
+  put(graph, { id: `session:${id}`, kind: 'session', label: type, state: status });
+  graph.edges.push({ from, to: `session:${id}`, kind: 'case-has-session' });
+};
+
+const pullId = ({ host, repository, number }: PullMatter): string =>
+  `pr:${issueKey({ host, repository, number })}`;
+
+const addPull = (
+  graph: Growing,
+  { item, sessions }: Traced,
+  { matter, body }: { matter: PullMatter; body: string },
+): void => {
+  const { host, repository, number, title, state, url, stale, head_ref } = matter;
+  const id = pullId(matter);
+  put(graph, {
+    id,
+    kind: 'pr',
+    label: `${repository}#${number} ${title}`,
+    state,
+    ...(url != null && { url }),
+    ...(stale === true && { stale }),
+  });
+  graph.edges.push({ from: `case:${item.id}`, to: id, kind: 'case-has-pr' });
+  for (const session of sessions)
+    if (session.status === 'completed' && session.branch === head_ref)
+      graph.edges.push({ from: `session:${session.id}`, to: id, kind: 'session-produced-pr' });
+  for (const closed of closedBy(body, repository)) {
+    const to = issueId({ host, ...closed });
+    const reason = 'No Work item of this workspace is linked to this issue.';
+    graph.wanted.push({ edge: { from: id, to, kind: 'pr-closes-issue' }, reason });
+  }
+};
+
+const addProof = (graph: Growing, { item, pull }: Traced, proof: ProofMatter): void => {
+  const { id, type, verified, verified_at, session_id } = proof;
+  const node = `proof:${id}`;
+  put(graph, {
+    id: node,
+    kind: 'proof',
+    label: type,
+    state: verified ? 'verified' : 'unverified',
+  });
+  graph.edges.push({ from: `case:${item.id}`, to: node, kind: 'case-has-proof' });
+  if (session_id != null) {
+    const from = `session:${session_id}`;
+    const reason = 'The session that attached it is not here any more.';
+    graph.wanted.push({ edge: { from, to: node, kind: 'session-produced-proof' }, reason });
+  }
+  const comment = pull?.matter.proof_comment;
+  // The comment shows what was verified when it was written.
+  if (pull === undefined || comment == null || verified_at == null) return;
+  if (verified && verified_at <= comment.at)
+    graph.edges.push({ from: node, to: pullId(pull.matter), kind: 'proof-posted_to-pr' });
+};
+
+const ended = ({ nodes, edges, wanted, dangling }: Growing): ReturnType<Graph['end']> => {
+  for (const { edge, reason } of wanted) {
+    if (nodes.has(edge.from) && nodes.has(edge.to)) edges.push(edge);
+    else dangling.push({ ...edge, reason });
+  }
+  const all = [...nodes.values()];
+  const of = (kind: TraceNode['kind']): number => all.filter((node) => node.kind === kind).length;
+  const counts = {
+    issues: of('issue'),
+    cases: of('case'),
+    sessions: of('session'),
+    prs: of('pr'),
+    proofs: of('proof'),
+    edges: edges.length,
+    dangling: dangling.length,
+  };
+  return { counts, nodes: all, edges, dangling };
+};
+
+/**
+ * The issues that a pull request closes when it is merged, by the words of its body as the host reads them: `Closes #12`,
+ * `fixes acme/app#12`, `Resolves https://…/issues/12`. Each once.
+ */
+export const closedBy = (
+  body: string,
+  repository: string,
+): { repository: string; number: number }[] => {
+  const found = new Map<string, { repository: string; number: number }>();
+  for (const [, short, number, linked, linkedNumber] of body.matchAll(CLOSING)) {
+    const closed = {
+      repository: short ?? linked ?? repository,
+      number: Number(number ?? linkedNumber),
+    };
+    found.set(`${closed.repository}#${closed.number}`.toLowerCase(), closed);
+  }
+  return [...found.values()];
+};
+
+const NAME = '([\\w.-]{1,100}/[\\w.-]{1,100})';
+const NUMBER = '([1-9]\\d{0,8})\\b';
+const CLOSING = new RegExp(
+  `\\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?[ \\t]{1,3}(?:${NAME}?#${NUMBER}|https?://[^/\\s]{1,255}/${NAME}/issues/${NUMBER})`,
+  'gi',
+);

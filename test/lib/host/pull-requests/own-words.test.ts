@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { draftOf, MARK, partsOf, publishable } from '../../../../lib/host/pull-requests/compose.ts';
 import { composeBody, MAX_BODY } from '../../../../lib/host/pull-requests/compose-body.ts';
-import {
-  draftOf,
-  MARK,
-  partsOf,
-  publishable,
-} from '../../../../lib/host/pull-requests/own-words.ts';
 
 const TOLD = {
   ...{ title: 'Round half up', description: '', issue: undefined, sessions: [], proofs: [] },

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HostReview, ReviewThread } from '../../../../lib/codehost/code-host.ts';
-import { judged, type ReadinessFindings } from '../../../../lib/host/pull-requests/ready-check.ts';
-import { unresolvedOf } from '../../../../lib/host/pull-requests/unresolved.ts';
+import {
+  judged,
+  type ReadinessFindings,
+  unresolvedOf,
+} from '../../../../lib/host/pull-requests/ready-check.ts';
 
 const SHA = 'a'.repeat(40);
 

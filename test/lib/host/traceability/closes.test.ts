@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { closedBy } from '../../../../lib/host/traceability/graph.ts';
+import { closedBy } from '../../../../lib/host/traceability/traceability.ts';
 
 describe('closedBy', () => {
   const cases: [string, string[]][] = [
