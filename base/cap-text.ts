@@ -11,26 +11,21 @@ export const capText = (text: string, limit: number): Capped => {
   return { output: join(text.slice(0, half), text.length - 2 * half, tail), truncated: true };
 };
 
-interface CappedOutput {
-  add(chunk: string): void;
-  read(): Capped;
-}
-
 /** The same for output that arrives in pieces: never holds more than twice the limit. */
-export const createCappedOutput = (limit: number): CappedOutput => {
+export const createCappedOutput = (limit: number) => {
   const half = Math.floor(limit / 2);
   let head = '';
   let tail = '';
   let length = 0;
   return {
-    add: (chunk) => {
+    add: (chunk: string): void => {
       const room = Math.max(0, limit - half - head.length);
       head += chunk.slice(0, room);
       tail += chunk.slice(room);
       if (tail.length > 2 * half) tail = tail.slice(tail.length - half);
       length += chunk.length;
     },
-    read: () => {
+    read: (): Capped => {
       const end = tail.slice(Math.max(0, tail.length - half));
       const missing = length - head.length - end.length;
       if (missing === 0) return { output: head + end, truncated: false };

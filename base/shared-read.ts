@@ -1,5 +1,5 @@
 /**
- * Reads once for all who ask at a time: whoever asks before a reading begins is given it. One that goes on already is too
+ * Reads, or does, something once for all who ask at a time: whoever asks before a reading begins is given it. One that goes on already is too
  * old for who asks now, so that nobody is ever told what was so before they asked.
  */
 export const sharedRead = <T>(read: () => Promise<T>): (() => Promise<T>) => {

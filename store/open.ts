@@ -1,4 +1,5 @@
 import { lockOn } from '../base/locks.ts';
+import { sharedRead } from '../base/shared-read.ts';
 import { createTurns } from '../base/turns.ts';
 import { lookCloser } from './beside/look-closer.ts';
 import { sweepTranscripts } from './beside/sweep-transcripts.ts';
@@ -24,7 +25,6 @@ import type { MatterChanges } from './text/splice.ts';
 import { pruneUndo } from './undo.ts';
 import { lookAtWaiting } from './waiting/waiting.ts';
 import { type Pace, payAttention, type WatchAttention } from './watch/attention.ts';
-import { shared } from './watch/timing.ts';
 
 export interface OpenOptions {
   clock: () => Date;
@@ -143,7 +143,7 @@ const noteKnown = async (store: Store): Promise<void> => {
 
 // Called after each sweep: then there is time to look at what no comparison needs.
 const andCloser = (store: Store, globalsChanged: () => void, looked: () => void): (() => void) => {
-  const look = shared(async () => {
+  const look = sharedRead(async () => {
     await lookCloser(store);
     looked();
     await sweepTranscripts(store);

@@ -3,19 +3,13 @@ import type { RunEvent } from './provider.ts';
 const FLUSH_MS = 60;
 const FLUSH_CHARACTERS = 4096;
 
-export interface Coalescer {
-  tell(event: RunEvent): void;
-  /** Tells what is held back. */
-  flush(): void;
-}
-
 type Speech = Extract<RunEvent, { type: 'message' | 'thought' | 'tool_output' }>;
 
 /**
  * Makes events of a like size of the pieces in which an agent streams its text: at most one of a kind in 60 ms or 4,096
  * characters, none longer than that, and never out of order with other events.
  */
-export const coalesce = (tell: (event: RunEvent) => void): Coalescer => {
+export const coalesce = (tell: (event: RunEvent) => void) => {
   let kind: Speech = { type: 'message', data: { text: '' } };
   let held = '';
   let timer: NodeJS.Timeout | undefined;
@@ -30,8 +24,9 @@ export const coalesce = (tell: (event: RunEvent) => void): Coalescer => {
     if (held !== '') tellFirst(held.length);
   };
   return {
+    /** Tells what is held back. */
     flush,
-    tell: (event) => {
+    tell: (event: RunEvent) => {
       if (!isSpeech(event)) {
         flush();
         return tell(event);

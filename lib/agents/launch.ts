@@ -1,5 +1,6 @@
-import type { NetworkDoor, OpenNetwork } from '../sandbox/egress/networks.ts';
+import type { NetworkDoor } from '../sandbox/egress/networks.ts';
 import type { NetworkNews } from '../sandbox/egress/proxy.ts';
+import type { OpenNetwork } from '../sandbox/egress/run-network.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { cleanEnvironment, type Environment } from '../tools/process/environment.ts';
 import type { Runs } from '../tools/process/runs.ts';

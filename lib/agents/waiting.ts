@@ -6,16 +6,6 @@ export interface Trouble extends Partial<Pick<Waiting, 'http_status' | 'attempt'
   retry_at?: string;
 }
 
-/** Says what a run waits for as soon as it is told, or when nothing was heard for long. */
-export interface Watch {
-  /** It goes on: words, a tool call. */
-  heard(): void;
-  /** It was asked: what it waits for from now on is its model. */
-  asked(): void;
-  trouble(trouble: Trouble): void;
-  end(): void;
-}
-
 interface Watched {
   quiet_ms: number;
   tell: (event: RunEvent) => void;
@@ -27,7 +17,8 @@ interface Watched {
 
 const LAST_WORDS = 1000;
 
-export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched): Watch => {
+/** Says what a run waits for as soon as it is told, or when nothing was heard for long. */
+export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched) => {
   let since = new Date();
   let wants: Waiting['for'] = 'agent';
   let told = false;
@@ -51,15 +42,18 @@ export const watchQuiet = ({ quiet_ms, tell, stderr, busy }: Watched): Watch => 
     since = new Date();
   };
   return {
+    /** It goes on: words, a tool call. */
     heard,
-    asked: () => {
+    /** It was asked: what it waits for from now on is its model. */
+    asked: (): void => {
       heard();
       wants = 'model';
     },
     trouble: say,
-    end: () => clearInterval(timer),
+    end: (): void => clearInterval(timer),
   };
 };
+export type Watch = ReturnType<typeof watchQuiet>;
 
 const NOT_UP = 'The agent has been started, and has not answered yet.';
 const NO_WORD =

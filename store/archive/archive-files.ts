@@ -44,14 +44,15 @@ export const fileCounts = (paths: readonly string[]) => {
 /** The directories of the Work items whose files these are. */
 export const casesIn = (paths: readonly string[]): string[] => {
   const holders = new Set(paths.flatMap((path) => CASE.exec(path)?.[1] ?? []));
-  return [...holders].filter((dir) => !parentsOf(dir).some((above) => holders.has(above)));
+  return [...holders].filter((dir) => !ancestorsOf(dir).some((above) => holders.has(above)));
 };
 
 // Names that begin with a dot are no one's.
 const CASE = /^(cases(?:\/[^./][^/]*)*)\/case\.md$/;
 const SESSION = /^(.+)\/sessions\/[^/]+\/session\.md$/;
 
-const parentsOf = (dir: string): string[] => {
-  const parts = dir.split('/');
+/** The directories that a path lies in, the outermost first. */
+export const ancestorsOf = (path: string): string[] => {
+  const parts = path.split('/');
   return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
 };

@@ -1,5 +1,5 @@
 import { ArchiveError, printableName } from './archive.ts';
-import { isLeftOut, whyUnfit } from './archive-files.ts';
+import { ancestorsOf, isLeftOut, whyUnfit } from './archive-files.ts';
 
 // What Linux and most other systems can hold.
 const LONGEST_PATH = 1024;
@@ -32,12 +32,6 @@ export const checkArchivePath = (path: string): void => {
 
 export const refused = (path: string, why: string): ArchiveError =>
   new ArchiveError(`The entry ${printableName(path)} is refused: ${why}. Nothing was imported.`);
-
-/** The directories that a path lies in, the outermost first. */
-export const ancestorsOf = (path: string): string[] => {
-  const parts = path.split('/');
-  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
-};
 
 const whyRefused = (path: string): string | undefined => {
   const unfit = whyUnfit(path);

@@ -1,21 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
 
-/** Sends bytes to another thread, no more at a time than it has said it can take. */
-export interface Outbox {
-  /** Takes the bytes at once; whoever calls may use them again. */
-  write(bytes: Uint8Array): void;
-  /** Resolves once what was written is on its way but for a little. To be awaited between two writes. */
-  room(): Promise<void>;
-  /** Sends what is left. */
-  end(): Promise<void>;
-}
-
 /** A piece is one message, handed over and not copied. */
 export const CHUNK_BYTES = 262_144;
 /** Pieces that may be under way before the other side has answered each with a message. */
 export const WINDOW = 8;
 
-export const createOutbox = (port: MessagePort): Outbox => {
+/** Sends bytes to another thread, no more at a time than it has said it can take. */
+export const createOutbox = (port: MessagePort) => {
   const full: Uint8Array[] = [];
   let chunk = new Uint8Array(CHUNK_BYTES);
   let filled = 0;
@@ -46,7 +37,8 @@ export const createOutbox = (port: MessagePort): Outbox => {
       });
   };
   return {
-    write: (bytes) => {
+    /** Takes the bytes at once; whoever calls may use them again. */
+    write: (bytes: Uint8Array): void => {
       let rest = bytes;
       while (rest.length > CHUNK_BYTES - filled) {
         const free = CHUNK_BYTES - filled;
@@ -58,10 +50,13 @@ export const createOutbox = (port: MessagePort): Outbox => {
       chunk.set(rest, filled);
       filled += rest.length;
     },
+    /** Resolves once what was written is on its way but for a little. To be awaited between two writes. */
     room,
-    end: async () => {
+    /** Sends what is left. */
+    end: async (): Promise<void> => {
       if (filled > 0) close();
       await room();
     },
   };
 };
+export type Outbox = ReturnType<typeof createOutbox>;

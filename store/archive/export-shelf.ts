@@ -11,16 +11,6 @@ export interface Shelved {
   content: Buffer | { from: number };
 }
 
-export interface Shelf {
-  /** Reads the first `size` bytes of an open file; undefined when it has fewer. */
-  put(fd: number, size: number): Shelved | undefined;
-  /** Whether the open file still begins with these bytes. */
-  isStartOf(fd: number, shelved: Shelved): boolean;
-  contentOf(shelved: Shelved): Buffer | Iterable<Buffer>;
-  /** Forgets all. */
-  clear(): void;
-}
-
 export const LARGE_BYTES = 1_048_576;
 const IN_MEMORY_BYTES = 16 * LARGE_BYTES;
 const PIECE_BYTES = 262_144;
@@ -29,7 +19,7 @@ const PIECE_BYTES = 262_144;
  * Keeps small files in memory and large ones, or what is too much together, in a file in `dir`. That file has no name:
  * it is gone with this thread, however that ends.
  */
-export const createShelf = (dir: string): Shelf => {
+export const createShelf = (dir: string) => {
   const file = openNameless(join(dir, randomUUID()));
   let inMemory = 0;
   let end = 0;
@@ -45,22 +35,27 @@ export const createShelf = (dir: string): Shelf => {
     return { size, sha256: hash.digest('hex'), content: { from } };
   };
   return {
-    put: (fd, size) => {
+    /** Reads the first `size` bytes of an open file; undefined when it has fewer. */
+    put: (fd: number, size: number): Shelved | undefined => {
       if (size > LARGE_BYTES || inMemory + size > IN_MEMORY_BYTES) return copy(fd, size);
       const bytes = readAll(fd, size);
       inMemory += bytes.length;
       return bytes.length < size ? undefined : { size, sha256: sha256(bytes), content: bytes };
     },
-    isStartOf: (fd, shelved) => hashOf(piecesOf(fd, 0, shelved.size)) === shelved.sha256,
-    contentOf: ({ content, size }) =>
+    /** Whether the open file still begins with these bytes. */
+    isStartOf: (fd: number, shelved: Shelved): boolean =>
+      hashOf(piecesOf(fd, 0, shelved.size)) === shelved.sha256,
+    contentOf: ({ content, size }: Shelved): Buffer | Iterable<Buffer> =>
       Buffer.isBuffer(content) ? content : piecesOf(file, content.from, size),
-    clear: () => {
+    /** Forgets all. */
+    clear: (): void => {
       inMemory = 0;
       if (end > 0) ftruncateSync(file);
       end = 0;
     },
   };
 };
+export type Shelf = ReturnType<typeof createShelf>;
 
 const openNameless = (path: string): number => {
   const fd = openSync(path, 'wx+', 0o600);

@@ -12,19 +12,12 @@ export interface ZipEntry {
   date: Date;
 }
 
-export interface Zip {
-  /** Adds a file, whole in memory or piece by piece; resolves when it is in, and there is room for the next. */
-  add(entry: ZipEntry, content: Buffer | Iterable<Buffer>): Promise<void>;
-  /** Writes the directory of the archive. Nothing can be added any more. */
-  finish(): Promise<void>;
-}
-
 /**
  * Writes a zip file entry by entry. What is in memory is stored, as compressing many small texts costs four times as
  * much as all the rest. What comes in pieces is long and compressed, though never more than eightfold: readers take what
  * is much denser for a trap.
  */
-export const createZip = (outbox: Outbox): Zip => {
+export const createZip = (outbox: Outbox) => {
   const archive = new ZipArchive({ store: true, zlib: { strategy: constants.Z_HUFFMAN_ONLY } });
   archive.on('data', (bytes) => outbox.write(bytes));
   const append = async (
@@ -36,11 +29,13 @@ export const createZip = (outbox: Outbox): Zip => {
     await added;
   };
   return {
-    add: async (entry, content) => {
+    /** Adds a file, whole in memory or piece by piece; resolves when it is in, and there is room for the next. */
+    add: async (entry: ZipEntry, content: Buffer | Iterable<Buffer>): Promise<void> => {
       await outbox.room();
       await append(entry, Buffer.isBuffer(content) ? content : asStream(content, outbox));
     },
-    finish: async () => {
+    /** Writes the directory of the archive. Nothing can be added any more. */
+    finish: async (): Promise<void> => {
       await Promise.all([once(archive, 'end'), archive.finalize()]);
     },
   };

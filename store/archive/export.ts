@@ -6,16 +6,6 @@ import type { ExportTask } from './export-write.ts';
 /** What the exporting thread tells: a piece of the archive, or that this was all of it. */
 export type ExportReport = Uint8Array | { done: true };
 
-/** A zip archive that is being made. It gets no further than a little ahead of whoever reads it. */
-export interface ExportRun {
-  /** Throws when the archive cannot be made, or is closed, before its end. */
-  chunks(): AsyncGenerator<Uint8Array>;
-  /** Ends the thread, wherever it is. */
-  close(): Promise<void>;
-  /** Resolves when the thread has ended, and with it all that it held is free. */
-  readonly closed: Promise<unknown>;
-}
-
 // Beside this file when compiled, and beside the chunk that this file is in when bundled.
 const WORKER = new URL('./export-worker.js', import.meta.url);
 // Each entry leaves dozens of tiny buffers behind: cleared away often, they take less memory and hardly more time.
@@ -24,9 +14,9 @@ const YOUNG_MB = 8;
 /**
  * Archives the workspace's files from a thread of its own, so that reading, hashing and packing tens of thousands of
  * files hold up nobody. Writers are not held up either: each file is in it as it was at one moment. With `dir`, relative to
- * the workspace, what is in that directory alone.
+ * the workspace, what is in that directory alone. It gets no further than a little ahead of whoever reads it.
  */
-export const startExport = ({ root, tmp }: Layout, generated_at: Date, dir?: string): ExportRun => {
+export const startExport = ({ root, tmp }: Layout, generated_at: Date, dir?: string) => {
   const workerData: ExportTask = {
     ...{ root, tmp, generated_at: generated_at.toISOString() },
     ...(dir !== undefined && { dir }),
@@ -44,9 +34,12 @@ export const startExport = ({ root, tmp }: Layout, generated_at: Date, dir?: str
     await worker.terminate();
   };
   return {
+    /** Ends the thread, wherever it is. */
     close,
-    closed: new Promise((resolve) => worker.once('exit', resolve)),
-    chunks: async function* () {
+    /** Resolves when the thread has ended, and with it all that it held is free. */
+    closed: new Promise<unknown>((resolve) => worker.once('exit', resolve)),
+    /** Throws when the archive cannot be made, or is closed, before its end. */
+    chunks: async function* (): AsyncGenerator<Uint8Array> {
       try {
         for await (const [report] of messages as AsyncIterable<[ExportReport]>) {
           if ('done' in report) return;
@@ -60,3 +53,4 @@ export const startExport = ({ root, tmp }: Layout, generated_at: Date, dir?: str
     },
   };
 };
+export type ExportRun = ReturnType<typeof startExport>;

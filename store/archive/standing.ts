@@ -10,7 +10,7 @@ import { parseFrontMatter } from '../text/front-matter.ts';
 import { Problem } from '../text/problem.ts';
 import { decodeText } from '../text/text.ts';
 import { GITATTRIBUTES, GITIGNORE } from '../workspace-files.ts';
-import { ancestorsOf } from './archive-names.ts';
+import { ancestorsOf } from './archive-files.ts';
 
 /** What stands in a workspace already, as far as something that comes in has to know. */
 export interface WorkspaceStanding {

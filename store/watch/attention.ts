@@ -1,5 +1,6 @@
 import { join, posix } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sharedRead } from '../../base/shared-read.ts';
 import { lookCloserAt } from '../beside/look-closer.ts';
 import { gitMark, isGitBusy } from '../disk/git-work.ts';
 import { isDirectoryItself } from '../disk/plain-path.ts';
@@ -15,7 +16,7 @@ import { attentionOf, type Store } from '../store.ts';
 import { GRACE_MS } from '../text/entry.ts';
 import { collectHints, type HintPace } from './hints.ts';
 import { keepWatching } from './keep-watching.ts';
-import { everySoOften, shared } from './timing.ts';
+import { everySoOften } from './timing.ts';
 
 export interface Pace extends HintPace {
   sweep_ms: number;
@@ -32,22 +33,8 @@ export const WATCH_PACE: Pace = {
   blind_sweep_ms: 10_000,
 };
 
-export interface WatchAttention {
-  /** Resolves when the watcher stands and what happened before that has been compared. */
-  readonly ready: Promise<void>;
-  /** Compares the whole workspace now; calls that come meanwhile share the next comparison. */
-  sweepNow(): Promise<void>;
-  /** False while changes are found by sweeps alone. */
-  readonly watching: boolean;
-  close(): Promise<void>;
-}
-
 /** Turns hints into comparisons, and sweeps for what hints do not tell. */
-export const payAttention = (
-  store: Store,
-  globalsChanged: () => void,
-  pace = WATCH_PACE,
-): WatchAttention => {
+export const payAttention = (store: Store, globalsChanged: () => void, pace = WATCH_PACE) => {
   const { layout } = store;
   let closed = false;
   const look = looker(store, globalsChanged, () => sweepSoon());
@@ -63,7 +50,7 @@ export const payAttention = (
   });
   const gitWorks = (since: number): boolean =>
     !closed && performance.now() - since < pace.git_ms && isGitBusy(layout);
-  const sweepNow = shared(async () => {
+  const sweepNow = sharedRead(async () => {
     for (const since = performance.now(); gitWorks(since); ) await delay(pace.settle_ms);
     if (closed) return;
     await watching.check();
@@ -83,12 +70,15 @@ export const payAttention = (
   });
   lookAgainBy(store, hints.hint);
   return {
+    /** Resolves when the watcher stands and what happened before that has been compared. */
     ready: watching.ready.then(sweepNow),
+    /** Compares the whole workspace now; calls that come meanwhile share the next comparison. */
     sweepNow,
-    get watching() {
+    /** False while changes are found by sweeps alone. */
+    get watching(): boolean {
       return !watching.blind;
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       closed = true;
       hints.close();
       regular.stop();
@@ -96,6 +86,7 @@ export const payAttention = (
     },
   };
 };
+export type WatchAttention = ReturnType<typeof payAttention>;
 
 const lookAgainBy = (store: Store, hint: (path: string) => void): void => {
   attentionOf(store).lookAgain = (path) => {

@@ -12,16 +12,6 @@ import {
   watchLimit,
 } from './watch-limits.ts';
 
-export interface Watching {
-  /** Resolves when what can be watched is. */
-  readonly ready: Promise<void>;
-  /** Some directories, or all, are not watched: changes in them are found by sweeps alone. */
-  readonly blind: boolean;
-  /** To be called before each sweep: sets up everything anew where that is needed, or where it may work now. */
-  check(): Promise<void>;
-  close(): Promise<void>;
-}
-
 interface WatchingEvents {
   hint: (path: string) => void;
   /** Hints may have been lost. */
@@ -34,7 +24,7 @@ interface WatchingEvents {
 const TRY_AGAIN_MS = 600_000;
 
 /** Watches a workspace for as long as the store is open, as well as the system lets it. */
-export const keepWatching = (store: Store, { hint, lost, turned }: WatchingEvents): Watching => {
+export const keepWatching = (store: Store, { hint, lost, turned }: WatchingEvents) => {
   const { layout } = store;
   let refused: { at: number; limits: string } | undefined;
   let warned = false;
@@ -72,18 +62,21 @@ export const keepWatching = (store: Store, { hint, lost, turned }: WatchingEvent
   };
 
   return {
+    /** Resolves when what can be watched is. */
     ready: watcher.ready,
-    get blind() {
+    /** Some directories, or all, are not watched: changes in them are found by sweeps alone. */
+    get blind(): boolean {
       return refused !== undefined;
     },
-    check: async () => {
+    /** To be called before each sweep: sets up everything anew where that is needed, or where it may work now. */
+    check: async (): Promise<void> => {
       const now = rootMark();
       // Watches on another directory at the same path would be deaf for good.
       const isOther = now !== '' && now !== mark;
       if (now !== '') mark = now;
       if (isOther || (refused !== undefined && isWorthATry(refused))) await renew();
     },
-    close: () => watcher.close(),
+    close: (): Promise<void> => watcher.close(),
   };
 };
 

@@ -1,21 +1,3 @@
-/** Runs a job once at a time; calls that come while it runs share one further run. */
-export const shared = (job: () => Promise<void>): (() => Promise<void>) => {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  const start = (): Promise<void> => {
-    next = undefined;
-    running = job().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
-  return () => {
-    if (running === undefined) return start();
-    next ??= running.then(start, start);
-    return next;
-  };
-};
-
 const TICK_MS = 1000;
 const SLEPT_MS = 5000;
 

@@ -7,20 +7,11 @@ import { type Ears, plainWatches } from './plain-watches.ts';
 import { markOf } from './surroundings.ts';
 import type { PlaceKind, WatchEvents, WatchTask } from './watch.ts';
 
-export interface WatchPlaces {
-  readonly ready: Promise<void>;
-  /** Watches a place that is not watched yet, and anew one where another directory stands now. */
-  place(dir: string, kind: PlaceKind): void;
-}
-
 /**
  * Watches the top of a workspace and the Work items given; further places as they are told. The first `most` Work items
  * are chokidar's.
  */
-export const watchPlaces = (
-  { root, items, most }: WatchTask,
-  { hint, failed }: WatchEvents,
-): WatchPlaces => {
+export const watchPlaces = ({ root, items, most }: WatchTask, { hint, failed }: WatchEvents) => {
   const tell = (path: string): void => hint(relative(root, path).split(sep).join(posix.sep));
   const chokidar = chokidarWatches(root, items.slice(0, most), { tell, failed });
   const watchPlain = plainWatches({ tell, failed });
@@ -30,7 +21,8 @@ export const watchPlaces = (
   if (git !== undefined && git !== join(root, '.git')) watchPlain(git);
   return {
     ready: chokidar.ready,
-    place: (dir, kind) => {
+    /** Watches a place that is not watched yet, and anew one where another directory stands now. */
+    place: (dir: string, kind: PlaceKind) => {
       if (kind === 'item' && (chokidar.items.has(dir) || chokidar.items.size < most))
         return chokidar.place(dir);
       const path = join(root, dir);

@@ -7,14 +7,16 @@ import { createDaemonProbe } from '../../lib/sandbox/egress/daemon-probe.ts';
 import { NO_MCP } from '../../lib/sandbox/egress/mcp-door.ts';
 import type { NetworkNews } from '../../lib/sandbox/egress/proxy.ts';
 import {
+  type OpenNetwork,
   openRunNetwork,
-  type RunNetwork,
   type RunNetworkOptions,
 } from '../../lib/sandbox/egress/run-network.ts';
 import type { World } from '../../lib/sandbox/egress/world.ts';
+import type { OwnNetwork } from '../../lib/sandbox/sandbox.ts';
 import { atEnd } from './at-end.ts';
 
-export interface Egress extends RunNetwork {
+export interface Egress extends Omit<OpenNetwork, 'view'> {
+  own: OwnNetwork;
   told: NetworkNews[];
   /** Sends this to a socket of the run, `out` if no other is named, and answers all that comes back. */
   say(text: string | Buffer, socket?: string): Promise<string>;
@@ -57,7 +59,7 @@ export const openEgress = (t: TestContext, options: Partial<RunNetworkOptions> =
   });
   atEnd(t, network.close);
   const open = (socket = 'out'): Socket => {
-    const client = connect(join(network.own.dir, socket));
+    const client = connect(join(network.view.dir, socket));
     client.on('error', () => undefined);
     atEnd(t, () => client.destroy());
     return client;
@@ -72,7 +74,7 @@ export const openEgress = (t: TestContext, options: Partial<RunNetworkOptions> =
     await new Promise((resolve) => client.once('close', resolve));
     return heard;
   };
-  return { ...network, told, open, say };
+  return { ...network, own: network.view, told, open, say };
 };
 
 /** A TCP server on loopback, until the end of the test. */

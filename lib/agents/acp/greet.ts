@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { settlesWithin } from '../../../base/within.ts';
-import { openRunState } from '../../sandbox/state/open.ts';
-import { inStateScratch } from '../../sandbox/state/scratch.ts';
+import { inStateScratch, openRunState } from '../../sandbox/state/open.ts';
 import { ANSWER_LIMITS, type Launchable, launch } from '../launch.ts';
 import type { AcpAgent } from '../presets.ts';
 import { connectAgent } from './connection.ts';
@@ -19,7 +18,9 @@ const PROBE_MS = 30_000;
 export const greet = (agent: AcpAgent, deps: AcpDeps): Promise<AgentHello | string> =>
   inStateScratch(deps.states, async (cwd, name) => {
     const own =
-      deps.sandbox.kind === 'none' ? undefined : await copyFor(agent, deps, { cwd, name });
+      deps.sandbox.kind === 'none'
+        ? undefined
+        : await openRunState(agent.state, { within: deps.states, name }, { cwd });
     try {
       return await shakeHands(agent, { cwd, binds: own?.binds ?? [] }, deps);
     } finally {
@@ -27,12 +28,6 @@ export const greet = (agent: AcpAgent, deps: AcpDeps): Promise<AgentHello | stri
       await own?.close();
     }
   });
-
-const copyFor = (
-  { state }: AcpAgent,
-  { states }: AcpDeps,
-  { cwd, name }: Record<'cwd' | 'name', string>,
-) => openRunState(state, { within: states, name }, { cwd });
 
 const shakeHands = async (
   agent: AcpAgent,

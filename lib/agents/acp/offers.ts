@@ -61,20 +61,13 @@ export const chosenIn = (opened: unknown): Wire[] =>
       : [{ id, name: what, category: CATEGORIES[what], currentValue: current }];
   });
 
-/** What an agent's sessions offered, as far as they were looked at. */
-export interface SeenOffers {
-  /** `own` while nothing is chosen in that session. */
-  hear(opened: unknown, own: boolean): void;
-  /** Efforts are a model's own: those of another are unknown. Without a model, those of the agent's own choice. */
-  read(model?: string): Offers;
-}
-
-/** Remembers it until the agent's program is another, or for an hour: a login brings other models. */
-export const createSeen = (program: () => string): SeenOffers => {
+/** Remembers what an agent's sessions offered, as far as they were looked at, until the agent's program is another, or for an hour: a login brings other models. */
+export const createSeen = (program: () => string) => {
   let seen = NOTHING_SEEN;
   const holds = (): boolean => performance.now() < seen.until && seen.program === program();
   return {
-    hear: (opened, own) => {
+    /** `own` while nothing is chosen in that session. */
+    hear: (opened: unknown, own: boolean): void => {
       const model = selectIn(opened, 'model');
       const efforts = new Map(holds() ? seen.efforts : []);
       for (const of of [model?.current, ...(own ? [undefined] : [])])
@@ -82,13 +75,15 @@ export const createSeen = (program: () => string): SeenOffers => {
       const until = performance.now() + SEEN_MS;
       seen = { models: model?.options ?? [], efforts, program: program(), until };
     },
-    read: (model) => {
+    /** Efforts are a model's own: those of another are unknown. Without a model, those of the agent's own choice. */
+    read: (model?: string): Offers => {
       if (!holds()) return {};
       const efforts = seen.efforts.get(model);
       return { models: seen.models, ...(efforts && { efforts }) };
     },
   };
 };
+export type SeenOffers = ReturnType<typeof createSeen>;
 
 const SEEN_MS = 60 * 60_000;
 

@@ -14,18 +14,6 @@ import {
 import type { PermissionOption, PrefixOption, RunEvent } from '../provider.ts';
 import { commandOf, type ToolCall } from './tool-call.ts';
 
-/** Where an agent's permission requests are answered: by the policy at once, or parked until the operator answers. */
-export interface PermissionDesk {
-  /** Resolves with the answer for the agent; `signal` is the agent taking its question back. */
-  ask(call: ToolCall, options: unknown, signal: AbortSignal): Promise<unknown>;
-  /** The operator's answer; false when there is no such request or option. Throws `bad_request` for a prefix that does not fit. */
-  answer(request_id: string, option_id: string, prefix?: string): boolean;
-  /** The title of what was refused last; undefined when nothing was. */
-  refused(): string | undefined;
-  /** Answers all that is parked, and all that still comes, with "cancelled". */
-  close(): void;
-}
-
 interface DeskDeps {
   /** What the operator allows by its beginning is added to its `prefixes`. */
   scope: PermissionScope & { prefixes: string[] };
@@ -49,12 +37,14 @@ interface Answer {
 
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 
-export const createPermissionDesk = (deps: DeskDeps): PermissionDesk => {
+/** Where an agent's permission requests are answered: by the policy at once, or parked until the operator answers. */
+export const createPermissionDesk = (deps: DeskDeps) => {
   const { scope, tell } = deps;
   const state: State = { ...deps, parked: new Map(), refused: undefined };
   let closed = false;
   return {
-    ask: async (call, offered, signal) => {
+    /** Resolves with the answer for the agent; `signal` is the agent taking its question back. */
+    ask: async (call: ToolCall, offered: unknown, signal: AbortSignal): Promise<unknown> => {
       if (closed) return CANCELLED;
       const ask = askOf(call, offered);
       const decision = decidePermission(ask, scope);
@@ -63,7 +53,8 @@ export const createPermissionDesk = (deps: DeskDeps): PermissionDesk => {
       tell(decided(call, decision));
       return outcomeOf(decision.option_id);
     },
-    answer: (request_id, option_id, prefix) => {
+    /** The operator's; false when there is no such request or option. Throws `bad_request` for a prefix that does not fit. */
+    answer: (request_id: string, option_id: string, prefix?: string): boolean => {
       const request = state.parked.get(request_id);
       if (request === undefined) return false;
       if (option_id === ALLOW_PREFIX && prefixOption(request.ask).length > 0) {
@@ -74,14 +65,17 @@ export const createPermissionDesk = (deps: DeskDeps): PermissionDesk => {
       resolve(state, request_id, { option_id });
       return true;
     },
-    refused: () => state.refused,
-    close: () => {
+    /** The title of what was refused last; undefined when nothing was. */
+    refused: (): string | undefined => state.refused,
+    /** Answers all that is parked, and all that still comes, with "cancelled". */
+    close: (): void => {
       closed = true;
       for (const request_id of [...state.parked.keys()])
         resolve(state, request_id, { option_id: null });
     },
   };
 };
+export type PermissionDesk = ReturnType<typeof createPermissionDesk>;
 
 // What it asks leave for: its tool call as it is known, and the options it offers that the protocol knows.
 const askOf = (call: ToolCall, offered: unknown): PermissionAsk => {

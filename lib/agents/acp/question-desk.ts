@@ -10,18 +10,6 @@ import { ServiceError } from '../../errors.ts';
 import { misfitsOf } from '../question-answer.ts';
 import { type Question, questionOf } from './question.ts';
 
-/** Where an agent's questions wait for the operator. */
-export interface QuestionDesk {
-  /** Resolves with the answer for the agent; `signal` is the agent taking its question back. */
-  ask(params: unknown, signal: AbortSignal): Promise<unknown>;
-  /** The operator's answer; false when there is no such open question. Throws `answer_invalid` for one that does not fit. */
-  reply(question_id: string, answer: QuestionAnswer): boolean;
-  /** Whether the agent asked anything in this turn. */
-  asked(): boolean;
-  /** Cancels all that is open, and all that still comes. */
-  close(): void;
-}
-
 interface DeskDeps {
   /** Somebody is told what is asked, and can answer. */
   attended: boolean;
@@ -44,30 +32,36 @@ interface State extends DeskDeps {
   closed: boolean;
 }
 
-export const createQuestionDesk = (deps: DeskDeps): QuestionDesk => {
+/** Where an agent's questions wait for the operator. */
+export const createQuestionDesk = (deps: DeskDeps) => {
   const state: State = { ...deps, open: new Map(), asked: 0, closed: false };
   return {
-    ask: async (params, signal) => {
+    /** Resolves with the answer for the agent; `signal` is the agent taking its question back. */
+    ask: async (params: unknown, signal: AbortSignal): Promise<unknown> => {
       if (state.closed || signal.aborted) return CANCEL;
       state.asked += 1;
       const question = acceptable(state, params);
       if (typeof question === 'string') return decline(state, params, question);
       return park(state, question, signal);
     },
-    reply: (question_id, answer) => {
+    /** The operator's answer; false when there is no such open question. Throws `answer_invalid` for one that does not fit. */
+    reply: (question_id: string, answer: QuestionAnswer): boolean => {
       const question = state.open.get(question_id);
       if (question === undefined) return false;
       checkAnswer(question, answer);
       resolve(state, question_id, { ...answer, by: 'operator' });
       return true;
     },
-    asked: () => state.asked > 0,
-    close: () => {
+    /** Whether the agent asked anything in this turn. */
+    asked: (): boolean => state.asked > 0,
+    /** Cancels all that is open, and all that still comes. */
+    close: (): void => {
       state.closed = true;
       for (const id of [...state.open.keys()]) resolve(state, id, { ...CANCEL, ...OVER });
     },
   };
 };
+export type QuestionDesk = ReturnType<typeof createQuestionDesk>;
 
 const DECLINE = { action: 'decline' } as const;
 const CANCEL = { action: 'cancel' } as const;

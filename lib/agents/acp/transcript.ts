@@ -6,33 +6,6 @@ import type { RunEvent } from '../provider.ts';
 import { stateIn } from './agent-state.ts';
 import { isOver, mergeToolCall, type ToolCall, toolCallEvent } from './tool-call.ts';
 
-/** Turns what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */
-export interface AcpTranscript {
-  /** One session update. Synchronous, so that updates keep their order and none is pending when the turn ends. */
-  /** True where it was part of the turn: words, a thought, a call, a plan. */
-  hear(update: unknown): boolean;
-  /** What is known of a tool call, with a further piece (of a permission request) merged in. */
-  toolCall(piece: Wire): ToolCall;
-  /** The turn begins: what was heard before was a replay of earlier turns. */
-  begin(): void;
-  /** The operator is asked: what is said next stands by itself, and what was said before is kept. */
-  breakOff(): void;
-  /** The turn is over: tells what was held back, and that calls were killed with it. */
-  close(killed: boolean): void;
-  /** Whether the agent said or did anything in this turn. */
-  acted(): boolean;
-  /** Whether it called a tool in this turn, or asked leave to. */
-  called(): boolean;
-  /** Whether a tool call goes on. */
-  calling(): boolean;
-  /** Whether it told what it is going to do, as a list. */
-  planned(): boolean;
-  /** The message text after the last tool call: in Plan mode, the plan. */
-  lastMessage(): string;
-  /** It is longer than a plan may be. */
-  planTooLong(): boolean;
-}
-
 interface State {
   tell: (event: RunEvent) => void;
   outputLimit: number;
@@ -47,10 +20,8 @@ interface State {
   said: Record<string, string>;
 }
 
-export const createTranscript = (
-  tell: (event: RunEvent) => void,
-  outputLimit: number,
-): AcpTranscript => {
+/** Turns what an agent tells of a turn into run events, and keeps what the end of the turn is judged by. */
+export const createTranscript = (tell: (event: RunEvent) => void, outputLimit: number) => {
   const state: State = {
     tell,
     outputLimit,
@@ -64,24 +35,39 @@ export const createTranscript = (
     said: {},
   };
   return {
-    hear: (update) => hear(state, record(update)),
-    toolCall: (piece) => {
+    /**
+     * One session update. Synchronous, so that updates keep their order and none is pending when the turn ends. True where
+     * it was part of the turn: words, a thought, a call, a plan.
+     */
+    hear: (update: unknown): boolean => hear(state, record(update)),
+    /** What is known of a tool call, with a further piece (of a permission request) merged in. */
+    toolCall: (piece: Wire): ToolCall => {
       state.asked = true;
       return mergeToolCall(state.calls.get(text(piece.toolCallId) ?? ''), piece);
     },
-    begin: () => {
+    /** The turn begins: what was heard before was a replay of earlier turns. */
+    begin: (): void => {
       state.live = true;
     },
-    breakOff: () => state.message.add('\n\n'),
-    close: (killed) => closeCalls(state, killed),
-    acted: () => state.acted,
+    /** The operator is asked: what is said next stands by itself, and what was said before is kept. */
+    breakOff: (): void => state.message.add('\n\n'),
+    /** The turn is over: tells what was held back, and that calls were killed with it. */
+    close: (killed: boolean): void => closeCalls(state, killed),
+    /** Whether the agent said or did anything in this turn. */
+    acted: (): boolean => state.acted,
+    /** The message text after the last tool call: in Plan mode, the plan. */
     lastMessage: state.message.read,
+    /** It is longer than a plan may be. */
     planTooLong: state.message.tooLong,
-    called: () => state.asked || state.calls.size > 0,
-    calling: () => [...state.calls.values()].some((call) => !isOver(call)),
-    planned: () => state.planned,
+    /** Whether it called a tool in this turn, or asked leave to. */
+    called: (): boolean => state.asked || state.calls.size > 0,
+    /** Whether a tool call goes on. */
+    calling: (): boolean => [...state.calls.values()].some((call) => !isOver(call)),
+    /** Whether it told what it is going to do, as a list. */
+    planned: (): boolean => state.planned,
   };
 };
+export type AcpTranscript = ReturnType<typeof createTranscript>;
 
 type Hear = (state: State, update: Wire) => void;
 

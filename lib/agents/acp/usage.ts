@@ -2,31 +2,16 @@ import { number, record } from '../../../base/wire.ts';
 import type { Usage } from '../provider.ts';
 import { dollars } from '../usage.ts';
 
-/** What a turn used, put together from wherever its agent tells it. What no agent tells stays null. */
-export interface UsageMeter {
-  /** Reads one session update; true when it changed what is known. */
-  hear(update: unknown): boolean;
-  /**
-   * The turn begins: what was heard before belongs to earlier ones. `cost_before`: what the agent's session had cost
-   * when it was last heard of.
-   */
-  begin(cost_before: number): void;
-  /** Reads the answer to the prompt. */
-  hearAnswer(answer: unknown): void;
-  read(): Usage;
-  /** Whether it told in this turn that its model was used, in whatever figures. */
-  used(): boolean;
-  /** What the agent's session has cost in all of its turns, for the next `begin`. */
-  costSoFar(): number;
-}
-
 interface Tokens {
   input: number | undefined;
   output: number | undefined;
 }
 
-/** `sums_turn` false: the agent's answer covers the last model call only (OpenCode), so it says nothing of the turn. */
-export const createUsageMeter = (sums_turn = true): UsageMeter => {
+/**
+ * What a turn used, put together from wherever its agent tells it. What no agent tells stays null. `sums_turn` false: the
+ * agent's answer covers the last model call only (OpenCode), so it says nothing of the turn.
+ */
+export const createUsageMeter = (sums_turn = true) => {
   let calls: Tokens | undefined;
   let answer: Tokens | undefined;
   let cost: number | undefined;
@@ -44,7 +29,8 @@ export const createUsageMeter = (sums_turn = true): UsageMeter => {
     return true;
   };
   return {
-    hear: (update) => {
+    /** Reads one session update; true when it changed what is known. */
+    hear: (update: unknown): boolean => {
       const { sessionUpdate, _meta } = record(update);
       if (sessionUpdate === 'usage_update') {
         used ||= isSome(record(update).used);
@@ -53,27 +39,35 @@ export const createUsageMeter = (sums_turn = true): UsageMeter => {
       used ||= isSome(...Object.values(record(record(_meta).usage)));
       return sessionUpdate === 'agent_message_chunk' && hearCall(tokensOf(record(_meta).usage));
     },
-    begin: (cost_before) => {
+    /**
+     * The turn begins: what was heard before belongs to earlier ones. `cost_before`: what the agent's session had cost
+     * when it was last heard of.
+     */
+    begin: (cost_before: number): void => {
       calls = undefined;
       costBefore = cost ?? cost_before;
       cost = undefined;
       used = false;
     },
-    hearAnswer: (response) => {
+    /** Reads the answer to the prompt. */
+    hearAnswer: (response: unknown): void => {
       const { usage, _meta } = record(response);
       const quota = record(record(record(_meta).quota).token_count);
       used ||= isSome(...Object.values(record(usage)), ...Object.values(quota));
       answer = (sums_turn ? tokensOf(usage) : undefined) ?? snakeTokens(quota);
     },
-    read: () => ({
+    read: (): Usage => ({
       input_tokens: (calls ?? answer)?.input ?? null,
       output_tokens: (calls ?? answer)?.output ?? null,
       cost_usd: cost === undefined ? null : dollars(cost - costBefore),
     }),
-    used: () => used,
-    costSoFar: () => cost ?? costBefore,
+    /** Whether it told in this turn that its model was used, in whatever figures. */
+    used: (): boolean => used,
+    /** What the agent's session has cost in all of its turns, for the next `begin`. */
+    costSoFar: (): number => cost ?? costBefore,
   };
 };
+export type UsageMeter = ReturnType<typeof createUsageMeter>;
 
 const isSome = (...figures: unknown[]): boolean =>
   figures.some((figure) => (number(figure) ?? 0) > 0);

@@ -7,52 +7,36 @@ import { addUsage } from '../usage.ts';
 
 type Call = Extract<RunEvent, { type: 'tool_call' }>['data'];
 
-/** What a program's output comes to, put together line by line: told as it comes, and the result when it has ended. */
-export interface OutputReading {
-  message(text: string): void;
-  thought(text: string): void;
-  /** A tool call, new or further on; what is not given again stays as it was. */
-  call(id: string, call: Partial<Omit<Call, 'tool_call_id'>>): void;
-  plan(entries: { content: string; status: string }[]): void;
-  /** A line whose meaning is not known: never dropped. */
-  other(kind: string, raw: unknown): void;
-  /** Adds up; what is no number the program does not tell. */
-  use(input_tokens: unknown, output_tokens: unknown, cost_usd?: unknown): void;
-  /** The program says itself that it failed. */
-  fail(error: string): void;
-  /** The text after the last tool call: in Plan mode, the plan. */
-  lastMessage(): string;
-  /** It is longer than a plan may be. */
-  planTooLong(): boolean;
-  /** The program was ended: tells that its calls were, that went on. */
-  killed(): void;
-  result(): Pick<RunResult, 'usage' | 'error'>;
-}
-
 /** What the lines of one program's output mean, by their `type`. */
 export type Lines = Readonly<Record<string, (told: OutputReading, line: Wire) => void>>;
 
-export const createTold = (tell: (event: RunEvent) => void): OutputReading => {
+/** What a program's output comes to, put together line by line: told as it comes, and the result when it has ended. */
+export const createTold = (tell: (event: RunEvent) => void) => {
   const calls = new Map<string, Call>();
   const last = createLastMessage();
   let usage: Usage | null = null;
   let error: string | undefined;
   return {
-    message: (text) => {
+    message: (text: string): void => {
       last.add(text);
       tell({ type: 'message', data: { text } });
     },
-    thought: (text) => tell({ type: 'thought', data: { text } }),
-    call: (id, { output, ...call }) => {
+    thought: (text: string): void => tell({ type: 'thought', data: { text } }),
+    /** A tool call, new or further on; what is not given again stays as it was. */
+    call: (id: string, { output, ...call }: Partial<Omit<Call, 'tool_call_id'>>): void => {
       last.clear();
       const known = calls.get(id) ?? { ...UNTOLD, tool_call_id: id };
       const told = { ...known, ...call, ...(output !== undefined && capText(output, TOLD_OUTPUT)) };
       calls.set(id, { ...known, ...call });
       tell({ type: 'tool_call', data: told });
     },
-    plan: (entries) => tell({ type: 'plan', data: { entries } }),
-    other: (kind, raw) => tell({ type: 'agent_event', data: { kind, raw: capRaw(raw) } }),
-    use: (input_tokens, output_tokens, cost_usd) => {
+    plan: (entries: { content: string; status: string }[]): void =>
+      tell({ type: 'plan', data: { entries } }),
+    /** A line whose meaning is not known: never dropped. */
+    other: (kind: string, raw: unknown): void =>
+      tell({ type: 'agent_event', data: { kind, raw: capRaw(raw) } }),
+    /** Adds up; what is no number the program does not tell. */
+    use: (input_tokens: unknown, output_tokens: unknown, cost_usd?: unknown): void => {
       usage = addUsage(usage, {
         input_tokens: number(input_tokens) ?? null,
         output_tokens: number(output_tokens) ?? null,
@@ -60,21 +44,26 @@ export const createTold = (tell: (event: RunEvent) => void): OutputReading => {
       });
       tell({ type: 'usage', data: usage });
     },
-    fail: (text) => {
+    /** The program says itself that it failed. */
+    fail: (text: string): void => {
       error ??= text;
     },
+    /** The text after the last tool call: in Plan mode, the plan. */
     lastMessage: last.read,
+    /** It is longer than a plan may be. */
     planTooLong: last.tooLong,
-    killed: () => {
+    /** The program was ended: tells that its calls were, that went on. */
+    killed: (): void => {
       for (const call of calls.values())
         if (isOpen(call)) tell({ type: 'tool_call', data: { ...call, status: 'killed' } });
     },
-    result: () => ({
+    result: (): Pick<RunResult, 'usage' | 'error'> => ({
       ...(usage !== null && { usage }),
       ...(error !== undefined && { error }),
     }),
   };
 };
+export type OutputReading = ReturnType<typeof createTold>;
 
 const isOpen = ({ status }: Call): boolean => status === 'pending' || status === 'in_progress';
 

@@ -7,7 +7,7 @@ import type { Tree } from '../../../store/tree/folder.ts';
 import type { WithConfig } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { WithLog } from '../../log.ts';
-import type { OpenNetwork } from '../../sandbox/egress/networks.ts';
+import type { OpenNetwork } from '../../sandbox/egress/run-network.ts';
 import type { WithSandbox } from '../../sandbox/sandbox.ts';
 import type { Environment } from '../../tools/process/environment.ts';
 import { killRun } from '../../tools/process/process-tree.ts';

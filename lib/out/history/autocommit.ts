@@ -1,7 +1,7 @@
+import { sharedRead } from '../../../base/shared-read.ts';
 import { whenChanged } from '../../../store/items/items.ts';
 import { settingsOf } from '../../../store/settings/globals.ts';
 import type { WithStore } from '../../../store/store.ts';
-import { shared } from '../../../store/watch/timing.ts';
 import type { WithLog } from '../../log.ts';
 import type { WithGit } from '../../tools/git/run/git.ts';
 import { autocommitChanges, type CommittedPictures, type Due, tellAll } from './commit-changes.ts';
@@ -49,7 +49,7 @@ export const createAutocommit = (
   let on = false;
   let closed = false;
 
-  const commit = shared(async () => {
+  const commit = sharedRead(async () => {
     const taken = due;
     due = nothing();
     const found = await attempt(service, told, taken);

@@ -1,5 +1,4 @@
-import { casesIn } from '../../../store/archive/archive-files.ts';
-import { ancestorsOf } from '../../../store/archive/archive-names.ts';
+import { ancestorsOf, casesIn } from '../../../store/archive/archive-files.ts';
 import type { WantedFile } from '../../../store/archive/standing.ts';
 
 /** A Work item that is to come in: all the files of its directory. */

@@ -1,4 +1,4 @@
-import { ancestorsOf } from '../../../store/archive/archive-names.ts';
+import { ancestorsOf } from '../../../store/archive/archive-files.ts';
 import {
   defaultAt,
   isTaken,

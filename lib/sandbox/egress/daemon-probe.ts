@@ -4,13 +4,6 @@ import { connect } from 'node:net';
 /** What listens on a port of this machine, as far as it matters. */
 type Listener = 'other' | 'daemon' | 'silent';
 
-export interface DaemonProbe {
-  /** Asks it once; the answer holds as long as the same socket listens. `silent`: it said nothing, and is asked again. */
-  ask(address: string, port: number): Promise<Listener>;
-  /** The sockets that listen on a port, as a word that is another one when they are others. */
-  listeners(port: number): Promise<string>;
-}
-
 /** The header by which every answer of a daemon can be told. */
 export const DAEMON_HEADER = 'x-dossier';
 
@@ -18,11 +11,12 @@ const SILENT_MS = 3000;
 const MOST_BYTES = 65_536;
 
 /** Tells Dossier's daemons from everything else that listens on this machine. Never rejects. */
-export const createDaemonProbe = (ownPort: () => number | undefined): DaemonProbe => {
+export const createDaemonProbe = (ownPort: () => number | undefined) => {
   const known = new Map<string, Listener>();
   return {
     listeners,
-    ask: async (address, port) => {
+    /** Asks it once; the answer holds as long as the same socket listens. `silent`: it said nothing, and is asked again. */
+    ask: async (address: string, port: number): Promise<Listener> => {
       if (port === ownPort()) return 'daemon';
       const sockets = await listeners(port);
       const key = `${address} ${port} ${sockets}`;
@@ -36,10 +30,12 @@ export const createDaemonProbe = (ownPort: () => number | undefined): DaemonProb
     },
   };
 };
+export type DaemonProbe = ReturnType<typeof createDaemonProbe>;
 
 const MOST_KNOWN = 1000;
 const LISTENING = '0A';
 
+/** The sockets that listen on a port, as a word that is another one when they are others. */
 const listeners = async (port: number): Promise<string> => {
   const tables = await Promise.all(
     ['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'latin1').catch(() => '')),

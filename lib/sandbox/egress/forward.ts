@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { type Authority, authorityText } from './authority.ts';
 import { problem } from './mcp-door.ts';
-import { reach, reachUpstream, Unreached } from './reach.ts';
+import { reach, reachUpstream } from './reach.ts';
 import type { Way } from './way.ts';
 import type { World } from './world.ts';
 
@@ -50,9 +50,6 @@ export const forward = async (
   from.once('error', () => onward.destroy());
   from.pipe(onward);
 };
-
-/** Whether a failure is one to be told to who asked. */
-export const isUnreached = (error: unknown): error is Unreached => error instanceof Unreached;
 
 const hostOf = (goal: Authority): string =>
   goal.port === 80 ? authorityText(goal).replace(/:80$/, '') : authorityText(goal);

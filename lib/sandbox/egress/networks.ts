@@ -1,27 +1,11 @@
-import type { Environment } from '../../tools/process/environment.ts';
-import type { OwnNetwork } from '../sandbox.ts';
 import type { AnswerMcp } from './mcp-door.ts';
 import type { NetworkNews } from './proxy.ts';
 import type { NetworkRules } from './rules.ts';
-import { openRunNetwork } from './run-network.ts';
-import type { Source } from './upstream.ts';
-import type { World } from './world.ts';
+import { type OpenNetwork, openRunNetwork, type RunNetworkOptions } from './run-network.ts';
 
-/** What a run is given of the network, for as long as it is open. */
-export interface OpenNetwork {
-  /** For the sandbox's view. */
-  view: 'host' | OwnNetwork;
-  /** Comes last in the environment of its programs. */
-  env: Environment;
-  close(): void;
-}
-
-interface NetworkRun {
-  /** What its programs are given by name: what of it leads to loopback is let through. */
-  given: Source;
+interface NetworkRun extends Pick<RunNetworkOptions, 'given' | 'tell'> {
   /** The token by which it reaches the daemon's MCP server; undefined: it does not. */
   token: string | undefined;
-  tell: (told: NetworkNews) => void;
 }
 
 /** How the programs of one provider reach the network. */
@@ -34,12 +18,9 @@ export interface NetworkDoor {
   for(own: NetworkRules): NetworkDoor;
 }
 
-export interface NetworkDeps {
+export interface NetworkDeps extends Pick<RunNetworkOptions, 'rules' | 'env' | 'world'> {
   /** Without a sandbox nothing has a network of its own. */
   sandboxed: boolean;
-  rules: NetworkRules;
-  env: Source;
-  world: World;
   /** Answers for the run with this token, what is presented by `presented`. */
   mcp: (token: string | undefined) => AnswerMcp;
 }
@@ -50,18 +31,8 @@ export const createNetworkDoor = (deps: NetworkDeps): NetworkDoor => {
   const kind = sandboxed && rules.network !== 'host' ? 'own' : 'host';
   return {
     kind,
-    open: ({ given, token, tell }) => {
-      if (kind === 'host') return HOST;
-      const { own, ...network } = openRunNetwork({
-        rules,
-        env,
-        given,
-        world,
-        mcp: mcp(token),
-        tell,
-      });
-      return { view: own, ...network };
-    },
+    open: ({ given, token, tell }) =>
+      kind === 'host' ? HOST : openRunNetwork({ rules, env, given, world, mcp: mcp(token), tell }),
     for: (own) =>
       createNetworkDoor({
         ...deps,

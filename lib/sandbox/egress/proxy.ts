@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { orElse } from '../../../base/or-else.ts';
 import { type Authority, authorityText, readAuthority } from './authority.ts';
-import { forward, isUnreached } from './forward.ts';
+import { forward } from './forward.ts';
 import { join } from './join.ts';
 import { type AnswerMcp, answerMcp, problem } from './mcp-door.ts';
-import { reach } from './reach.ts';
+import { reach, Unreached } from './reach.ts';
 import { isLoopback } from './rules.ts';
 import { type WayRules, wayTo } from './way.ts';
 import type { World } from './world.ts';
@@ -134,7 +134,7 @@ const refusal = (
   error: unknown,
   tell: ProxyOptions['tell'],
 ): { status: number; reason: string } => {
-  if (!isUnreached(error))
+  if (!(error instanceof Unreached))
     return { status: 502, reason: `${authorityText(goal)}: ${String(error)}` };
   const { status, message: reason } = error;
   if (status === 403) tell({ ...goal, allowed: false, reason });

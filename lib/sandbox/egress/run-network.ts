@@ -20,23 +20,27 @@ export const RELAY_PORT = 14_870;
 
 export interface RunNetworkOptions {
   rules: NetworkRules;
-  /** The daemon's own environment and what the run is given of its own. */
+  /** The daemon's own environment. */
   env: Source;
+  /** What its programs are given by name: what of it leads to loopback is let through. */
   given: Source;
   world: World;
   mcp: AnswerMcp;
   tell: (told: NetworkNews) => void;
 }
 
-export interface RunNetwork {
-  own: OwnNetwork;
+/** What a run is given of the network, for as long as it is open. */
+export interface OpenNetwork<V = 'host' | OwnNetwork> {
+  /** For the sandbox's view. */
+  view: V;
+  /** Comes last in the environment of its programs. */
   env: Environment;
   /** Ends all connections of the run, and removes its sockets. */
   close(): void;
 }
 
 /** Opens the way out of one run. When it returns, its sockets are listened on. Throws where they cannot be made. */
-export const openRunNetwork = (options: RunNetworkOptions): RunNetwork => {
+export const openRunNetwork = (options: RunNetworkOptions): OpenNetwork<OwnNetwork> => {
   const { rules, env, given, world, mcp, tell } = options;
   const local = localTargets(rules.allow_local ?? [], given);
   const allow = typeof rules.network === 'object' ? rules.network.allow : undefined;
@@ -56,7 +60,7 @@ export const openRunNetwork = (options: RunNetworkOptions): RunNetwork => {
   }
   const ports = [`${RELAY_PORT}=out`, ...inside.map(({ port }, at) => `${port}=${at + 1}`)];
   const relay = [process.execPath, RELAY, NET_DIR, ...ports, '--'];
-  return { own: { dir, relay }, env: proxyEnvironment(RELAY_PORT), close };
+  return { view: { dir, relay }, env: proxyEnvironment(RELAY_PORT), close };
 };
 
 const RELAY = fileURLToPath(new URL('./relay.mjs', import.meta.url));

@@ -1,4 +1,5 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mine, StatePlace } from './place.ts';
 import { type OpenState, openState } from './state.ts';
@@ -31,4 +32,20 @@ export const sweepStates = async (within: string, keep: ReadonlySet<string>): Pr
   await Promise.all(
     names.filter((name) => !keep.has(name)).map((name) => forgetState(within, name)),
   );
+};
+
+/** Runs `work` in an empty directory below `within`, and the copies under its name; all is gone afterwards. */
+export const inStateScratch = async <T>(
+  within: string,
+  work: (dir: string, name: string) => Promise<T>,
+): Promise<T> => {
+  const name = randomUUID();
+  const dir = join(within, `${name}.empty`);
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  try {
+    return await work(await realpath(dir), name);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+    await forgetState(within, name);
+  }
 };

@@ -6,7 +6,7 @@ import { modeChange } from '../../../../lib/agents/acp/session.ts';
 import { commandOf, mergeToolCall } from '../../../../lib/agents/acp/tool-call.ts';
 import { createTranscript } from '../../../../lib/agents/acp/transcript.ts';
 import { createUsageMeter } from '../../../../lib/agents/acp/usage.ts';
-import { type Coalescer, coalesce } from '../../../../lib/agents/coalesce.ts';
+import { coalesce } from '../../../../lib/agents/coalesce.ts';
 import type { RunEvent } from '../../../../lib/agents/provider.ts';
 
 describe('modeChange', () => {
@@ -453,7 +453,7 @@ describe('coalesce', () => {
     );
   });
 
-  const pieces = (told: (coalescer: Coalescer) => void): string[] => {
+  const pieces = (told: (coalescer: ReturnType<typeof coalesce>) => void): string[] => {
     const events: RunEvent[] = [];
     const coalescer = coalesce((event) => events.push(event));
     told(coalescer);
