@@ -8,8 +8,7 @@ import type { Store } from '../store.ts';
 import { type FrontMatter, splitFrontMatter } from '../text/front-matter.ts';
 import { logLine, withLogLine } from '../text/log-lines.ts';
 import type { RecordEdit } from '../text/record-file.ts';
-import { renderFrontMatter } from '../text/splice.ts';
-import { spliceWithin } from '../text/splice-within.ts';
+import { renderFrontMatter, spliceWithin } from '../text/splice.ts';
 import { noteLink } from './link-index.ts';
 
 /** `issue` is undefined where link.md names none. */

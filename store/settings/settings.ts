@@ -7,8 +7,7 @@ import type { Settings } from '../records/settings.ts';
 import { readyToWrite, type Store } from '../store.ts';
 import { splitFrontMatter } from '../text/front-matter.ts';
 import { editRecord, unreadable } from '../text/record-file.ts';
-import { type MatterChanges, renderFrontMatter } from '../text/splice.ts';
-import { spliceWithin } from '../text/splice-within.ts';
+import { type MatterChanges, renderFrontMatter, spliceWithin } from '../text/splice.ts';
 import { patternOf } from '../trust/keys.ts';
 import { refreshGlobals, settingsEntry, settingsOf, trustValues } from './globals.ts';
 

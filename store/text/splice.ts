@@ -1,54 +1,59 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isScalar, isSeq, type Pair, type Scalar, stringify, type YAMLMap } from 'yaml';
+import { isMap, isScalar, isSeq, type Pair, type Scalar, stringify, type YAMLMap } from 'yaml';
 import { orElse } from '../../base/or-else.ts';
 import { StoreError } from '../errors.ts';
 import { type FrontMatter, joinFrontMatter, mapOf, parseFrontMatter } from './front-matter.ts';
 
 export type MatterChanges = Record<string, unknown>;
 
-export interface TextCut {
-  from: number;
-  to: number;
-  text: string;
-}
-
 /**
  * The file with some front-matter values changed (`undefined` removes a key) and every other byte as it was: comments,
  * key order, quoting, unknown keys, line ends and body. The result is parsed and compared before it is answered.
  */
 export const spliceFrontMatter = (source: FrontMatter, changes: MatterChanges): string => {
-  const differing = Object.entries(changes).filter(
-    ([key, value]) => !isDeepStrictEqual(source.data[key], value),
-  );
+  const place = { map: mapOf(source.document), end: source.yaml.length, column: 0, path: [] };
+  const differing = differingIn(source.data, changes);
   if (differing.length === 0) return joinFrontMatter(source);
-  const expected = expectedData(source, changes);
-  const result = [bySplice, byDocument]
-    .map((way) => joinFrontMatter({ ...source, yaml: way(source, differing) }))
-    .find((text) => holdsValues(text, expected, source.body));
-  if (result === undefined)
-    throw new StoreError(
-      'unreadable_record',
-      'The front matter cannot be changed safely; edit it by hand',
-    );
-  return result;
+  return spliced(source, place, differing, {
+    expected: withChanges(source.data, changes),
+    refusal: 'The front matter cannot be changed safely; edit it by hand',
+  });
+};
+
+/** The same for the mapping at `key`. One that is not there is made, and one that is left empty goes. */
+export const spliceWithin = (source: FrontMatter, key: string, changes: MatterChanges): string => {
+  const before = (source.data[key] ?? {}) as Record<string, unknown>;
+  const after = withChanges(before, changes);
+  const differing = differingIn(before, changes);
+  if (differing.length === 0) return joinFrontMatter(source);
+  const whole = Object.keys(after).length === 0 ? undefined : after;
+  const map = pairOf(mapOf(source.document), key)?.value as unknown;
+  if (whole === undefined || !isMap(map) || map.flow === true || map.items.length === 0)
+    return spliceFrontMatter(source, { [key]: whole });
+  const [start = 0, end = 0] = map.range ?? [];
+  const place = { map, end, column: columnOf(source.yaml, start), path: [key] };
+  return spliced(source, place, differing, {
+    expected: { ...source.data, [key]: after },
+    refusal: `The settings below ${key} cannot be changed safely; edit them by hand`,
+  });
 };
 
 /** The front matter with one more element in a list; every other byte stays where the list has a line an element. */
 export const appendToList = (source: FrontMatter, key: string, element: unknown): string => {
   const before = Array.isArray(source.data[key]) ? source.data[key] : [];
-  const list = [...before, element];
-  const expected = { ...source.data, [key]: list };
-  const yaml = [
-    () => afterLast(source, key, element),
-    () => bySplice(source, [[key, list]]),
-    () => byDocument(source, [[key, list]]),
-  ]
-    .map((way) => way())
-    .find((text) => holdsValues(joinFrontMatter({ ...source, yaml: text }), expected, source.body));
-  if (yaml !== undefined) return yaml;
-  throw new StoreError(
-    'unreadable_record',
-    `The list ${key} cannot be added to safely; edit it by hand`,
+  const list: [string, unknown][] = [[key, [...before, element]]];
+  const place = { map: mapOf(source.document), end: source.yaml.length, column: 0, path: [] };
+  return firstHolding(
+    source,
+    [
+      () => afterLast(source, key, element),
+      () => byLines(source, place, list),
+      () => byDocument(source, place, list),
+    ],
+    {
+      expected: { ...source.data, ...Object.fromEntries(list) },
+      refusal: `The list ${key} cannot be added to safely; edit it by hand`,
+    },
   );
 };
 
@@ -57,41 +62,75 @@ const afterLast = (source: FrontMatter, key: string, element: unknown): string =
   const list = pairOf(mapOf(source.document), key)?.value as unknown;
   if (!isSeq(list) || list.flow === true || list.items.length === 0) return yaml;
   const [start = 0, end = 0] = list.range ?? [];
-  const indent = ' '.repeat(start - yaml.lastIndexOf('\n', start - 1) - 1);
-  const lines = stringify([element], YAML_STYLE).replaceAll(/^(?=.)/gm, indent);
-  const at = yaml[end - 1] === '\n' ? end : yaml.indexOf('\n', end) + 1;
-  return yaml.slice(0, at) + inLines(source, lines) + yaml.slice(at);
+  const at = nextLine(yaml, end);
+  return applyCuts(yaml, [
+    { from: at, to: at, text: linesOf(source, [element], columnOf(yaml, start)) },
+  ]);
 };
 
 /** A new record file: one key a line, in the order given, then the body. */
-export const renderFrontMatter = (data: Record<string, unknown>, body: string): string => {
-  const kept = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
-  return `---\n${stringify(kept, YAML_STYLE)}---\n${body}`;
-};
+export const renderFrontMatter = (data: Record<string, unknown>, body: string): string =>
+  `---\n${stringify(withChanges(data, {}), YAML_STYLE)}---\n${body}`;
 
-export const YAML_STYLE = { lineWidth: 0, schema: 'core', version: '1.2' } as const;
+const YAML_STYLE = { lineWidth: 0, schema: 'core', version: '1.2' } as const;
 
-const expectedData = (source: FrontMatter, changes: MatterChanges): Record<string, unknown> =>
+const withChanges = (data: MatterChanges, changes: MatterChanges): MatterChanges =>
   Object.fromEntries(
-    Object.entries({ ...source.data, ...changes }).filter(([, value]) => value !== undefined),
+    Object.entries({ ...data, ...changes }).filter(([, value]) => value !== undefined),
   );
 
-export const holdsValues = (
-  text: string,
-  expected: Record<string, unknown>,
-  body: string,
-): boolean => {
-  const again = orElse(() => parseFrontMatter(text), undefined);
-  return again?.body === body && isDeepStrictEqual(again.data, expected);
+const differingIn = (data: MatterChanges, changes: MatterChanges): [string, unknown][] =>
+  Object.entries(changes).filter(([key, value]) => !isDeepStrictEqual(data[key], value));
+
+/** A mapping of the front matter: where it ends, how far its keys are set in, and what leads to it. */
+interface Place {
+  map: YAMLMap;
+  end: number;
+  column: number;
+  path: readonly string[];
+}
+
+interface Wanted {
+  expected: MatterChanges;
+  refusal: string;
+}
+
+const spliced = (
+  source: FrontMatter,
+  place: Place,
+  differing: [string, unknown][],
+  wanted: Wanted,
+): string => {
+  const ways = [byLines, byDocument].map((way) => () => way(source, place, differing));
+  return joinFrontMatter({ ...source, yaml: firstHolding(source, ways, wanted) });
 };
 
-const bySplice = (source: FrontMatter, changes: [string, unknown][]): string => {
-  const map = mapOf(source.document);
-  const cuts = changes.map(([key, value]) => cutFor(source, pairOf(map, key), key, value));
-  return applyCuts(source.yaml, cuts);
+const firstHolding = (
+  source: FrontMatter,
+  ways: readonly (() => string)[],
+  { expected, refusal }: Wanted,
+): string => {
+  for (const way of ways) {
+    const yaml = way();
+    const again = orElse(() => parseFrontMatter(joinFrontMatter({ ...source, yaml })), undefined);
+    if (again?.body === source.body && isDeepStrictEqual(again.data, expected)) return yaml;
+  }
+  throw new StoreError('unreadable_record', refusal);
 };
 
-export const applyCuts = (text: string, cuts: TextCut[]): string =>
+interface TextCut {
+  from: number;
+  to: number;
+  text: string;
+}
+
+const byLines = (source: FrontMatter, place: Place, changes: [string, unknown][]): string =>
+  applyCuts(
+    source.yaml,
+    changes.map(([name, value]) => cutFor(source, place, name, value)),
+  );
+
+const applyCuts = (text: string, cuts: TextCut[]): string =>
   cuts
     // From the back, so that positions stay true; what is added at one place keeps its order.
     .toReversed()
@@ -101,26 +140,32 @@ export const applyCuts = (text: string, cuts: TextCut[]): string =>
       text,
     );
 
-export type FoundPair = Pair<Scalar, Scalar | null> | undefined;
+type FoundPair = Pair<Scalar, Scalar | null>;
 
-export const pairOf = (map: YAMLMap, key: string): FoundPair =>
-  map.items.find((pair) => isScalar(pair.key) && pair.key.value === key) as FoundPair;
+const pairOf = (map: YAMLMap, key: string): FoundPair | undefined =>
+  map.items.find((pair) => isScalar(pair.key) && pair.key.value === key) as FoundPair | undefined;
 
-const cutFor = (source: FrontMatter, pair: FoundPair, key: string, value: unknown): TextCut => {
+const cutFor = (source: FrontMatter, place: Place, name: string, value: unknown): TextCut => {
   const { yaml } = source;
+  const { map, end, column } = place;
+  const pair = pairOf(map, name);
+  const lines = value === undefined ? '' : linesOf(source, { [name]: value }, column);
   if (pair === undefined)
-    return {
-      from: yaml.length,
-      to: yaml.length,
-      text: inLines(source, appended(yaml, key, value)),
-    };
-  if (value === undefined) return wholePair(yaml, pair, '');
+    return { from: nextLine(yaml, end), to: nextLine(yaml, end), text: lines };
   if (isInline(yaml, pair, value)) return inPlace(pair, value);
-  return wholePair(yaml, pair, inLines(source, stringify({ [key]: value }, YAML_STYLE)));
+  return inBrackets(place, pair, value) ?? wholePair(yaml, pair, { lines, column });
 };
 
+const linesOf = (source: FrontMatter, what: object, column: number): string =>
+  inLines(source, stringify(what, YAML_STYLE).replaceAll(/^(?=.)/gm, ' '.repeat(column)));
+
+const columnOf = (yaml: string, at: number): number => at - yaml.lastIndexOf('\n', at - 1) - 1;
+
+const nextLine = (yaml: string, at: number): number =>
+  yaml[at - 1] === '\n' ? at : yaml.indexOf('\n', at) + 1 || yaml.length;
+
 // A value on the key's own line is replaced alone, so that a comment behind it stays.
-export const isInline = (yaml: string, pair: NonNullable<FoundPair>, value: unknown): boolean => {
+const isInline = (yaml: string, pair: FoundPair, value: unknown): boolean => {
   const range = pair.value?.range;
   if (!isScalar(pair.value) || range == null || !isShort(value)) return false;
   return !yaml.slice(range[0], range[1]).includes('\n');
@@ -131,34 +176,41 @@ const isShort = (value: unknown): boolean =>
   ['boolean', 'number'].includes(typeof value) ||
   (typeof value === 'string' && !value.includes('\n'));
 
-export const inPlace = (pair: NonNullable<FoundPair>, value: unknown): TextCut => {
+const inPlace = (pair: FoundPair, value: unknown): TextCut => {
   const [from = 0, to = 0] = pair.value?.range ?? [];
   const text = stringify(value, YAML_STYLE).trimEnd();
   // `key:` without a value has an empty range right behind the colon.
   return { from, to, text: from === to ? ` ${text}` : text };
 };
 
-export const wholePair = (yaml: string, pair: NonNullable<FoundPair>, text: string): TextCut => {
+// Of what is set in a list in brackets is replaced alone, too; at the top it gets a line an element.
+const inBrackets = ({ path }: Place, pair: FoundPair, value: unknown): TextCut | undefined => {
+  const list = pair.value as unknown;
+  if (path.length === 0 || !Array.isArray(value)) return undefined;
+  if (!isSeq(list) || list.flow !== true || list.range == null) return undefined;
+  const text = stringify(value, { ...YAML_STYLE, collectionStyle: 'flow' }).trimEnd();
+  return { from: list.range[0], to: list.range[1], text };
+};
+
+const wholePair = (
+  yaml: string,
+  pair: FoundPair,
+  { lines, column }: { lines: string; column: number },
+): TextCut => {
   const from = pair.key.range?.[0] ?? 0;
   const end = pair.value?.range?.[2] ?? pair.key.range?.[2] ?? from;
-  const lineEnd = yaml[end - 1] === '\n' ? end : yaml.indexOf('\n', end) + 1;
-  return { from, to: lineEnd === 0 ? yaml.length : lineEnd, text };
+  return { from: from - column, to: nextLine(yaml, end), text: lines };
 };
 
-const appended = (yaml: string, key: string, value: unknown): string => {
-  const line = stringify({ [key]: value }, YAML_STYLE);
-  return yaml === '' || yaml.endsWith('\n') ? line : `\n${line}`;
-};
-
-export const inLines = (source: FrontMatter, text: string): string =>
+const inLines = (source: FrontMatter, text: string): string =>
   source.eol === '\r\n' ? text.replaceAll('\n', '\r\n') : text;
 
 // The rare shapes (a flow mapping, an anchor on a value): the document is printed anew; comments and order stay.
-const byDocument = (source: FrontMatter, changes: [string, unknown][]): string => {
+const byDocument = (source: FrontMatter, { path }: Place, changes: [string, unknown][]): string => {
   const document = source.document.clone();
-  for (const [key, value] of changes) {
-    if (value === undefined) document.delete(key);
-    else document.set(key, value);
+  for (const [name, value] of changes) {
+    if (value === undefined) document.deleteIn([...path, name]);
+    else document.setIn([...path, name], value);
   }
   return inLines(source, document.toString({ lineWidth: 0 }));
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseFrontMatter } from '../../../store/text/front-matter.ts';
-import { spliceWithin } from '../../../store/text/splice-within.ts';
+import { spliceWithin } from '../../../store/text/splice.ts';
 
 const BY_HAND = `---
 provider: runbook # who works
