@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeDirectory, syncDirectory } from '../disk/durable.ts';
+import { makeDirectory, syncDirectory, withHandle } from '../disk/durable.ts';
 import { putNew } from '../disk/placing.ts';
 import { assertNoLinks, statsAt } from '../disk/plain-path.ts';
 import { StoreError } from '../errors.ts';
@@ -81,14 +81,11 @@ const writeFile = async (
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> => {
   // Whatever it was elsewhere, here its owner reads and writes it.
-  const handle = await open(path, 'wx', mode | 0o600);
-  try {
+  await withHandle(await open(path, 'wx', mode | 0o600), async (handle) => {
     for await (const chunk of bytes) await handle.writeFile(chunk);
     const time = new Date(Math.min(mtime.getTime(), Date.now()));
     await handle.utimes(time, time);
-  } finally {
-    await handle.close();
-  }
+  });
 };
 
 interface Unsynced {
@@ -105,14 +102,8 @@ const everythingBelow = function* (dir: string): Generator<Unsynced> {
   yield { path: dir, sync: syncDirectory };
 };
 
-const syncFile = async (path: string): Promise<void> => {
-  const handle = await open(path, 'r+');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};
+const syncFile = async (path: string): Promise<void> =>
+  withHandle(await open(path, 'r+'), (handle) => handle.sync());
 
 /** Moves a directory into the workspace by one rename, whole or not at all; false when something is there by now. */
 export const moveDirectoryIn = ({ layout, dir }: Staging, path: string): boolean => {

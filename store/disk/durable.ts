@@ -297,7 +297,8 @@ export const writeSynced = async (path: string, bytes: Content, mode = 0o644): P
   await withHandle(await open(path, 'wx', mode), write);
 };
 
-const withHandle = async <T>(
+/** Works with what is open, and closes it. */
+export const withHandle = async <T>(
   handle: FileHandle,
   work: (handle: FileHandle) => Promise<T>,
 ): Promise<T> => {
