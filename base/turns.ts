@@ -1,20 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LOCKS, type LockKey } from './locks.ts';
 
-/** One at a time for each lock, first come first served. */
-export interface Turns {
-  take<T>(lock: LockKey, work: () => Promise<T>): Promise<T>;
-  /** Whether somebody has this lock, or waits for it. */
-  isBusy(lock: LockKey): boolean;
-  /** Resolves when nobody has this lock. */
-  idle(lock: LockKey): Promise<void>;
-}
-
-/** `left` is called with its lock after each turn. */
-export const createTurns = (left: (lock: LockKey) => void = () => undefined): Turns => {
+/** One at a time for each lock, first come first served. `left` is called with its lock after each turn. */
+export const createTurns = (left: (lock: LockKey) => void = () => undefined) => {
   const last = new Map<string, Promise<unknown>>();
   return {
-    take: (lock, work) => {
+    take: <T>(lock: LockKey, work: () => Promise<T>): Promise<T> => {
       const name = nameOf(lock);
       const inTurn = holding(lock, work);
       const turn = (last.get(name) ?? Promise.resolve()).then(inTurn, inTurn);
@@ -26,14 +17,17 @@ export const createTurns = (left: (lock: LockKey) => void = () => undefined): Tu
       turn.then(leave, leave);
       return turn;
     },
-    isBusy: (lock) => last.has(nameOf(lock)),
-    idle: async (lock) => {
+    /** Whether somebody has this lock, or waits for it. */
+    isBusy: (lock: LockKey): boolean => last.has(nameOf(lock)),
+    /** Resolves when nobody has this lock. */
+    idle: async (lock: LockKey): Promise<void> => {
       refuseAgainstOrder(lock);
       const name = nameOf(lock);
       while (last.has(name)) await last.get(name)?.catch(() => undefined);
     },
   };
 };
+export type Turns = ReturnType<typeof createTurns>;
 
 const nameOf = ({ kind, of }: LockKey): string => (of === '' ? kind : `${kind} ${of}`);
 

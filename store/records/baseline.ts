@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { Id, Sha256, Time } from './id.ts';
+import { Id, Oid, Sha256, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 
-export const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
 const OidOrNull = orNull(Oid);
 const Texts = Type.Array(Type.String());
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { State } from './case.ts';
-import { Id, Time } from './id.ts';
+import { Id, Oid, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 
 export const CONFLICT_KINDS = [
@@ -38,7 +38,6 @@ export const STEPS = [
 ] as const;
 export const OUTCOMES = ['clean', 'resolved', 'aborted', 'failed', 'interrupted'] as const;
 
-const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
 const Kept = Type.Object({ ref: Type.String({ pattern: '^refs/dossier/' }), commit: Oid });
 
 /** Where git stopped: HEAD then, the commit that conflicts, and which one it is of how many. */

@@ -11,3 +11,5 @@ export const Word = Type.String({
   pattern: '^[a-z][a-z0-9_-]{0,63}$',
   description: 'A lower-case identifier',
 });
+/** Of an object of git, in hex. */
+export const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });

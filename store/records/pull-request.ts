@@ -1,21 +1,18 @@
 import { type Static, Type } from 'typebox';
-import { Id, Sha256, Time } from './id.ts';
+import { Id, Oid, Sha256, Time } from './id.ts';
 import { maybe, orNull } from './or-null.ts';
 
 export const PULL_STATES = ['draft', 'open', 'closed', 'merged'] as const;
 export const REVIEW_DECISIONS = ['approved', 'changes_requested', 'review_required'] as const;
 export const CHECK_RESULTS = ['success', 'failure', 'pending'] as const;
 
-const Oid = Type.String({ pattern: '^([0-9a-f]{40}|[0-9a-f]{64})$' });
-
 /** The one comment that shows the proof: where it is, and the digest of what it showed. */
-export const ProofComment = Type.Object({
+const ProofComment = Type.Object({
   id: Type.Integer(),
   url: Type.String(),
   sha256: Sha256,
   at: Time,
 });
-export type ProofComment = Static<typeof ProofComment>;
 
 /** What every pull request has: a record that an operator writes by hand needs no more. */
 export const named = {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Oid, Pictured } from './baseline.ts';
-import { Id, Time } from './id.ts';
+import { Pictured } from './baseline.ts';
+import { Id, Oid, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 
 const Text = orNull(Type.String());

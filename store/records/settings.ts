@@ -20,11 +20,10 @@ const DOMAIN = '^(?:\\*\\.)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?(?::
 const LOCAL = '^(?:localhost|[0-9]{1,3}(?:\\.[0-9]{1,3}){3}|\\[[0-9a-fA-F:.]+\\]):[0-9]{1,5}$';
 
 /** What programs in the sandbox reach: what is not this machine, the machine's own network, or these domains alone. */
-export const NetworkSetting = Type.Union([
+const NetworkSetting = Type.Union([
   Type.Enum(['proxy', 'host']),
   Type.Object({ allow: Type.Array(Type.String({ pattern: DOMAIN })) }),
 ]);
-export type NetworkSetting = Static<typeof NetworkSetting>;
 
 const LocalAddresses = Type.Array(Type.String({ pattern: LOCAL }));
 
@@ -79,11 +78,10 @@ export type CodeHostSettings = Static<typeof CodeHostSettings>;
 export const LANGUAGES = ['rust', 'typescript', 'javascript'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-export const LanguageServerSettings = Type.Object({
+const LanguageServerSettings = Type.Object({
   command: Type.String({ minLength: 1 }),
   args: Type.Optional(Words),
 });
-export type LanguageServerSettings = Static<typeof LanguageServerSettings>;
 
 /** The form of a workspace's files that this release writes. */
 export const FORMAT = 1;

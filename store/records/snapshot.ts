@@ -19,7 +19,7 @@ export const SnapshotEntry = Type.Object(
 );
 export type SnapshotEntry = Static<typeof SnapshotEntry>;
 
-export const SnapshotFile = Type.Object({
+const SnapshotFile = Type.Object({
   filename: Type.String(),
   content: Type.String(),
   encoding: Type.Optional(
@@ -27,7 +27,6 @@ export const SnapshotFile = Type.Object({
   ),
   sha256: Sha256,
 });
-export type SnapshotFile = Static<typeof SnapshotFile>;
 
 /** The global memory as it was, byte for byte. */
 export const Snapshot = Type.Object(

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Oid } from './baseline.ts';
-import { Id, Sha256, Time } from './id.ts';
+import { Id, Oid, Sha256, Time } from './id.ts';
 import { orNull } from './or-null.ts';
 
 const OidOrNull = orNull(Oid);

@@ -2,10 +2,9 @@ import { type Static, Type } from 'typebox';
 import { EVENT_TYPES } from './event.ts';
 import { Id, Time } from './id.ts';
 
-export const EventName = Type.Enum([...EVENT_TYPES, '*'], {
+const EventName = Type.Enum([...EVENT_TYPES, '*'], {
   description: 'An event type, or `*` for the seven that every receiver gets',
 });
-export type EventName = Static<typeof EventName>;
 
 /** Without a user or password: the registration is a file that git keeps. */
 export const RECEIVER_URL = '^https?://[^@/?#\\\\\\s]+([/?#]\\S*)?$';

@@ -19,14 +19,6 @@ export interface AgentListener {
   onUnknownRequest(method: string, params: unknown): void;
 }
 
-export interface AgentConnection {
-  /** Rejects when the agent answers with an error, and when the connection closes. */
-  request(method: string, params: unknown): Promise<unknown>;
-  notify(method: string, params: unknown): void;
-  /** Why the connection closed; undefined while it is open or when the agent just went away. */
-  tooLarge(): MessageTooLargeError | undefined;
-}
-
 /** The largest single message an agent may send, in bytes. */
 export const MAX_MESSAGE_BYTES = DEFAULT_MAX_MESSAGE_BYTES;
 
@@ -34,7 +26,7 @@ export const MAX_MESSAGE_BYTES = DEFAULT_MAX_MESSAGE_BYTES;
 export const connectAgent = (
   program: { stdin: Writable; stdout: Readable },
   listener: AgentListener,
-): AgentConnection => {
+) => {
   const stream = ndJsonStream(
     Writable.toWeb(program.stdin),
     Readable.toWeb(program.stdout) as ReadableStream<Uint8Array>,
@@ -53,15 +45,20 @@ export const connectAgent = (
     })
     .connect(withNotifications(stream, listener.onNotification));
   return {
-    request: (method, params) => connection.agent.request(method, params),
+    /** Rejects when the agent answers with an error, and when the connection closes. */
+    request: (method: string, params: unknown): Promise<unknown> =>
+      connection.agent.request(method, params),
     // The agent may be gone already; that shows in the turn's own request.
-    notify: (method, params) => void connection.agent.notify(method, params).catch(() => undefined),
-    tooLarge: () => {
+    notify: (method: string, params: unknown): void =>
+      void connection.agent.notify(method, params).catch(() => undefined),
+    /** Why the connection closed; undefined while it is open or when the agent just went away. */
+    tooLarge: (): MessageTooLargeError | undefined => {
       const { reason } = connection.signal;
       return reason instanceof MessageTooLargeError ? reason : undefined;
     },
   };
 };
+export type AgentConnection = ReturnType<typeof connectAgent>;
 
 const asIs = (params: unknown): unknown => params;
 

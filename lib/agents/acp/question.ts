@@ -3,16 +3,16 @@ import { list, number, record, text, type Wire } from '../../../base/wire.ts';
 import {
   FIELD_FORMATS,
   FIELD_TYPES,
+  type QuestionEvent,
   type QuestionField,
   type QuestionOption,
 } from '../../../store/records/question.ts';
 import { misfitsOf } from '../question-answer.ts';
 
-export interface Question {
-  message: string;
-  fields: QuestionField[];
-  tool_call_id?: string;
-}
+export type Question = Omit<
+  Extract<QuestionEvent, { type: 'question_request' }>['data'],
+  'question_id'
+>;
 
 /** In characters of JSON; nobody reads more before answering. */
 const LARGEST = 65_536;

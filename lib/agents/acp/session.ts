@@ -11,17 +11,6 @@ export class AgentError extends Error {
   override readonly name = 'AgentError';
 }
 
-export interface AgentHello {
-  version: string | undefined;
-  resumes: boolean;
-  loads: boolean;
-  /** It speaks to MCP servers over HTTP. */
-  mcp_http: boolean;
-  /** It takes images in a prompt. */
-  images: boolean;
-  auth_methods: string[];
-}
-
 /**
  * Shakes hands. File and terminal access are not offered, so that the agent's own tools and the sandbox are the only way;
  * nor is the opening of addresses. Questions are where somebody answers.
@@ -29,7 +18,7 @@ export interface AgentHello {
 export const initialize = async (
   agent: AgentConnection,
   { attended = false }: Pick<RunSpec, 'attended'> = {},
-): Promise<AgentHello> => {
+) => {
   const answer = record(
     await agent.request('initialize', {
       protocolVersion: PROTOCOL_VERSION,
@@ -51,11 +40,14 @@ export const initialize = async (
     version: text(record(answer.agentInfo).version),
     resumes: resume !== undefined && resume !== null,
     loads: loadSession === true,
+    /** It speaks to MCP servers over HTTP. */
     mcp_http: record(capabilities.mcpCapabilities).http === true,
+    /** It takes images in a prompt. */
     images: record(capabilities.promptCapabilities).image === true,
     auth_methods: list(answer.authMethods).flatMap((method) => text(record(method).id) ?? []),
   };
 };
+export type AgentHello = Awaited<ReturnType<typeof initialize>>;
 
 export interface OpenSession {
   session_id: string;
