@@ -27,6 +27,8 @@ const PartOfCase = Type.Object(
   { $id: 'PartOfCase', description: 'A Work item with the fields that were asked for' },
 );
 
+const served = ({ body, etag }: { body: Buffer; etag: string }) => tagged<Case>(body, etag);
+
 const readyLists = createReadyLists<Case>();
 
 export const caseRoutes = [
@@ -75,10 +77,7 @@ export const caseRoutes = [
   route('GET /cases/{id}', {
     summary: 'Read a Work item',
     response: Case,
-    handler: async ({ params }, { store }) => {
-      const { body, etag } = await getCase(store, params.id);
-      return tagged<Case>(body, etag);
-    },
+    handler: async ({ params }, { store }) => served(await getCase(store, params.id)),
   }),
   route('PUT /cases/{id}', {
     summary: 'Change the title, the type or the description of a Work item',
@@ -95,10 +94,8 @@ export const caseRoutes = [
     response: Case,
     conditional: true,
     errors: ['trust_needed', 'unreadable_record', 'file_busy'],
-    handler: async ({ params, body, ifMatch }, { store }) => {
-      const { body: json, etag } = await changeCase(store, params.id, body, ifMatch);
-      return tagged<Case>(json, etag);
-    },
+    handler: async ({ params, body, ifMatch }, { store }) =>
+      served(await changeCase(store, params.id, body, ifMatch)),
   }),
   route('DELETE /cases/{id}', {
     summary: 'Delete a Work item and all that belongs to it; there is no way back',
@@ -118,10 +115,8 @@ export const caseRoutes = [
     response: Case,
     conditional: true,
     errors: ['unreadable_record', 'file_busy'],
-    handler: async ({ params, body, ifMatch }, { store }) => {
-      const { body: json, etag } = await setState(store, params.id, body, ifMatch);
-      return tagged<Case>(json, etag);
-    },
+    handler: async ({ params, body, ifMatch }, { store }) =>
+      served(await setState(store, params.id, body, ifMatch)),
   }),
   route('GET /cases/{id}/history', {
     summary: "List the workspace's git commits that touched a Work item, newest first",

@@ -9,6 +9,7 @@ import { IssueLink } from '../store/records/link.ts';
 import { ProblemRecord } from '../store/records/problem.ts';
 import { PULL_STATES } from '../store/records/pull-request.ts';
 import { Sync, SyncResult } from '../store/records/sync.ts';
+import { optionalBody } from './fields.ts';
 import { HOST_ERRORS } from './problems.ts';
 
 const Link = Type.Object(
@@ -51,7 +52,7 @@ export const linkRoutes = [
     summary: 'Sync a Work item with its issue',
     description:
       'A three-way merge against the issue as last synced: what changed on the host only is taken, what changed here only is kept. What changed on both is kept and answered with 409 `sync_conflict`, until `prefer` settles it. Nothing is written to the issue, and the state of the Work item stays.',
-    body: Type.Optional(Type.Object({ prefer: Type.Optional(Type.Enum(['local', 'remote'])) })),
+    body: optionalBody({ prefer: Type.Optional(Type.Enum(['local', 'remote'])) }),
     response: SyncResult,
     errors: ['not_linked', 'sync_conflict', 'unreadable_record', 'file_busy', ...HOST_ERRORS],
     handler: ({ params, body }, service) => syncCase(service, params.id, body?.prefer),

@@ -17,20 +17,19 @@ import {
   PlanningStage,
   Readiness,
 } from '../store/records/planning.ts';
+import { optionalBody } from './fields.ts';
 import { AT_WORK } from './problems.ts';
 
-const StageWanted = Type.Optional(
-  Type.Object({
-    provider: Type.Optional(
-      Type.String({ minLength: 1, description: 'Default: that of the settings' }),
-    ),
-    overwrite: Type.Optional(
-      Type.Boolean({
-        description: 'Also where the file was edited by hand; it stays in .dossier/undo',
-      }),
-    ),
-  }),
-);
+const StageWanted = optionalBody({
+  provider: Type.Optional(
+    Type.String({ minLength: 1, description: 'Default: that of the settings' }),
+  ),
+  overwrite: Type.Optional(
+    Type.Boolean({
+      description: 'Also where the file was edited by hand; it stays in .dossier/undo',
+    }),
+  ),
+});
 
 const HOW =
   'An agent writes it in a turn that only reads, in the worktree of the Work item, which is made where there is none; where the provider is no agent (`runbook`, `manual`) it is made of the text alone. No command of an issue comes out as a block that is run.';
@@ -87,9 +86,7 @@ export const planningRoutes = [
     summary: 'Approve the planning files as they are now',
     description:
       'The approval holds for these very files: a later edit makes it stale. With `artifacts`, the hash of each file that you read, it is refused when they are others by now.',
-    body: Type.Optional(
-      Type.Object({ artifacts: Type.Optional(Type.Record(Type.String(), Sha256)) }),
-    ),
+    body: optionalBody({ artifacts: Type.Optional(Type.Record(Type.String(), Sha256)) }),
     response: PlanningGate,
     errors: ['invalid_state', 'plan_changed', 'unreadable_record', 'file_busy'],
     handler: ({ params, body }, { store }) => approvePlanning(store, params.id, body?.artifacts),

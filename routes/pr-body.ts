@@ -14,6 +14,7 @@ import { BodyUpdate } from '../store/records/body-update.ts';
 import { Sha256 } from '../store/records/id.ts';
 import { Labels, PullTitle } from '../store/records/pull-call.ts';
 import { PullDraft } from '../store/records/pull-request.ts';
+import { optionalBody } from './fields.ts';
 import { GIT, HOST_ERRORS } from './problems.ts';
 
 export const pullBodyRoutes = [
@@ -21,17 +22,15 @@ export const pullBodyRoutes = [
     summary: 'Compose the body of the pull request from session summaries and proof',
     description:
       'Kept as pr/draft.md; nothing is published. What stands below the line `<!-- Below this line is yours … -->` of the draft stays, and so do its title and labels where none are given.',
-    body: Type.Optional(
-      Type.Object({
-        title: Type.Optional(PullTitle),
-        labels: Type.Optional(Labels),
-        overwrite: Type.Optional(
-          Type.Boolean({
-            description: 'Also where the composed part was edited by hand, which is a 409 else',
-          }),
-        ),
-      }),
-    ),
+    body: optionalBody({
+      title: Type.Optional(PullTitle),
+      labels: Type.Optional(Labels),
+      overwrite: Type.Optional(
+        Type.Boolean({
+          description: 'Also where the composed part was edited by hand, which is a 409 else',
+        }),
+      ),
+    }),
     response: PullDraft,
     errors: ['draft_edited', 'invalid_state', 'unreadable_record', 'file_busy'],
     handler: async ({ params, body }, { store }) => {
@@ -53,13 +52,11 @@ export const pullBodyRoutes = [
     summary: 'Queue a change of the published body for approval',
     description:
       'Of the draft, or of the body that is given. Nothing is published: the answer shows what would change in the body that the host has now, and the approval holds for that one alone.',
-    body: Type.Optional(
-      Type.Object({
-        body: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 65_536, description: 'Default: the draft' }),
-        ),
-      }),
-    ),
+    body: optionalBody({
+      body: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 65_536, description: 'Default: the draft' }),
+      ),
+    }),
     response: BodyUpdate,
     status: 201,
     errors: ['unreadable_record', 'file_busy', ...GIT, ...HOST_ERRORS],
@@ -89,7 +86,7 @@ export const pullBodyRoutes = [
     summary: 'Approve a queued update and publish it',
     description:
       'Once. Edited by hand before, it is the edited text that is published; `body_sha256` binds the approval to the one that was read. A body that was changed on the host since is a 409 with the diff, and stays as it is.',
-    body: Type.Optional(Type.Object({ body_sha256: Type.Optional(Sha256) })),
+    body: optionalBody({ body_sha256: Type.Optional(Sha256) }),
     response: BodyUpdate,
     errors: [
       'update_changed',

@@ -28,6 +28,12 @@ const SessionOf = Type.Optional(
 const MAX_FILE = 26_214_400;
 const CHANGE_ERRORS = ['unreadable_record', 'file_busy'] as const;
 
+const which = (params: { id: string; pid: string }, ifMatch: string | undefined) => ({
+  ...{ caseId: params.id, id: params.pid, ifMatch },
+});
+
+const served = ({ proof, etag }: { proof: Proof; etag: string }) => tagged(proof, etag);
+
 export const proofRoutes = [
   route('GET /cases/{id}/proof', {
     operationId: 'listCaseProofs',
@@ -94,10 +100,7 @@ export const proofRoutes = [
   route('GET /cases/{id}/proof/{pid}', {
     summary: 'Read a proof',
     response: Proof,
-    handler: async ({ params }, { store }) => {
-      const { proof, etag } = await getProof(store, params.id, params.pid);
-      return tagged(proof, etag);
-    },
+    handler: async ({ params }, { store }) => served(await getProof(store, params.id, params.pid)),
   }),
   route('PATCH /cases/{id}/proof/{pid}', {
     summary: 'Change the type or the content of a proof; it is not verified any more',
@@ -109,18 +112,14 @@ export const proofRoutes = [
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,
-    handler: async ({ params, body, ifMatch }, { store }) => {
-      const which = { caseId: params.id, id: params.pid, ifMatch };
-      const { proof, etag } = await changeProof(store, which, body);
-      return tagged(proof, etag);
-    },
+    handler: async ({ params, body, ifMatch }, { store }) =>
+      served(await changeProof(store, which(params, ifMatch), body)),
   }),
   route('DELETE /cases/{id}/proof/{pid}', {
     summary: 'Take a proof away; it is kept in `.dossier/undo/` for some days',
     conditional: true,
     errors: CHANGE_ERRORS,
-    handler: ({ params, ifMatch }, { store }) =>
-      removeProof(store, { caseId: params.id, id: params.pid, ifMatch }),
+    handler: ({ params, ifMatch }, { store }) => removeProof(store, which(params, ifMatch)),
   }),
   route('PUT /cases/{id}/proof/{pid}/verify', {
     operationId: 'verifyCaseProof',
@@ -129,11 +128,8 @@ export const proofRoutes = [
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,
-    handler: async ({ params, ifMatch, key }, { store }) => {
-      const which = { caseId: params.id, id: params.pid, ifMatch };
-      const { proof, etag } = await verifyProof(store, which, key);
-      return tagged(proof, etag);
-    },
+    handler: async ({ params, ifMatch, key }, { store }) =>
+      served(await verifyProof(store, which(params, ifMatch), key)),
   }),
   route('DELETE /cases/{id}/proof/{pid}/verify', {
     operationId: 'unverifyCaseProof',
@@ -141,11 +137,8 @@ export const proofRoutes = [
     response: Proof,
     conditional: true,
     errors: CHANGE_ERRORS,
-    handler: async ({ params, ifMatch }, { store }) => {
-      const which = { caseId: params.id, id: params.pid, ifMatch };
-      const { proof, etag } = await unverifyProof(store, which);
-      return tagged(proof, etag);
-    },
+    handler: async ({ params, ifMatch }, { store }) =>
+      served(await unverifyProof(store, which(params, ifMatch))),
   }),
   route('GET /cases/{id}/proof/checklist', {
     operationId: 'listCaseChecklist',

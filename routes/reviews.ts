@@ -8,6 +8,7 @@ import { route } from '../lib/http/route.ts';
 import type { Service } from '../lib/service.ts';
 import { Review } from '../store/records/review.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
+import { optionalBody } from './fields.ts';
 import { CREATING, HOST_ERRORS } from './problems.ts';
 
 const ReviewPath = {
@@ -84,18 +85,16 @@ export const reviewRoutes = [
     summary: 'Start a session on the queued reviews',
     description:
       'A session of type `feedback`: it is told the reviews with file and line, plans, and changes files only after the operator has approved the plan. They leave the queue when it completes. A Work item that is RESOLVED is OPEN again with it, and stays so if the session is aborted; one that is NON_ISSUE is refused. Then `…/pr/push` brings its work to the host.',
-    body: Type.Optional(
-      Type.Object({
-        ...ProviderChoice,
-        comment: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 10_000,
-            description: 'What the operator says to it',
-          }),
-        ),
-      }),
-    ),
+    body: optionalBody({
+      ...ProviderChoice,
+      comment: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 10_000,
+          description: 'What the operator says to it',
+        }),
+      ),
+    }),
     response: Session,
     status: 202,
     errors: ['session_active', 'rebase_in_progress', 'file_busy', ...CREATING],

@@ -10,6 +10,7 @@ import { activeSessions, queuedSessions } from '../lib/work/sessions/lifecycle/r
 import { Id, Word } from '../store/records/id.ts';
 import { Lock } from '../store/records/lock.ts';
 import { ProviderChoice, Session } from '../store/records/session.ts';
+import { optionalBody } from './fields.ts';
 import { CREATING } from './problems.ts';
 
 export const sessionControlRoutes = [
@@ -56,11 +57,9 @@ export const sessionControlRoutes = [
     summary: 'Take the session lock: no session of the Work item starts while it is held',
     description:
       'It lasts until it is released, across restarts, by no clock. The `token` is shown this once; who presents it may write what the lock guards.',
-    body: Type.Optional(
-      Type.Object({
-        name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\r\\n]*$' })),
-      }),
-    ),
+    body: optionalBody({
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\r\\n]*$' })),
+    }),
     response: Type.Object({ ...Lock.properties, token: Type.String() }),
     status: 201,
     errors: ['lock_held'],
@@ -86,7 +85,7 @@ export const sessionControlRoutes = [
     summary: "Go on with the Work item's paused session",
     description:
       'A session of the runbook that was killed inside a block has done part of it, and nobody knows which: `from` says whether the block is run `again`, or left as it is for the `next`. Without it such a session is 422 `choice_needed`, with the `block`.',
-    body: Type.Optional(Type.Object({ from: Type.Optional(Type.Enum(['again', 'next'])) })),
+    body: optionalBody({ from: Type.Optional(Type.Enum(['again', 'next'])) }),
     response: Session,
     errors: [
       'lock_held',

@@ -22,6 +22,7 @@ import {
 import { Sha256, Word } from '../store/records/id.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
+import { optionalBody } from './fields.ts';
 import { CREATING } from './problems.ts';
 
 export const sessionRoutes = [
@@ -97,7 +98,7 @@ export const sessionRoutes = [
     summary: 'Approve the plan and move the session to Work mode',
     description:
       'The operator gate. What runs is plan.md as it stands now, kept byte for byte as approved.md; with `plan_sha256` only if that is the plan that was read. The stream tells it as `approved`.',
-    body: Type.Optional(Type.Object({ plan_sha256: Type.Optional(Sha256) })),
+    body: optionalBody({ plan_sha256: Type.Optional(Sha256) }),
     response: Session,
     errors: [
       'planning_gate_closed',

@@ -15,35 +15,18 @@ import {
   WorktreeHealth,
   WorktreeIsolation,
 } from '../store/records/worktree-status.ts';
+import { gitName } from './fields.ts';
 import { GIT, TAKING } from './problems.ts';
 
 const NewWorktree = Type.Object({
   case_id: Id,
-  branch: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'A branch that exists is checked out as it is',
-    }),
-  ),
-  base: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'A branch, tag or commit; default: as the settings say, else the default branch',
-    }),
-  ),
+  branch: gitName('A branch that exists is checked out as it is'),
+  base: gitName('A branch, tag or commit; default: as the settings say, else the default branch'),
 });
 
 const Attachment = Type.Object({
   path: Type.String({ minLength: 1, maxLength: 4096, description: 'Absolute' }),
-  base: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 200,
-      description: 'What its diff is against: a branch, tag or commit; default: as for a new one',
-    }),
-  ),
+  base: gitName('What its diff is against: a branch, tag or commit; default: as for a new one'),
 });
 
 const MemoryRoot = Type.Object({

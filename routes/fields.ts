@@ -1,0 +1,9 @@
+import { type TProperties, Type } from 'typebox';
+
+/** A body that need not be sent. */
+export const optionalBody = <P extends TProperties>(fields: P) =>
+  Type.Optional(Type.Object(fields));
+
+/** A branch, tag or commit, as git names it. */
+export const gitName = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
