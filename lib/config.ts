@@ -59,22 +59,11 @@ interface CheckWish {
   json: boolean;
 }
 
-export type Command =
-  | 'serve'
-  | 'init'
-  | 'trust'
-  | 'key'
-  | 'doctor'
-  | 'check'
-  | 'import'
-  | 'help'
-  | 'version';
-
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-const COMMANDS: readonly Command[] = [
+const COMMANDS = [
   'serve',
   'init',
   'trust',
@@ -84,7 +73,8 @@ const COMMANDS: readonly Command[] = [
   'import',
   'help',
   'version',
-];
+] as const;
+export type Command = (typeof COMMANDS)[number];
 const DEFAULT_PORT = 4870;
 
 /** The command and its configuration: flags win over the environment. Throws UsageError with what is wrong. */

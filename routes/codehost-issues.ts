@@ -8,7 +8,7 @@ import {
   setImportStatus,
 } from '../lib/host/links/import-jobs.ts';
 import { syncAll } from '../lib/host/links/sync-all.ts';
-import { accepted, created, tagged } from '../lib/http/answer.ts';
+import { created, tagged } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { getCase } from '../lib/work/cases/read.ts';
@@ -105,7 +105,7 @@ export const codehostIssueRoutes = [
     ],
     handler: async ({ body }, service) => {
       const { job } = await createImportJob(service, body);
-      return accepted(`${JOBS}/${job.id}`, job);
+      return created(`${JOBS}/${job.id}`, job);
     },
   }),
   route(`GET ${JOBS}/{id}`, {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { pushRebased } from '../lib/host/pull-requests/push-rebased.ts';
-import { accepted } from '../lib/http/answer.ts';
+import { created } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import { abortRebase } from '../lib/work/conflicts/abort.ts';
@@ -62,7 +62,7 @@ export const conflictRoutes = [
     errors: ['session_active', 'lock_held', ...READING, ...CREATING],
     handler: async ({ params, body }, service) => {
       const session = await resolveWithAgent(service, params.id, body ?? {});
-      return accepted(`/cases/${params.id}/sessions/${session.id}`, session);
+      return created(`/cases/${params.id}/sessions/${session.id}`, session);
     },
   }),
   route('POST /api/cases/{id}/conflicts/apply', {

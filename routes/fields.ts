@@ -7,3 +7,7 @@ export const optionalBody = <P extends TProperties>(fields: P) =>
 /** A branch, tag or commit, as git names it. */
 export const gitName = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 200, description }));
+
+/** What a route says that answers with a Markdown text, and one that takes it. */
+export const GIVES_MARKDOWN = { response: Type.String(), produces: 'text/markdown' } as const;
+export const TAKES_MARKDOWN = { body: Type.String(), consumes: 'text/markdown' } as const;

@@ -13,6 +13,7 @@ import {
 } from '../lib/work/memory/global-memory.ts';
 import { Sha256 } from '../store/records/id.ts';
 import { Snapshot, SnapshotEntry } from '../store/records/snapshot.ts';
+import { GIVES_MARKDOWN, TAKES_MARKDOWN } from './fields.ts';
 
 const MemoryFile = Type.Object(
   { filename: Type.String(), size: Type.Integer({ description: 'In bytes' }), sha256: Sha256 },
@@ -46,28 +47,22 @@ export const memoryRoutes = [
   route('GET /cases/{id}/memory/{filename}', {
     summary: 'Read a memory file as it is on disk',
     params: { filename: Type.String() },
-    response: Type.String(),
-    produces: 'text/markdown',
-    handler: ({ params }, { store }) => {
-      return markdown(getMemory(store, params.id, params.filename));
-    },
+    ...GIVES_MARKDOWN,
+    handler: ({ params }, { store }) => markdown(getMemory(store, params.id, params.filename)),
   }),
   route('PUT /cases/{id}/memory/{filename}', {
     summary: 'Write a memory file',
     description:
       'Made where there is none; every session of the Work item that begins is told what is in it.',
     params: { filename: Type.String() },
-    body: Type.String(),
-    consumes: 'text/markdown',
-    response: Type.String(),
-    produces: 'text/markdown',
+    ...TAKES_MARKDOWN,
+    ...GIVES_MARKDOWN,
     conditional: true,
     errors: ['unreadable_record', 'file_busy'],
-    handler: async ({ params, body, ifMatch }, { store }) => {
-      return markdown(
+    handler: async ({ params, body, ifMatch }, { store }) =>
+      markdown(
         await putMemory(store, params.id, { filename: params.filename, content: body }, ifMatch),
-      );
-    },
+      ),
   }),
   route('GET /api/global-memory', {
     summary: 'List the files of the global memory, by name',
@@ -78,12 +73,9 @@ export const memoryRoutes = [
   route('GET /api/global-memory/{filename}', {
     summary: 'Read a file of the global memory as it is on disk',
     params: { filename: Type.String() },
-    response: Type.String(),
-    produces: 'text/markdown',
+    ...GIVES_MARKDOWN,
     errors: ['not_found'],
-    handler: ({ params }, { store }) => {
-      return markdown(getGlobal(store, params.filename));
-    },
+    handler: ({ params }, { store }) => markdown(getGlobal(store, params.filename)),
   }),
   route('POST /api/global-memory/write', {
     // Every later session is told it: no session writes it for the others.

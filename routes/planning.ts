@@ -17,7 +17,7 @@ import {
   PlanningStage,
   Readiness,
 } from '../store/records/planning.ts';
-import { optionalBody } from './fields.ts';
+import { GIVES_MARKDOWN, optionalBody, TAKES_MARKDOWN } from './fields.ts';
 import { AT_WORK } from './problems.ts';
 
 const StageWanted = optionalBody({
@@ -105,20 +105,16 @@ export const planningRoutes = [
   route('GET /api/cases/{id}/planning-artifacts/{filename}', {
     summary: 'Read a planning file, with control characters shown',
     params: { filename: Type.String() },
-    response: Type.String(),
-    produces: 'text/markdown',
-    handler: ({ params }, { store }) => {
-      return visibleMarkdown(getArtifact(store, params.id, params.filename));
-    },
+    ...GIVES_MARKDOWN,
+    handler: ({ params }, { store }) =>
+      visibleMarkdown(getArtifact(store, params.id, params.filename)),
   }),
   route('PUT /api/cases/{id}/planning-artifacts/{filename}', {
     summary: 'Write a planning file: problem-definition.md, hypotheses.md or tasks.md',
     description: 'An approval of the planning files is stale after it.',
     params: { filename: Type.String() },
-    body: Type.String(),
-    consumes: 'text/markdown',
-    response: Type.String(),
-    produces: 'text/markdown',
+    ...TAKES_MARKDOWN,
+    ...GIVES_MARKDOWN,
     conditional: true,
     errors: ['unreadable_record', 'file_busy'],
     handler: async ({ params, body, ifMatch }, { store }) => {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { addressFeedback, addToFeedback } from '../lib/host/reviews/address.ts';
 import { fetchReviews, keptReviews } from '../lib/host/reviews/read.ts';
 import { resolveReview } from '../lib/host/reviews/resolve.ts';
-import { accepted } from '../lib/http/answer.ts';
+import { created } from '../lib/http/answer.ts';
 import { PageQuery, page } from '../lib/http/page.ts';
 import { route } from '../lib/http/route.ts';
 import type { Service } from '../lib/service.ts';
@@ -100,7 +100,7 @@ export const reviewRoutes = [
     errors: ['session_active', 'rebase_in_progress', 'file_busy', ...CREATING],
     handler: async ({ params, body }, service) => {
       const session = await addressFeedback(service, params.id, body ?? {});
-      return accepted(`/cases/${params.id}/sessions/${session.id}`, session);
+      return created(`/cases/${params.id}/sessions/${session.id}`, session);
     },
   }),
 ];

@@ -22,7 +22,7 @@ import {
 import { Sha256, Word } from '../store/records/id.ts';
 import { QuestionAnswer } from '../store/records/question.ts';
 import { ProviderChoice, Session, Usage } from '../store/records/session.ts';
-import { optionalBody } from './fields.ts';
+import { GIVES_MARKDOWN, optionalBody, TAKES_MARKDOWN } from './fields.ts';
 import { CREATING } from './problems.ts';
 
 export const sessionRoutes = [
@@ -70,29 +70,24 @@ export const sessionRoutes = [
     description:
       'With `which=approved` the text that was approved, and runs, as approved.md keeps it. `plan_edited` of the session says whether plan.md is another one since. What nobody would see is shown, as `␛` or `⟦U+202E⟧`; ETag and `plan_sha256` are of the file as it is.',
     query: Type.Object({ which: Type.Optional(Type.Enum(['current', 'approved'])) }),
-    response: Type.String(),
-    produces: 'text/markdown',
+    ...GIVES_MARKDOWN,
     errors: ['unreadable_record'],
-    handler: async ({ params, query }, service) => {
-      return visibleMarkdown(await getPlan(service, params.id, params.sid, query.which));
-    },
+    handler: async ({ params, query }, service) =>
+      visibleMarkdown(await getPlan(service, params.id, params.sid, query.which)),
   }),
   route('PUT /cases/{id}/sessions/{sid}/plan', {
     summary: 'Replace plan.md before it is approved, as an edit by hand would',
-    body: Type.String(),
-    consumes: 'text/markdown',
-    response: Type.String(),
-    produces: 'text/markdown',
+    ...TAKES_MARKDOWN,
+    ...GIVES_MARKDOWN,
     conditional: true,
     errors: ['unreadable_record', 'invalid_state', 'file_busy'],
-    handler: async ({ params, body, ifMatch }, service) => {
-      return visibleMarkdown(
+    handler: async ({ params, body, ifMatch }, service) =>
+      visibleMarkdown(
         await putPlan(service, params.id, params.sid, {
           content: body,
           ifMatch,
         }),
-      );
-    },
+      ),
   }),
   route('POST /cases/{id}/sessions/{sid}/approve', {
     summary: 'Approve the plan and move the session to Work mode',

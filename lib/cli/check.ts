@@ -13,17 +13,15 @@ import { type Config, UsageError } from '../config.ts';
 import { adviseOn } from '../daemon/system/settings-advice.ts';
 import { committedIn } from './check-git.ts';
 import { findingCounts, type Mended, reportJson, reportLines } from './check-words.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './foreseen.ts';
+import { type Say, toStandardOutput } from './terminal.ts';
 
 /**
  * Reads every record of the workspace and says what is wrong, line by line. Writes nothing and works beside a daemon;
  * with `fix` it takes the workspace for itself, and mends what can be mended without losing a byte. Answers 1 while there
  * are errors.
  */
-export const check = async (
-  config: Config,
-  say: (line: string) => void = (line) => process.stdout.write(`${line}\n`),
-): Promise<number> => {
+export const check = async (config: Config, say: Say = toStandardOutput): Promise<number> => {
   const { fix = false, json = false } = config.check ?? {};
   const layout = layoutOf(config.workspace);
   const why = isThere(layout.root) ? whyNoWorkspace(layout.root) : 'is not there';

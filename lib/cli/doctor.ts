@@ -13,15 +13,13 @@ import { machine } from './doctor-machine.ts';
 import { providers } from './doctor-providers.ts';
 import { workspace } from './doctor-workspace.ts';
 import type { DoctorFinding, Patient } from './finding.ts';
+import { type Say, toStandardOutput } from './terminal.ts';
 
 /**
  * Says what is there, what is missing and what to install. Takes no lock and leaves nothing behind, so it works beside
  * a running daemon. Answers 1 when something is missing that Dossier cannot do without.
  */
-export const doctor = async (
-  config: Config,
-  say: (line: string) => void = (line) => process.stdout.write(`${line}\n`),
-): Promise<number> => {
+export const doctor = async (config: Config, say: Say = toStandardOutput): Promise<number> => {
   const env = cleanEnvironment(config.env);
   const layout = layoutOf(config.workspace);
   const readable = whyNoWorkspace(layout.root) === undefined;

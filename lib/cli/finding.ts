@@ -24,20 +24,10 @@ export interface Patient {
   git: Git;
 }
 
-export const ok = (about: string, detail: string): DoctorFinding => ({
-  verdict: 'ok',
-  about,
-  detail,
-});
+const finding =
+  (verdict: DoctorFinding['verdict']) =>
+  (about: string, detail: string): DoctorFinding => ({ verdict, about, detail });
 
-export const missing = (about: string, detail: string): DoctorFinding => ({
-  verdict: 'missing',
-  about,
-  detail,
-});
-
-export const note = (about: string, detail: string): DoctorFinding => ({
-  verdict: 'note',
-  about,
-  detail,
-});
+export const ok = finding('ok');
+export const missing = finding('missing');
+export const note = finding('note');

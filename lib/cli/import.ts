@@ -17,10 +17,11 @@ import { waitingLines } from '../guard/trust/show.ts';
 import { type BroughtIn, type ImportOptions, isRefused } from '../out/import/bring-in.ts';
 import { importArchive } from '../out/import/import-archive.ts';
 import { importBacklog } from '../out/import/import-backlog.ts';
+import { Refusal } from './foreseen.ts';
 import { aboutArchive, aboutBacklog, aboutConflicts } from './import-words.ts';
 import { needWorkspace } from './places.ts';
-import { Refusal } from './refusal.ts';
 import { askedToStop } from './signals.ts';
+import { type Say, toStandardOutput } from './terminal.ts';
 
 /** What it says, line by line, and the exit code. */
 interface Told {
@@ -34,7 +35,7 @@ export const importCommand = (config: Config): Promise<number> => {
   void askedToStop().then((signal) =>
     life.abort(new Refusal(`Stopped by ${signal}; nothing was imported.`)),
   );
-  return importInto(config, (line) => process.stdout.write(`${line}\n`), life.signal);
+  return importInto(config, toStandardOutput, life.signal);
 };
 
 /**
@@ -43,7 +44,7 @@ export const importCommand = (config: Config): Promise<number> => {
  */
 export const importInto = async (
   config: Config,
-  say: (line: string) => void,
+  say: Say,
   signal?: AbortSignal,
 ): Promise<number> => {
   const { lines, code } = await bring(config, signal).catch((error: unknown) => {

@@ -8,8 +8,7 @@ import { hasIdentity, homeOf, uncommitted } from '../tools/git/write/commit.ts';
 import { commitOnly } from '../tools/git/write/commit-only.ts';
 import { cleanEnvironment } from '../tools/process/environment.ts';
 import { needWorkspace } from './places.ts';
-
-type Say = (line: string) => void;
+import { type Say, toStandardOutput } from './terminal.ts';
 
 const OURS = ['workspace.md', '.gitignore', '.gitattributes'];
 
@@ -28,8 +27,6 @@ export const init = async (config: Config, say: Say = toStandardOutput): Promise
   say('Next: dossier doctor, then dossier serve --repo DIR');
   return 0;
 };
-
-const toStandardOutput: Say = (line) => process.stdout.write(`${line}\n`);
 
 const makeRepository = async (git: Git, workspace: string, say: Say): Promise<void> => {
   const before = await homeOf(git, workspace);

@@ -4,15 +4,11 @@ import { apiKeys, removeKeyIn, saveKeyIn } from '../../store/api-keys.ts';
 import { layoutOf } from '../../store/layout.ts';
 import { whatIsAt } from '../../store/worktrees.ts';
 import type { Config } from '../config.ts';
-import { Refusal } from './refusal.ts';
-
-type Say = (line: string) => void;
+import { Refusal } from './foreseen.ts';
+import { type Say, toStandardOutput } from './terminal.ts';
 
 /** Makes an API key and shows it once, or lists or revokes them, whether a daemon runs or not. */
-export const key = async (
-  config: Config,
-  say: Say = (line) => process.stdout.write(`${line}\n`),
-): Promise<number> => {
+export const key = async (config: Config, say: Say = toStandardOutput): Promise<number> => {
   const layout = layoutOf(config.workspace);
   if (whatIsAt(layout.dossier) === 'nothing')
     throw new Refusal(

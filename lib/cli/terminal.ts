@@ -1,5 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 
+/** Tells the operator one line. */
+export type Say = (line: string) => void;
+
+export const toStandardOutput: Say = (line) => process.stdout.write(`${line}\n`);
+
 /** Whether somebody can be shown something and answer. */
 export const isTerminal = (): boolean =>
   process.stdin.isTTY === true && process.stdout.isTTY === true;

@@ -7,10 +7,8 @@ import { trustCommandFor } from '../../store/trust/told.ts';
 import { lookForWaiting, trustOnDisk } from '../../store/waiting/look.ts';
 import type { Config } from '../config.ts';
 import { waitingLines } from '../guard/trust/show.ts';
-import { Refusal } from './refusal.ts';
-import { askYesNo, isTerminal } from './terminal.ts';
-
-type Say = (line: string) => void;
+import { Refusal } from './foreseen.ts';
+import { askYesNo, isTerminal, type Say, toStandardOutput } from './terminal.ts';
 
 /**
  * Shows what stands in the workspace's files and does not hold on this machine, and makes it hold if the operator says
@@ -18,7 +16,7 @@ type Say = (line: string) => void;
  */
 export const trustCommand = async (
   config: Config,
-  say: Say = (line) => process.stdout.write(`${line}\n`),
+  say: Say = toStandardOutput,
 ): Promise<number> => {
   const { all = false, list = false } = config.trusting ?? {};
   const layout = layoutOf(config.workspace);

@@ -11,7 +11,7 @@ import { ServiceError } from '../errors.ts';
 import { tagged } from '../http/answer.ts';
 import { type Console, consoleRoutes } from '../http/console-page.ts';
 import { answerProblems, hapiRoute } from '../http/hapi.ts';
-import { type CheckKey, isLoopbackAddress, notLocal } from '../http/local-only.ts';
+import { type CheckKey, isLoopbackAddress } from '../http/local-only.ts';
 import { openApi } from '../http/openapi.ts';
 import type { EventDoc } from '../http/openapi-events.ts';
 import type { ErrorLog } from '../http/problem.ts';
@@ -92,8 +92,6 @@ const guard = (
     raw.res.setHeader(DAEMON_HEADER, '1');
     const { headers } = raw.req;
     const port = Number(hapi.info.port);
-    const refusal = notLocal(headers, port);
-    if (refusal !== undefined) throw refusal;
     app.credential = await credentialOf(headers, { path, port, checkKey, service });
     addAsked(path);
     return h.continue;

@@ -3,13 +3,9 @@ import { visible } from '../../base/visible.ts';
 import { disposition } from './download.ts';
 import { Answer } from './route.ts';
 
-/** 201 with `Location`. `body` is a value or the ready JSON bytes; `etag` goes unquoted. */
+/** 201, or 202 of a long job, with `Location` of it. `body` is a value or the ready JSON bytes; `etag` goes unquoted. */
 export const created = <T>(location: string, body: T | Buffer, etag?: string): Answer<T> =>
   new Answer<T>(body, { location }, etag);
-
-/** The answer of a call that only starts a long job, with `Location` of what tells how it goes. */
-export const accepted = <T>(location: string, body: T): Answer<T> =>
-  new Answer<T>(body, { location });
 
 /** An answer with an ETag: a client that has this version already is sent 304 and no body. */
 export const tagged = <T>(body: T | Buffer, etag: string): Answer<T> =>

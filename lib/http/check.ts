@@ -7,14 +7,22 @@ export type CheckValue = (value: unknown) => FieldError[];
 
 /** Compiles the schema at the first call. What is found wrong is said for a person, each thing once. */
 export const checker = (schemaOf: () => JsonSchema): CheckValue => {
-  let compiled: { schema: JsonSchema; validator: ReturnType<typeof Compile> } | undefined;
+  const compiled = once(() => {
+    const schema = schemaOf();
+    return { schema, validator: Compile(schema) };
+  });
   return (value) => {
-    if (compiled === undefined) {
-      const schema = schemaOf();
-      compiled = { schema, validator: Compile(schema) };
-    }
-    const { schema, validator } = compiled;
+    const { schema, validator } = compiled();
     return validator.Check(value) ? [] : explain(schema, validator.Errors(value));
+  };
+};
+
+/** What is made at the first call. */
+export const once = <T>(make: () => T): (() => T) => {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 };
 

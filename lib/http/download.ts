@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit } from '@hapi/hapi';
 import type { Download } from './route.ts';
-import type { Streams } from './sse.ts';
+import { lifeOf, type Streams } from './sse.ts';
 
 /**
  * Answers with a file that is made while it is sent, no faster than the client takes it. What fails before the first
@@ -20,7 +20,8 @@ export const sendDownload = async (
     res.writeHead(200, headers).end();
     return h.abandon;
   }
-  const life = lifeOf(res, streams);
+  // The connection goes, and with it what is being made.
+  const life = lifeOf(res, streams, () => res.destroy());
   const chunks = download.open(life.signal)[Symbol.asyncIterator]();
   try {
     const first = await chunks.next();
@@ -48,19 +49,6 @@ export const disposition = (how: 'attachment' | 'inline', filename: string): str
 
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
-
-// Whoever ends it, the client or the server: the connection goes, and with it what is being made.
-const lifeOf = (res: ServerResponse, { open }: Streams): AbortController => {
-  const life = new AbortController();
-  life.signal.addEventListener('abort', () => {
-    open.delete(life);
-    res.destroy();
-  });
-  open.add(life);
-  res.once('close', () => life.abort());
-  if (res.destroyed) life.abort();
-  return life;
-};
 
 interface Line {
   res: ServerResponse;

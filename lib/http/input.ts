@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { type FieldError, notFound, ServiceError } from '../errors.ts';
 import { readBody } from './body.ts';
-import { type CheckValue, checker } from './check.ts';
+import { type CheckValue, checker, once } from './check.ts';
 import { bearerOf, type ShownKey } from './local-only.ts';
 import type { Input, Route } from './route.ts';
 import {
@@ -57,14 +57,6 @@ const textReader = (schemaOf: () => JsonSchema) => {
   return (text: Record<string, unknown>) => {
     const value = fromText(text, schema());
     return { value, errors: check(value) };
-  };
-};
-
-const once = <T>(make: () => T): (() => T) => {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
   };
 };
 

@@ -31,23 +31,6 @@ export const notLocal = (headers: IncomingHttpHeaders, port: number): ServiceErr
   return undefined;
 };
 
-/** What the Authorization header shows; undefined without one. Throws `unauthorized` for what is no valid key. */
-export const checkCredential = async (
-  header: string | undefined,
-  path: string,
-  checkKey: CheckKey,
-): Promise<Credential | undefined> => {
-  if (header === undefined) return undefined;
-  const token = bearerOf(header);
-  const credential = token === undefined ? undefined : await checkKey(token, path);
-  if (credential !== undefined) return credential;
-  throw new ServiceError(
-    'unauthorized',
-    'The API key is unknown or revoked, or was made by hand while a session without a sandbox runs, and counts once that has ended. Calls from this machine need none unless the settings say so: leave Authorization out.',
-    { headers: { 'www-authenticate': 'Bearer' } },
-  );
-};
-
 /** The token in an Authorization header; undefined when it has none. */
 export const bearerOf = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? /^Bearer +([^\s]+)$/i.exec(header)?.[1] : undefined;

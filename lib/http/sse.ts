@@ -14,6 +14,23 @@ export interface Streams {
   log: ErrorLog;
 }
 
+/** Whoever ends it, the client, the source or the server: `end` lets go of all. */
+export const lifeOf = (
+  res: ServerResponse,
+  { open }: Streams,
+  end: () => void,
+): AbortController => {
+  const life = new AbortController();
+  life.signal.addEventListener('abort', () => {
+    open.delete(life);
+    end();
+  });
+  open.add(life);
+  res.once('close', () => life.abort());
+  if (res.destroyed) life.abort();
+  return life;
+};
+
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
@@ -64,20 +81,15 @@ const pump = async (
   source: EventSource,
   after: number,
   res: ServerResponse,
-  { open, heartbeatMs, log }: Streams,
+  streams: Streams,
 ): Promise<void> => {
-  const life = new AbortController();
+  const { heartbeatMs, log } = streams;
   const heart = setInterval(() => res.writableNeedDrain || res.write(':\n\n'), heartbeatMs);
-  // Whoever ends it, the client, the source or the server: all is let go here.
-  life.signal.addEventListener('abort', () => {
+  const life = lifeOf(res, streams, () => {
     clearInterval(heart);
-    open.delete(life);
     res.end();
   });
-  open.add(life);
-  res.once('close', () => life.abort());
   res.flushHeaders();
-  if (res.destroyed) life.abort();
   try {
     for await (const events of source.open(after, life.signal)) {
       if (life.signal.aborted) break;

@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
 import type { Service } from '../service.ts';
 import { admitOperator } from './door.ts';
 import { inputReader } from './input.ts';
-import { type CheckKey, notLocal } from './local-only.ts';
+import type { CheckKey } from './local-only.ts';
 import { type ErrorLog, problemAnswer } from './problem.ts';
 import type { Route, Speaker } from './route.ts';
 import { credentialOf } from './shown.ts';
@@ -84,8 +84,6 @@ const admit = async (
   paths: readonly SocketPath[],
   { service, checkKey, port }: Deps,
 ): Promise<Speaker> => {
-  const refusal = notLocal(headers, port());
-  if (refusal !== undefined) throw refusal;
   const { pathname, searchParams } = new URL(url, 'http://localhost');
   const at = { path: pathname, port: port(), checkKey, service };
   const credential = await credentialOf(headers, at);

@@ -10,8 +10,7 @@ import type { WithLog } from '../../log.ts';
 import type { WithEngine } from '../../work/sessions/live/engine.ts';
 import { type AboutCase, type AttentionEntry, entryOf } from './entry.ts';
 import { ofFiles, ofWorkspace } from './files.ts';
-import { ofLink } from './links.ts';
-import { ofConflict, ofReviews } from './pulls.ts';
+import { ofConflict, ofLink, ofReviews } from './pulls.ts';
 import { ofSessions } from './sessions.ts';
 
 /** What needs the operator now. It can be found again from the files, and is kept nowhere. */

@@ -7,6 +7,12 @@ export type AboutCase = Pick<Case, 'id' | 'title' | 'state'>;
 /** What waits, without what is said of its Work item. */
 export type AttentionEntry = Omit<AttentionItem, 'case_id' | 'title'>;
 
+/** The call after which it waits no more. */
+export const post = (path: string, body?: unknown): AttentionEntry['answer'] => ({
+  ...{ method: 'POST', path },
+  ...(body !== undefined && { body }),
+});
+
 /** The Work item's own, in whole. */
 export const entryOf = ({ id, title }: AboutCase, entry: AttentionEntry): AttentionItem => ({
   ...{ id: entry.id, kind: entry.kind, case_id: id },

@@ -1,3 +1,4 @@
+import { linkSeen } from '../../../store/links/link-index.ts';
 import { hasPull } from '../../../store/pulls/pull-index.ts';
 import { readPull } from '../../../store/pulls/pulls.ts';
 import type { Review } from '../../../store/records/review.ts';
@@ -9,7 +10,7 @@ import { isOpen } from '../../host/pull-requests/current.ts';
 import { FEEDBACK } from '../../host/reviews/feedback-session.ts';
 import { reviewsOf } from '../../host/reviews/read.ts';
 import type { WithEngine } from '../../work/sessions/live/engine.ts';
-import type { AboutCase, AttentionEntry } from './entry.ts';
+import { type AboutCase, type AttentionEntry, post } from './entry.ts';
 
 /** A rebase that stopped, unless an agent is at it. */
 export const ofConflict = (
@@ -32,10 +33,7 @@ export const ofConflict = (
             .slice(0, 5)
             .join(', ')} in conflict. Resolve them in the worktree, then apply.`
         : 'The rebase was interrupted in the middle; aborting it brings all back.',
-      answer: {
-        method: 'POST',
-        path: `/api/cases/${id}/conflicts/${isStop ? 'apply' : 'abort'}`,
-      },
+      answer: post(`/api/cases/${id}/conflicts/${isStop ? 'apply' : 'abort'}`),
     },
   ];
 };
@@ -59,10 +57,7 @@ export const ofReviews = ({ store }: WithStore, { id }: AboutCase): AttentionEnt
       ...{ id: `review/${id}/${review.id}`, kind: 'review' },
       since: timeOf(submitted_at ?? fetched_at ?? pull.matter.created_at),
       message: review.check === null ? wordsOf(review) : checkWords(review.check),
-      answer: {
-        method: 'POST',
-        path: `${at}/reviews/${encodeURIComponent(review.id)}/add-to-feedback`,
-      },
+      answer: post(`${at}/reviews/${encodeURIComponent(review.id)}/add-to-feedback`),
     };
   });
   const [first] = queued;
@@ -73,7 +68,22 @@ export const ofReviews = ({ store }: WithStore, { id }: AboutCase): AttentionEnt
       ...{ id: `feedback/${id}/${first.queued_at}`, kind: 'feedback' },
       since: timeOf(first.queued_at),
       message: `${queued.length} of the pull request's reviews are queued for a session.`,
-      answer: { method: 'POST', path: `${at}/address-feedback`, body: {} },
+      answer: post(`${at}/address-feedback`, {}),
+    },
+  ];
+};
+
+/** An issue that changed here and on the host, as the last sync found it. */
+export const ofLink = ({ store }: WithStore, { id }: AboutCase): AttentionEntry[] => {
+  const { value, written_at } = linkSeen(store, id) ?? {};
+  if (value?.issue?.status !== 'conflict') return [];
+  const { repository, number } = value.issue;
+  return [
+    {
+      ...{ id: `sync/${id}/${repository}#${number}`, kind: 'sync' },
+      since: new Date(written_at ?? 0).toISOString(),
+      message: `${repository}#${number} changed here and on the host. Prefer what is here, as this call does, or with "remote" what is there.`,
+      answer: post(`/api/cases/${id}/github/sync`, { prefer: 'local' }),
     },
   ];
 };

@@ -9,9 +9,8 @@ import {
   requestId,
   requestWords,
 } from '../../work/sessions/live/agent-requests.ts';
-import type { LiveRun, WithEngine } from '../../work/sessions/live/engine.ts';
-import type { AboutCase, AttentionEntry } from './entry.ts';
-import { ofManual } from './manual.ts';
+import type { Engine, LiveRun, WithEngine } from '../../work/sessions/live/engine.ts';
+import { type AboutCase, type AttentionEntry, post } from './entry.ts';
 
 /** What sessions of a Work item wait for. Where none has begun, or has failed, nothing is read. */
 export const ofSessions = (
@@ -51,11 +50,9 @@ const ofPermission = (
   const chosen = options.find(({ kind }) => kind === 'allow_once') ?? options[0];
   return {
     kind: 'permission',
-    answer: {
-      method: 'POST',
-      path: `${at}/permissions/${encodeURIComponent(request_id)}`,
-      body: { option_id: chosen?.option_id },
-    },
+    answer: post(`${at}/permissions/${encodeURIComponent(request_id)}`, {
+      option_id: chosen?.option_id,
+    }),
     options: options.map(({ option_id, kind, name }) => ({
       ...{ option_id, kind, name: visible(name) },
     })),
@@ -65,11 +62,7 @@ const ofPermission = (
 // What the answer is, nobody knows but the operator: without one it is declined.
 const ofQuestion = ({ question_id, fields }: AskedFor<'question_request'>, at: string): Given => ({
   ...{ kind: 'question', fields },
-  answer: {
-    method: 'POST',
-    path: `${at}/questions/${question_id}`,
-    body: { action: 'decline' },
-  },
+  answer: post(`${at}/questions/${question_id}`, { action: 'decline' }),
 });
 
 const ofOpen = (service: WithEngine & WithStore, session: Session): AttentionEntry[] => {
@@ -78,8 +71,7 @@ const ofOpen = (service: WithEngine & WithStore, session: Session): AttentionEnt
   const since = store.journal.runs.get(id)?.since ?? session.started_at ?? session.created_at;
   const found = { session_id: id, since };
   if (status === 'plan_ready') {
-    const path = `/cases/${case_id}/sessions/${id}/approve`;
-    const answer = { method: 'POST' as const, path, body: { plan_sha256 } };
+    const answer = post(`/cases/${case_id}/sessions/${id}/approve`, { plan_sha256 });
     const message = `The plan of ${session.provider} waits for your approval.`;
     return [{ ...found, id: `plan/${id}/${plan_sha256}`, kind: 'plan', message, answer }];
   }
@@ -87,11 +79,42 @@ const ofOpen = (service: WithEngine & WithStore, session: Session): AttentionEnt
   // What the operator has paused waits for nobody.
   const isOwn = pause_reason === 'operator' || (error === null && pause_reason === undefined);
   if (isOwn) return [];
-  const path = `/api/cases/${case_id}/session/resume`;
+  const answer = post(`/api/cases/${case_id}/session/resume`);
   const message = error ?? `The session is paused: ${pause_reason}`;
   const when = resume_at === undefined ? {} : { resume_at };
-  const answer = { method: 'POST' as const, path };
   return [{ ...found, ...when, id: `paused/${id}/${since}`, kind: 'paused', message, answer }];
+};
+
+// One that the operator does by hand: its plan is to be written, or its work to be finished.
+const ofManual = (engine: Engine, session: Session, since: string): AttentionEntry[] => {
+  const { id, case_id, provider, status } = session;
+  const call = provider === 'manual' ? CALLS[status] : undefined;
+  const { run, worktree } = engine.live.get(id) ?? {};
+  // It has begun: only then can it be finished.
+  if (call === undefined || run === undefined || worktree === undefined) return [];
+  const { message, method, path } = call;
+  return [
+    {
+      ...{ id: `manual/${id}/${status}`, kind: 'manual', session_id: id, since, message },
+      answer: { method, path: `/cases/${case_id}/sessions/${id}/${path}` },
+    },
+  ];
+};
+
+interface Call extends Pick<AttentionEntry['answer'], 'method' | 'path'> {
+  message: string;
+}
+
+const CALLS: Partial<Record<Session['status'], Call>> = {
+  planning: {
+    method: 'PUT',
+    path: 'plan',
+    message: 'The session waits for the plan that you write.',
+  },
+  working: {
+    ...{ method: 'POST', path: 'finish' },
+    message: 'The session waits until you have carried its plan out.',
+  },
 };
 
 // A conflict is told by itself. Another session, made since, is the operator's answer.
@@ -106,14 +129,10 @@ const ofBlocked = (sessions: readonly Session[]): AttentionEntry[] => {
   if (waits === undefined || sessions.some(({ type, status }) => isAtConflict(type, status)))
     return [];
   const { case_id, id: session_id, created_at: since } = waits;
-  const message = 'A session waits, and the Work item is BLOCKED.';
   return [
     {
-      id: `blocked/${session_id}`,
-      kind: 'blocked',
-      session_id,
-      since,
-      message,
+      ...{ id: `blocked/${session_id}`, kind: 'blocked', session_id, since },
+      message: 'A session waits, and the Work item is BLOCKED.',
       answer: unblock(case_id),
     },
   ];
@@ -133,8 +152,8 @@ const failed = (session: Session, isWaitedFor: boolean): AttentionEntry => {
 
 const again = (case_id: string, type: string, provider: string): AttentionEntry['answer'] =>
   type === FEEDBACK
-    ? { method: 'POST', path: `/api/cases/${case_id}/pr/address-feedback`, body: { provider } }
-    : { method: 'POST', path: `/cases/${case_id}/sessions`, body: { type, provider } };
+    ? post(`/api/cases/${case_id}/pr/address-feedback`, { provider })
+    : post(`/cases/${case_id}/sessions`, { type, provider });
 
 const unblock = (case_id: string): AttentionEntry['answer'] => ({
   ...{ method: 'PUT', path: `/cases/${case_id}/state`, body: { state: 'OPEN' } },

@@ -34,20 +34,17 @@ export const createExporter = (store: Store): Exporter => {
     signal.addEventListener('abort', () => run.close());
     yield* run.chunks();
   };
+  const archive = (named: string, dir?: string): Export => ({
+    filename: fileName(named, store.clock()),
+    type: 'application/zip',
+    open: (signal) => open(signal, dir),
+  });
   return {
-    export: () => ({
-      filename: fileName(store.layout.root, store.clock()),
-      type: 'application/zip',
-      open: (signal) => open(signal),
-    }),
+    export: () => archive(store.layout.root),
     exportCase: (id) => {
       const dir = itemOf(store, id)?.dir;
       if (dir === undefined) throw notFound('Work item', id);
-      return {
-        filename: fileName(dir, store.clock()),
-        type: 'application/zip',
-        open: (signal) => open(signal, dir),
-      };
+      return archive(dir, dir);
     },
     close: async () => {
       await Promise.all([...running].map((run) => run.close()));

@@ -1,4 +1,5 @@
 import type { Agent, buildConnector } from 'undici';
+import { settlesWithin } from '../../../base/within.ts';
 import { isOwnAddress, OWN_ADDRESS, type OwnUrl } from './own-address.ts';
 
 interface Parcel {
@@ -48,7 +49,7 @@ export const createSender = (own: OwnUrl = () => undefined, timeoutMs = TIMEOUT_
     },
     close: async () => {
       closed = true;
-      await atMost(GRACE_MS, Promise.all(underWay));
+      await settlesWithin(Promise.all(underWay), GRACE_MS);
       await (await agent)?.destroy();
     },
   };
@@ -99,13 +100,4 @@ const post = async (
 const reason = (error: unknown): string => {
   const { code, message } = error as NodeJS.ErrnoException;
   return [code, message].filter((part) => part).join(': ');
-};
-
-const atMost = async (ms: number, work: Promise<unknown>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 };

@@ -1,10 +1,9 @@
 import { readDeliveries } from '../../../store/deliveries.ts';
 import type { DeliveryLine } from '../../../store/records/delivery.ts';
-import type { EventRecord } from '../../../store/records/event.ts';
+import { type EventBody, type EventRecord, isStarred } from '../../../store/records/event.ts';
 import type { Registration } from '../../../store/webhooks.ts';
 import { attemptDelivery, type DeliveryDeps, deliveryId } from './attempt.ts';
 import { type CancellableDelay, createCancellableDelay } from './cancellable-delay.ts';
-import { wants } from './wants.ts';
 
 /** One receiver: its events go out one after the other, each until it is delivered or kept as failed. */
 export interface DeliveryQueue {
@@ -81,6 +80,14 @@ const deliverAll = async (lane: DeliveryQueue): Promise<void> => {
     savePosition(lane);
     lane.desk.moved();
   }
+};
+
+// Of its Work item, where it has one, and of a type it names.
+const wants = ({ scope, matter }: Registration, event: EventBody): boolean => {
+  if (scope !== undefined && event.payload.case_id !== scope) return false;
+  const { events = ['*'] } = matter;
+  const isAll = events.includes('*') && isStarred(event.event_type);
+  return isAll || events.includes(event.event_type);
 };
 
 // Not waited for: the log of attempts knows too what was delivered, and the next event need not wait for the disk.

@@ -1,4 +1,0 @@
-/** Why a command is not done: a sentence for the operator that says what to do. It is shown alone, without a stack. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-}
